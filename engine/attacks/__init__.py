@@ -1,0 +1,1 @@
+"""Attacks: they produce scores, never verdicts."""

@@ -1,0 +1,1 @@
+"""Private text as an immutable table: readers, mapping, splits, statistics, samples."""

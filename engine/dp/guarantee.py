@@ -1,0 +1,46 @@
+"""What a method promises, as data.
+
+A guarantee is a statement about a mechanism, never about a measurement: attacks and metrics
+cannot change it. `kind` is one of `KINDS`; only `dp` carries an ε and a δ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Kind = Literal["none", "heuristic", "selection-only", "dp"]
+KINDS: tuple[Kind, ...] = ("none", "heuristic", "selection-only", "dp")
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A method's formal claim, or the statement that there is none.
+
+    Args:
+        kind: `none`, `heuristic`, `selection-only` or `dp`.
+        sentence: one plain sentence a lawyer can read.
+        scope: what the claim covers ("the run's complete output", "nothing").
+        epsilon: privacy loss bound, > 0, or None where there is no formal claim.
+        delta: failure probability in (0, 1), or None.
+        unit: `record` or `source`: what is protected.
+        adjacency: neighbouring relation, empty where there is no formal claim.
+        events: serialised mechanism events in order.
+        assumptions: each public input or precondition, one sentence each.
+        voided_by: what would make the sentence untrue.
+    """
+
+    kind: Kind
+    sentence: str
+    scope: str = "nothing"
+    epsilon: float | None = None
+    delta: float | None = None
+    unit: str = "record"
+    adjacency: str = ""
+    events: tuple[dict[str, Any], ...] = ()
+    assumptions: tuple[str, ...] = ()
+    voided_by: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready mapping."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}

@@ -1,0 +1,1 @@
+"""Queue, worker and the composition of runs with their examinations."""

@@ -1,0 +1,42 @@
+"""Synthesis methods, one a file."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from engine.errors import UserError
+
+if TYPE_CHECKING:
+    from engine.methods.base import Method
+
+# (id, module, attribute): what the cards, the command line and the worker offer, in this order.
+REGISTRY: tuple[tuple[str, str, str], ...] = (
+    ("surrogate", "engine.methods.surrogate", "SurrogateMethod"),
+    ("filter", "engine.methods.filter", "FilterMethod"),
+)
+
+
+def method_ids() -> tuple[str, ...]:
+    """Return the ids of every method in the order they are offered."""
+    return tuple(entry[0] for entry in REGISTRY)
+
+
+@cache
+def get_method(method_id: str) -> Method:
+    """Return the method with this id.
+
+    Raises:
+        UserError: there is no such method.
+    """
+    for known, module, attribute in REGISTRY:
+        if known == method_id:
+            method: Method = getattr(import_module(module), attribute)()
+            return method
+    raise UserError(f"method {method_id!r} does not exist; choose one of {', '.join(method_ids())}")
+
+
+def methods() -> tuple[Method, ...]:
+    """Return every method."""
+    return tuple(get_method(method_id) for method_id in method_ids())

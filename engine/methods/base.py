@@ -1,0 +1,134 @@
+"""What a synthesis method is: a specification, a guarantee, a plan and a resumable run.
+
+A method never opens files, never draws mechanism noise itself and never decides how prompts look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pydantic import BaseModel
+
+from engine.dp.guarantee import Guarantee, Kind
+from engine.models.contracts import Detector, Embedder, Generator, Operators
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class MethodSpec:
+    """What the method cards and `methods` show.
+
+    `needs` are model capabilities and inputs: `generator`, `embedder`, `detector`, `spans`,
+    `instruct`, `train`, `logits`. `one_to_one` says that each output stems from one input record,
+    so the count is the number of training records.
+    """
+
+    id: str
+    title: str
+    summary: str
+    citation: str
+    kind: Kind
+    needs: tuple[str, ...]
+    parameters: type[BaseModel]
+    good_for: str
+    bad_for: str
+    one_to_one: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Public quantities of a corpus' training part that a guarantee or plan may use."""
+
+    records: int
+    units: int
+    unit: str = "record"
+    cap: int = 1
+    labels: int = 0
+    mean_characters: float = 0.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run will cost: model calls, tokens, seconds on this machine, ledger lines."""
+
+    model_calls: int
+    tokens: int
+    seconds: float
+    outputs: int
+    ledger: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SyntheticRecord:
+    """One output. `lineage` (source record id) is internal and never released."""
+
+    text: str
+    label: str | None = None
+    lineage: str | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One committed batch: JSON `state` to resume from, new records, funnel counts to add.
+
+    `funnel` maps stage to count: `made`, `dropped: <why>`, `kept`. `done` of `total` is progress
+    in `stage`'s own unit. `diagnostics` are internal numbers for figures.
+    """
+
+    state: dict[str, Any]
+    records: tuple[SyntheticRecord, ...]
+    funnel: Mapping[str, int]
+    stage: str
+    done: int
+    total: int
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Context:
+    """Everything a run may touch.
+
+    records: training part only, columns record_id, text, source_id, label; keyed-hash order.
+    spans: accepted spans of those records: record_id, start, end, label, identifier_type.
+    count: outputs wanted. seed: fixes everything except mechanism noise. state: where to resume,
+    None at the start. cancelled: asked between batches. surrogate_key: keyed-hash secret for
+    consistent, non-invertible choices.
+    """
+
+    records: pd.DataFrame
+    spans: pd.DataFrame
+    count: int
+    parameters: BaseModel
+    seed: int
+    unit: str = "record"
+    state: Mapping[str, Any] | None = None
+    generator: Generator | None = None
+    embedder: Embedder | None = None
+    detector: Detector | None = None
+    operators: Operators | None = None
+    cancelled: Callable[[], bool] = lambda: False
+    surrogate_key: bytes = b""
+    batch_size: int = 16
+
+
+class Method(Protocol):
+    """One synthesis method; one file each."""
+
+    spec: MethodSpec
+
+    def guarantee(self, parameters: BaseModel, facts: Facts) -> Guarantee:
+        """Return what a run with these parameters may claim."""
+        ...
+
+    def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:
+        """Return what a run would cost."""
+        ...
+
+    def run(self, context: Context) -> Iterator[Step]:
+        """Yield committed batches until `count` outputs are made or the input is used up."""
+        ...

@@ -1,0 +1,1 @@
+"""Models: contracts, the built-in language model, tagger and embedder."""

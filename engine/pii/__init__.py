@@ -1,0 +1,1 @@
+"""Finding, judging and replacing what identifies people."""

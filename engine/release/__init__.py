@@ -1,0 +1,1 @@
+"""Policy, gate, approval, bundle and data card."""

@@ -1,0 +1,1 @@
+"""Usefulness measures of synthetic text."""
