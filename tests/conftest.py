@@ -1,0 +1,25 @@
+"""Fixtures every test may use: where real test text lies, and an empty workspace folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def test_data() -> Path:
+    """Return the folder of real test text, or skip where it is not at hand."""
+    folder = Path(os.environ.get("UNDERSTUDY_TEST_DATA") or ROOT / ".." / "shared" / "data").resolve()
+    if not folder.is_dir():
+        pytest.skip("no real test data here: set UNDERSTUDY_TEST_DATA to its folder")
+    return folder
+
+
+@pytest.fixture
+def workspace_path(tmp_path: Path) -> Path:
+    """Return the path of a workspace folder that does not exist yet."""
+    return tmp_path / "workspace"
