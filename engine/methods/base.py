@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from engine.dp.guarantee import Guarantee, Kind
+from engine.errors import UserError
 from engine.models.contracts import Detector, Embedder, Generator, Operators
 
 if TYPE_CHECKING:
@@ -37,6 +38,22 @@ class MethodSpec:
     good_for: str
     bad_for: str
     one_to_one: bool = False
+
+
+def parse_parameters(spec: MethodSpec, values: Mapping[str, Any] | None) -> BaseModel:
+    """Return the method's parameters with these values.
+
+    Raises:
+        UserError: a name is unknown or a value breaks a rule; the message names both.
+    """
+    try:
+        return spec.parameters.model_validate(dict(values or {}))
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"]) or "parameters"
+        known = ", ".join(spec.parameters.model_fields)
+        hint = f"; {spec.id} takes: {known}" if first["type"] == "extra_forbidden" else ""
+        raise UserError(f"{name} of method {spec.id!r}: {first['msg']}{hint}") from None
 
 
 @dataclass(frozen=True)

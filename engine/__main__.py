@@ -1,0 +1,179 @@
+"""The command line: `python -m engine VERB`.
+
+JSON on stdout, messages on stderr; exit status 0 done, 1 user error, 2 refused by gate or budget.
+Privacy posture: prints counts, settings and findings; never record text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from engine import commands
+from engine.errors import UnderstudyError
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that leaves with status 1 on wrong options."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(1, f"{self.prog}: {message}\n")
+
+
+def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[str, Any]]]]]:
+    """Return verb → (help, argument rows)."""
+    corpus = (("corpus",), {"help": "corpus id"})
+    run = (("run",), {"help": "run id"})
+    no_wait = (("--no-wait",), {"action": "store_true", "help": "return as soon as the job is queued"})
+    method = (("--method",), {"required": True, "help": "method id, see `methods`"})
+    settings = (("--set",), {"action": "append", "default": [], "metavar": "k=v", "help": "a method parameter"})
+    count = (("--count",), {"type": int, "help": "outputs wanted"})
+    budget: list[tuple[tuple[str, ...], dict[str, Any]]] = [
+        (("--epsilon",), {"type": float, "help": "privacy budget"}),
+        (("--delta",), {"type": float, "help": "failure probability"}),
+    ]
+    unit = (("--unit",), {"choices": ("record", "source"), "default": "record", "help": "who is protected"})
+    return {
+        "import": (
+            "load a file",
+            [
+                (("file",), {"nargs": "?", "help": "a file, or a folder of .txt files"}),
+                (("--sample",), {"help": "a made-up sample corpus instead of a file"}),
+                (("--name",), {"help": "name of the corpus"}),
+                (("--text",), {"help": "column with the text"}),
+                (("--id",), {"help": "column with the record id"}),
+                (("--source",), {"help": "column with the person, author or case"}),
+                (("--label",), {"help": "column with the label"}),
+                (("--spans",), {"help": "column with gold spans"}),
+                (("--keep",), {"action": "append", "default": [], "help": "another column to keep inside"}),
+                unit,
+                (("--cap",), {"type": int, "default": 1, "help": "records a unit that methods may use"}),
+                (("--holdout",), {"type": float, "default": 0.2, "help": "share of units sealed for examination"}),
+                (("--encoding",), {"help": "text encoding, where detection is wrong"}),
+                (("--delimiter",), {"help": "column delimiter, where detection is wrong"}),
+            ],
+        ),
+        "corpora": ("list corpora", []),
+        "delete": ("delete a corpus with its spans, runs and caches", [corpus]),
+        "detect": (
+            "find what identifies people",
+            [corpus, (("--gold",), {"action": "store_true", "help": "compare with the gold spans"}), no_wait],
+        ),
+        "methods": ("list synthesis methods", []),
+        "guarantee": (
+            "state what a method promises",
+            [
+                method,
+                settings,
+                *budget,
+                (("--units",), {"type": int, "default": 1000, "help": "units in the training part"}),
+                unit,
+                (("--cap",), {"type": int, "default": 1, "help": "records a unit"}),
+                (("--labels",), {"type": int, "default": 0, "help": "number of labels"}),
+            ],
+        ),
+        "plan": ("say what a run would cost", [corpus, method, settings, count]),
+        "synthesize": (
+            "run a method",
+            [
+                corpus,
+                method,
+                settings,
+                count,
+                *budget,
+                (("--model",), {"default": "builtin", "help": "model id"}),
+                (("--seed",), {"type": int, "default": 0, "help": "seed of everything but mechanism noise"}),
+                no_wait,
+            ],
+        ),
+        "runs": ("list runs", [(("--corpus",), {"help": "of this corpus only"})]),
+        "resume": ("resume a cancelled or failed run", [run, no_wait]),
+        "examine": (
+            "measure leakage and usefulness",
+            [
+                run,
+                (("--privacy",), {"action": "store_true", "help": "leakage only"}),
+                (("--utility",), {"action": "store_true", "help": "usefulness only"}),
+                no_wait,
+            ],
+        ),
+        "compare": ("set runs side by side", [(("runs",), {"nargs": "+", "help": "two to four run ids"})]),
+        "approve": (
+            "approve pending records of a run",
+            [run, (("--max-risk",), {"type": float, "help": "only records up to this risk, 0 to 1"})],
+        ),
+        "release": (
+            "write a bundle of approved records",
+            [
+                run,
+                (("--policy",), {"required": True, "help": "policy id"}),
+                (("--out",), {"required": True, "type": Path, "help": "folder for the bundle"}),
+            ],
+        ),
+        "verify": ("check a bundle's files", [(("bundle",), {"type": Path, "help": "bundle folder or zip"})]),
+        "audit": ("print the audit log", [(("--verify",), {"action": "store_true", "help": "check the hash chain"})]),
+        "backup": ("write the workspace into one file", [(("file",), {"type": Path, "help": "file to write"})]),
+        "restore": ("restore a workspace from a backup", [(("file",), {"type": Path, "help": "backup file"})]),
+        "doctor": (
+            "check the installation and the workspace",
+            [(("--bundle",), {"type": Path, "help": "write a support file without record text"})],
+        ),
+        "demo": ("go the whole way on a sample corpus", []),
+    }
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser with one sub-command a verb."""
+    parser = _Parser(prog="python -m engine", description="Understudy without a browser.")
+    parser.add_argument("--workspace", type=Path, default=None, help="workspace folder (or UNDERSTUDY_WORKSPACE)")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=_Parser)
+    for verb, (text, rows) in _argument_tables().items():
+        sub = verbs.add_parser(verb, help=text, description=text)
+        # SUPPRESS: a value given before the verb must not be overwritten by a default after it
+        sub.add_argument("--workspace", type=Path, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+        for names, options in rows:
+            sub.add_argument(*names, **options)
+    return parser
+
+
+def to_json(value: Any) -> Any:
+    """Return `value` as JSON-ready data; numbers that are not finite become null."""
+    if hasattr(value, "as_dict"):
+        return to_json(value.as_dict())
+    if is_dataclass(value) and not isinstance(value, type):
+        return to_json(asdict(value))
+    if isinstance(value, dict):
+        return {str(k): to_json(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [to_json(v) for v in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if hasattr(value, "item"):
+        return to_json(value.item())
+    return str(value) if isinstance(value, Path) else value
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb and return the exit status."""
+    options = build_parser().parse_args(arguments)
+    try:
+        result = commands.VERBS[options.verb](options)
+    except UnderstudyError as error:
+        print(f"{error}", file=sys.stderr)  # noqa: T201
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("stopped; the job goes on in the worker, see `runs`", file=sys.stderr)  # noqa: T201
+        return 1
+    print(json.dumps(to_json(result), ensure_ascii=False, indent=1))  # noqa: T201
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

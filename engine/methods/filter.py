@@ -1,0 +1,263 @@
+"""The three-stage filter: placeholders in, constrained generation, similarity and detection out.
+
+Source: Mohammed 2025, "Privacy-Aware Synthetic Data Generation", section 4.1; the default
+parameters are the configuration "All Filters" of its Table 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from engine.dp.guarantee import Guarantee
+from engine.errors import InternalError, UserError
+from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
+from engine.methods.domains import DOMAINS, guess_domain
+from engine.methods.filter_stages import PostFilter, SensitiveItems, prefilter
+from engine.models.contracts import Constraints, Sampling
+from engine.pii.sentences import sentence_bounds
+from engine.pii.spans import Span
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TABLE_1 = "Mohammed 2025, Table 1, All Filters"
+_TOKENS_A_WORD = 1.6
+_LONGEST = 220  # words; longer records are represented by outputs of this length
+_SECONDS_A_TOKEN = 1 / 350  # two CPU cores, built-in model, batched
+_SECONDS_A_RECORD = 0.02  # detection and embedding of one output
+_TINY = 3  # words; shorter outputs are unusable
+
+
+class FilterParameters(BaseModel):
+    """Settings of the three stages."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    operator: Literal["rephrase", "expand"] = Field(
+        "expand",
+        description="How the model is asked: from an outline of the record (expand) or to reword it (rephrase).",
+    )
+    domain: Literal["auto", "clinical", "legal", "social", "reviews", "generic"] = Field(
+        "auto", description="Kind of text; auto guesses it from everyday vocabulary."
+    )
+    temperature: float = Field(0.8, gt=0, le=2, description=f"Randomness of generation ({_TABLE_1}).")
+    top_k: int = Field(50, ge=1, le=1000, description=f"Tokens considered at each step ({_TABLE_1}).")
+    top_p: float = Field(0.95, gt=0, le=1, description=f"Probability mass considered at each step ({_TABLE_1}).")
+    repetition_penalty: float = Field(1.2, ge=1, le=2, description=f"Penalty on tokens already used ({_TABLE_1}).")
+    blocked: tuple[str, ...] = Field(
+        (), description="Words or phrases that must never be generated; the record's own direct identifiers always are."
+    )
+    threshold: float = Field(
+        0.92, gt=0, le=1, description=f"Cosine similarity from which a sentence counts as a known item ({_TABLE_1})."
+    )
+    action: Literal["redact", "drop"] = Field(
+        "redact",
+        description=f"What happens to a sentence too near a known item: redact it or drop the output ({_TABLE_1}).",
+    )
+    minimum_score: float = Field(
+        0.5, ge=0, le=1, description="Lowest detection score the second and the last detection pass act on."
+    )
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """One slice of the schedule: source rows, their accepted spans, and the redacted texts."""
+
+    rows: pd.DataFrame
+    spans: list[list[Span]]
+    redacted: list[str]
+
+
+class FilterMethod:
+    """Redact each record, generate from what is left, filter what came out."""
+
+    spec = MethodSpec(
+        id="filter",
+        title="Three-stage filter",
+        summary="Replaces what identifies people with typed placeholders, has a language model write a new text from "
+        "the rest, and filters the result for anything that slipped through.",
+        citation="Mohammed 2025, Privacy-Aware Synthetic Data Generation",
+        kind="heuristic",
+        needs=("generator", "operators", "embedder", "detector", "spans"),
+        parameters=FilterParameters,
+        good_for="Quick, readable stand-ins where known identifiers are the main concern.",
+        bad_for="Any setting that needs a provable bound, or where the story itself identifies a person.",
+    )
+
+    def guarantee(self, parameters: BaseModel, facts: Facts) -> Guarantee:
+        """Return the statement that there is no formal guarantee."""
+        return Guarantee(
+            kind="heuristic",
+            sentence="No formal guarantee: identifiers that were found are removed before and after generation, but "
+            "what was not found, and the story a text tells, can still point to a person.",
+            unit=facts.unit,
+            assumptions=("Every identifying mention was found by the detector or by the reviewer.",),
+            voided_by=("A missed identifier.", "A rare event or combination of details described in the text."),
+        )
+
+    def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:
+        """Return calls, tokens and seconds for `count` outputs."""
+        words = min(max(facts.mean_characters / 6, 20), _LONGEST)
+        tokens = int(count * words * _TOKENS_A_WORD)
+        return Plan(
+            model_calls=count,
+            tokens=tokens,
+            seconds=round(tokens * _SECONDS_A_TOKEN + count * _SECONDS_A_RECORD, 1),
+            outputs=count,
+            notes=("Seconds are for the built-in model on two CPU cores.",),
+        )
+
+    def run(self, context: Context) -> Iterator[Step]:
+        """Yield one step a batch until `count` outputs are kept or each record was tried twice."""
+        run = _FilterRun(context)
+        state = dict(context.state or {"position": 0, "kept": 0})
+        while state["kept"] < context.count and state["position"] < run.limit and not context.cancelled():
+            wanted = min(context.batch_size, context.count - state["kept"], run.limit - state["position"])
+            records, funnel, diagnostics = run.batch(state["position"], wanted)
+            state = {"position": state["position"] + wanted, "kept": state["kept"] + len(records)}
+            yield Step(
+                state=state,
+                records=tuple(records),
+                funnel=funnel,
+                stage="generating",
+                done=state["kept"],
+                total=context.count,
+                diagnostics=diagnostics,
+            )
+
+
+class _FilterRun:
+    """What one run holds in memory."""
+
+    def __init__(self, context: Context) -> None:
+        missing = [name for name in ("generator", "operators", "embedder", "detector") if not getattr(context, name)]
+        if missing:
+            raise InternalError(f"filter was started without {', '.join(missing)}")
+        if context.records.empty:
+            raise UserError("filter needs at least one training record, and this corpus has none; lower the holdout")
+        assert isinstance(context.parameters, FilterParameters)
+        self.context, self.parameters = context, context.parameters
+        self.limit = max(2 * len(context.records), 2 * context.count)
+        self.spans = {str(key): frame for key, frame in context.spans.groupby("record_id")}
+        self.domain = self.parameters.domain
+        if self.domain == "auto":
+            self.domain = guess_domain(context.records["text"])
+        assert self.domain in DOMAINS
+        assert context.embedder is not None
+        assert context.detector is not None
+        self.post = PostFilter(
+            context.embedder,
+            context.detector,
+            SensitiveItems(self._known_items()),
+            self.parameters.threshold,
+            self.parameters.action,
+            self.parameters.minimum_score,
+        )
+
+    def _known_items(self) -> NDArray[np.float32]:
+        """Embed the distinct direct identifiers of the training part."""
+        frame = self.context.spans[self.context.spans["identifier_type"] == "direct"]
+        texts = dict(zip(self.context.records["record_id"], self.context.records["text"], strict=True))
+        columns = (frame["record_id"], frame["start"], frame["end"])
+        values = {texts[r][s:e].strip().casefold() for r, s, e in zip(*columns, strict=True) if r in texts}
+        values.discard("")
+        assert self.context.embedder is not None
+        return self.context.embedder.embed(sorted(values)) if values else np.zeros((0, 1), dtype=np.float32)
+
+    def _record_spans(self, record_id: str) -> list[Span]:
+        frame = self.spans.get(record_id)
+        if frame is None:
+            return []
+        columns = (frame["start"], frame["end"], frame["label"], frame["identifier_type"])
+        return [
+            Span(record_id, int(s), int(e), str(label), identifier_type=kind) for s, e, label, kind in zip(*columns)
+        ]
+
+    def _slice(self, position: int, wanted: int) -> _Batch:
+        """Return the records at schedule positions position..position+wanted, wrapping around."""
+        size = len(self.context.records)
+        rows = self.context.records.iloc[[(position + i) % size for i in range(wanted)]]
+        spans = [self._record_spans(str(record_id)) for record_id in rows["record_id"]]
+        assert self.context.detector is not None
+        redacted = prefilter(list(rows["text"]), spans, self.context.detector, self.parameters.minimum_score)
+        return _Batch(rows, spans, [entry.text for entry in redacted])
+
+    def batch(self, position: int, wanted: int) -> tuple[list[SyntheticRecord], dict[str, int], dict[str, Any]]:
+        """Return the kept records, funnel counts and diagnostics of one batch."""
+        batch = self._slice(position, wanted)
+        outputs = self._generate(batch, position)
+        usable = [i for i, text in enumerate(outputs) if len(text.split()) >= _TINY]
+        filtered = self.post.apply([outputs[i] for i in usable], [self._sensitive_sentences(batch, i) for i in usable])
+        records: list[SyntheticRecord] = []
+        replaced = 0
+        for index, entry in zip(usable, filtered, strict=True):
+            if entry is None:
+                continue
+            row = batch.rows.iloc[index]
+            label = row["label"] if isinstance(row["label"], str) else None
+            replaced += entry.replaced
+            records.append(SyntheticRecord(entry.text, label, str(row["record_id"])))
+        funnel = {
+            "made": wanted,
+            "dropped: empty or too short": wanted - len(usable),
+            "dropped: too near a known sensitive item": len(usable) - len(records),
+            "kept": len(records),
+        }
+        similarities, self.post.similarities[:] = list(self.post.similarities), []
+        return records, funnel, {"replaced_after_generation": replaced, "nearest_sensitive_item": similarities}
+
+    def _generate(self, batch: _Batch, position: int) -> list[str]:
+        assert self.context.generator is not None
+        assert self.context.operators is not None
+        operators, p = self.context.operators, self.parameters
+        inputs = [
+            {"text": text, "label": label if isinstance(label, str) else None, "domain": self.domain, "words": words}
+            for text, label, words in zip(
+                batch.redacted, batch.rows["label"], map(_length, batch.redacted), strict=True
+            )
+        ]
+        sampling = Sampling(
+            max_new_tokens=int(max(entry["words"] for entry in inputs) * _TOKENS_A_WORD * 1.5) + 20,
+            temperature=p.temperature,
+            top_k=p.top_k,
+            top_p=p.top_p,
+            repetition_penalty=p.repetition_penalty,
+            seed=batch_seed(self.context.seed, position),
+        )
+        prompts = [operators.prompt(p.operator, **entry) for entry in inputs]
+        made = self.context.generator.generate(prompts, sampling, Constraints(self._blocked(batch)))
+        texts = [operators.parse(p.operator, g.text, **entry).strip() for g, entry in zip(made, inputs, strict=True)]
+        return texts
+
+    def _blocked(self, batch: _Batch) -> tuple[str, ...]:
+        """Return the custodian's list and every direct identifier of the batch's records."""
+        values = dict.fromkeys(self.parameters.blocked)
+        for text, spans in zip(batch.rows["text"], batch.spans, strict=True):
+            values.update({text[s.start : s.end]: None for s in spans if s.identifier_type == "direct"})
+        return tuple(value for value in values if value.strip())
+
+    def _sensitive_sentences(self, batch: _Batch, index: int) -> NDArray[np.float32]:
+        """Embed the source record's sentences that hold a direct identifier."""
+        text, spans = batch.rows["text"].iloc[index], batch.spans[index]
+        direct = [(s.start, s.end) for s in spans if s.identifier_type == "direct"]
+        hit = [text[a:b] for a, b in sentence_bounds([text])[0] if any(s < b and e > a for s, e in direct)]
+        assert self.context.embedder is not None
+        return self.context.embedder.embed(hit) if hit else np.zeros((0, 1), dtype=np.float32)
+
+
+def _length(text: str) -> int:
+    """Return the number of words asked for: the source's, within what the model can write."""
+    return min(max(len(text.split()), 8), _LONGEST)
+
+
+def batch_seed(seed: int, position: int) -> int:
+    """Return a 63-bit seed for one batch, so that a resumed run draws what an uninterrupted one would."""
+    digest = hashlib.blake2b(f"{seed}:{position}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1

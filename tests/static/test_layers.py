@@ -1,0 +1,78 @@
+"""The engine's packages import downwards only, and nothing heavy reaches the web process."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ORDER = [
+    {"errors"},
+    {"corpus"},
+    {"dp"},
+    {"models"},
+    {"pii"},
+    {"methods"},
+    {"attacks", "utility"},
+    {"analysis"},
+    {"figures"},
+    {"release"},
+    {"store"},
+    {"jobs"},
+    {"workspace"},
+    {"commands"},
+    {"__main__"},
+]
+RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
+HEAVY = ("torch", "transformers", "spacy", "presidio_analyzer", "sentence_transformers", "umap", "mauve", "numba")
+FILES = sorted((ROOT / "engine").rglob("*.py"))
+
+
+def imported(tree: ast.AST) -> list[str]:
+    names = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return names
+
+
+def layer(path: Path) -> str:
+    return path.relative_to(ROOT / "engine").parts[0].removesuffix(".py")
+
+
+def test_every_package_has_a_place_in_the_order():
+    assert {layer(path) for path in FILES} - set(RANK) == {"__init__"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_imports_point_downwards(path):
+    own = layer(path)
+    if own == "__init__":
+        return
+    for name in imported(ast.parse(path.read_text("utf-8"))):
+        parts = name.split(".")
+        assert parts[0] != "streamlit", f"{path.name} imports streamlit"
+        assert parts[0] != "pages", f"{path.name} imports a page"
+        if parts[0] == "engine" and len(parts) > 1 and parts[1] in RANK:
+            assert parts[1] == own or RANK[parts[1]] < RANK[own], f"{own} may not import {name}"
+
+
+def test_importing_the_engine_is_light():
+    code = (
+        "import sys, time; t = time.perf_counter(); import engine; engine.open_workspace; s = time.perf_counter() - t\n"
+        f"print(s, [m for m in {HEAVY!r} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith("[]"), done.stdout
+
+
+def test_public_names_are_sorted():
+    import engine
+
+    assert list(engine.__all__) == sorted(engine.__all__)
+    for name in engine.__all__:
+        assert getattr(engine, name) is not None
