@@ -1,0 +1,59 @@
+"""The corpus and the run that this browser tab looks at.
+
+How to use:
+    corpus = current_corpus(workspace)          # CorpusSummary or None; the sidebar's choice
+    run = pick_run(workspace, corpus, key="privacy.run", states=("done",))   # draws a picker
+`choose_corpus(id)` and `choose_run(id)` set them from a callback or before the sidebar is drawn.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+import engine
+from pages._ui.texts import run_name
+
+CORPUS = "sidebar.corpus"
+RUN = "_ui.run"
+
+
+def choose_corpus(corpus_id: str) -> None:
+    """Make a corpus the current one; call it in a callback, or let it act on the next run."""
+    st.session_state["_ui.next_corpus"] = corpus_id
+
+
+def corpora(workspace: engine.Workspace) -> list[Any]:
+    """Return all corpora, newest first."""
+    return sorted(workspace.corpora(), key=lambda corpus: corpus.created, reverse=True)
+
+
+def current_corpus(workspace: engine.Workspace) -> Any | None:
+    """Return the chosen corpus, the newest one at first, or None in an empty workspace."""
+    chosen = st.session_state.get(CORPUS)
+    if not chosen:
+        return None
+    try:
+        return workspace.corpus(chosen)
+    except engine.NotFoundError:
+        return None
+
+
+def choose_run(run_id: str) -> None:
+    """Make a run the one that the examination and release pages open with."""
+    st.session_state[RUN] = run_id
+
+
+def pick_run(workspace: engine.Workspace, corpus: Any, *, key: str, states: tuple[str, ...] = ("done",)) -> Any | None:
+    """Draw a picker over the corpus' runs in these states; return the run, or None without any."""
+    runs = {run.id: run for run in workspace.runs(corpus.id) if run.state in states}
+    if not runs:
+        return None
+    newest_first = sorted(runs, key=lambda run_id: runs[run_id].created, reverse=True)
+    if st.session_state.get(key) not in runs:
+        wanted = st.session_state.get(RUN)
+        st.session_state[key] = wanted if wanted in runs else newest_first[0]
+    chosen = st.selectbox("Run", newest_first, format_func=lambda run_id: run_name(runs[run_id]), key=key)
+    choose_run(chosen)
+    return runs[chosen]

@@ -1,0 +1,130 @@
+"""Text with marks: the one place where record text meets HTML.
+
+Privacy posture: text reaches the browser as segments and becomes DOM text nodes through
+`textContent`; nothing in it is ever parsed. Offsets are Unicode code points on both sides.
+
+How to use:
+    parts = segments(text, [Mark(start, end, "person name", id=span_id, hue=0, decided=True)])
+    highlight(parts, key=f"review.text.{record_id}", active=span_id, on_pick=choose, on_mark=add)
+`on_pick(id)` runs when a mark is clicked or Enter or Space is pressed on it; `on_mark(start, end)`
+when the custodian selects text and presses the button below it. Without callbacks it only shows.
+Marks carry a visible label; colour (`hue`, see `LABEL_HUES`) and opacity (`strength`) only add to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+_FOLDER = Path(__file__).resolve().parent
+
+# Hues are places in the Okabe-Ito order of highlight.css.
+LABEL_HUES: dict[str, int] = {
+    "PERSON": 0, "USERNAME": 0,
+    "EMAIL": 1, "PHONE": 1, "ADDRESS": 1, "URL": 1, "IP": 1,
+    "LOCATION": 2,
+    "DATE": 3, "AGE": 3,
+    "ORGANISATION": 4,
+    "CODE": 5, "NATIONAL_ID": 5, "MEDICAL_ID": 5, "CARD": 5, "IBAN": 5,
+    "DEMOGRAPHIC": 6, "QUANTITY": 6, "MISC": 6,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One marked stretch of text.
+
+    `start` and `end` are half-open code-point offsets, `label` is shown beside the text, `id` is
+    what `on_pick` gets, `hue` is 0 to 6, `strength` (0 to 1) is the confidence, `decided` draws a
+    solid frame and `struck` a line through (rejected).
+    """
+
+    start: int
+    end: int
+    label: str
+    id: str = ""
+    hue: int = 0
+    strength: float = 1.0
+    decided: bool = False
+    struck: bool = False
+
+
+def segments(text: str, marks: Iterable[Mark]) -> list[dict[str, Any]]:
+    """Cut a text into plain and marked segments whose texts join to the text.
+
+    Where marks overlap, the earlier one wins and the later one keeps what is left of it.
+
+    Returns:
+        Mappings with `text`, and for marks also `label, id, hue, strength, decided, struck`.
+    """
+    parts: list[dict[str, Any]] = []
+    cursor = 0
+    for mark in sorted(marks, key=lambda mark: (mark.start, -mark.end)):
+        start, end = max(mark.start, cursor), min(mark.end, len(text))
+        if start >= end:
+            continue
+        if start > cursor:
+            parts.append({"text": text[cursor:start]})
+        fields = asdict(mark)
+        del fields["start"], fields["end"]
+        parts.append({"text": text[start:end], **fields})
+        cursor = end
+    if cursor < len(text):
+        parts.append({"text": text[cursor:]})
+    return parts
+
+
+_COMPONENT = st.components.v2.component(
+    "understudy_highlight",
+    html='<div class="sheet">\n<div class="text" dir="auto"></div>\n<div class="tool"></div>\n</div>',
+    css=(_FOLDER / "highlight.css").read_text(encoding="utf-8"),
+    js=(_FOLDER / "highlight.js").read_text(encoding="utf-8"),
+)
+
+
+def highlight(
+    parts: list[dict[str, Any]],
+    *,
+    key: str,
+    active: str | None = None,
+    on_pick: Callable[[str], None] | None = None,
+    on_mark: Callable[[int, int], None] | None = None,
+    label: str = "Text with marks",
+) -> None:
+    """Draw the text.
+
+    Args:
+        parts: result of `segments`.
+        key: widget key; put the record's id into it.
+        active: id of the mark to show as chosen.
+        on_pick: called with a mark's id.
+        on_mark: called with start and end (code points) of text selected by the custodian.
+        label: what a screen reader announces for the region.
+    """
+
+    def picked() -> None:
+        event = st.session_state[key].get("picked")
+        if on_pick is not None and isinstance(event, str):
+            on_pick(event)
+
+    def marked() -> None:
+        event = st.session_state[key].get("marked")
+        if on_mark is not None and event:
+            on_mark(int(event["start"]), int(event["end"]))
+
+    _COMPONENT(
+        key=key,
+        data={
+            "segments": parts,
+            "active": active or "",
+            "pickable": on_pick is not None,
+            "selectable": on_mark is not None,
+            "label": label,
+        },
+        on_picked_change=picked,
+        on_marked_change=marked,
+    )

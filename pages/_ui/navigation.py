@@ -1,0 +1,73 @@
+"""The twelve pages, in the order of the work, and how to go to one.
+
+How to use: `go("plan")` inside a page body or callback; `page_path("plan")` for `AppTest.switch_page`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import streamlit as st
+
+PAGES_FOLDER = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class PageInfo:
+    """One page: file name without suffix, title, Material icon and the sentence behind `help`."""
+
+    id: str
+    title: str
+    icon: str
+    help: str
+    section: str = ""
+
+
+PAGES: tuple[PageInfo, ...] = (
+    PageInfo("home", "Home", "home", "Your corpora, how far each one is, and its next step."),
+    PageInfo("load", "Load", "upload_file", "Bring in a file of private text and say who must be protected."),
+    PageInfo("review", "Review", "fact_check", "Find what identifies people in the text and decide on each finding."),
+    PageInfo("plan", "Plan", "edit_note", "Choose a method, read what it promises and costs, and start a run."),
+    PageInfo("run", "Runs", "play_circle", "Watch the queue, the outputs and the history of runs."),
+    PageInfo("privacy", "Privacy", "shield", "See how much of the original leaks into the synthetic text."),
+    PageInfo("utility", "Utility", "insights", "See how well the synthetic text stands in for the original."),
+    PageInfo("compare", "Compare", "compare", "Put runs side by side on the same axes."),
+    PageInfo("release", "Release", "outbox", "Approve records, pass the policy and export the bundle."),
+    PageInfo("ledger", "Ledger", "receipt_long", "Every use of private data in order, and the audit log.", "Workspace"),
+    PageInfo("models", "Models", "memory", "The models on this machine and what each can do.", "Workspace"),
+    PageInfo("settings", "Settings", "settings", "Self-check, storage, names and policies.", "Workspace"),
+)  # fmt: skip
+
+
+def page_path(page_id: str) -> str:
+    """Return the absolute path of a page's script."""
+    if page_id not in {page.id for page in PAGES}:
+        raise KeyError(page_id)
+    return str(PAGES_FOLDER / f"{page_id}.py")
+
+
+def streamlit_pages() -> dict[str, list[st.Page]]:
+    """Return the pages for `st.navigation`, the stations first and the rest in a section."""
+    sections: dict[str, list[st.Page]] = {}
+    for page in PAGES:
+        path = page_path(page.id)
+        if not Path(path).exists():
+            continue
+        sections.setdefault(page.section, []).append(
+            st.Page(
+                path,
+                title=page.title,
+                icon=f":material/{page.icon}:",
+                url_path=page.id,
+                default=page.id == "home",
+                help=page.help,
+            )
+        )
+    return sections
+
+
+def go(page_id: str) -> NoReturn:
+    """Leave for another page."""
+    st.switch_page(page_path(page_id))

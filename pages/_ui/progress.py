@@ -1,0 +1,82 @@
+"""A job's progress, drawn again every second while it runs and not at all afterwards.
+
+How to use:
+    if job := running_job(workspace, kind="detect", corpus_id=corpus.id):
+        job_progress(workspace, job.id, key="review.detect")
+The page is run once more, whole, when the job ends. Cancelling asks the worker; what was finished
+is kept. Nothing is computed here: the worker is another process and survives a reload.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+import engine
+from pages._ui.states import act
+from pages._ui.texts import JOBS, plain, seconds
+
+ACTIVE = ("queued", "running")
+
+
+def running_job(
+    workspace: engine.Workspace, *, kind: str | None = None, corpus_id: str | None = None, run_id: str | None = None
+) -> Any | None:
+    """Return the first waiting or running job that fits, running ones first."""
+    fitting = [
+        job
+        for job in workspace.jobs(active_only=True)
+        if (kind is None or job.kind == kind)
+        and (corpus_id is None or job.corpus_id == corpus_id)
+        and (run_id is None or job.run_id == run_id)
+    ]
+    return min(fitting, key=lambda job: (job.state != "running", job.created), default=None)
+
+
+def fraction(job: Any) -> float:
+    """Return how much is done, between 0 and 1."""
+    return min(1.0, max(0.0, job.done / job.total)) if job.total else 0.0
+
+
+def status_line(job: Any) -> str:
+    """Return stage, count and time left in one line."""
+    if job.state == "queued":
+        return "Waiting for its turn"
+    parts = [plain(job.stage or "starting")]
+    if job.total:
+        parts.append(f"{job.done:,} of {job.total:,}")
+    if job.seconds_left is not None:
+        parts.append(f"about {seconds(job.seconds_left)} left")
+    return " · ".join(parts)
+
+
+def draw(workspace: engine.Workspace, job: Any, *, key: str, samples: bool, cancel: bool) -> None:
+    """Draw one state of a job."""
+    st.markdown(f"**{JOBS.get(job.kind, job.kind)}**")
+    st.progress(fraction(job), text=status_line(job))
+    if samples and job.sample:
+        st.caption("Latest outputs")
+        for text in list(job.sample)[-5:]:
+            with st.container(border=True):
+                st.text(text)
+    if cancel:
+        st.button(
+            "Cancel",
+            key=f"{key}.cancel.{job.id}",
+            icon=":material/cancel:",
+            on_click=act,
+            args=(workspace.cancel, job.id),
+            help="Stops after the current batch. What was finished is kept.",
+        )
+
+
+@st.fragment(run_every="1s")
+def job_progress(
+    workspace: engine.Workspace, job_id: str, *, key: str, samples: bool = False, cancel: bool = True
+) -> None:
+    """Draw a job until it ends, then run the whole page once."""
+    job = workspace.job(job_id)
+    if job.state not in ACTIVE:
+        st.rerun()
+    draw(workspace, job, key=key, samples=samples, cancel=cancel)

@@ -1,0 +1,129 @@
+"""The sidebar that every page has: corpus, unit, budget, missed identifiers, gate, job, leave.
+
+How to use: nothing to do in a page; `main.py` draws it. The chosen corpus is
+`pages._ui.current.current_corpus(workspace)`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+import engine
+from pages._ui.current import CORPUS, corpora, current_corpus
+from pages._ui.progress import ACTIVE, fraction, running_job, status_line
+from pages._ui.states import act
+from pages._ui.texts import GLOSSARY, JOBS, NO_BUDGET, UNITS, count_of, number, plain, share
+
+
+def draw(workspace: engine.Workspace) -> None:
+    """Draw the whole sidebar."""
+    with st.sidebar:
+        _pick(workspace)
+        corpus = current_corpus(workspace)
+        if corpus is None:
+            st.caption("No corpus yet. Load a file, or try one of the samples on the first page.")
+        else:
+            _facts(workspace, corpus)
+        _job(workspace)
+        with st.container(horizontal=True):
+            if st.button("Leave", key="sidebar.leave", icon=":material/logout:"):
+                _leave(workspace)
+            with st.popover("Glossary", icon=":material/menu_book:", key="sidebar.glossary"):
+                for term, meaning in GLOSSARY.items():
+                    st.markdown(f"**{term}**  \n{meaning}")
+
+
+def _pick(workspace: engine.Workspace) -> None:
+    """Draw the corpus picker; a corpus chosen by a page takes precedence once."""
+    names = {corpus.id: corpus.name for corpus in corpora(workspace)}
+    wanted = st.session_state.pop("_ui.next_corpus", None)
+    if wanted in names:
+        st.session_state[CORPUS] = wanted
+    elif st.session_state.get(CORPUS) not in names:
+        st.session_state[CORPUS] = next(iter(names), None)
+    st.selectbox(
+        "Corpus",
+        list(names),
+        format_func=lambda corpus_id: names.get(corpus_id, corpus_id),
+        key=CORPUS,
+        persist_state="session",
+        placeholder="None yet",
+        disabled=not names,
+    )
+
+
+def _line(title: str, value: str, *, icon: str) -> None:
+    st.markdown(f":material/{icon}: **{title}**  \n{value}")
+
+
+def _facts(workspace: engine.Workspace, corpus: Any) -> None:
+    """Draw the permanent risk lines of a corpus."""
+    unit = UNITS[corpus.unit][0]
+    extra = "" if corpus.unit == "record" else f", at most {count_of(corpus.cap, 'record')} each"
+    _line("Protected", f"{plain(unit)}{extra}", icon="person_shield")
+    _line("Privacy budget", NO_BUDGET, icon="account_balance_wallet")
+    _line("Missed identifiers", missed(workspace, corpus), icon="visibility_off")
+    _line("Release gate", gate_state(workspace, corpus), icon="gavel")
+
+
+def missed(workspace: engine.Workspace, corpus: Any) -> str:
+    """Return the estimate of identifiers nobody caught, with its upper bound."""
+    if corpus.detected_at is None and not corpus.has_gold:
+        return "Not known: no detection yet."
+    risk = workspace.residual_risk(corpus.id)
+    if risk is None:
+        return "Not known yet: decide on some findings first."
+    return f"About {share(risk['value'])}, at most {share(risk['high'])}, from {number(risk['n'])} reviewed."
+
+
+def gate_state(workspace: engine.Workspace, corpus: Any) -> str:
+    """Return what the policy says about the newest examined run."""
+    runs = [run for run in workspace.runs(corpus.id) if run.state == "done"]
+    if not runs:
+        return "No finished run yet."
+    examined = [run for run in runs if run.examined_at]
+    if not examined:
+        return "Not asked: no run was examined yet."
+    newest = max(examined, key=lambda run: run.examined_at)
+    policies = workspace.policies()
+    wanted = st.session_state.get("release.policy.choice")
+    policy = next((policy for policy in policies if policy.id == wanted), policies[0])
+    verdict = workspace.gate(newest.id, policy.id)
+    open_rules = sum(rule.passed is not True for rule in verdict.rules)
+    name = plain(policy.title)
+    return f"Open ({name})." if verdict.passed else f"Closed: {count_of(open_rules, 'rule')} not met ({name})."
+
+
+def _job(workspace: engine.Workspace) -> None:
+    job = running_job(workspace)
+    if job is None:
+        st.caption("No job is running.")
+    else:
+        _job_line(workspace, job.id)
+
+
+@st.fragment(run_every="2s")
+def _job_line(workspace: engine.Workspace, job_id: str) -> None:
+    """Draw the running job's stage and time left; run the page once when it ends."""
+    job = workspace.job(job_id)
+    if job.state not in ACTIVE:
+        st.rerun()
+    st.markdown(f"**{JOBS.get(job.kind, job.kind)}**")
+    st.progress(fraction(job), text=status_line(job))
+
+
+@st.dialog("Leave Understudy")
+def _leave(workspace: engine.Workspace) -> None:
+    """Ask what happens to the worker; everything on disk stays either way."""
+    active = len(workspace.jobs(active_only=True))
+    if active:
+        st.markdown(f"{count_of(active, 'job')} not finished. Work goes on without this window if you let it.")
+    else:
+        st.markdown("Nothing is running. Everything you decided is saved.")
+    if st.button("Keep the worker running", type="primary", key="sidebar.leave.keep", width="stretch"):
+        st.success("Saved. You can close this window; the work goes on.")
+    if st.button("Stop the worker", key="sidebar.leave.stop", width="stretch"):
+        act(workspace.stop_worker)
+        st.success("The worker has stopped. Unfinished jobs go on from their last batch when you resume them.")
