@@ -1,0 +1,222 @@
+"""Write the data card: what a reader outside may know about how the records came about.
+
+Privacy posture: the card is built from the method, its settings, the guarantee and the policy
+alone. No finding, corpus statistic or record reaches this module, free-text settings are left out,
+and so is the seed, with which a reader could repeat a generation to confirm a guess.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from engine.dp.guarantee import Guarantee
+from engine.methods.base import MethodSpec
+from engine.release.export import FORMULA_NOTE
+from engine.release.policy import Policy
+
+NOT_SHOWN = "not shown"
+KIND_WORDS = {
+    "none": "No formal guarantee",
+    "heuristic": "No formal guarantee (a heuristic)",
+    "selection-only": "A formal guarantee for the selection step only",
+    "dp": "Differential privacy",
+}
+LIMITS = (
+    "The records are not observations. Do not report counts, rates or quotations from them as facts about people.",
+    "A record may resemble a real one by chance, and may still hold something true about a real person.",
+    "Rare events, rare wordings and links between records are weaker here than in the original.",
+    "Records were approved one by one or in bulk by the custodian. How many were held back is not stated.",
+    "Measurements of leakage and usefulness were made on private data. They stay with the custodian.",
+)
+LEFT_OUT = (
+    "Results of measurements, counts and statistics of the original, its name unless given above, source records, "
+    "columns other than text and label, ids of the run, free-text settings and the seed."
+)
+
+
+@dataclass(frozen=True)
+class CardFacts:
+    """All a card may say. `source` and `contact` are public words the custodian typed, or empty."""
+
+    method: MethodSpec
+    guarantee: Guarantee
+    policy: Policy
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    model: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    title: str = "Synthetic text records"
+    source: str = ""
+    contact: str = ""
+    licence: str = ""
+    created: str = ""
+
+
+@dataclass(frozen=True)
+class DataCard:
+    """The card as Markdown and as a JSON-ready mapping with the same content."""
+
+    markdown: str
+    content: dict[str, Any]
+
+    def json(self) -> str:
+        """Return the mapping as indented JSON."""
+        return json.dumps(self.content, ensure_ascii=False, indent=2) + "\n"
+
+
+def build_card(facts: CardFacts) -> DataCard:
+    """Return the card for one release."""
+    content: dict[str, Any] = {
+        "title": _one_line(facts.title) or "Synthetic text records",
+        "created": facts.created or datetime.now(UTC).date().isoformat(),
+        "source": _one_line(facts.source) or "not named",
+        "contact": _one_line(facts.contact) or "not given",
+        "licence": _one_line(facts.licence) or "not stated; ask before you pass these records on",
+        "method": {
+            "id": facts.method.id,
+            "title": facts.method.title,
+            "summary": facts.method.summary,
+            "citation": facts.method.citation,
+        },
+        "model": facts.model or "none",
+        "settings": _public_settings(facts),
+        "guarantee": _guarantee(facts.guarantee),
+        "policy": _policy(facts.policy),
+        "columns": {
+            "id": "fresh, random, without meaning",
+            "text": "synthetic text",
+            "label": "only if the run has one",
+        },
+        "limits": list(LIMITS),
+        "left_out": LEFT_OUT,
+        "formulas": FORMULA_NOTE,
+        "versions": dict(facts.versions),
+    }
+    return DataCard(markdown=_markdown(content), content=content)
+
+
+def _public_settings(facts: CardFacts) -> dict[str, Any]:
+    """Return settings that cannot hold private words: numbers, switches and named choices."""
+    schema = facts.method.parameters.model_json_schema()
+    properties, definitions = schema.get("properties", {}), schema.get("$defs", {})
+    return {
+        name: value if _is_public(value, properties.get(name, {}), definitions) else NOT_SHOWN
+        for name, value in sorted(facts.parameters.items())
+        if name != "seed"
+    }
+
+
+def _is_public(value: Any, field_schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> bool:
+    if value is None or isinstance(value, bool | int):
+        return True
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, str) and value in _choices(field_schema, definitions)
+
+
+def _choices(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> set[str]:
+    """Return the strings a field's schema lists as choices."""
+    found = {c for c in schema.get("enum", ()) if isinstance(c, str)}
+    if isinstance(schema.get("const"), str):
+        found.add(schema["const"])
+    for part in (*schema.get("anyOf", ()), *schema.get("allOf", ())):
+        found |= _choices(part, definitions)
+    if "$ref" in schema:
+        found |= _choices(definitions.get(schema["$ref"].rsplit("/", 1)[-1], {}), definitions)
+    return found
+
+
+def _guarantee(guarantee: Guarantee) -> dict[str, Any]:
+    result = {"in_words": KIND_WORDS[guarantee.kind], **guarantee.as_dict()}
+    if guarantee.kind == "dp":
+        result["before_selection"] = (
+            "The statement covers the run's complete output. A policy and a person then chose among the records using "
+            "measurements of private data, so it holds before that selection."
+        )
+    else:
+        result.pop("epsilon")
+        result.pop("delta")
+        result.pop("adjacency")
+        result.pop("events")
+    return result
+
+
+def _policy(policy: Policy) -> dict[str, Any]:
+    copied = policy.requirements.longest_copied_words
+    checks = [rule.sentence for rule in policy.rules]
+    checks.append("Every record was approved by the custodian.")
+    if policy.requirements.minimum_reviewed_share >= 1:
+        checks.append("The custodian decided on every record of the run.")
+    if policy.requirements.second_person:
+        checks.append("A second person signed.")
+    checks.append(
+        f"No text in this bundle shares more than {copied} consecutive words with a record the method read."
+        if copied is not None
+        else "Longer runs of words from the original were not searched for; this policy allows them."
+    )
+    return {"id": policy.id, "title": policy.title, "sentence": policy.sentence, "checked": checks}
+
+
+def _markdown(content: Mapping[str, Any]) -> str:
+    method, guarantee, policy = content["method"], content["guarantee"], content["policy"]
+    lines = [
+        f"# {_escape(content['title'])}",
+        "",
+        "These records were made by a program. They are not the originals.",
+        "",
+    ]
+    lines += [f"- **{name}:** {_escape(str(content[key]))}" for name, key in _HEAD]
+    lines += ["", "## How they were made", "", f"**{method['title']}.** {method['summary']}"]
+    if method["citation"]:
+        lines += ["", f"Source of the method: {method['citation']}"]
+    lines += ["", f"Language model: {content['model']}.", "", "| Setting | Value |", "|---|---|"]
+    lines += [f"| {name.replace('_', ' ')} | {_cell(value)} |" for name, value in content["settings"].items()]
+    lines += ["", "## What is guaranteed", "", f"**{guarantee['in_words']}.** {guarantee['sentence']}"]
+    if guarantee["kind"] == "dp":
+        lines += ["", _formal(guarantee), "", guarantee["before_selection"]]
+    lines += ["", *_bullets("It assumes:", guarantee["assumptions"])]
+    lines += [*_bullets("It no longer holds if:", guarantee["voided_by"])]
+    lines += ["## What was checked before release", "", f"Policy **{policy['title']}**. {policy['sentence']}", ""]
+    lines += ["The release was possible only because each of these was met. Measured values are not given.", ""]
+    lines += [f"- {check}" for check in policy["checked"]]
+    lines += ["", "## Limits", "", *(f"- {limit}" for limit in content["limits"])]
+    lines += ["", "## Files", "", content["formulas"], "", f"Not in this bundle: {content['left_out']}"]
+    versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items()) or "not recorded"
+    return "\n".join([*lines, "", f"Made with: {versions}.", ""])
+
+
+_HEAD = (
+    ("Original", "source"),
+    ("Released", "created"),
+    ("Licence", "licence"),
+    ("Contact", "contact"),
+)
+
+
+def _formal(guarantee: Mapping[str, Any]) -> str:
+    return (
+        f"ε = {guarantee['epsilon']}, δ = {guarantee['delta']}, unit: {guarantee['unit']}, "
+        f"neighbouring data: {guarantee['adjacency']}, covers: {guarantee['scope']}."
+    )
+
+
+def _bullets(title: str, items: list[str]) -> list[str]:
+    return [title, "", *(f"- {item}" for item in items), ""] if items else []
+
+
+def _cell(value: Any) -> str:
+    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _escape(text: str) -> str:
+    """Return words a person typed so that Markdown shows them and runs nothing."""
+    return re.sub(r"([\\`*_{}\[\]<>#|!])", r"\\\1", text)

@@ -1,0 +1,114 @@
+"""Hold runs side by side and say better, worse or cannot tell.
+
+Two runs differ where their 95 % intervals do not overlap. That is stricter than testing the
+difference itself (Schenker and Gentleman 2001, The American Statistician 55, 3), so "cannot tell"
+comes up somewhat too often and "better" somewhat too rarely, which is the safe side here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import pandas as pd
+
+from engine.analysis.findings import Finding
+from engine.errors import UserError
+
+Outcome = Literal["better", "worse", "cannot tell", "same", ""]
+KEYS = ["name", "group", "measure", "direction", "reference"]
+# References that hold no judgement of the run itself, only something to judge it by.
+CONTEXT = frozenset({"holdout", "baseline", "unrelated"})
+
+
+def compare(findings: Mapping[str, Sequence[Finding]]) -> pd.DataFrame:
+    """Return one row a (finding, reference), each run's numbers, and each run against the first.
+
+    Args:
+        findings: run id -> its findings, two to four runs.
+
+    Returns:
+        Columns name, group, measure, direction, reference, then a run `<id> value`, `<id> low`,
+        `<id> high` and, from the second run on, `<id> against first`: better, worse, same,
+        cannot tell, or empty on rows that are only there for reference.
+    """
+    if not 2 <= len(findings) <= 4:
+        raise UserError(f"runs: {len(findings)} given; two to four can be compared")
+    runs: dict[str, dict[tuple[str, str], Finding]] = {
+        run: {(f.name, f.reference): f for f in rows} for run, rows in findings.items()
+    }
+    order = list(dict.fromkeys(key for rows in runs.values() for key in rows))
+    order.sort(key=lambda key: [next(r[key] for r in runs.values() if key in r).group != "privacy"])
+    first = next(iter(runs))
+    lines = []
+    for key in order:
+        known = next(rows[key] for rows in runs.values() if key in rows)
+        line: dict[str, object] = {column: getattr(known, column) for column in KEYS}
+        for run, rows in runs.items():
+            found = rows.get(key)
+            line[f"{run} value"] = found.value if found else math.nan
+            line[f"{run} low"] = _number(found.low) if found else math.nan
+            line[f"{run} high"] = _number(found.high) if found else math.nan
+            if run != first:
+                line[f"{run} against first"] = _row_outcome(key, runs[first], rows)
+        lines.append(line)
+    columns = [*KEYS, *(f"{run} {part}" for run in runs for part in _parts(run == first))]
+    return pd.DataFrame(lines, columns=columns)
+
+
+def outcome(new: Finding | None, old: Finding | None) -> Outcome:
+    """Return how `new` stands to `old` on a finding whose direction is lower or higher."""
+    if new is None or old is None:
+        return "cannot tell"
+    new_low, new_high, old_low, old_high = (_number(end) for end in (new.low, new.high, old.low, old.high))
+    if not all(math.isfinite(end) for end in (new_low, new_high, old_low, old_high)):
+        return "same" if new.value == old.value else "cannot tell"
+    if new.direction == "closer to real is better" or not (new_high < old_low or new_low > old_high):
+        return "cannot tell"
+    lower = new_high < old_low
+    return "better" if lower == new.direction.startswith("lower") else "worse"
+
+
+def _row_outcome(
+    key: tuple[str, str], first: Mapping[tuple[str, str], Finding], other: Mapping[tuple[str, str], Finding]
+) -> Outcome:
+    known = other.get(key) or first.get(key)
+    if key[1] in CONTEXT or (key[1] == "real" and (key[0], "none") in other):
+        return ""
+    if known is not None and known.direction == "closer to real is better":
+        return _closer(key, first, other)
+    return outcome(other.get(key), first.get(key))
+
+
+def _closer(
+    key: tuple[str, str], first: Mapping[tuple[str, str], Finding], other: Mapping[tuple[str, str], Finding]
+) -> Outcome:
+    """Judge by distance from the real text's own value, given as the same finding with `real` or `baseline`."""
+    ranges = []
+    for rows in (other, first):
+        run = rows.get(key)
+        real = rows.get((key[0], "real")) if key[1] != "real" else rows.get((key[0], "baseline"))
+        if run is None or real is None or run.low is None or run.high is None:
+            return "cannot tell"
+        ranges.append(_distance(run.low, run.high, real.value))
+    (new_low, new_high), (old_low, old_high) = ranges
+    if not all(math.isfinite(end) for end in (new_low, new_high, old_low, old_high)):
+        return "cannot tell"
+    if new_high < old_low:
+        return "better"
+    return "worse" if new_low > old_high else "cannot tell"
+
+
+def _distance(low: float, high: float, target: float) -> tuple[float, float]:
+    """Return the smallest and largest distance of [low, high] from `target`."""
+    ends = (abs(low - target), abs(high - target))
+    return (0.0 if low <= target <= high else min(ends)), max(ends)
+
+
+def _parts(is_first: bool) -> tuple[str, ...]:
+    return ("value", "low", "high") if is_first else ("value", "low", "high", "against first")
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value

@@ -1,0 +1,198 @@
+"""Hold findings and facts against a policy; whatever is missing, not a number or stale is not passed.
+
+Privacy posture: a verdict quotes measured values and is internal. It never goes into a bundle.
+
+References: difference of two proportions from their single intervals, Newcombe 1998 (Statistics in
+Medicine 17, method 10); the same recipe for other measures, Zou and Donner 2008 (Stat. Med. 27, 2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from engine.analysis.findings import Finding, Reference
+from engine.dp.guarantee import Kind
+from engine.release.policy import Policy, Rule
+
+EXAMINE = "Examine the run on the Privacy page."
+
+
+@dataclass(frozen=True)
+class GateFacts:
+    """What is known about a run besides its findings.
+
+    `approved`, `rejected` and `pending` count the run's records. `stale` says that records, spans
+    or the corpus changed after the examination. `actor` releases, `signed_off_by` signs.
+    """
+
+    approved: int
+    rejected: int
+    pending: int
+    stale: bool
+    guarantee_kind: Kind
+    run_state: str = "done"
+    actor: str = ""
+    signed_off_by: str = ""
+
+
+@dataclass(frozen=True)
+class RuleVerdict:
+    """One line of the check-list.
+
+    `passed` is None where the rule could not be judged, which counts as not passed. `value` is the
+    number that was compared (an interval's end, a difference, a count) and may be None.
+    """
+
+    rule: str
+    title: str
+    finding: str
+    reference: str
+    threshold: float | None
+    value: float | None
+    passed: bool | None
+    sentence: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A policy's answer for one run."""
+
+    policy: str
+    passed: bool
+    rules: tuple[RuleVerdict, ...]
+
+    def open_rules(self) -> tuple[RuleVerdict, ...]:
+        """Return the lines that stand in the way."""
+        return tuple(rule for rule in self.rules if rule.passed is not True)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready mapping."""
+        return {"policy": self.policy, "passed": self.passed, "rules": [asdict(rule) for rule in self.rules]}
+
+
+def evaluate(policy: Policy, findings: Iterable[Finding], facts: GateFacts) -> Verdict:
+    """Return the verdict of `policy`; it passes only if every single line does."""
+    known = list(findings)
+    lines = [*_requirements(policy, facts), *(_judge(rule, known, facts) for rule in policy.rules)]
+    return Verdict(policy=policy.id, passed=all(line.passed is True for line in lines), rules=tuple(lines))
+
+
+def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVerdict:
+    if facts.stale:
+        return _line(rule, None, None, "The findings are older than the records or spans they describe.")
+    main = _find(findings, rule.finding, rule.reference)
+    other = _find(findings, rule.finding, rule.above) if rule.above else None
+    if main is None or (rule.above and other is None):
+        return _line(rule, None, None, "Not measured yet.")
+    if not _finite(main.value) or (other is not None and not _finite(other.value)):
+        return _line(rule, None, None, "Could not be estimated on this run.")
+    if rule.comparator == "measured":
+        return _line(rule, main.value, True, f"Measured: {_show(main.value, rule)}.")
+    value = _compared(rule, main, other)
+    if value is None:
+        return _line(rule, None, None, "There is no interval for this number, so its worst case is unknown.")
+    assert rule.threshold is not None
+    passed = value <= rule.threshold if rule.comparator == "at most" else value >= rule.threshold
+    what = "Difference" if other is not None else "Value"
+    end = {"at most": "upper", "at least": "lower"}[rule.comparator]
+    basis = f"{what}, {end} end of its 95 % interval" if rule.uses == "interval end" else what
+    limit = _show(rule.threshold, rule)
+    return _line(rule, value, passed, f"{basis}: {_show(value, rule)}; {rule.comparator} {limit} is allowed.")
+
+
+def _compared(rule: Rule, main: Finding, other: Finding | None) -> float | None:
+    """Return the number to compare: a value, an interval's unsafe end, or that of a difference."""
+    if rule.uses == "value":
+        return main.value - (other.value if other is not None else 0.0)
+    up = rule.comparator == "at most"
+    end = main.high if up else main.low
+    if end is None or not _finite(end):
+        return None
+    if other is None:
+        return end
+    opposite = other.low if up else other.high
+    if opposite is None or not _finite(opposite):
+        return None
+    margin = math.hypot(end - main.value, other.value - opposite)
+    return main.value - other.value + (margin if up else -margin)
+
+
+def _requirements(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
+    need = policy.requirements
+    total = facts.approved + facts.rejected + facts.pending
+    reviewed = (facts.approved + facts.rejected) / total if total else 0.0
+    enough = bool(total) and reviewed >= need.minimum_reviewed_share
+    kinds = ", ".join(need.guarantee_kinds)
+    lines = [
+        _fact("run-complete", "The run is complete", facts.run_state == "done",
+              f"The run's state is “{facts.run_state}”.", "Wait for the run to end, or resume it on the Run page."),
+        _fact("current", "Nothing changed since the examination", not facts.stale,
+              "Records, spans or settings changed after the examination." if facts.stale
+              else "The findings describe the records as they are now.", "Examine the run again."),
+        _fact("approved", "Only approved records leave", facts.approved >= need.minimum_approved,
+              f"{facts.approved:,} approved, {facts.rejected:,} rejected, {facts.pending:,} undecided.",
+              "Approve at least one record below.", float(need.minimum_approved), float(facts.approved)),
+    ]  # fmt: skip
+    if need.minimum_reviewed_share > 0:
+        lines.append(
+            _fact("reviewed", "A person decided on the records", enough,
+                  f"Decided on {_floor_percent(reviewed)}; {need.minimum_reviewed_share:.0%} is needed.",
+                  "Approve or reject the records that are still undecided.", need.minimum_reviewed_share, reviewed)
+        )  # fmt: skip
+    if set(need.guarantee_kinds) != {"none", "heuristic", "selection-only", "dp"}:
+        lines.append(
+            _fact("guarantee", "The method carries a formal guarantee", facts.guarantee_kind in need.guarantee_kinds,
+                  f"This run's guarantee is of the kind “{facts.guarantee_kind}”; needed: {kinds}.",
+                  "Choose a method with a formal guarantee, or a policy for a smaller circle of readers.")
+        )  # fmt: skip
+    if need.second_person:
+        lines.append(_second_person(facts))
+    return lines
+
+
+def _second_person(facts: GateFacts) -> RuleVerdict:
+    first, second = (" ".join(name.split()).casefold() for name in (facts.actor, facts.signed_off_by))
+    if not second:
+        text = "Nobody has signed."
+    elif second == first:
+        text = "The person who releases cannot also be the second person."
+    else:
+        text = "Signed by a second person."
+    return _fact("second-person", "A second person signs", bool(second) and second != first, text,
+                 "Ask a colleague to type their name under “Second person”.")  # fmt: skip
+
+
+def _line(rule: Rule, value: float | None, passed: bool | None, outcome: str) -> RuleVerdict:
+    reference = f"{rule.reference} above {rule.above}" if rule.above else str(rule.reference)
+    remedy = EXAMINE if passed is None else rule.remedy
+    return RuleVerdict(rule.id, rule.title, rule.finding, reference, rule.threshold, value, passed,
+                       f"{rule.sentence} {outcome}", remedy)  # fmt: skip
+
+
+def _fact(
+    rule: str, title: str, passed: bool, sentence: str, remedy: str,
+    threshold: float | None = None, value: float | None = None,
+) -> RuleVerdict:  # fmt: skip
+    return RuleVerdict(rule, title, "", "", threshold, value, passed, sentence, remedy)
+
+
+def _find(findings: Sequence[Finding], name: str, reference: Reference | None) -> Finding | None:
+    """Return the one finding asked for; two that contradict each other count as none."""
+    found = [f for f in findings if f.name == name and f.reference == reference]
+    return found[0] if len(found) == 1 else None
+
+
+def _finite(value: float | None) -> bool:
+    return isinstance(value, (int, float)) and math.isfinite(value)
+
+
+def _show(value: float, rule: Rule) -> str:
+    return f"{100 * value:.1f} %" if rule.unit == "share" else f"{value:.3g}"
+
+
+def _floor_percent(share: float) -> str:
+    return f"{math.floor(100 * share)} %"

@@ -1,0 +1,144 @@
+"""Release policies: what must be true before approved records may leave.
+
+A policy is a YAML file of rules over findings and requirements over facts. Thresholds are fixed
+beforehand and public; the measured values are internal and never leave with a release.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from engine.analysis.findings import Reference
+from engine.dp.guarantee import Kind
+from engine.errors import NotFoundError, UserError
+
+PRESETS = Path(__file__).resolve().parents[2] / "assets" / "policies"
+PRESET_ORDER = ("exploratory", "internal", "research", "public")
+
+Comparator = Literal["measured", "at most", "at least"]
+Uses = Literal["interval end", "value"]
+Unit = Literal["share", "number"]
+
+
+class Rule(BaseModel):
+    """One condition on one finding.
+
+    Args:
+        finding, reference: which finding is judged.
+        above: a second reference; then the difference `reference` minus `above` is judged, so that
+            what chance explains (boilerplate, common names) is not held against the text.
+        comparator: `measured` asks only that a finite number exists.
+        threshold: in the finding's own unit.
+        uses: `interval end` judges the end of the 95 % interval on the unsafe side.
+        unit: `share` is shown as per cent.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(pattern=r"^[a-z0-9-]+$")
+    title: str
+    finding: str
+    reference: Reference
+    above: Reference | None = None
+    comparator: Comparator
+    threshold: float | None = Field(default=None, allow_inf_nan=False)
+    uses: Uses = "interval end"
+    unit: Unit = "number"
+    sentence: str
+    remedy: str
+
+    @model_validator(mode="after")
+    def _threshold_where_needed(self) -> Rule:
+        if (self.comparator == "measured") != (self.threshold is None):
+            raise ValueError("threshold: needed with 'at most' and 'at least', and only there")
+        return self
+
+
+class Requirements(BaseModel):
+    """Conditions on facts about the run rather than on its findings.
+
+    Args:
+        minimum_reviewed_share: share of the run's records, in [0, 1], that a person approved or rejected.
+        minimum_approved: fewest approved records, at least 1.
+        guarantee_kinds: kinds of guarantee that are enough.
+        second_person: whether someone other than the person releasing must sign.
+        longest_copied_words: longest run of consecutive source words that may stand in the bundle,
+            or None where copies are allowed and said to be.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    minimum_reviewed_share: float = Field(ge=0.0, le=1.0)
+    minimum_approved: int = Field(ge=1)
+    guarantee_kinds: tuple[Kind, ...] = Field(min_length=1)
+    second_person: bool = False
+    longest_copied_words: int | None = Field(default=None, ge=3)
+
+
+class Policy(BaseModel):
+    """A named set of rules and requirements."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(pattern=r"^[a-z0-9-]+$")
+    title: str
+    sentence: str
+    rules: tuple[Rule, ...] = Field(min_length=1)
+    requirements: Requirements
+
+    @model_validator(mode="after")
+    def _unique_rules(self) -> Policy:
+        ids = [rule.id for rule in self.rules]
+        if len(ids) != len(set(ids)):
+            raise ValueError("rules: each rule needs an id of its own")
+        return self
+
+
+def load_policy(path: Path) -> Policy:
+    """Read one policy file.
+
+    Raises:
+        UserError: the file is missing, is not YAML, or breaks the schema (names the field).
+    """
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return Policy.model_validate(content)
+    except OSError as error:
+        raise UserError(f"policy file {path.name} cannot be read: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise UserError(f"policy file {path.name} is not valid YAML; compare it with a preset") from error
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "policy"
+        raise UserError(f"policy file {path.name}: {where}: {first['msg']}") from error
+
+
+@lru_cache(maxsize=1)
+def policies() -> tuple[Policy, ...]:
+    """Return the presets, least strict first."""
+    return tuple(load_policy(PRESETS / f"{name}.yaml") for name in PRESET_ORDER)
+
+
+def get_policy(policy_id: str) -> Policy:
+    """Return one preset by id.
+
+    Raises:
+        NotFoundError: there is none with this id.
+    """
+    for policy in policies():
+        if policy.id == policy_id:
+            return policy
+    known = ", ".join(policy.id for policy in policies())
+    raise NotFoundError(f"policy: no policy is called {policy_id!r}; known are {known}")
+
+
+def __getattr__(name: str) -> tuple[Policy, ...]:
+    """Load `POLICIES` on first use, so that importing this module reads no file."""
+    if name == "POLICIES":
+        return policies()
+    raise AttributeError(name)

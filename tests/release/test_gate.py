@@ -1,0 +1,195 @@
+"""The gate as a table: what passes, what does not, and everything missing or strange fails closed."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+
+import pytest
+
+from engine.analysis.findings import Finding
+from engine.errors import NotFoundError, UserError
+from engine.release.gate import GateFacts, evaluate
+from engine.release.policy import Policy, get_policy, load_policy, policies
+
+NAN = math.nan
+
+
+def finding(name: str, reference: str, value: float, low: float | None, high: float | None, n: int = 300) -> Finding:
+    return Finding(name, value, low, high, n, reference, name, "lower is safer", "privacy")  # type: ignore[arg-type]
+
+
+def good_findings() -> list[Finding]:
+    """Nothing leaks, and 1,000 records make the intervals narrow."""
+    rows = [
+        finding(name, ref, 0.0, 0.0, 0.002)
+        for name in ("pipp", "elp", "verbatim_8gram")
+        for ref in ("train", "holdout")
+    ]
+    return [*rows, finding("nearest_similarity", "train", 0.4, 0.38, 0.42)]
+
+
+GOOD = GateFacts(
+    approved=90, rejected=10, pending=0, stale=False, guarantee_kind="dp", actor="Ada", signed_off_by="Grace"
+)
+
+
+def line(policy_id: str, rule: str, findings: list[Finding], facts: GateFacts = GOOD):
+    verdict = evaluate(get_policy(policy_id), findings, facts)
+    return next(r for r in verdict.rules if r.rule == rule), verdict
+
+
+@pytest.mark.parametrize("policy", policies(), ids=lambda p: p.id)
+def test_good_run_passes_every_preset(policy: Policy) -> None:
+    verdict = evaluate(policy, good_findings(), GOOD)
+    assert verdict.passed, verdict.open_rules()
+
+
+@pytest.mark.parametrize("policy", policies(), ids=lambda p: p.id)
+def test_no_findings_pass_nothing(policy: Policy) -> None:
+    verdict = evaluate(policy, [], GOOD)
+    assert not verdict.passed
+    assert all(r.passed is None for r in verdict.rules if r.finding)
+
+
+@pytest.mark.parametrize("policy", policies(), ids=lambda p: p.id)
+@pytest.mark.parametrize(
+    "facts",
+    [
+        replace(GOOD, stale=True),  # records or spans changed after the examination
+        replace(GOOD, approved=0, rejected=100),  # nothing to release
+        replace(GOOD, approved=0, rejected=0, pending=0),  # an empty run
+        replace(GOOD, run_state="running"),  # more records may come
+        replace(GOOD, run_state="failed"),
+    ],
+)
+def test_facts_that_stop_every_preset(policy: Policy, facts: GateFacts) -> None:
+    assert not evaluate(policy, good_findings(), facts).passed
+
+
+@pytest.mark.parametrize("policy", policies(), ids=lambda p: p.id)
+def test_each_finding_is_needed(policy: Policy) -> None:
+    """Leaving out, or making NaN, any finding a rule names stops the policy."""
+    needed = {(r.finding, ref) for r in policy.rules for ref in (r.reference, r.above) if ref}
+    for name, reference in needed:
+        rest = [f for f in good_findings() if (f.name, f.reference) != (name, reference)]
+        assert not evaluate(policy, rest, GOOD).passed
+        assert not evaluate(policy, [*rest, finding(name, reference, NAN, NAN, NAN)], GOOD).passed
+
+
+# research: pipp, train above holdout, upper end at most 0.05. Newcombe: d + hypot(high - p1, p2 - low).
+@pytest.mark.parametrize(
+    ("train", "holdout", "passed"),
+    [
+        ((0.00, 0.00, 0.01), (0.00, 0.00, 0.02), True),  # 0 + hypot(.01, 0) = 0.01
+        ((0.30, 0.28, 0.32), (0.30, 0.28, 0.32), True),  # boilerplate in both: 0 + hypot(.02, .02) = 0.028
+        ((0.04, 0.03, 0.05), (0.00, 0.00, 0.01), True),  # 0.04 + 0.01 = 0.05, the limit itself
+        ((0.04, 0.02, 0.06), (0.00, 0.00, 0.01), False),  # value under the limit, interval's end over it
+        ((0.10, 0.09, 0.11), (0.00, 0.00, 0.01), False),
+        ((0.00, 0.00, None), (0.00, 0.00, 0.01), None),  # no interval: worst case unknown
+        ((0.00, 0.00, 0.01), (0.00, None, 0.01), None),
+        ((0.00, 0.00, NAN), (0.00, 0.00, 0.01), None),
+        ((NAN, 0.00, 0.01), (0.00, 0.00, 0.01), None),
+        ((math.inf, 0.00, 0.01), (0.00, 0.00, 0.01), None),
+        ((-math.inf, 0.00, 0.01), (0.00, 0.00, 0.01), None),  # must not count as "far below the limit"
+    ],
+)
+def test_difference_uses_the_unsafe_end(train: tuple, holdout: tuple, passed: bool | None) -> None:
+    rest = [f for f in good_findings() if f.name != "pipp"]
+    rows = [*rest, finding("pipp", "train", *train), finding("pipp", "holdout", *holdout)]
+    found, verdict = line("research", "identifiers-in-records", rows)
+    assert found.passed is passed
+    assert verdict.passed is (passed is True)
+
+
+def test_contradicting_findings_count_as_none() -> None:
+    rows = [*good_findings(), finding("pipp", "train", 0.9, 0.8, 1.0)]
+    found, verdict = line("research", "identifiers-in-records", rows)
+    assert found.passed is None
+    assert not verdict.passed
+
+
+@pytest.mark.parametrize(
+    ("approved", "rejected", "pending", "passed"),
+    [(50, 50, 0, True), (99, 0, 1, False), (999, 0, 1, False), (1, 0, 0, True)],
+)
+def test_research_needs_a_decision_on_every_record(approved: int, rejected: int, pending: int, passed: bool) -> None:
+    facts = replace(GOOD, approved=approved, rejected=rejected, pending=pending)
+    found, verdict = line("research", "reviewed", good_findings(), facts)
+    assert found.passed is passed
+    assert verdict.passed is passed
+    assert passed or "100 %" not in found.sentence  # 99.9 % is not rounded up to all
+
+
+@pytest.mark.parametrize(
+    ("actor", "second", "passed"),
+    [
+        ("Ada", "Grace", True),
+        ("Ada", "", False),
+        ("Ada", "   ", False),
+        ("Ada", "Ada", False),
+        ("Ada Lovelace", " ada  lovelace", False),
+    ],
+)
+def test_second_person_is_another_person(actor: str, second: str, passed: bool) -> None:
+    found, _ = line("public", "second-person", good_findings(), replace(GOOD, actor=actor, signed_off_by=second))
+    assert found.passed is passed
+
+
+@pytest.mark.parametrize("kind", ["none", "heuristic", "selection-only"])
+def test_public_needs_a_formal_guarantee(kind: str) -> None:
+    found, verdict = line("public", "guarantee", good_findings(), replace(GOOD, guarantee_kind=kind))  # type: ignore[arg-type]
+    assert found.passed is False
+    assert not verdict.passed
+    assert evaluate(get_policy("research"), good_findings(), replace(GOOD, guarantee_kind=kind)).passed  # type: ignore[arg-type]
+
+
+def test_presets_grow_stricter() -> None:
+    """What a stricter preset lets through, each milder one lets through too."""
+    limits = [
+        {r.id: r.threshold for r in p.rules if r.threshold is not None and r.id.startswith("identifiers")}
+        for p in policies()
+    ]
+    for milder, stricter in itertools.pairwise(limits):
+        assert all(stricter[rule] < milder[rule] for rule in milder)
+
+
+def test_every_open_line_says_what_would_help() -> None:
+    facts = GateFacts(approved=0, rejected=0, pending=5, stale=True, guarantee_kind="none", run_state="running")
+    for policy in policies():
+        for found in evaluate(policy, [], facts).open_rules():
+            assert found.sentence.endswith(".")
+            assert found.remedy.endswith(".")
+            assert found.title
+
+
+def test_unknown_policy_names_the_known_ones() -> None:
+    with pytest.raises(NotFoundError, match="exploratory, internal, research, public"):
+        get_policy("lenient")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id: [", "not valid YAML"),
+        ("id: mine", "Field required"),
+        ("- a list", "policy"),
+    ],
+)
+def test_broken_policy_file_is_refused(tmp_path, text: str, message: str) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(UserError, match=message):
+        load_policy(path)
+
+
+def test_threshold_must_fit_the_comparator(tmp_path) -> None:
+    from engine.release.policy import PRESETS
+
+    text = (PRESETS / "research.yaml").read_text()
+    path = tmp_path / "mine.yaml"
+    for bad in ("threshold: .nan", "threshold: .inf", "threshold: null", "comparator: roughly"):
+        path.write_text(text.replace("threshold: 0.02", bad))
+        with pytest.raises(UserError, match=r"mine\.yaml"):
+            load_policy(path)
