@@ -1,0 +1,168 @@
+"""One suite over every registered method, on the shipped models and a made-up corpus."""
+
+import dataclasses
+import json
+
+import pytest
+
+from engine.corpus.samples import load_sample
+from engine.dp.guarantee import KINDS
+from engine.errors import UserError
+from engine.methods import REGISTRY, get_method, method_ids
+from engine.methods.base import Context, Facts, parse_parameters
+
+FACTS = Facts(records=400, units=100, unit="source", cap=5, labels=4, mean_characters=900.0)
+NEEDS = {"generator", "operators", "embedder", "detector", "spans", "instruct", "train", "logits"}
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    """Twelve training records and their gold spans as accepted spans."""
+    import pandas as pd
+
+    sample = load_sample("support_tickets").head(12)
+    rows = [
+        {
+            "record_id": r,
+            "start": s["start"],
+            "end": s["end"],
+            "label": s["label"],
+            "identifier_type": s["identifier_type"],
+        }
+        for r, spans in zip(sample["record_id"], sample["spans"], strict=True)
+        for s in spans
+    ]
+    return sample[["record_id", "text", "source_id", "label"]].reset_index(drop=True), pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def models():
+    """The real built-in models, loaded once."""
+    from engine.models.builtin_lm import load_builtin_generator
+    from engine.models.embedder import load_embedder
+    from engine.models.operators_builtin import BuiltinOperators
+    from engine.pii.detect import RecordDetector
+    from engine.pii.settings import DetectorSettings
+
+    return {
+        "generator": load_builtin_generator(),
+        "embedder": load_embedder(),
+        "operators": BuiltinOperators(),
+        "detector": RecordDetector(DetectorSettings()),
+    }
+
+
+def context(method, corpus, models, **changes):
+    records, spans = corpus
+    given = {name: models[name] for name in method.spec.needs if name in models}
+    base = Context(
+        records=records,
+        spans=spans,
+        count=6,
+        parameters=parse_parameters(method.spec, None),
+        seed=3,
+        unit="source",
+        surrogate_key=b"k" * 32,
+        batch_size=3,
+        **given,
+    )
+    if method.spec.one_to_one:
+        base = dataclasses.replace(base, count=len(records))
+    return dataclasses.replace(base, **changes)
+
+
+@pytest.mark.parametrize("method_id", method_ids())
+def test_specification_is_complete(method_id):
+    spec = get_method(method_id).spec
+    assert spec.id == method_id
+    assert all((spec.title, spec.summary, spec.citation, spec.good_for, spec.bad_for))
+    assert spec.kind in KINDS
+    assert set(spec.needs) <= NEEDS
+    for name, field in spec.parameters.model_fields.items():
+        assert field.description, f"{name} has no description"
+    parse_parameters(spec, None)
+
+
+@pytest.mark.parametrize("method_id", method_ids())
+def test_guarantee_says_no_more_than_its_kind(method_id):
+    method = get_method(method_id)
+    guarantee = method.guarantee(parse_parameters(method.spec, None), FACTS)
+    assert guarantee.kind == method.spec.kind
+    assert guarantee.unit == FACTS.unit
+    if guarantee.kind in {"none", "heuristic"}:
+        assert guarantee.epsilon is None
+        assert guarantee.delta is None
+        assert not guarantee.events
+        assert "no formal guarantee" in guarantee.sentence.lower()
+    json.dumps(guarantee.as_dict())
+
+
+@pytest.mark.parametrize("method_id", method_ids())
+def test_plan_grows_with_the_count(method_id):
+    method = get_method(method_id)
+    parameters = parse_parameters(method.spec, None)
+    small, large = (method.plan(parameters, FACTS, count) for count in (10, 1000))
+    assert small.outputs == 10
+    assert large.seconds > small.seconds > 0
+    assert large.tokens >= small.tokens >= 0
+
+
+@pytest.mark.parametrize("method_id", method_ids())
+def test_unknown_parameter_is_named(method_id):
+    with pytest.raises(UserError, match="no_such_thing"):
+        parse_parameters(get_method(method_id).spec, {"no_such_thing": 1})
+
+
+@pytest.mark.parametrize("method_id", method_ids())
+def test_run_adds_up_and_resumes(method_id, corpus, models):
+    method = get_method(method_id)
+    steps = list(method.run(context(method, corpus, models)))
+    whole = [record for step in steps for record in step.records]
+    wanted = context(method, corpus, models).count
+    assert len(whole) == wanted
+    assert all(record.text.strip() for record in whole)
+    assert {record.lineage for record in whole} <= {None, *corpus[0]["record_id"]}
+    for step in steps:
+        funnel = dict(step.funnel)
+        dropped = sum(count for stage, count in funnel.items() if stage.startswith("dropped"))
+        assert funnel["made"] == funnel["kept"] + dropped
+        assert funnel["kept"] == len(step.records)
+        assert 0 <= step.done <= step.total
+    first = steps[0]
+    state = json.loads(json.dumps(first.state))
+    rest = [r for step in method.run(context(method, corpus, models, state=state)) for r in step.records]
+    assert list(first.records) + rest == whole
+
+
+@pytest.mark.parametrize("method_id", method_ids())
+def test_cancel_stops_within_a_batch(method_id, corpus, models):
+    method = get_method(method_id)
+    asked = []
+
+    def cancelled():
+        asked.append(1)
+        return len(asked) > 1
+
+    steps = list(method.run(context(method, corpus, models, cancelled=cancelled)))
+    assert len(steps) == 1
+
+
+@pytest.mark.parametrize("method_id", method_ids())
+def test_accepted_values_are_gone_from_the_source_they_stood_in(method_id, corpus, models):
+    records, spans = corpus
+    method = get_method(method_id)
+    texts = dict(zip(records["record_id"], records["text"], strict=True))
+    direct = spans[spans["identifier_type"] == "direct"]
+    values = {}
+    for row in direct.itertuples():
+        values.setdefault(row.record_id, set()).add(texts[row.record_id][row.start : row.end].casefold())
+    for step in method.run(context(method, corpus, models)):
+        for record in step.records:
+            left = [v for v in values.get(record.lineage, ()) if len(v) > 4 and v in record.text.casefold()]
+            assert not left
+
+
+def test_registry_names_real_methods():
+    assert [get_method(entry[0]).spec.id for entry in REGISTRY] == list(method_ids())
+    with pytest.raises(UserError, match="surrogate"):
+        get_method("nonsense")
