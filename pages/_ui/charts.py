@@ -1,0 +1,46 @@
+"""Small Plotly charts with a takeaway above, an alternative text, and what they do not show below.
+
+How to use: `bars(names, values, key=..., takeaway=..., x=..., y=..., limits=...)`. Colours come from
+the theme. Names may be labels or numbers of the corpus' own columns, never record text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from pages._ui.texts import plain
+
+
+def frame(figure: Any, *, key: str, takeaway: str, limits: str = "", height: int = 260) -> None:
+    """Draw a figure between its takeaway and its limits."""
+    st.markdown(plain(takeaway))
+    figure.update_layout(height=height, margin={"l": 10, "r": 10, "t": 10, "b": 10}, showlegend=len(figure.data) > 1)
+    st.plotly_chart(figure, key=key, alt=takeaway, config={"displayModeBar": False})
+    if limits:
+        st.caption(plain(limits))
+
+
+def bars(
+    names: Sequence[str | int],
+    values: Sequence[float],
+    *,
+    key: str,
+    takeaway: str,
+    x: str,
+    y: str,
+    limits: str = "",
+    horizontal: bool = False,
+    height: int = 260,
+) -> None:
+    """Draw one bar a name."""
+    import plotly.graph_objects as go
+
+    labels = [str(name) for name in names]
+    bar = go.Bar(x=list(values), y=labels, orientation="h") if horizontal else go.Bar(x=labels, y=list(values))
+    figure = go.Figure(bar)
+    figure.update_xaxes(title=x, type="-" if horizontal else "category")
+    figure.update_yaxes(title=y, type="category" if horizontal else "-", autorange="reversed" if horizontal else True)
+    frame(figure, key=key, takeaway=takeaway, limits=limits, height=height)

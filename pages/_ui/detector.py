@@ -1,0 +1,199 @@
+"""Detector settings: which recognisers run, how sure they must be, and the custodian's own lists.
+
+Privacy posture: known identifiers and lists are private; they are saved with the corpus and shown
+only in their input fields.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+import engine
+from engine.pii.settings import DetectorSettings
+from engine.pii.spans import LABELS
+from pages._ui import detector_patterns, states
+from pages._ui.pager import digest
+from pages._ui.texts import count_of, label_name, number, plain, share
+
+
+def first_time(workspace: engine.Workspace, corpus: Any) -> None:
+    """Draw the page of a corpus in which nothing was looked for yet."""
+    with st.container(border=True, key="review.first"):
+        st.subheader("Nothing was looked for yet", anchor=False)
+        st.markdown(
+            f"The detector reads all {count_of(corpus.records, 'record')} and proposes what identifies people: names, "
+            "places, dates, numbers. You then decide. It runs on this machine and takes a few minutes for "
+            "twenty thousand short records."
+        )
+        with st.container(horizontal=True):
+            start_button(workspace, corpus)
+            if corpus.has_gold:
+                st.button("Use the marks that came with the file", key="review.gold", on_click=states.act,
+                          args=(workspace.use_gold, corpus.id),
+                          kwargs={"done": "The file's own marks are now the findings."})  # fmt: skip
+    with st.expander("Detector settings", icon=":material/tune:", key="review.first.settings"):
+        panel(workspace, corpus, start=False)
+
+
+def start_button(workspace: engine.Workspace, corpus: Any, label: str = "Look for identifiers") -> None:
+    """Draw the button that starts detection."""
+    st.button(
+        label,
+        type="primary",
+        icon=":material/search:",
+        key="review.detect.start",
+        on_click=states.act,
+        args=(workspace.detect, corpus.id),
+    )
+
+
+def panel(workspace: engine.Workspace, corpus: Any, *, start: bool = True) -> None:
+    """Draw all settings with a save button."""
+    saved = workspace.detector_settings(corpus.id)
+    mark = digest([corpus.id, saved.to_json()])
+    st.caption("Settings count from the next look for identifiers on. Your decisions on findings are kept.")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        disabled, tagger = _recognisers(saved, mark)
+        thresholds = _thresholds(saved, mark)
+    with right:
+        known, fuzzy = _known(saved, mark)
+        allow = _lines("Never mark these", saved.allow, f"review.set.allow.{mark}", "Allow list: one value a line.")
+        deny = _lines("Always mark these", saved.deny, f"review.set.deny.{mark}", "Deny list: one value a line.")
+        paths = _models(saved, mark)
+    patterns = detector_patterns.editor(saved, mark)
+    values = {
+        **saved.model_dump(),
+        "disabled": disabled,
+        "tagger": tagger,
+        "thresholds": thresholds,
+        "known": known,
+        "fuzzy": fuzzy,
+        "allow": allow,
+        "deny": deny,
+        "patterns": patterns,
+        **paths,
+    }
+    with st.container(horizontal=True):
+        save = st.button("Save settings", key="review.set.save", icon=":material/save:")
+        again = start and st.button(
+            "Save and look again", key="review.set.again", type="primary", icon=":material/search:"
+        )
+    if save or again:
+        _save(workspace, corpus.id, values, bool(again))
+        st.rerun()
+    if start and corpus.has_gold:
+        _gold(workspace, corpus)
+
+
+def _save(workspace: engine.Workspace, corpus_id: str, values: dict[str, Any], again: bool) -> None:
+    """Check and save the settings as they stand in this run, and look again where asked."""
+    settings = states.act(DetectorSettings.from_dict, values)
+    if settings is None:
+        return
+    try:
+        workspace.set_detector_settings(corpus_id, settings)
+    except engine.UserError as error:
+        states.notice(str(error), kind="problem")
+        return
+    states.notice("Detector settings saved.")
+    if again:
+        states.act(workspace.detect, corpus_id)
+
+
+def _recognisers(saved: DetectorSettings, mark: str) -> tuple[list[str], bool]:
+    from engine.pii.recognisers import catalogue
+
+    titles = {entry.id: entry.title for entry in catalogue() if entry.id != "tagger"}
+    st.markdown("**Recognisers**")
+    tagger = st.toggle("Built-in tagger for names, places, organisations and dates", value=saved.tagger,
+                       key=f"review.set.tagger.{mark}")  # fmt: skip
+    off = st.multiselect(
+        "Switched off",
+        list(titles),
+        default=[name for name in titles if name in saved.disabled],
+        format_func=lambda name: titles[name],
+        key=f"review.set.disabled.{mark}",
+        placeholder="none",
+        help="Everything not listed here runs.",
+    )
+    st.caption(f"{len(titles) - len(off)} of {len(titles)} other recognisers run.")
+    return off, tagger
+
+
+def _thresholds(saved: DetectorSettings, mark: str) -> dict[str, float]:
+    """Ask from which confidence on a finding counts as accepted, a type."""
+    with st.expander("From which confidence a finding counts as accepted", key=f"review.set.thresholds.{mark}"):
+        st.caption("Between 0 and 1. Lower finds more and replaces more that is harmless.")
+        values: dict[str, float] = {}
+        with st.grid(2, min_column_width=180):
+            for label in LABELS:
+                values[label] = st.number_input(
+                    label_name(label).capitalize(),
+                    min_value=0.0,
+                    max_value=1.0,
+                    value=saved.threshold(label),
+                    step=0.05,
+                    key=f"review.set.threshold.{label}.{mark}",
+                )
+    return {label: value for label, value in values.items() if value != 0.5 or label in saved.thresholds}
+
+
+def _known(saved: DetectorSettings, mark: str) -> tuple[list[dict[str, str]], bool]:
+    st.markdown("**Your own lists**")
+    text = st.text_area(
+        "Known identifiers",
+        value="\n".join(f"{known.value} | {known.label}" for known in saved.known),
+        key=f"review.set.known.{mark}",
+        height=110,
+        help="One a line, such as a patient list. A type may follow: “Lyon | place”. Without one it is a name.",
+    )
+    fuzzy = st.toggle("Find misspelt ones too", value=saved.fuzzy, key=f"review.set.fuzzy.{mark}")
+    return parse_known(text), fuzzy
+
+
+def parse_known(text: str) -> list[dict[str, str]]:
+    """Return value and label of each line `value | type`; a type may be a label or its plain name."""
+    names = {label_name(label).casefold(): label for label in LABELS}
+    known = []
+    for line in text.splitlines():
+        value, bar, kind = line.rpartition("|") if "|" in line else (line, "", "")
+        if value.strip():
+            wanted = kind.strip()
+            label = names.get(wanted.casefold(), wanted) if bar and wanted else "PERSON"
+            known.append({"value": value.strip(), "label": label})
+    return known
+
+
+def _lines(label: str, values: tuple[str, ...], key: str, note: str) -> list[str]:
+    text = st.text_area(label, value="\n".join(values), key=key, height=90, help=note)
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _models(saved: DetectorSettings, mark: str) -> dict[str, str | None]:
+    with st.expander("Other models on this machine", key=f"review.set.models.{mark}"):
+        tagger = st.text_input("Folder of a tagger that replaces the built-in one", value=saved.tagger_model or "",
+                               key=f"review.set.tagger_model.{mark}")  # fmt: skip
+        spacy = st.text_input("Folder of a spaCy model to run as well", value=saved.spacy_model or "",
+                              key=f"review.set.spacy_model.{mark}")  # fmt: skip
+    return {"tagger_model": tagger.strip() or None, "spacy_model": spacy.strip() or None}
+
+
+def _gold(workspace: engine.Workspace, corpus: Any) -> None:
+    """Offer the file's own marks, and a comparison with them on request."""
+    st.markdown("**Marks that came with the file**")
+    with st.container(horizontal=True):
+        st.button("Use them instead", key="review.gold", on_click=states.act, args=(workspace.use_gold, corpus.id),
+                  kwargs={"done": "The file's own marks are now the findings."})  # fmt: skip
+        compare = st.button("How well do the findings match them?", key="review.gold.compare")
+    if not compare:
+        return
+    result = workspace.gold_evaluation(corpus.id) or {}
+    if result.get("sentence"):
+        st.markdown(plain(result["sentence"]))
+    numbers = {name: value for name, value in result.items() if isinstance(value, int | float)}
+    for name, value in numbers.items():
+        shown = share(float(value)) if isinstance(value, float) and 0 <= value <= 1 else number(value)
+        st.caption(f"{plain(name.replace('_', ' ')).capitalize()}: {shown}")

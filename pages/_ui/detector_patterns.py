@@ -1,0 +1,70 @@
+"""Custom patterns: a table of regular expressions and a box to try one on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine.pii.settings import CustomPattern, DetectorSettings
+from engine.pii.spans import LABELS
+from pages._ui.highlight import LABEL_HUES, Mark, highlight, segments
+from pages._ui.texts import count_of, label_name, plain
+
+COLUMNS = ["name", "pattern", "label", "score", "ignore_case"]
+SECONDS = 0.25
+
+
+def editor(saved: DetectorSettings, mark: str) -> list[dict[str, Any]]:
+    """Draw the table of patterns and the test box; return the patterns as typed."""
+    st.markdown("**Custom patterns**")
+    st.caption("Regular expressions for numbers only you know, such as case numbers: `[A-Z]{2}-\\d{4}`.")
+    frame = pd.DataFrame([pattern.model_dump() for pattern in saved.patterns], columns=COLUMNS)
+    frame = frame.astype({"score": "float64", "ignore_case": "bool"})
+    edited = st.data_editor(
+        frame,
+        key=f"review.set.patterns.{mark}",
+        num_rows="dynamic",
+        hide_index=True,
+        column_config={
+            "name": st.column_config.TextColumn("Name", required=True, max_chars=80),
+            "pattern": st.column_config.TextColumn("Expression", required=True, width="large"),
+            "label": st.column_config.SelectboxColumn("Type", options=list(LABELS), required=True, default="CODE"),
+            "score": st.column_config.NumberColumn("Confidence", min_value=0.0, max_value=1.0, default=0.9),
+            "ignore_case": st.column_config.CheckboxColumn("Any case", default=True),
+        },
+        alt="Custom patterns",
+    )
+    patterns = [row for row in edited.to_dict("records") if str(row.get("pattern") or "").strip()]
+    _try(patterns, mark)
+    return patterns
+
+
+def _try(patterns: list[dict[str, Any]], mark: str) -> None:
+    """Show what the patterns find in a sentence."""
+    with st.expander("Try the patterns on a sentence", key=f"review.set.try.{mark}"):
+        text = st.text_area("Sentence", key="review.set.try.text", height=70)
+        if not text or not patterns:
+            st.caption("Type a sentence, and at least one pattern above.")
+            return
+        marks: list[Mark] = []
+        for row in patterns:
+            try:
+                pattern = CustomPattern.model_validate(row)
+                found = [match.span() for match in pattern.compiled().finditer(text, timeout=SECONDS)]
+            except (ValueError, TimeoutError) as error:
+                st.warning(plain(f"{row.get('name') or 'pattern'}: {reason(error)}"), icon=":material/warning:")
+                continue
+            hue = LABEL_HUES.get(pattern.label, 6)
+            marks += [Mark(start, end, label_name(pattern.label), hue=hue) for start, end in found]
+        highlight(segments(text, marks), key="review.set.try.shown", label="What the patterns find")
+        st.caption(f"{count_of(len(marks), 'match', 'matches')}.")
+
+
+def reason(error: Exception) -> str:
+    """Return what is wrong with a pattern, without the pattern itself."""
+    details = getattr(error, "errors", None)
+    if callable(details):
+        return "; ".join(str(item["msg"]) for item in details(include_input=False))
+    return "it takes too long on this sentence" if isinstance(error, TimeoutError) else "it is not a valid pattern"

@@ -1,0 +1,156 @@
+"""Choosing and importing a file on the load page.
+
+Privacy posture: an upload stays in this session's memory until it is imported, then the uploader
+is emptied; the preview of ten rows lives in the session only. A path is read where it lies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+import engine
+from pages._ui import states
+from pages._ui.current import choose_corpus
+from pages._ui.texts import count_of, plain
+
+if TYPE_CHECKING:
+    from engine.corpus.mapping import ColumnMapping
+
+UPLOAD, PATH = "Upload from this computer", "Path on this machine"
+PREVIEW = "_ui.load.preview"
+NEXT_VIEW = "_ui.load.next_view"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A file the custodian chose: where it is, how to read it, and a digest of both for keys."""
+
+    source: Path | bytes
+    filename: str
+    digest: str
+    encoding: str | None
+    delimiter: str | None
+    sheet: str | None
+
+    @property
+    def stem(self) -> str:
+        """Return the file name without its suffix."""
+        return Path(self.filename).stem
+
+    def options(self) -> Any:
+        """Return the reading options, or None where all are automatic."""
+        from engine.corpus.readers import ReadOptions
+
+        return ReadOptions(encoding=self.encoding, delimiter=self.delimiter, sheet=self.sheet)
+
+
+def choose() -> Chosen | None:
+    """Draw the ways to name a file; return the choice, or None so far."""
+    from engine.corpus.readers import FORMATS
+
+    way = st.segmented_control(
+        "Where is it?", [UPLOAD, PATH], default=UPLOAD, key="load.way", required=True, label_visibility="collapsed"
+    )
+    source: Path | bytes | None = None
+    filename = identity = ""
+    if way == UPLOAD:
+        suffixes = sorted({suffix.lstrip(".") for known in FORMATS for suffix in known.suffixes})
+        generation = st.session_state.setdefault("_ui.load.generation", 0)
+        upload = st.file_uploader("File", type=suffixes, key=f"load.file.{generation}")
+        if upload is not None:
+            source, filename, identity = upload.getvalue(), upload.name, upload.file_id
+    else:
+        typed = st.text_input(
+            "Path of a file or of a folder of text files",
+            key="load.path",
+            persist_state="session",
+            placeholder="/data/letters.csv",
+        )
+        if typed and typed.strip():
+            source = Path(typed.strip()).expanduser()
+            filename = source.name
+            identity = f"{source}:{source.stat().st_mtime_ns if source.exists() else 0}"
+    with st.container(horizontal=True):
+        _examples()
+        encoding, delimiter, sheet = _reading()
+    if source is None:
+        return None
+    words = "\x1f".join((identity, str(encoding), str(delimiter), str(sheet)))
+    digest = hashlib.sha256(words.encode()).hexdigest()[:12]
+    return Chosen(source, filename, digest, encoding, delimiter, sheet)
+
+
+def _examples() -> None:
+    """Offer one example file a format, made when it is asked for."""
+    from engine.corpus.readers import FORMATS, example_file
+
+    with st.popover("Examples of each format", icon=":material/description:", key="load.examples"):
+        for known in FORMATS:
+            name, _ = example_file(known.id)
+            st.download_button(
+                f"{known.title} ({name})",
+                data=lambda format_id=known.id: example_file(format_id)[1],
+                file_name=name,
+                key=f"load.example.{known.id}",
+                on_click="ignore",
+                width="stretch",
+            )
+
+
+def _reading() -> tuple[str | None, str | None, str | None]:
+    """Ask how to read a file that was read wrongly by itself."""
+    delimiters = {"Automatic": None, "Comma": ",", "Semicolon": ";", "Tab": "\t", "Vertical bar": "|"}
+    with st.popover("Reading options", icon=":material/tune:", key="load.reading"):
+        st.caption("Leave these alone unless the preview looks wrong.")
+        encoding = st.text_input("Character encoding", key="load.encoding", placeholder="automatic, or utf-8, cp1252 …")
+        delimiter = st.selectbox("Columns are separated by", list(delimiters), key="load.delimiter")
+        sheet = st.text_input("Excel sheet", key="load.sheet", placeholder="the first one")
+    return (encoding or "").strip() or None, delimiters[delimiter], (sheet or "").strip() or None
+
+
+def preview(workspace: engine.Workspace, chosen: Chosen) -> Any | None:
+    """Return the preview, read once a file and options, or draw why it cannot be read."""
+    kept = st.session_state.get(PREVIEW)
+    if kept is not None and kept[0] == chosen.digest:
+        return kept[1]
+    st.session_state.pop(PREVIEW, None)
+    try:
+        with st.spinner("Reading the file …"):
+            result = workspace.preview(chosen.source, chosen.filename, chosen.options())
+    except engine.UserError as error:
+        states.failed("This file cannot be read", str(error), "Nothing was stored. Correct it and choose it again.")
+        return None
+    st.session_state[PREVIEW] = (chosen.digest, result)
+    return result
+
+
+def import_chosen(
+    workspace: engine.Workspace, chosen: Chosen, mapping: ColumnMapping, unit: str, cap: int, holdout: float
+) -> None:
+    """Import in one engine call, then empty the uploader."""
+    name = str(st.session_state.get(f"load.name.{chosen.digest}") or chosen.stem)
+    with st.spinner("Reading, checking and splitting the file …"):
+        corpus = states.act(
+            workspace.import_corpus,
+            chosen.source,
+            chosen.filename,
+            mapping,
+            name=name,
+            unit=unit,
+            cap=cap,
+            holdout=holdout,
+            options=chosen.options(),
+        )
+        if corpus is None:
+            return
+        st.session_state["_ui.load.generation"] = st.session_state.get("_ui.load.generation", 0) + 1
+        st.session_state.pop(PREVIEW, None)
+        st.session_state.pop("load.view", None)
+        st.session_state[NEXT_VIEW] = "What was loaded"
+        choose_corpus(corpus.id)
+        states.notice(f"{plain(corpus.name)} was imported: {count_of(corpus.records, 'record')}.")

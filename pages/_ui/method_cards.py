@@ -1,0 +1,80 @@
+"""Cards of the synthesis methods, and the choice between them.
+
+How to use: `spec = choose(workspace, corpus)`; `badge(kind)` draws a guarantee's badge anywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+import engine
+from pages._ui.texts import GUARANTEES, plain, seconds
+
+CHOICE = "plan.method"
+NEEDS = {
+    "generator": "a language model",
+    "operators": "prompt formats",
+    "embedder": "a sentence model",
+    "detector": "the detector",
+    "spans": "reviewed findings",
+    "instruct": "a model that follows instructions",
+    "train": "a model that can be trained",
+    "logits": "a model whose probabilities can be read",
+}
+
+
+def badge(kind: str) -> None:
+    """Draw a guarantee's badge with its meaning behind it."""
+    text, colour, icon, meaning = GUARANTEES[kind]
+    st.badge(text, color=colour, icon=f":material/{icon}:", help=meaning)  # type: ignore[arg-type]
+
+
+def choose(workspace: engine.Workspace, corpus: Any) -> Any:
+    """Draw one card a method; return the chosen specification."""
+    methods = {spec.id: spec for spec in workspace.methods()}
+    if st.session_state.get(CHOICE) not in methods:
+        st.session_state[CHOICE] = next(iter(methods))
+    st.radio(
+        "Method",
+        list(methods),
+        format_func=lambda method_id: methods[method_id].title,
+        key=CHOICE,
+        horizontal=True,
+        persist_state="session",
+    )
+    with st.grid(2, min_column_width=320):
+        for spec in methods.values():
+            _card(workspace, corpus, spec, chosen=spec.id == st.session_state[CHOICE])
+    return methods[st.session_state[CHOICE]]
+
+
+def _card(workspace: engine.Workspace, corpus: Any, spec: Any, *, chosen: bool) -> None:
+    with st.container(border=True, height="stretch", key=f"plan.card.{spec.id}"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.markdown(f"**{plain(spec.title)}**{' :material/check: chosen' if chosen else ''}")
+            badge(spec.kind)
+        st.markdown(plain(spec.summary))
+        needs = ", ".join(NEEDS.get(need, need) for need in spec.needs if need != "operators") or "nothing else"
+        st.markdown(
+            f"**Good for** {plain(_lower(spec.good_for))}  \n"
+            f"**Bad for** {plain(_lower(spec.bad_for))}  \n"
+            f"**Needs** {plain(needs)}  \n"
+            f"**Costs here** {_cost(workspace, corpus, spec)}"
+        )
+        st.caption(plain(spec.citation))
+
+
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
+def _cost(workspace: engine.Workspace, corpus: Any, spec: Any) -> str:
+    """Return the time of a run with the method's defaults."""
+    try:
+        count = None if spec.one_to_one else min(300, corpus.records)
+        plan = workspace.plan(corpus.id, spec.id, count=count)["plan"]
+    except engine.UserError:
+        return "not known yet"
+    return f"about {seconds(plan.seconds)} for {plan.outputs:,} outputs"

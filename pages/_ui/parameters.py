@@ -1,0 +1,116 @@
+"""A method's parameters as fields, made from its pydantic model; checked again by the model.
+
+How to use: `settings = form(spec, key=...)`, then `checked(spec, settings)`, which returns the
+settings or draws what is wrong and returns None.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from typing import Any
+
+import streamlit as st
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from pages._ui.texts import plain
+
+NONE_TYPE = type(None)
+
+
+def form(spec: Any, *, key: str) -> dict[str, Any]:
+    """Draw one field a parameter, folded; return what differs from the defaults."""
+    values: dict[str, Any] = {}
+    fields = spec.parameters.model_fields
+    with st.expander(f"Settings of the method ({len(fields)})", icon=":material/tune:", key=f"{key}.box"):
+        st.caption("The defaults come from the method's paper. Change them only if you know why.")
+        with st.grid(2, min_column_width=240):
+            for name, field in fields.items():
+                with st.container():
+                    value = _field(name, field, key=f"{key}.{name}")
+                    st.caption(plain(describe(field)))
+                if value != field.get_default(call_default_factory=True):
+                    values[name] = value
+    return values
+
+
+def checked(spec: Any, settings: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the settings if the model accepts them, else draw each broken rule."""
+    try:
+        spec.parameters.model_validate(settings)
+    except ValidationError as error:
+        for item in error.errors(include_input=False):
+            st.error(f"{title(str(item['loc'][0]))}: {plain(item['msg'])}", icon=":material/error:")
+        return None
+    return settings
+
+
+def title(name: str) -> str:
+    """Return a parameter's name as words."""
+    return name.replace("_", " ").capitalize()
+
+
+def limits(field: FieldInfo) -> tuple[float | None, float | None]:
+    """Return the smallest and largest allowed value, None where there is none."""
+    low = high = None
+    for rule in field.metadata:
+        low = next((getattr(rule, name) for name in ("ge", "gt") if getattr(rule, name, None) is not None), low)
+        high = next((getattr(rule, name) for name in ("le", "lt") if getattr(rule, name, None) is not None), high)
+    return low, high
+
+
+def describe(field: FieldInfo) -> str:
+    """Return what a parameter does, its range and its default."""
+    low, high = limits(field)
+    parts = [field.description or ""]
+    if low is not None and high is not None:
+        parts.append(f"From {low:g} to {high:g}.")
+    elif low is not None:
+        parts.append(f"At least {low:g}.")
+    default = field.get_default(call_default_factory=True)
+    shown = "nothing" if default in ((), "", None, []) else default
+    parts.append(f"Default {shown}.")
+    return " ".join(part for part in parts if part)
+
+
+def _unwrapped(annotation: Any) -> tuple[Any, bool]:
+    """Return the type inside `X | None` and whether None is allowed."""
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        inner = [argument for argument in typing.get_args(annotation) if argument is not NONE_TYPE]
+        return (inner[0] if inner else str), True
+    return annotation, False
+
+
+def _field(name: str, field: FieldInfo, *, key: str) -> Any:
+    """Draw the field that fits a parameter's type; return its value."""
+    label, default = title(name), field.get_default(call_default_factory=True)
+    kind, optional = _unwrapped(field.annotation)
+    low, high = limits(field)
+    if typing.get_origin(kind) is typing.Literal:
+        options = list(typing.get_args(kind))
+        return st.selectbox(label, options, index=options.index(default), key=key)
+    if kind is bool:
+        return st.toggle(label, value=bool(default), key=key)
+    if kind is int:
+        value = st.number_input(label, value=default, min_value=_whole(low), max_value=_whole(high), step=1, key=key)
+        return None if value is None and optional else value
+    if kind is float:
+        step = 0.01 if (high or 1) <= 1 else 0.1
+        return st.number_input(
+            label,
+            value=None if default is None else float(default),
+            min_value=None if low is None else float(low),
+            max_value=None if high is None else float(high),
+            step=step,
+            key=key,
+        )
+    if typing.get_origin(kind) in (tuple, list, set, frozenset):
+        text = st.text_area(label, value="\n".join(str(item) for item in default or ()), key=key, height=70)
+        return tuple(line.strip() for line in text.splitlines() if line.strip())
+    text = st.text_input(label, value=str(default or ""), key=key)
+    return (text or None) if optional else text
+
+
+def _whole(limit: float | None) -> int | None:
+    return None if limit is None else int(limit)

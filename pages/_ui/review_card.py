@@ -1,0 +1,187 @@
+"""The right column of the review page: one finding's card, and what can be decided about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+import engine
+from engine.pii.spans import LABELS
+from pages._ui import review_queue, review_state, states
+from pages._ui.texts import count_of, label_name, plain, share
+
+TYPES = {"direct": "points at one person by itself", "quasi": "points at a person together with others", "none": "none"}
+WHO = {"custodian": "marked by a person", "gold": "came with the file", "tagger": "built-in tagger"}
+
+
+def draw(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: Any) -> None:
+    """Draw the card of the current finding and the ways to add one."""
+    if not _addition(workspace, corpus_id, record_id):
+        current = review_state.current_span(corpus_id, spans)
+        if current is None:
+            st.markdown("**Nothing was found in this text.**")
+            st.caption("If something is missing, select it in the text or type it below.")
+        else:
+            _card(workspace, corpus_id, record_id, spans, current)
+    _next(workspace, corpus_id, record_id, spans)
+    with st.expander("Something was missed", icon=":material/add:", key="review.add"):
+        _typed(workspace, corpus_id, record_id)
+
+
+def _card(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: Any, current: str) -> None:
+    row = next(spans.loc[spans["span_id"] == current].itertuples())
+    ids = list(spans["span_id"])
+    with st.container(border=True, key="review.card"):
+        st.markdown(f"**{label_name(row.label).capitalize()}**")
+        st.caption(
+            f"Finding {ids.index(current) + 1} of {len(ids)} · {TYPES.get(row.identifier_type, '')}  \n"
+            f"Confidence {share(float(row.score), 0)} · {plain(WHO.get(row.recogniser, row.recogniser))}  \n"
+            f"Now: {'will be replaced' if row.state == 'accepted' else 'stays in the text'}, "
+            f"{'decided by a person' if row.decided else 'not looked at'}"
+        )
+        step = (workspace, corpus_id, ids, current)
+        with st.grid(2, gap="xsmall"):
+            st.button("Accept", key="review.accept", shortcut="A", type="primary", width="stretch",
+                      icon=":material/check:", on_click=_decide, args=(*step, "accept"))  # fmt: skip
+            st.button("Reject", key="review.reject", shortcut="X", width="stretch",
+                      icon=":material/close:", on_click=_decide, args=(*step, "reject"))  # fmt: skip
+            st.button("Previous", key="review.previous", shortcut="K", width="stretch", on_click=_move, args=(corpus_id, ids, current, -1))  # fmt: skip  # noqa: E501
+            st.button("Next", key="review.next", shortcut="J", width="stretch", on_click=_move, args=(corpus_id, ids, current, 1))  # fmt: skip  # noqa: E501
+        label = st.selectbox(
+            "Type",
+            list(LABELS),
+            index=list(LABELS).index(row.label),
+            format_func=label_name,
+            key=f"review.type.{current}",
+        )
+        st.button(
+            "Change type",
+            key="review.relabel",
+            disabled=label == row.label,
+            on_click=_decide,
+            args=(*step, "relabel", label),
+            width="stretch",
+        )
+        _alike(workspace, corpus_id, current, row.label, label)
+
+
+def _alike(workspace: engine.Workspace, corpus_id: str, span_id: str, old: str, label: str) -> None:
+    others = workspace.same_value(corpus_id, span_id)
+    if not others:
+        st.caption("The same words were found nowhere else.")
+        return
+    total = others + 1
+    with st.popover(f"All like this ({total:,})", key="review.alike", width="stretch"):
+        st.markdown(f"The same words as {label_name(old)}: **{count_of(total, 'place')}** in this corpus.")
+        for action, text in (("accept", "Accept all"), ("reject", "Reject all")):
+            st.button(
+                f"{text} {total:,}",
+                key=f"review.alike.{action}",
+                width="stretch",
+                on_click=states.act,
+                args=(workspace.decide_alike, corpus_id, span_id, action),
+                kwargs={"done": f"{{}} places: {'accepted' if action == 'accept' else 'rejected'}."},
+            )
+        st.button(
+            f"Change all {total:,} to {label_name(label)}",
+            key="review.alike.relabel",
+            width="stretch",
+            disabled=label == old,
+            on_click=states.act,
+            args=(workspace.decide_alike, corpus_id, span_id, "relabel", label),
+            kwargs={"done": f"{{}} places: now {label_name(label)}."},
+        )
+
+
+def _decide(
+    workspace: engine.Workspace, corpus_id: str, ids: list[str], current: str, action: str, label: str | None = None
+) -> None:
+    """Decide on one finding, then show the next one; a callback."""
+    if states.act(workspace.decide, corpus_id, [current], action, label) is None:
+        return
+    if action != "relabel":
+        review_state.choose_span(corpus_id, review_state.neighbour(ids, current, 1) or current)
+
+
+def _move(corpus_id: str, ids: list[str], current: str, step: int) -> None:
+    """Show the neighbouring finding; past the last one, the next text; a callback."""
+    target = review_state.neighbour(ids, current, step)
+    if target is None:
+        review_queue.next_record(corpus_id, step)
+    else:
+        review_state.choose_span(corpus_id, target)
+
+
+def undo(workspace: engine.Workspace, corpus_id: str) -> None:
+    """Take back the latest decision; a callback."""
+    sentence = states.act(workspace.undo, corpus_id)
+    states.notice(sentence or "There is nothing to take back.")
+
+
+def _next(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: Any) -> None:
+    done = len(spans) == 0 or bool(spans["decided"].astype(bool).all())
+    st.button(
+        "Next text" if done else "Text is done, next",
+        key="review.done",
+        shortcut="N",
+        icon=":material/skip_next:",
+        width="stretch",
+        type="primary" if done else "secondary",
+        on_click=_finish,
+        args=(workspace, corpus_id, record_id),
+        help="Marks the findings left in this text as looked at, as they stand, and opens the next text.",
+    )
+
+
+def _finish(workspace: engine.Workspace, corpus_id: str, record_id: str) -> None:
+    states.act(workspace.mark_reviewed, corpus_id, [record_id])
+    review_queue.next_record(corpus_id)
+
+
+def _addition(workspace: engine.Workspace, corpus_id: str, record_id: str) -> bool:
+    """Draw the card of text that was just selected; return whether there is one."""
+    pending = st.session_state.get(review_state.PENDING)
+    if not pending or pending["record_id"] != record_id:
+        return False
+    text = workspace.record_text(corpus_id, record_id)
+    with st.container(border=True, key="review.addition"):
+        st.markdown("**Add this as an identifier?**")
+        st.text(text[pending["start"] : pending["end"]])
+        label = st.selectbox("Type", list(LABELS), format_func=label_name, key="review.addition.type")
+        places = [(pending["start"], pending["end"])]
+        st.button("Add", key="review.addition.add", type="primary", width="stretch",
+                  on_click=_add, args=(workspace, corpus_id, record_id, places, label))  # fmt: skip
+        st.button("Do not add", key="review.addition.drop", width="stretch", on_click=st.session_state.pop,
+                  args=(review_state.PENDING, None))  # fmt: skip
+    return True
+
+
+def places_of(text: str, phrase: str) -> list[tuple[int, int]]:
+    """Return every place of an exact phrase in a text, without overlaps."""
+    places, start = [], 0
+    while phrase and (start := text.find(phrase, start)) >= 0:
+        places.append((start, start + len(phrase)))
+        start += len(phrase)
+    return places
+
+
+def _typed(workspace: engine.Workspace, corpus_id: str, record_id: str) -> None:
+    phrase = st.text_input("Exact words", key=f"review.add.phrase.{record_id}")
+    label = st.selectbox("Type", list(LABELS), format_func=label_name, key="review.add.type")
+    places = places_of(workspace.record_text(corpus_id, record_id), phrase or "")
+    if phrase:
+        st.caption(f"Found in {count_of(len(places), 'place')} of this text.")
+    st.button("Add", key="review.add.add", disabled=not places, width="stretch",
+              on_click=_add, args=(workspace, corpus_id, record_id, places, label))  # fmt: skip
+
+
+def _add(
+    workspace: engine.Workspace, corpus_id: str, record_id: str, places: list[tuple[int, int]], label: str
+) -> None:
+    """Add one finding a place; a callback."""
+    added = None
+    for start, end in places:
+        added = states.act(workspace.add_span, corpus_id, record_id, start, end, label) or added
+    if added:
+        review_state.choose_span(corpus_id, added)

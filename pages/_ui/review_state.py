@@ -1,0 +1,55 @@
+"""Which text and which finding the review page looks at, for one browser tab."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+PENDING = "_ui.review.pending"
+
+
+def _key(corpus_id: str, what: str) -> str:
+    return f"_ui.review.{what}.{corpus_id}"
+
+
+def record(corpus_id: str) -> str | None:
+    """Return the text being looked at."""
+    value: str | None = st.session_state.get(_key(corpus_id, "record"))
+    return value
+
+
+def open_record(corpus_id: str, record_id: str | None) -> None:
+    """Look at a text; its first undecided finding becomes the current one."""
+    st.session_state[_key(corpus_id, "record")] = record_id
+    choose_span(corpus_id, None)
+
+
+def span(corpus_id: str) -> str | None:
+    """Return the finding whose card is shown, or None for the first undecided one."""
+    value: str | None = st.session_state.get(_key(corpus_id, "span"))
+    return value
+
+
+def choose_span(corpus_id: str, span_id: str | None) -> None:
+    """Show a finding's card and forget a half-made addition."""
+    st.session_state[_key(corpus_id, "span")] = span_id
+    st.session_state.pop(PENDING, None)
+
+
+def current_span(corpus_id: str, spans: Any) -> str | None:
+    """Return the chosen finding, else the first undecided, else the first; None without any."""
+    ids = list(spans["span_id"])
+    chosen = span(corpus_id)
+    if chosen in ids:
+        return chosen
+    undecided = list(spans.loc[~spans["decided"].astype(bool), "span_id"])
+    return next(iter([*undecided, *ids]), None)
+
+
+def neighbour(ids: list[str], current: str | None, step: int) -> str | None:
+    """Return the finding `step` places on, or None past either end."""
+    if current not in ids:
+        return ids[0] if ids else None
+    place = ids.index(current) + step
+    return ids[place] if 0 <= place < len(ids) else None

@@ -1,0 +1,90 @@
+"""The second view of the review page: one row a distinct value, for decisions in bulk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+import engine
+from engine.pii.spans import LABELS
+from pages._ui import states
+from pages._ui.pager import digest, offset_of, pager
+from pages._ui.texts import count_of, label_name
+
+SIZE = 50
+PAGER = "review.values.page"
+STATES = {"All": None, "Not all looked at": "undecided", "Replaced": "accepted", "Kept": "rejected", "Mixed": "mixed"}
+SHOWN = {"accepted": "replaced", "rejected": "stays", "mixed": "mixed"}
+
+
+def draw(workspace: engine.Workspace, corpus: Any) -> None:
+    """Draw filters, the table, and what can be done with the chosen rows."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        labels = st.multiselect("Types", list(LABELS), format_func=label_name, key="review.values.labels", width=320)
+        state = st.selectbox("Decision", list(STATES), key="review.values.state", width=200)
+        search = st.text_input("Value contains", key="review.values.search", width=240)
+    asked: dict[str, Any] = {"labels": tuple(labels), "state": STATES[state], "search": (search or "").strip() or None}
+    frame, total = workspace.values(corpus.id, offset=offset_of(PAGER, SIZE), limit=SIZE, **asked)
+    if frame.empty and total:
+        st.session_state.pop(PAGER, None)
+        frame, total = workspace.values(corpus.id, offset=0, limit=SIZE, **asked)
+    if frame.empty:
+        st.markdown("No value fits these filters.")
+        return
+    keys = [str(key) for key in frame["value_key"]]
+    places = dict(zip(keys, frame["count"].astype(int), strict=True))
+    shown = frame.assign(
+        label=[label_name(label) for label in frame["label"]],
+        state=[SHOWN.get(state, state) for state in frame["state"]],
+    )
+    table_key = f"review.values.{digest([corpus.id, *keys])}"
+    event = st.dataframe(
+        shown[["value", "label", "count", "records", "state", "decided"]],
+        key=table_key,
+        hide_index=True,
+        height=460,
+        on_select="rerun",
+        selection_mode="multi-row",
+        column_config={
+            "value": st.column_config.TextColumn("Value", width="large"),
+            "label": st.column_config.TextColumn("Type"),
+            "count": st.column_config.NumberColumn("Places"),
+            "records": st.column_config.NumberColumn("Texts"),
+            "state": st.column_config.TextColumn("Now"),
+            "decided": st.column_config.NumberColumn("Decided", help="Places a person has decided on."),
+        },
+        alt="Distinct values with their counts and decisions",
+    )
+    pager(total, key=PAGER, size=SIZE, noun="values")
+    chosen = [keys[row] for row in event.selection.rows if row < len(keys)]
+    _bulk(workspace, corpus.id, chosen, places)
+
+
+def _bulk(workspace: engine.Workspace, corpus_id: str, chosen: list[str], places: dict[str, int]) -> None:
+    """Draw the decisions for the chosen rows, with how many places they concern."""
+    if not chosen:
+        st.caption("Choose rows on the left edge of the table to decide on all their places at once.")
+        return
+    total = sum(places[key] for key in chosen)
+    st.markdown(f"**{count_of(len(chosen), 'value')}** in **{count_of(total, 'place')}**:")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button(f"Accept {total:,}", key="review.values.accept", type="primary", icon=":material/check:",
+                  on_click=_decide, args=(workspace, corpus_id, chosen, "accept"))  # fmt: skip
+        st.button(f"Reject {total:,}", key="review.values.reject", icon=":material/close:",
+                  on_click=_decide, args=(workspace, corpus_id, chosen, "reject"))  # fmt: skip
+        label = st.selectbox("New type", list(LABELS), format_func=label_name, key="review.values.type", width=260)
+        st.button(f"Change {total:,}", key="review.values.relabel",
+                  on_click=_decide, args=(workspace, corpus_id, chosen, "relabel", label))  # fmt: skip
+
+
+def _decide(
+    workspace: engine.Workspace, corpus_id: str, chosen: list[str], action: str, label: str | None = None
+) -> None:
+    """Decide on each chosen value; a callback."""
+    changed = 0
+    for key in chosen:
+        changed += states.act(workspace.decide_value, corpus_id, key, action, label) or 0
+    if changed:
+        words = {"accept": "accepted", "reject": "rejected", "relabel": f"changed to {label_name(label or 'MISC')}"}
+        states.notice(f"{count_of(changed, 'place')} {words[action]}. Undo takes back one value at a time.")

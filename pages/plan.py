@@ -1,0 +1,101 @@
+"""Plan: choose a method, read what it promises and costs, and start a run."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._ui import method_cards, parameters, states
+from pages._ui.current import choose_run, current_corpus
+from pages._ui.guard import guard
+from pages._ui.navigation import go
+from pages._ui.texts import NO_BUDGET, count_of, number, plain, seconds
+
+workspace = guard()
+
+st.title("Plan", anchor=False)
+corpus = current_corpus(workspace)
+if corpus is None:
+    states.empty("No corpus yet", "Load a file or try a sample first.", action="Load", page="load", key="plan.empty")
+    st.stop()
+
+method = method_cards.choose(workspace, corpus)
+training = corpus.records
+left, right = st.columns([3, 2], gap="large")
+
+with left:
+    st.subheader("How much, and how", anchor=False)
+    if method.one_to_one:
+        count = None
+        st.markdown("One output for each record that was not set aside.")
+    else:
+        count = int(
+            st.number_input(
+                "Outputs wanted",
+                min_value=1,
+                max_value=100_000,
+                value=min(300, training),
+                step=50,
+                key=f"plan.count.{corpus.id}",
+                help="How many synthetic records to keep. Filters may need to make more.",
+            )
+        )
+    seed = int(
+        st.number_input(
+            "Number that fixes the draw (seed)",
+            min_value=0,
+            max_value=2**31 - 1,
+            value=0,
+            key=f"plan.seed.{corpus.id}",
+            help="The same corpus, settings and seed give the same outputs.",
+        )
+    )
+    settings = parameters.form(method, key=f"plan.set.{corpus.id}.{method.id}")
+
+asked = parameters.checked(method, settings)
+with right:
+    st.subheader("What it promises", anchor=False)
+    if asked is None:
+        st.stop()
+    answer = states.act(workspace.plan, corpus.id, method.id, count=count, parameters=asked)
+    states.flash()
+    if answer is None:
+        st.stop()
+    guarantee, plan = answer["guarantee"], answer["plan"]
+    method_cards.badge(guarantee.kind)
+    st.markdown(plain(guarantee.sentence))
+    if guarantee.assumptions:
+        st.markdown("It relies on:\n" + "\n".join(f"- {plain(line)}" for line in guarantee.assumptions))
+    if guarantee.voided_by:
+        st.markdown("It breaks with:\n" + "\n".join(f"- {plain(line)}" for line in guarantee.voided_by))
+    st.caption(NO_BUDGET if guarantee.kind != "dp" else "")
+
+    st.subheader("What it costs", anchor=False)
+    with st.grid(2, min_column_width=130):
+        st.metric("Outputs", number(plan.outputs), border=True)
+        st.metric("Time on this machine", seconds(plan.seconds), border=True)
+        st.metric("Model calls", number(plan.model_calls), border=True)
+        st.metric("Tokens", number(plan.tokens), border=True)
+    for note in plan.notes:
+        st.caption(plain(note))
+    for warning in answer["warnings"]:
+        st.warning(plain(warning), icon=":material/warning:")
+    for blocker in answer["blockers"]:
+        states.refused(blocker, "Do this first, then come back.")
+    if answer["blockers"] and corpus.span_source is None and st.button("Go to review", key="plan.review"):
+        go("review")
+
+    if st.button(
+        f"Start: {count_of(plan.outputs, 'output')}",
+        type="primary",
+        icon=":material/play_arrow:",
+        key="plan.start",
+        disabled=bool(answer["blockers"]),
+        width="stretch",
+    ):
+        run_id = states.act(
+            workspace.synthesize, corpus.id, method.id, count=count, parameters=asked, seed=seed, model="builtin"
+        )
+        if run_id is None:
+            st.rerun()
+        choose_run(run_id)
+        go("run")

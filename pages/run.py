@@ -1,0 +1,48 @@
+"""Runs: the queue, a run's progress and outputs, and the history."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._ui import run_detail, run_history, states
+from pages._ui.current import RUN, current_corpus
+from pages._ui.guard import guard
+from pages._ui.progress import ACTIVE
+from pages._ui.texts import JOBS, run_name
+
+workspace = guard()
+
+st.title("Runs", anchor=False)
+corpus = current_corpus(workspace)
+if corpus is None:
+    states.empty("No corpus yet", "Load a file or try a sample first.", action="Load", page="load", key="run.empty")
+    st.stop()
+
+queue = workspace.jobs(active_only=True)
+if queue:
+    names = [JOBS.get(job.kind, job.kind).lower() for job in sorted(queue, key=lambda job: job.created)]
+    st.caption(f"In the queue, one after the other: {', '.join(names)}.")
+
+runs = {run.id: run for run in sorted(workspace.runs(corpus.id), key=lambda run: run.created, reverse=True)}
+if not runs:
+    states.empty(
+        "No runs yet",
+        "A run makes synthetic text from this corpus. Plan one first: it says what it promises and costs.",
+        action="Plan a run",
+        page="plan",
+        key="run.none",
+    )
+    st.stop()
+
+active = next((run.id for run in runs.values() if run.state in ACTIVE), None)
+wanted = st.session_state.get("_ui.run.shown") or st.session_state.get(RUN) or active
+if st.session_state.get("run.choice") not in runs:
+    st.session_state["run.choice"] = wanted if wanted in runs else next(iter(runs))
+chosen = st.selectbox(
+    "Run", list(runs), format_func=lambda run_id: run_name(runs[run_id]), key="run.choice", persist_state="session"
+)
+st.session_state[RUN] = chosen
+run_detail.draw(workspace, runs[chosen], list(runs.values()))
+
+st.subheader("History", anchor=False)
+run_history.draw(list(runs.values()))
