@@ -1,0 +1,199 @@
+"""Build a corpus from a table: check every rule, then fix ids, split and gold spans once and for all.
+
+Nothing is written here; an error leaves no trace. Messages name file, row and rule, never content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import pandas as pd
+
+from engine.corpus.columns import MAX_CHARACTERS, Columns, read_columns
+from engine.corpus.gold import GoldSpan, SpanRuleError, read_spans, spans_frame
+from engine.corpus.language import detect_languages, language_warning
+from engine.corpus.mapping import ColumnMapping
+from engine.corpus.population import unit_hashes
+from engine.corpus.split import HOLDOUT, OVER_CAP, TRAIN, assign_split, unit_names
+from engine.corpus.statistics import CorpusStatistics, exact_duplicates, label_counts, quantiles, unit_histogram
+from engine.errors import DataError, UserError
+
+Unit = Literal["record", "source"]
+RECORD_COLUMNS = ("record_id", "text", "source_id", "label", "split")
+KEPT_PREFIX = "x_"
+MANY_LABELS = 200
+
+__all__ = ["KEPT_PREFIX", "MAX_CHARACTERS", "RECORD_COLUMNS", "BuiltCorpus", "build_corpus"]
+
+
+@dataclass(frozen=True)
+class BuiltCorpus:
+    """An immutable corpus, ready to be stored.
+
+    records: RECORD_COLUMNS (object; source_id and label may be None) and kept columns as `x_…`.
+    spans: gold spans (see `gold.SPAN_COLUMNS`). unit_hashes: for population matching.
+    """
+
+    records: pd.DataFrame = field(repr=False)
+    spans: pd.DataFrame = field(repr=False)
+    warnings: list[str]
+    statistics: CorpusStatistics
+    unit_hashes: list[str] = field(repr=False)
+
+
+def build_corpus(
+    table: pd.DataFrame,
+    mapping: ColumnMapping,
+    *,
+    unit: str,
+    cap: int,
+    holdout_rate: float,
+    key: bytes,
+    filename: str,
+) -> BuiltCorpus:
+    """Return the corpus of a table as `read_table` gives it.
+
+    Args:
+        table: one row a record; an index named `row` is used in messages, else rows count from 1.
+        unit: whose privacy counts, `record` or `source` (needs `mapping.source_id`).
+        cap: records of a unit that methods may use, at least 1; the others get split `over_cap`.
+        holdout_rate: chance in [0, 0.9] that a unit is held out.
+        key: secret of the workspace, at least 16 bytes; fixes every choice made here.
+        filename: the name shown in messages.
+
+    Raises:
+        DataError: the table breaks a rule. UserError: a setting does.
+    """
+    _check_settings(mapping, unit, cap, holdout_rate)
+    columns = read_columns(table, mapping, filename)
+    units = unit_names(columns.record_ids, columns.source_ids, unit)
+    split = assign_split(units, columns.record_ids, holdout_rate=holdout_rate, cap=cap, key=key)
+    if TRAIN not in split:
+        message = "every unit fell into the holdout, so nothing is left to work with; lower the holdout share"
+        raise DataError(message, file=filename, rule="training part is not empty")
+    span_ids, spans = _gold(columns, filename)
+    statistics = _statistics(columns, units, split, spans, span_ids, key)
+    warnings = [*table.attrs.get("warnings", []), *statistics.warnings]
+    warnings += _split_warnings(statistics, columns, unit, cap, holdout_rate)
+    statistics = CorpusStatistics.from_dict({**statistics.as_dict(), "warnings": warnings})
+    return BuiltCorpus(
+        records=_records(columns, split),
+        spans=spans_frame(span_ids, spans),
+        warnings=warnings,
+        statistics=statistics,
+        unit_hashes=unit_hashes(units, columns.texts, key),
+    )
+
+
+def _check_settings(mapping: ColumnMapping, unit: str, cap: int, holdout_rate: float) -> None:
+    mapping.check()
+    if unit not in ("record", "source"):
+        raise UserError(f"unit: expected record or source, got {unit!r}; choose one of them")
+    if unit == "source" and not mapping.source_id:
+        raise UserError("unit: source needs a column that says whose record it is; map it as the source id")
+    if isinstance(cap, bool) or int(cap) != cap or cap < 1:
+        raise UserError(f"cap: expected a whole number of records a unit, at least 1, got {cap}; raise it")
+    if not 0 <= holdout_rate <= 0.9:
+        raise UserError(f"holdout: expected a share from 0 to 0.9, got {holdout_rate}; 0.2 is a good choice")
+
+
+def _gold(columns: Columns, filename: str) -> tuple[list[str], list[GoldSpan]]:
+    ids: list[str] = []
+    spans: list[GoldSpan] = []
+    for record_id, cell, text, row in zip(columns.record_ids, columns.span_cells, columns.texts, columns.rows):
+        try:
+            found = read_spans(cell, text)
+        except SpanRuleError as error:
+            raise DataError(str(error), file=filename, row=row, rule=error.rule) from None
+        ids += [record_id] * len(found)
+        spans += found
+    return ids, spans
+
+
+def _records(columns: Columns, split: Sequence[str]) -> pd.DataFrame:
+    cells: dict[str, Sequence[str | None]] = {
+        "record_id": columns.record_ids,
+        "text": columns.texts,
+        "source_id": columns.source_ids,
+        "label": columns.labels,
+        "split": split,
+        **{KEPT_PREFIX + name: values for name, values in columns.kept.items()},
+    }
+    return pd.DataFrame({name: pd.Series(list(values), dtype=object) for name, values in cells.items()})
+
+
+def _statistics(
+    columns: Columns,
+    units: Sequence[str],
+    split: Sequence[str],
+    spans: Sequence[GoldSpan],
+    span_ids: Sequence[str],
+    key: bytes,
+) -> CorpusStatistics:
+    language = detect_languages(columns.record_ids, columns.texts, key)
+    warning = language_warning(language)
+    duplicates, across = exact_duplicates(columns.texts, split)
+    return CorpusStatistics(
+        records=len(columns.texts),
+        units=len(set(units)),
+        holdout_units=len({unit for unit, side in zip(units, split) if side == HOLDOUT}),
+        holdout_records=split.count(HOLDOUT),
+        characters=quantiles([len(text) for text in columns.texts]),
+        words=quantiles([len(text.split()) for text in columns.texts]),
+        labels=label_counts(columns.labels),
+        records_per_unit=unit_histogram(units),
+        duplicates=duplicates,
+        near_duplicates_across_split=None,
+        empties_dropped=columns.empties_dropped,
+        language=language.shares,
+        english_share=language.english,
+        warnings=[*columns.warnings, *([warning] if warning else [])],
+        train_units=len({unit for unit, side in zip(units, split) if side == TRAIN}),
+        train_records=split.count(TRAIN),
+        over_cap=split.count(OVER_CAP),
+        sources=len({source for source in columns.source_ids if source is not None}),
+        without_source=sum(source is None for source in columns.source_ids),
+        duplicates_across_split=across,
+        gold_spans=len(spans),
+        records_with_gold=len(set(span_ids)),
+    )
+
+
+def _split_warnings(
+    statistics: CorpusStatistics, columns: Columns, unit: str, cap: int, holdout_rate: float
+) -> list[str]:
+    found: list[str] = []
+    if statistics.over_cap:
+        found.append(
+            f"{statistics.over_cap:,} of {statistics.records:,} records lie beyond the cap of {cap} a unit. They stay "
+            "in the corpus, but no method uses them and no measure counts them; raise the cap to use more of them."
+        )
+    if unit == "source" and statistics.without_source:
+        found.append(
+            f"{statistics.without_source:,} records have no source; each counts as a person of its own. If one person "
+            "may have several of them, fill in the source column."
+        )
+    if holdout_rate and not statistics.holdout_units:
+        found.append(
+            "No unit fell into the holdout, so leaks cannot be told from coincidence; raise the holdout share or "
+            "import more records."
+        )
+    elif not holdout_rate:
+        found.append("There is no holdout, so leaks cannot be told from coincidence; 0.2 is a good share.")
+    elif statistics.holdout_units < 30:
+        found.append(
+            f"The holdout has only {statistics.holdout_units} units; measures against it will have wide intervals."
+        )
+    if statistics.duplicates:
+        found.append(
+            f"{statistics.duplicates:,} records repeat an earlier record's text exactly; "
+            f"{statistics.duplicates_across_split:,} holdout records are also in the training part. Results are shown "
+            "with and without them; remove copies from the file if they are not real records."
+        )
+    if len(statistics.labels) > MANY_LABELS:
+        found.append(
+            f"The label column has {len(statistics.labels):,} different values; map a column with few, or none."
+        )
+    return found

@@ -1,0 +1,135 @@
+"""Readers: one file format a file, one registry, one way to preview and one to read everything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from engine.corpus.cells import cell_text, count_formulas
+from engine.corpus.mapping import suggest_mapping
+from engine.corpus.preview import FilePreview
+from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source
+from engine.corpus.readers.delimited import CSV, TSV
+from engine.corpus.readers.excel import EXCEL
+from engine.corpus.readers.json_list import JSON
+from engine.corpus.readers.jsonl import JSONL
+from engine.corpus.readers.parquet import PARQUET
+from engine.corpus.readers.text_folder import FOLDER
+from engine.corpus.readers.zip_of_text import ZIP
+from engine.errors import NotFoundError
+
+FORMATS: tuple[Format, ...] = (CSV, TSV, JSONL, JSON, PARQUET, EXCEL, ZIP, FOLDER)
+SUFFIXES: tuple[str, ...] = tuple(suffix for item in FORMATS for suffix in item.suffixes)
+SAMPLE_ROWS = 200
+
+__all__ = [
+    "FORMATS",
+    "SUFFIXES",
+    "FilePreview",
+    "Format",
+    "ReadOptions",
+    "example_file",
+    "get_format",
+    "read_preview",
+    "read_table",
+]
+
+
+def get_format(format_id: str) -> Format:
+    """Return the format with this id."""
+    for item in FORMATS:
+        if item.id == format_id:
+            return item
+    known = ", ".join(item.id for item in FORMATS)
+    raise NotFoundError(f"format: no format is called {format_id!r}; choose one of {known}")
+
+
+def example_file(format_id: str) -> tuple[str, bytes]:
+    """Return (file name, bytes) of a small made-up file in this format.
+
+    The folder's example is a zip archive of the folder: unpack it and give its path.
+    """
+    return get_format(format_id).example()
+
+
+def read_table(source: Path | bytes, filename: str, options: ReadOptions | None = None) -> pd.DataFrame:
+    """Return the whole file as a frame of object columns.
+
+    The index `row` holds row numbers as the file's own program counts them (a spreadsheet's header
+    is row 1; lines of JSON Lines; items of JSON and Parquet from 1; entries of an archive).
+    `attrs["warnings"]` lists what the custodian should know.
+
+    Raises:
+        DataError: the file breaks a rule; the message names file, row and rule.
+    """
+    _, raw = _read(source, filename, options or ReadOptions(), None)
+    raw.frame.attrs["warnings"] = [*raw.warnings, *_formula_warnings(raw.frame)]
+    return raw.frame
+
+
+def read_preview(
+    source: Path | bytes, filename: str, options: ReadOptions | None = None, rows: int = 10
+) -> FilePreview:
+    """Return the first rows as text, with what was detected and a suggested mapping."""
+    options = options or ReadOptions()
+    item, raw = _read(source, filename, options, max(rows, SAMPLE_ROWS))
+    first = raw.frame.head(rows)
+    shown = pd.DataFrame({name: first[name].map(cell_text).astype(object) for name in first.columns})
+    return FilePreview(
+        filename=_display_name(source, filename),
+        format=item.id,
+        encoding=raw.encoding,
+        delimiter=raw.delimiter,
+        columns=[str(name) for name in raw.frame.columns],
+        rows=shown,
+        total_rows=raw.total_rows,
+        suggested=suggest_mapping(raw.frame),
+        warnings=[*raw.warnings, *_formula_warnings(raw.frame)],
+    )
+
+
+def _read(source: Path | bytes, filename: str, options: ReadOptions, limit: int | None) -> tuple[Format, RawTable]:
+    name = _display_name(source, filename)
+    if isinstance(source, bytes | bytearray | memoryview):
+        origin = Source(name, data=bytes(source))
+    else:
+        origin = Source(name, path=Path(source))
+    item = _format_of(origin)
+    if not origin.is_folder:
+        origin.check_size(options)
+    return item, item.read(origin, options, limit)
+
+
+def _display_name(source: Path | bytes, filename: str) -> str:
+    name = filename or (Path(source).name if isinstance(source, Path | str) else "")
+    return name.replace("\\", "/").rstrip("/").rpartition("/")[2] or "file"
+
+
+def _format_of(origin: Source) -> Format:
+    """Return the format by the name's ending, else by the first bytes of the content."""
+    if origin.is_folder:
+        return FOLDER
+    lower = origin.filename.lower()
+    for item in FORMATS:
+        if lower.endswith(item.suffixes):
+            return item
+    if lower.endswith((".xls", ".ods", ".xlsb")):
+        raise origin.error("this spreadsheet format is not read; save it as .xlsx or .csv", "known format")
+    if lower.endswith(".txt"):
+        message = "one .txt file would be one record; pack the .txt files as a zip, or use a table such as .csv"
+        raise origin.error(message, "known format")
+    if origin.head(4) == b"PAR1":
+        return PARQUET
+    known = ", ".join(SUFFIXES)
+    raise origin.error(f"the name's ending is not one of {known}; rename the file or export it again", "known format")
+
+
+def _formula_warnings(frame: pd.DataFrame) -> list[str]:
+    count = count_formulas(frame)
+    if not count:
+        return []
+    return [
+        f"{count} cells look like spreadsheet formulas or commands. They are kept as plain text, never run, and "
+        "made harmless in every spreadsheet export."
+    ]

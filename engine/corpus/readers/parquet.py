@@ -1,0 +1,73 @@
+"""Parquet: any flat table; nested columns may only serve as spans, binary ones are left out."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source, check_rows, header_names, make_frame
+from engine.corpus.readers.example_rows import example_rows
+
+
+def read_parquet(source: Source, options: ReadOptions, limit: int | None) -> RawTable:
+    """Return the rows of a Parquet file, read batch by batch under the limits; rows count from 1."""
+    data = source.handle(options)
+    try:
+        file = pq.ParquetFile(data)
+        names, warnings = header_names(source, file.schema_arrow.names)
+        kept = [i for i, kind in enumerate(file.schema_arrow.types) if not _is_binary(kind)]
+        total = file.metadata.num_rows
+        check_rows(source, total, options)
+        # Columns are picked after reading a batch: nested ones go by leaf names, which may repeat.
+        batches = _batches(source, file, options, limit)
+        table = pa.Table.from_batches(batches, schema=file.schema_arrow) if batches else file.schema_arrow.empty_table()
+    except (pa.ArrowException, OSError, ValueError, MemoryError):
+        message = "this cannot be read as Parquet; the file may be cut short or protected, export it again"
+        raise source.error(message, "readable Parquet") from None
+    if len(kept) < len(names):
+        warnings.append(f"{len(names) - len(kept)} columns hold binary data, which is no text; they are left out.")
+    columns = {names[i]: _values(table.column(i)) for i in kept}
+    frame = make_frame(columns, range(1, table.num_rows + 1))
+    return RawTable(frame, total, None, None, tuple(warnings))
+
+
+def _batches(source: Source, file: pq.ParquetFile, options: ReadOptions, limit: int | None) -> list[pa.RecordBatch]:
+    batches: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in file.iter_batches(batch_size=min(limit or 16_384, 16_384)):
+        # A dictionary-coded column may unpack to thousands of times its size.
+        size += batch.nbytes
+        if size > options.max_unpacked_bytes:
+            raise source.error(
+                "the table unpacks to more than the limit; split it and import the parts", "max unpacked bytes"
+            )
+        batches.append(batch if limit is None else batch.slice(0, limit - rows))
+        rows += batch.num_rows
+        if limit is not None and rows >= limit:
+            break
+    return batches
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    if pa.types.is_timestamp(column.type):  # nanoseconds do not fit Python's datetime
+        return [None if value is pd.NaT else value for value in column.to_pandas(timestamp_as_object=False)]
+    return column.to_pylist()
+
+
+def _example() -> tuple[str, bytes]:
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(example_rows()), buffer)
+    return "understudy-example.parquet", buffer.getvalue()
+
+
+PARQUET = Format("parquet", "Parquet", (".parquet", ".pq"), read_parquet, _example)

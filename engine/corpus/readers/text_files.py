@@ -1,0 +1,92 @@
+"""Turn many plain text files into records: what the zip and the folder reader share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from engine.corpus.readers.base import RawTable, ReadOptions, Source, check_rows, make_frame
+from engine.corpus.readers.encoding import SAMPLE_BYTES, decode, detect_encoding
+from engine.corpus.readers.example_rows import example_rows
+from engine.errors import DataError
+
+COLUMNS = ("file", "folder", "text")
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """One file: its number in the archive or folder, its relative path, its bytes."""
+
+    number: int
+    path: str
+    data: bytes = field(repr=False)
+
+
+def is_hidden(path: str) -> bool:
+    """Return whether a path is a system's own bookkeeping (dot files, `__MACOSX`)."""
+    return any(part.startswith(".") or part == "__MACOSX" for part in path.split("/"))
+
+
+def files_to_table(source: Source, files: Sequence[TextFile], options: ReadOptions, total: int) -> RawTable:
+    """Return one row a file: its path without ending, its folder, its text."""
+    if not files:
+        raise source.error("there are no .txt files in it; put one text into each .txt file", "at least one row")
+    check_rows(source, total, options)
+    encoding = options.encoding or _shared_encoding(source, files)
+    texts: list[str] = []
+    for file in files:
+        texts.append(_text(source, file, encoding))
+    warnings = []
+    if options.encoding is None and encoding != "utf-8":
+        warnings.append(
+            f"Some files are not UTF-8 and were read as {encoding}. Check accented letters in the preview; if they "
+            "look wrong, choose another encoding."
+        )
+    columns = {
+        "file": [file.path.rsplit(".", 1)[0] for file in files],
+        "folder": [file.path.rpartition("/")[0] for file in files],
+        "text": texts,
+    }
+    frame = make_frame(columns, [file.number for file in files])
+    return RawTable(frame, total, encoding, None, tuple(warnings))
+
+
+def example_files() -> list[tuple[str, bytes]]:
+    """Return (path, bytes) of the made-up example: one folder a patient, one file a note."""
+    return [(f"{row['patient']}/{row['note_id']}.txt", row["text"].encode("utf-8")) for row in example_rows()]
+
+
+def _text(source: Source, file: TextFile, fallback: str) -> str:
+    if not file.data:
+        return ""
+    try:
+        if fallback != "utf-8" and not _is_utf8(file.data):
+            return decode(source, file.data, fallback).text
+        return decode(source, file.data, None).text
+    except DataError as error:
+        message = str(error).partition(": ")[2] or str(error)
+        raise source.error(f"in this .txt file {message}", error.rule, row=file.number) from None
+
+
+def _shared_encoding(source: Source, files: Sequence[TextFile]) -> str:
+    """Return the one encoding of all files that are neither UTF-8 nor marked; short texts alone tell too little."""
+    odd = b"\n".join(file.data[:4096] for file in files if not _is_utf8(file.data) and not _is_marked(file.data))
+    if not odd:
+        return "utf-8"
+    guess = detect_encoding(odd[:SAMPLE_BYTES])
+    if guess is None:
+        message = "its files are not text in any known encoding; save them as UTF-8, or choose their encoding"
+        raise source.error(message, "known encoding")
+    return guess
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_marked(data: bytes) -> bool:
+    return data[:2] in (b"\xff\xfe", b"\xfe\xff")

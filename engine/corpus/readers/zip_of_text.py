@@ -1,0 +1,54 @@
+"""A zip archive of .txt files: one record a file, folders may stand for people."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+from engine.corpus.readers.archive import open_archive, read_entry
+from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source
+from engine.corpus.readers.text_files import TextFile, example_files, files_to_table, is_hidden
+
+_ARCHIVES = (".zip", ".7z", ".rar", ".gz", ".tar", ".tgz", ".bz2", ".xz")
+
+
+def read_zip(source: Source, options: ReadOptions, limit: int | None) -> RawTable:
+    """Return one row a .txt entry; entries are numbered in the archive's order."""
+    files: list[TextFile] = []
+    seen: set[str] = set()
+    nested = others = total = 0
+    with open_archive(source, options) as (archive, meter):
+        for number, info in enumerate(archive.infolist(), 1):
+            path = info.filename.replace("\\", "/")
+            if info.is_dir() or is_hidden(path):
+                continue
+            if not path.lower().endswith(".txt"):
+                nested += path.lower().endswith(_ARCHIVES)
+                others += not path.lower().endswith(_ARCHIVES)
+                continue
+            if path in seen:
+                message = "two entries have the same path; pack the archive again"
+                raise source.error(message, "unique file names", row=number)
+            seen.add(path)
+            total += 1
+            if limit is None or len(files) < limit:
+                files.append(TextFile(number, path, read_entry(archive, info, meter)))
+    table = files_to_table(source, files, options, total)
+    warnings = list(table.warnings)
+    if nested:
+        warnings.append(f"{nested} archives inside the archive were left out; unpack them first if they hold records.")
+    if others:
+        warnings.append(f"{others} files that do not end in .txt were left out.")
+    return RawTable(table.frame, table.total_rows, table.encoding, None, tuple(warnings))
+
+
+def example_zip() -> bytes:
+    """Return the made-up example as a zip archive."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, data in example_files():
+            archive.writestr(zipfile.ZipInfo(path, (2024, 1, 1, 0, 0, 0)), data)
+    return buffer.getvalue()
+
+
+ZIP = Format("zip", "Zip archive of .txt files", (".zip",), read_zip, lambda: ("understudy-example.zip", example_zip()))
