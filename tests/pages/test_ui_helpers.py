@@ -1,0 +1,178 @@
+"""Helpers of the pages that need no server: segments, paging, texts, parameters, headers."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from engine.pii.spans import LABELS
+from pages._ui import parameters, texts
+from pages._ui.client import workspace_path
+from pages._ui.detector import parse_known
+from pages._ui.guard import visitor_is_local
+from pages._ui.headers import content_security_policy, inline_script_hashes
+from pages._ui.highlight import LABEL_HUES, Mark, segments
+from pages._ui.pager import digest, pages_of
+from pages._ui.review_card import places_of
+from pages._ui.review_state import neighbour
+
+
+class TestSegments:
+    def test_marks_carry_their_fields_and_plain_text_does_not(self):
+        parts = segments("To Ann.", [Mark(3, 6, "person name", id="p-1", hue=0, strength=0.4, decided=True)])
+        assert [part["text"] for part in parts] == ["To ", "Ann", "."]
+        fields = {"label": "person name", "id": "p-1", "hue": 0, "strength": 0.4, "decided": True, "struck": False}
+        assert parts[1] == {"text": "Ann", **fields}
+        assert "label" not in parts[0]
+
+    def test_offsets_count_code_points_not_utf16_units(self):
+        text = "😀😀 Zoë"  # each face is one code point and two UTF-16 units
+        assert [part["text"] for part in segments(text, [Mark(3, 6, "person name")])] == ["😀😀 ", "Zoë"]
+
+    def test_overlap_keeps_the_earlier_mark_whole(self):
+        parts = segments("abcdef", [Mark(0, 4, "a"), Mark(2, 6, "b"), Mark(3, 4, "c")])
+        assert [(part["text"], part.get("label")) for part in parts] == [("abcd", "a"), ("ef", "b")]
+
+    @given(
+        st.text(max_size=60),
+        st.lists(st.tuples(st.integers(-5, 70), st.integers(-5, 70)), max_size=8),
+    )
+    def test_segments_always_join_to_the_text(self, text, places):
+        marks = [Mark(start, end, "x") for start, end in places]
+        assert "".join(part["text"] for part in segments(text, marks)) == text
+
+    def test_every_label_has_a_hue(self):
+        assert set(LABEL_HUES) == set(LABELS)
+
+
+@pytest.mark.parametrize(
+    ("total", "size", "pages"),
+    [(0, 25, 1), (1, 25, 1), (25, 25, 1), (26, 25, 2), (20_706, 25, 829)],
+)
+def test_pages_of(total, size, pages):
+    assert pages_of(total, size) == pages
+
+
+def test_digest_follows_rows_and_order():
+    assert digest(["a", "b"]) != digest(["b", "a"])
+    assert digest(["ab", "c"]) != digest(["a", "bc"])
+    assert len(digest([])) == 12
+
+
+@pytest.mark.parametrize(
+    ("given_text", "shown"),
+    [
+        ("plain", "plain"),
+        ("![x](http://a.example)", r"\!\[x\](http://a.example)"),
+        ("<img src=x>", r"\<img src=x\>"),
+        ("two\nlines `code`", r"two lines \`code\`"),
+        ("$a$ :red[b]", r"\$a\$ :red\[b\]"),
+    ],
+)
+def test_plain_escapes_markdown(given_text, shown):
+    assert texts.plain(given_text) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(None, "–"), (float("nan"), "–"), (20706, "20,706"), (0.5, "0.50"), (3.0, "3"), (1234.567, "1,234.57")],
+)
+def test_number(value, shown):
+    assert texts.number(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(None, "unknown"), (0.2, "less than a second"), (12.4, "12 s"), (89, "89 s"), (120, "2 min"), (7200, "2.0 h")],
+)
+def test_seconds(value, shown):
+    assert texts.seconds(value) == shown
+
+
+def test_count_of():
+    assert [texts.count_of(n, "match", "matches") for n in (0, 1, 2000)] == ["0 matches", "1 match", "2,000 matches"]
+
+
+def test_places_of_a_phrase_do_not_overlap():
+    assert places_of("aaa bb aaa", "aa") == [(0, 2), (7, 9)]
+    assert places_of("abc", "") == []
+
+
+@pytest.mark.parametrize(
+    ("current", "step", "found"), [("a", 1, "b"), ("b", -1, "a"), ("c", 1, None), ("a", -1, None), ("gone", 1, "a")]
+)
+def test_neighbour(current, step, found):
+    assert neighbour(["a", "b", "c"], current, step) == found
+
+
+def test_known_identifiers_take_plain_type_names():
+    assert parse_known("Ann Lee\nLyon | place\nX-7|CODE\n\n | place") == [
+        {"value": "Ann Lee", "label": "PERSON"},
+        {"value": "Lyon", "label": "LOCATION"},
+        {"value": "X-7", "label": "CODE"},
+    ]
+
+
+class Settings(BaseModel):
+    rate: float = Field(0.5, gt=0, le=1, description="Share kept.")
+    count: int = Field(3, ge=1, description="How many.")
+    way: Literal["a", "b"] = "a"
+    words: tuple[str, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("rate", "Share kept. From 0 to 1. Default 0.5."),
+        ("count", "How many. At least 1. Default 3."),
+        ("way", "Default a."),
+        ("words", "Default nothing."),
+    ],
+)
+def test_parameters_are_described_with_range_and_default(name, text):
+    assert parameters.describe(Settings.model_fields[name]) == text
+
+
+@pytest.mark.parametrize(
+    ("address", "local"),
+    [(None, True), ("127.0.0.1", True), ("::1", True), ("192.168.1.20", False), ("8.8.8.8", False), ("odd", False)],
+)
+def test_only_this_machine_is_let_in(address, local):
+    assert visitor_is_local(address) is local
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "path"),
+    [
+        (["--workspace", "/a"], "/b", "/a"),
+        (["--workspace=/a"], "", "/a"),
+        ([], "/b", "/b"),
+        (["--workspace"], "", None),
+        ([], " ", None),
+    ],
+)
+def test_workspace_is_named_by_argument_then_environment(arguments, environment, path, monkeypatch):
+    monkeypatch.setenv("UNDERSTUDY_WORKSPACE", environment)
+    assert workspace_path(arguments) == (Path(path) if path else None)
+
+
+def test_policy_allows_exactly_the_inline_scripts_of_the_installed_page():
+    import streamlit
+
+    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text("utf-8")
+    hashes = inline_script_hashes(page)
+    assert len(hashes) == page.count("<script>") >= 1
+    body = page.split("<script>")[1].split("</script>")[0]
+    assert hashes[0] == f"'sha256-{base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()}'"
+    policy = content_security_policy()
+    scripts = next(part for part in policy.split("; ") if part.startswith("script-src"))
+    assert all(value in scripts for value in hashes)
+    assert "unsafe" not in scripts
+    assert "http" not in policy
