@@ -1,11 +1,10 @@
 """Policy, gate, approval, bundle and data card."""
 
-from engine.release.bundle import Bundle, write_bundle
+from engine.release.bundle import Bundle, verify, write_bundle
 from engine.release.card import CardFacts, DataCard, build_card
 from engine.release.compare import compare
 from engine.release.gate import GateFacts, RuleVerdict, Verdict, evaluate
 from engine.release.policy import Policy, get_policy, load_policy, policies
-from engine.release.verify import verify
 
 __all__ = [
     "Bundle",

@@ -25,8 +25,11 @@ from engine.release.copies import check_copies
 from engine.release.export import FORMATS, export_frame
 from engine.release.gate import Verdict
 from engine.release.policy import Policy
+from engine.release.verify import MANIFEST, SUMS, verify
 
-MANIFEST, SUMS, CARD, CARD_JSON, HOW = "manifest.json", "SHA256SUMS", "DATA_CARD.md", "card.json", "VERIFY.txt"
+__all__ = ["Bundle", "verify", "write_bundle"]
+
+CARD, CARD_JSON, HOW = "DATA_CARD.md", "card.json", "VERIFY.txt"
 FORMAT_VERSION = 1
 WHAT = {
     CARD: "data card for readers",
