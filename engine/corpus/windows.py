@@ -1,0 +1,160 @@
+"""Hash every run of n words, and join two corpora on those hashes: the core of verbatim matching.
+
+Words are runs of letters and digits, compared without case, punctuation and blanks. A word becomes
+64 bits of BLAKE2b, a window a polynomial of its words modulo 2**64 (Karp and Rabin 1987): with W
+windows on each side a false match has a chance of about W**2 / 2**64. Both sides are sorted before
+they are searched; unsorted queries cost a cache miss each.
+
+Privacy posture: hashes are not keyed; they live in memory only and are never stored or released.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+WORD = re.compile(r"\w+(?:['’]\w+)*")
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+_MIX_A, _MIX_B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_CHUNK = 2_000
+
+UintArray = npt.NDArray[np.uint64]
+IntArray = npt.NDArray[np.int32]
+PositionArray = npt.NDArray[np.int64]
+
+
+class Windows(NamedTuple):
+    """All windows of a list of texts, in reading order.
+
+    hashes: uint64 (m,). record: int32 (m,), index of the text. position: int32 (m,), index of the
+    window's first word in its text.
+    """
+
+    hashes: UintArray
+    record: IntArray
+    position: IntArray
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Windows of `a` that occur in `b`, sorted by `a`.
+
+    a, b: int64 (k,), indices into the two `Windows`; `b` is the first of the equal windows in
+    reading order. count: int64 (k,), how many windows of `b` equal it.
+    """
+
+    a: PositionArray = field(repr=False)
+    b: PositionArray = field(repr=False)
+    count: PositionArray = field(repr=False)
+
+
+class Run(NamedTuple):
+    """One longest copied run: its records, the first word on each side, its length in words."""
+
+    record_a: int
+    word_a: int
+    record_b: int
+    word_b: int
+    words: int
+
+
+class _WordHashes(dict[str, int]):
+    def __missing__(self, word: str) -> int:
+        folded = word.casefold().replace("’", "'").encode("utf-8", "surrogatepass")
+        value = int.from_bytes(hashlib.blake2b(folded, digest_size=8).digest(), "little")
+        self[word] = value
+        return value
+
+
+def word_hashes(texts: Sequence[str]) -> tuple[UintArray, PositionArray]:
+    """Return all words' hashes, uint64 (w,), and each text's first index, int64 (n + 1,)."""
+    known = _WordHashes()
+    parts: list[UintArray] = []
+    counts = np.zeros(len(texts) + 1, dtype=np.int64)
+    for start in range(0, len(texts), _CHUNK):
+        words = [WORD.findall(text) for text in texts[start : start + _CHUNK]]
+        lengths = [len(item) for item in words]
+        counts[start + 1 : start + 1 + len(words)] = lengths
+        values = map(known.__getitem__, chain.from_iterable(words))
+        parts.append(np.fromiter(values, dtype=np.uint64, count=sum(lengths)))
+    hashes = np.concatenate(parts) if parts else np.zeros(0, dtype=np.uint64)
+    return hashes, np.cumsum(counts)
+
+
+def window_hashes(texts: Sequence[str], n: int = 8) -> Windows:
+    """Return every window of `n` words; texts shorter than that have none."""
+    if n < 1:
+        raise ValueError(f"n: expected at least one word, got {n}")
+    words, starts = word_hashes(texts)
+    lengths = np.diff(starts)
+    per_text = np.maximum(lengths - n + 1, 0)
+    record = np.repeat(np.arange(len(texts), dtype=np.int32), per_text)
+    first = np.repeat(np.cumsum(per_text) - per_text, per_text)
+    position = (np.arange(len(record), dtype=np.int64) - first).astype(np.int32)
+    return Windows(_rolling(words, n)[starts[:-1][record] + position], record, position)
+
+
+def join(a: Windows, b: Windows) -> Matches:
+    """Return the windows of `a` that also occur in `b`."""
+    empty = np.zeros(0, dtype=np.int64)
+    if not len(a.hashes) or not len(b.hashes):
+        return Matches(empty, empty, empty)
+    order_a = np.argsort(a.hashes, kind="stable")
+    order_b = np.argsort(b.hashes, kind="stable")
+    sorted_b = b.hashes[order_b]
+    queries = a.hashes[order_a]
+    left = np.searchsorted(sorted_b, queries, side="left")
+    found = sorted_b[np.minimum(left, len(sorted_b) - 1)] == queries
+    found &= left < len(sorted_b)
+    right = np.searchsorted(sorted_b, queries[found], side="right")
+    index_a, index_b, count = order_a[found], order_b[left[found]], right - left[found]
+    back = np.argsort(index_a, kind="stable")
+    return Matches(index_a[back], index_b[back], count[back])
+
+
+def copied_runs(matches: Matches, a: Windows, b: Windows, n: int = 8) -> list[Run]:
+    """Join matches that continue one another on both sides into longest runs."""
+    if not len(matches.a):
+        return []
+    record_a, word_a = a.record[matches.a], a.position[matches.a]
+    record_b, word_b = b.record[matches.b], b.position[matches.b]
+    same = (np.diff(record_a) == 0) & (np.diff(record_b) == 0)
+    same &= (np.diff(word_a) == 1) & (np.diff(word_b) == 1)
+    firsts = np.flatnonzero(np.concatenate(([True], ~same)))
+    lengths = np.diff(np.append(firsts, len(record_a))) + n - 1
+    columns = (record_a[firsts], word_a[firsts], record_b[firsts], word_b[firsts], lengths)
+    return [Run(*map(int, row)) for row in zip(*columns)]
+
+
+def word_offsets(text: str) -> list[tuple[int, int]]:
+    """Return each word's half-open code-point offsets; its index is the word position above."""
+    return [match.span() for match in WORD.finditer(text)]
+
+
+def window_span(text: str, position: int, words: int = 8) -> tuple[int, int]:
+    """Return the code-point offsets that `words` words from `position` on cover."""
+    offsets = word_offsets(text)
+    return offsets[position][0], offsets[position + words - 1][1]
+
+
+def mix(values: UintArray) -> UintArray:
+    """Return 64 well-mixed bits a value (the finaliser of SplitMix64, Steele et al. 2014)."""
+    values = (values ^ (values >> np.uint64(30))) * _MIX_A
+    values = (values ^ (values >> np.uint64(27))) * _MIX_B
+    return values ^ (values >> np.uint64(31))
+
+
+def _rolling(words: UintArray, n: int) -> UintArray:
+    """Return the hash of words i to i + n - 1 for every i that has so many after it."""
+    count = max(len(words) - n + 1, 0)
+    total = np.zeros(count, dtype=np.uint64)
+    for offset in range(n):
+        total = total * _BASE + words[offset : offset + count]
+    return mix(total)
