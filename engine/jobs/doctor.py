@@ -1,0 +1,182 @@
+"""Checks of the installation and the workspace, and a support file without any record text."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import secrets
+import shutil
+import sys
+import zipfile
+from importlib import metadata, util
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import func, select
+
+from engine.errors import UserError
+from engine.jobs import launch
+from engine.jobs.station import JobStation, versions
+from engine.store import schema
+from engine.store.folder import file_errors
+from engine.store.migrations import VERSION, current_version
+
+LOW_DISK_BYTES = 2 * 1024**3
+ROOT = Path(__file__).resolve().parents[2]
+LOG_LINES = 500
+# What a line of our own log may look like; anything else is left out of the support file.
+LOG_LINE = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00 \d+ [\w ,.:()\-]*")
+
+
+class DoctorStation(JobStation):
+    """The checks behind the settings page and `doctor`."""
+
+    def doctor(self) -> dict[str, Any]:
+        """Return `ok` and `checks`: rows of name, ok and detail."""
+        checks = [
+            _python(),
+            *(_package(name) for name in ("torch", "streamlit", "transformers", "spacy", "presidio-analyzer")),
+            _models(),
+            self._writable(),
+            self._modes(),
+            self._disk(),
+            self._schema(),
+            self._integrity(),
+            self._audit_chain(),
+            self._worker(),
+            _streamlit("browser", "gatherUsageStats", False, "telemetry"),
+            _streamlit("server", "address", "127.0.0.1", "listens on this machine only", also=("localhost",)),
+        ]
+        return {"ok": all(check["ok"] for check in checks), "checks": checks}
+
+    def doctor_bundle(self, path: Path) -> Path:
+        """Write a support file: checks, versions, job states, row counts and our own log lines; no text."""
+        target = Path(path).absolute()
+        if target.exists():
+            raise UserError("path: a file with this name exists already; choose another name for the support file")
+        parts = {
+            "checks.json": self.doctor(),
+            "versions.json": {**versions(), "platform": platform.platform(), "cpus": os.cpu_count()},
+            "jobs.json": self._job_states(),
+            "counts.json": self._counts(),
+        }
+        with file_errors():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+            descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            try:
+                with os.fdopen(descriptor, "wb") as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
+                    for name, body in parts.items():
+                        archive.writestr(name, json.dumps(body, indent=1))
+                    archive.writestr("worker.log", "\n".join(self._log_lines()) + "\n")
+                os.replace(temporary, target)
+            finally:
+                temporary.unlink(missing_ok=True)
+        return target
+
+    def _job_states(self) -> list[dict[str, Any]]:
+        names = "id kind lane state stage done total created started finished attempts".split()
+        return [{name: getattr(job, name) for name in names} for job in self.jobs(active_only=False)]
+
+    def _counts(self) -> dict[str, int]:
+        with self.db.read() as connection:
+            return {
+                table.name: int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+                for table in schema.metadata.sorted_tables
+            }
+
+    def _log_lines(self) -> list[str]:
+        try:
+            lines = self.folder.worker_log.read_text("utf-8", "replace").splitlines()
+        except FileNotFoundError:
+            return []
+        return [line for line in lines[-LOG_LINES:] if LOG_LINE.fullmatch(line)]
+
+    def _writable(self) -> dict[str, Any]:
+        probe = self.folder.path / f".probe.{secrets.token_hex(4)}.part"
+        try:
+            probe.write_bytes(b"x")
+            probe.unlink()
+        except OSError as error:
+            return _check("workspace can be written", False, f"no ({type(error).__name__}); choose another folder")
+        return _check("workspace can be written", True, "yes")
+
+    def _modes(self) -> dict[str, Any]:
+        if os.name != "posix":
+            return _check("private to its owner", True, "not checked on this system")
+        loose = sum(
+            bool(p.stat().st_mode & 0o077)
+            for p in (self.folder.path, *self.folder.path.rglob("*"))
+            if not p.is_symlink()
+        )
+        detail = "yes" if not loose else f"no: {loose} file(s) or folder(s) are open to others; run chmod -R go= on it"
+        return _check("private to its owner", not loose, detail)
+
+    def _disk(self) -> dict[str, Any]:
+        free = shutil.disk_usage(self.folder.path).free
+        low = free < LOW_DISK_BYTES
+        return _check("disk space", not low, f"{free / 1024**3:.1f} GiB free" + ("; free some" if low else ""))
+
+    def _schema(self) -> dict[str, Any]:
+        with self.db.read() as connection:
+            version = current_version(connection)
+        return _check("schema version", version == VERSION, f"{version} of {VERSION}")
+
+    def _integrity(self) -> dict[str, Any]:
+        with self.db.read() as connection:
+            answer = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
+        return _check("database", answer == "ok", "sound" if answer == "ok" else "damaged; restore a backup")
+
+    def _audit_chain(self) -> dict[str, Any]:
+        result = self.verify_audit()
+        detail = f"{result['lines']} lines, chain holds" if result["ok"] else f"broken at line {result['first_bad']}"
+        return _check("audit log", result["ok"], detail)
+
+    def _worker(self) -> dict[str, Any]:
+        status = launch.worker_status(self.folder)
+        if not status["alive"]:
+            return _check("worker", True, "not running; starts when there is work")
+        age = status["heartbeat_age_seconds"]
+        detail = (
+            "running" if status["answering"] else f"not answering for {age or 0:.0f} s; stop it on the settings page"
+        )
+        return _check("worker", status["answering"], detail)
+
+
+def _check(name: str, ok: bool, detail: str) -> dict[str, Any]:
+    return {"name": name, "ok": bool(ok), "detail": detail}
+
+
+def _python() -> dict[str, Any]:
+    return _check("Python 3.11 or newer", sys.version_info >= (3, 11), platform.python_version())
+
+
+def _package(name: str) -> dict[str, Any]:
+    try:
+        return _check(f"package {name}", True, metadata.version(name))
+    except metadata.PackageNotFoundError:
+        return _check(f"package {name}", False, "missing; install the application again")
+
+
+def _models() -> dict[str, Any]:
+    if util.find_spec("engine.models.builtin") is None:
+        return _check("built-in models", False, "missing; install the application again")
+    from engine.models.builtin import builtin_models
+
+    missing = [str(m.get("id")) for m in builtin_models() if not m.get("present", True)]
+    detail = "present" if not missing else f"missing: {', '.join(missing)}; install the application again"
+    return _check("built-in models", not missing, detail)
+
+
+def _streamlit(section: str, key: str, wanted: Any, name: str, also: tuple[Any, ...] = ()) -> dict[str, Any]:
+    import tomllib
+
+    path = ROOT / ".streamlit" / "config.toml"
+    try:
+        found = tomllib.loads(path.read_text("utf-8")).get(section, {}).get(key)
+    except (FileNotFoundError, tomllib.TOMLDecodeError):
+        return _check(f"page settings: {name}", False, ".streamlit/config.toml is missing or damaged")
+    ok = found == wanted or found in also
+    return _check(f"page settings: {name}", ok, f"{section}.{key} = {found!r}" + ("" if ok else f", not {wanted!r}"))

@@ -1,0 +1,48 @@
+"""Job `examine`: measure a run's leakage and usefulness, store findings and tables."""
+
+from __future__ import annotations
+
+from engine.errors import UserError
+from engine.jobs.task import Stopped, Task
+from engine.store.corpora import corpus_row
+from engine.store.runs import run_row
+
+
+def run(task: Task) -> None:
+    """Examine a run against the training and the holdout part."""
+    from engine.analysis.examine import ExamineInput, examine_run
+
+    store = task.store
+    with store.db.read() as connection:
+        row = run_row(connection, task.run_id)
+        unit = corpus_row(connection, row.corpus_id).unit
+    synthetic = store._synthetic_frame(task.run_id)[["record_id", "text", "label", "lineage"]]
+    if synthetic.empty:
+        raise UserError("this run has no records to examine; run the method again with other settings")
+    privacy, utility = bool(task.arguments["privacy"]), bool(task.arguments["utility"])
+    records = store._frame(task.corpus_id)
+    output = examine_run(
+        ExamineInput(
+            synthetic=synthetic,
+            train=records[records["split"] == "train"].reset_index(drop=True),
+            holdout=records[records["split"] == "holdout"].reset_index(drop=True),
+            train_spans=store.accepted_spans(task.corpus_id, "train"),
+            holdout_spans=store.accepted_spans(task.corpus_id, "holdout"),
+            unit=unit,
+            privacy=privacy,
+            utility=utility,
+            embedder=task.models.embedder(),
+            detector=task.models.detector(store.detector_settings(task.corpus_id)),
+            seed=row.seed,
+        ),
+        progress=task.report,
+        cancelled=task.cancelled,
+    )
+    if task.cancelled():
+        raise Stopped
+    store._save_tables(task.run_id, output.tables)
+    groups = [name for name, wanted in (("privacy", privacy), ("utility", utility)) if wanted]
+    with task.batch("store findings", 1, 1) as connection:
+        store._save_examination(
+            connection, task.run_id, output.findings, output.record_risk, row.corpus_revision, groups
+        )

@@ -1,0 +1,119 @@
+"""Starting the worker, looking after it, stopping it.
+
+The worker is its own process in its own session, so it outlives the process that started it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from engine.jobs.lock import ProcessLock
+from engine.store.folder import Folder, file_errors
+
+PAUSE_SECONDS = 3.0  # between two attempts of one process to start a worker
+STALE_SECONDS = 30.0  # heartbeat age from which a worker counts as not answering
+
+_started: dict[str, tuple[float, subprocess.Popen[bytes]]] = {}
+_guard = Lock()
+
+OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+
+
+def ensure_worker(folder: Folder) -> bool:
+    """Start the workspace's worker unless one is at work; return whether one was started."""
+    with _guard:
+        known = _started.get(str(folder.path))
+        if known is not None:
+            known[1].poll()  # collect it if it has ended
+        if ProcessLock(folder.worker_lock).held():
+            return False
+        if known is not None and time.monotonic() - known[0] < PAUSE_SECONDS and known[1].returncode is None:
+            return False
+        _started[str(folder.path)] = (time.monotonic(), _start(folder))
+        return True
+
+
+def worker_status(folder: Folder) -> dict[str, Any]:
+    """Return `alive`, `pid`, `heartbeat_age_seconds` (None without one) and `answering`."""
+    lock = ProcessLock(folder.worker_lock)
+    alive = lock.held()
+    try:
+        age: float | None = max(0.0, time.time() - folder.worker_beat.stat().st_mtime)
+    except FileNotFoundError:
+        age = None
+    return {
+        "alive": alive,
+        "pid": lock.owner() if alive else None,
+        "heartbeat_age_seconds": age if alive else None,
+        "answering": alive and age is not None and age < STALE_SECONDS,
+    }
+
+
+def stop_worker(folder: Folder, seconds: float = 10.0) -> bool:
+    """Ask the worker to leave after its batch, end it if it does not; return whether one was stopped.
+
+    Running jobs stay as they are and resume with the next worker.
+    """
+    lock = ProcessLock(folder.worker_lock)
+    if not lock.held():
+        return False
+    pid = lock.owner()
+    if pid is None or not _is_worker(pid):
+        return False
+    os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + seconds
+    while lock.held():
+        if time.monotonic() > deadline:
+            os.kill(pid, signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
+            deadline = float("inf")
+        time.sleep(0.05)
+    with _guard:
+        known = _started.pop(str(folder.path), None)
+    if known is not None:
+        known[1].wait(timeout=10)
+    return True
+
+
+def worker_command(folder: Folder) -> list[str]:
+    """Return the command that starts the worker of a workspace."""
+    return [sys.executable, "-m", "engine.jobs.worker", "--workspace", str(folder.path)]
+
+
+def _start(folder: Folder) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, **OFFLINE}
+    root = str(Path(__file__).resolve().parents[2])
+    environment["PYTHONPATH"] = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
+    detached: dict[str, Any] = {"start_new_session": True}
+    if os.name == "nt":
+        detached = {"creationflags": 0x00000008 | 0x00000200}  # DETACHED_PROCESS, new group
+    with file_errors():
+        log = os.open(folder.worker_log, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+        try:
+            return subprocess.Popen(
+                worker_command(folder),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                cwd=folder.path,
+                close_fds=True,
+                **detached,
+            )
+        finally:
+            os.close(log)
+
+
+def _is_worker(pid: int) -> bool:
+    import psutil
+
+    try:
+        return "python" in psutil.Process(pid).name().lower() or pid == os.getpid()
+    except psutil.Error:
+        return False

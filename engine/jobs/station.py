@@ -1,0 +1,290 @@
+"""Planning, running and watching: what the plan, run and settings pages ask."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Any
+
+from sqlalchemy import select, update
+
+from engine.dp.guarantee import Guarantee
+from engine.errors import NotFoundError, UserError
+from engine.jobs import launch
+from engine.methods.base import Facts, Method, MethodSpec, Plan, parse_parameters
+from engine.store import queue
+from engine.store.audit import now
+from engine.store.base import new_id
+from engine.store.corpora import corpus_row
+from engine.store.runs import run_row
+from engine.store.schema import jobs, runs
+from engine.store.service import ServiceStation
+from engine.store.views import CorpusSummary, JobView
+
+DEFAULT_COUNT = 500  # outputs of a method that may make any number
+LARGEST_COUNT = 1_000_000
+PACKAGES = ("understudy", "torch", "transformers", "presidio-analyzer", "spacy", "pandas", "sqlalchemy")
+
+
+class JobStation(ServiceStation):
+    """What enqueues, cancels and watches jobs."""
+
+    def methods(self) -> tuple[MethodSpec, ...]:
+        """Return the specification of every method."""
+        from engine.methods import methods
+
+        return tuple(method.spec for method in methods())
+
+    def models(self) -> list[dict[str, Any]]:
+        """Return the built-in models and their state."""
+        from engine.models.builtin import builtin_models
+
+        return [dict(model) for model in builtin_models()]
+
+    def guarantee(
+        self,
+        method: str,
+        *,
+        corpus_id: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        facts: Facts | None = None,
+    ) -> Guarantee:
+        """Return what a method promises with these parameters on a corpus, or on given public facts."""
+        known = _method(method)
+        if facts is None:
+            facts = self.facts(corpus_id) if corpus_id is not None else Facts(records=1000, units=1000)
+        return known.guarantee(parse_parameters(known.spec, parameters), facts)
+
+    def facts(self, corpus_id: str) -> Facts:
+        """Return the public quantities of a corpus' training part."""
+        summary, statistics = self.corpus(corpus_id), self.statistics(corpus_id)
+        return Facts(
+            records=statistics.train_records,
+            units=statistics.train_units,
+            unit=summary.unit,
+            cap=summary.cap,
+            labels=sum(label != "" for label in statistics.labels),
+            mean_characters=float(statistics.characters.get("mean", 0.0)),
+        )
+
+    def plan(
+        self,
+        corpus_id: str,
+        method: str,
+        *,
+        count: int | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Return `plan`, `guarantee`, `blockers` (sentences; a run is refused) and `warnings`."""
+        known, summary, facts = _method(method), self.corpus(corpus_id), self.facts(corpus_id)
+        values = parse_parameters(known.spec, parameters)
+        wanted = self._count(known, facts, count)
+        blockers = self._blockers(known, summary, facts)
+        plan: Plan = known.plan(values, facts, wanted)
+        warnings = list(plan.notes)
+        if "spans" in known.spec.needs and summary.span_source == "detected" and not summary.reviewed:
+            warnings.append("Nobody has reviewed the detected spans yet; missed ones stay as they are.")
+        if count is not None and count != wanted:
+            warnings.append(f"{known.spec.title} makes at most one output a training record: {wanted:,}.")
+        return {"plan": plan, "guarantee": known.guarantee(values, facts), "blockers": blockers, "warnings": warnings}
+
+    def detect(self, corpus_id: str) -> str:
+        """Queue a detection and return its job id; an active one of this corpus is returned instead."""
+        settings = self.detector_settings(corpus_id).to_json()
+        with self.db.write() as connection:
+            corpus_row(connection, corpus_id)
+            active = queue.active_jobs(connection, corpus_id=corpus_id, kind="detect")
+            job_id = (
+                active[0]
+                if active
+                else queue.enqueue(connection, "detect", corpus_id=corpus_id, arguments={"settings": settings})
+            )
+        self._wake()
+        return job_id
+
+    def synthesize(
+        self,
+        corpus_id: str,
+        method: str,
+        *,
+        count: int | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        model: str = "builtin",
+    ) -> str:
+        """Queue a run and return its id.
+
+        Args:
+            count: outputs wanted; every training record for a one-to-one method, else 500.
+            seed: fixes everything except mechanism noise.
+
+        Raises:
+            UserError: a parameter breaks a rule, or the method needs spans and the corpus has none.
+        """
+        known, summary, facts = _method(method), self.corpus(corpus_id), self.facts(corpus_id)
+        values = parse_parameters(known.spec, parameters)
+        wanted = self._count(known, facts, count)
+        blockers = self._blockers(known, summary, facts)
+        if model != "builtin":
+            blockers.append(f"model: must be 'builtin' in this edition, is {model!r}")
+        if blockers:
+            raise UserError(" ".join(blockers))
+        run_id = new_id("r")
+        with self.db.write() as connection:
+            row = corpus_row(connection, corpus_id)
+            connection.execute(
+                runs.insert().values(
+                    id=run_id,
+                    corpus_id=corpus_id,
+                    method=known.spec.id,
+                    title=known.spec.title,
+                    parameters=values.model_dump(mode="json"),
+                    seed=int(seed),
+                    model=model,
+                    count=wanted,
+                    state="queued",
+                    created=now(),
+                    funnel={},
+                    diagnostics={},
+                    guarantee=known.guarantee(values, facts).as_dict(),
+                    manifest={"versions": versions(), "seed": int(seed)},
+                    revision=row.revision,
+                    needs_spans="spans" in known.spec.needs,
+                )
+            )
+            job_id = queue.enqueue(connection, "synthesize", corpus_id=corpus_id, run_id=run_id)
+            connection.execute(update(runs).where(runs.c.id == run_id).values(job_id=job_id))
+            self._audit(connection, "run asked for", run_id, corpus=corpus_id, method=known.spec.id, count=wanted)
+        self._wake()
+        return run_id
+
+    def examine(self, run_id: str, *, privacy: bool = True, utility: bool = True) -> str:
+        """Queue the examination of a finished run and return its job id."""
+        if not (privacy or utility):
+            raise UserError("privacy, utility: at least one must be true")
+        with self.db.write() as connection:
+            row = run_row(connection, run_id)
+            if row.state in queue.ACTIVE:
+                raise UserError("this run is still being made; examine it when it is done")
+            if not row.kept:
+                raise UserError("this run has no records to examine; run the method again with other settings")
+            active = queue.active_jobs(connection, run_id=run_id, kind="examine")
+            wanted = {"privacy": privacy, "utility": utility}
+            job_id = (
+                active[0]
+                if active
+                else queue.enqueue(connection, "examine", corpus_id=row.corpus_id, run_id=run_id, arguments=wanted)
+            )
+        self._wake()
+        return job_id
+
+    def cancel(self, job_or_run_id: str) -> bool:
+        """Cancel a job, or the active jobs of a run; False where nothing was active."""
+        with self.db.write() as connection:
+            if job_or_run_id.startswith("r-"):
+                run_row(connection, job_or_run_id)
+                active = queue.active_jobs(connection, run_id=job_or_run_id)
+            else:
+                _job_row(connection, job_or_run_id)
+                active = [job_or_run_id]
+            return sum(queue.cancel(connection, job_id) for job_id in active) > 0
+
+    def resume(self, run_id: str) -> str:
+        """Continue a cancelled or failed run where it stopped; return the new job's id."""
+        with self.db.write() as connection:
+            row = run_row(connection, run_id)
+            if row.state in queue.ACTIVE:
+                return str(row.job_id)
+            if row.state == "done":
+                raise UserError("this run is done; there is nothing to resume")
+            if row.needs_spans and row.revision != row.corpus_revision:
+                raise UserError("the reviewed spans changed since this run began; start a new run instead")
+            job_id = queue.enqueue(connection, "synthesize", corpus_id=row.corpus_id, run_id=run_id)
+            connection.execute(
+                update(runs).where(runs.c.id == run_id).values(state="queued", error=None, finished=None, job_id=job_id)
+            )
+            self._audit(connection, "run resumed", run_id)
+        self._wake()
+        return job_id
+
+    def job(self, job_id: str) -> JobView:
+        """Return one job; starts the worker if it has died."""
+        with self.db.read() as connection:
+            view = queue.view(_job_row(connection, job_id))
+        if view.state in queue.ACTIVE:
+            self._wake()
+        return view
+
+    def jobs(self, active_only: bool = True) -> list[JobView]:
+        """Return jobs, latest first; starts the worker if it has died with work left."""
+        with self.db.read() as connection:
+            found = list(queue.list_jobs(connection, active_only))
+        if any(view.state in queue.ACTIVE for view in found):
+            self._wake()
+        return found
+
+    def ensure_worker(self) -> bool:
+        """Start the worker unless it is at work; return whether it was started."""
+        return launch.ensure_worker(self.folder)
+
+    def worker_status(self) -> dict[str, Any]:
+        """Return `alive`, `pid`, `heartbeat_age_seconds`, `answering`, `busy` and `queued` (job counts)."""
+        with self.db.read() as connection:
+            active = list(queue.list_jobs(connection, active_only=True))
+        return {
+            **launch.worker_status(self.folder),
+            "heavy": next((j.id for j in active if j.state == "running" and j.lane == "heavy"), None),
+            "light": next((j.id for j in active if j.state == "running" and j.lane == "light"), None),
+            "queued": sum(j.state == "queued" for j in active),
+        }
+
+    def stop_worker(self) -> bool:
+        """Ask the worker to leave after its batch; its jobs resume with the next one."""
+        return launch.stop_worker(self.folder)
+
+    def _wake(self) -> None:
+        launch.ensure_worker(self.folder)
+
+    @staticmethod
+    def _count(method: Method, facts: Facts, count: int | None) -> int:
+        if count is not None and not 1 <= count <= LARGEST_COUNT:
+            raise UserError(f"count: must be from 1 to {LARGEST_COUNT:,}, is {count}")
+        if method.spec.one_to_one:
+            return min(count or facts.records, facts.records)
+        return count or min(DEFAULT_COUNT, max(1, facts.records))
+
+    @staticmethod
+    def _blockers(method: Method, summary: CorpusSummary, facts: Facts) -> list[str]:
+        blockers = []
+        if "spans" in method.spec.needs and summary.span_source is None:
+            blockers.append(
+                f"{method.spec.title} needs to know what identifies people: run detection on this corpus first."
+            )
+        if facts.records < 1:
+            blockers.append("The training part of this corpus is empty; import it again with a smaller holdout.")
+        return blockers
+
+
+def versions() -> dict[str, str]:
+    """Return the versions a run depends on."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _method(method_id: str) -> Method:
+    from engine.methods import get_method
+
+    return get_method(method_id)
+
+
+def _job_row(connection: Any, job_id: str) -> Any:
+    row = connection.execute(select(jobs).where(jobs.c.id == job_id)).first()
+    if row is None:
+        raise NotFoundError(f"job {job_id!r} does not exist in this workspace")
+    return row

@@ -1,0 +1,96 @@
+"""What a running job may do: report, ask whether to stop, commit a batch.
+
+Privacy posture: only synthetic outputs are handed to `sample`; errors are reduced to our sentences.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from engine.jobs.models import ModelCache
+from engine.jobs.progress import Rate
+from engine.store import queue
+from engine.store.runs import RunStation
+from engine.store.schema import jobs
+
+ASK_SECONDS = 0.25
+REPORT_SECONDS = 0.5
+SAMPLES = 5
+
+
+class Stopped(Exception):
+    """The job was cancelled, or deleted, or the worker is leaving; nothing is to be committed any more."""
+
+
+class Task:
+    """One running job."""
+
+    def __init__(self, store: RunStation, row: Any, models: ModelCache, leaving: Callable[[], bool]) -> None:
+        self.store, self.models = store, models
+        self.id, self.kind = row.id, row.kind
+        self.corpus_id, self.run_id = row.corpus_id, row.run_id
+        self.arguments: dict[str, Any] = dict(row.arguments)
+        self.cursor: dict[str, Any] | None = row.cursor
+        self._leaving = leaving
+        self._rate = Rate()
+        self._asked, self._stop, self._reported = 0.0, False, 0.0
+
+    def cancelled(self) -> bool:
+        """Say whether the job should stop; asks the database at most four times a second."""
+        if self._stop or self._leaving():
+            return True
+        if time.monotonic() - self._asked >= ASK_SECONDS:
+            self._asked = time.monotonic()
+            with self.store.db.read() as connection:
+                self._stop = queue.cancelled(connection, self.id)
+        return self._stop
+
+    def check(self) -> None:
+        """Raise `Stopped` where the job should stop."""
+        if self.cancelled():
+            raise Stopped
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Show progress, twice a second at most."""
+        left = self._rate.seconds_left(stage, done, total)
+        if time.monotonic() - self._reported < REPORT_SECONDS and done < total:
+            return
+        self._reported = time.monotonic()
+        with self.store.db.write() as connection:
+            queue.progress(connection, self.id, stage=stage, done=done, total=total, seconds_left=left)
+
+    @contextmanager
+    def batch(
+        self,
+        stage: str,
+        done: int,
+        total: int,
+        *,
+        cursor: dict[str, Any] | None = None,
+        sample: Sequence[str] = (),
+    ) -> Iterator[Connection]:
+        """Yield a write transaction that also holds the job's cursor and progress.
+
+        Raises:
+            Stopped: the job or its corpus is gone, or it was cancelled; nothing of this batch is kept.
+        """
+        left = self._rate.seconds_left(stage, done, total)
+        with self.store.db.write() as connection:
+            row = connection.execute(
+                select(jobs.c.state, jobs.c.cancel, jobs.c.sample).where(jobs.c.id == self.id)
+            ).first()
+            if row is None or row.state != "running" or row.cancel:
+                self._stop = True
+                raise Stopped
+            values: dict[str, Any] = {"stage": stage, "done": done, "total": total, "seconds_left": left, "attempts": 0}
+            if cursor is not None:
+                values["cursor"] = cursor
+            if sample:
+                values["sample"] = [*row.sample, *sample][-SAMPLES:]
+            yield connection
+            queue.progress(connection, self.id, **values)

@@ -1,0 +1,255 @@
+"""The worker process: `python -m engine.jobs.worker --workspace PATH`.
+
+One worker a workspace. The main thread works the heavy lane, a second thread the light lane, a third
+beats once a second. It leaves after ten idle minutes.
+
+Privacy posture: its log holds times, job ids, exception classes and code positions; no message of a
+library, no text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import func, select, update
+
+from engine.errors import StorageError, UnderstudyError
+from engine.jobs.launch import OFFLINE
+from engine.jobs.lock import ProcessLock
+from engine.jobs.models import ModelCache
+from engine.jobs.task import Stopped, Task
+from engine.store import queue
+from engine.store.audit import now
+from engine.store.releases import ReleaseStation
+from engine.store.schema import jobs
+
+IDLE_SECONDS = 600.0
+POLL_SECONDS = 0.25
+BEAT_SECONDS = 1.0
+LOCK_TRIES = 20  # another process may hold the lock for an instant while it looks
+
+
+def handler(kind: str) -> Callable[[Task], None]:
+    """Return the function that does jobs of this kind."""
+    from engine.jobs import detect, examine, profile, synthesize
+
+    return {"profile": profile.run, "detect": detect.run, "synthesize": synthesize.run, "examine": examine.run}[kind]
+
+
+def log(line: str) -> None:
+    """Write one line to the worker's log."""
+    print(f"{now()} {os.getpid()} {line}", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def frames(error: BaseException) -> str:
+    """Return an exception's class and code positions, without its message."""
+    trace = traceback.extract_tb(error.__traceback__)
+    places = ", ".join(f"{Path(f.filename).name}:{f.lineno}" for f in trace)
+    return f"{type(error).__name__} at {places or 'unknown place'}"
+
+
+def sentence(error: BaseException) -> str:
+    """Return what the custodian reads about a failure; library messages may hold text and are left out."""
+    if isinstance(error, UnderstudyError):
+        return str(error)
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return "The machine ran out of memory. Close other programs or ask for fewer records, then resume."
+    if isinstance(error, ModuleNotFoundError):
+        return f"The Python package {error.name!r} is missing. Install the application again, then resume."
+    if isinstance(error, FileNotFoundError):
+        return "A file that the program needs is missing. Install the application again, then resume."
+    return (
+        f"An unexpected error ({type(error).__name__}) stopped this job; nothing that was made before is lost. "
+        "Resume it; if it fails again, send the support file from the settings page."
+    )
+
+
+class Worker:
+    """The one worker of a workspace."""
+
+    def __init__(self, store: ReleaseStation, idle_seconds: float = IDLE_SECONDS) -> None:
+        self.store, self.idle_seconds = store, idle_seconds
+        self.leaving = threading.Event()
+        self._models = ModelCache()
+        self._busy = {"heavy": False, "light": False}
+        self._last_busy = time.monotonic()
+        self._unwritten: list[tuple[str, str, str | None]] = []
+
+    def work(self) -> None:
+        """Work both lanes until idle for long enough or asked to leave."""
+        with self.store.db.write() as connection:
+            recovered = queue.recover(connection)
+        if recovered:
+            log(f"recovered {len(recovered)} job(s): {', '.join(recovered)}")
+        others = [
+            threading.Thread(target=self._beat, name="beat", daemon=True),
+            threading.Thread(target=self._lane, args=("light",), name="light", daemon=True),
+        ]
+        for thread in others:
+            thread.start()
+        self._lane("heavy")
+        self.leaving.set()
+        for thread in others:
+            thread.join(timeout=5.0)
+
+    def _beat(self) -> None:
+        beat = self.store.folder.worker_beat
+        while not self.leaving.wait(BEAT_SECONDS):
+            try:
+                os.close(os.open(beat, os.O_CREAT | os.O_WRONLY, 0o600))
+                os.utime(beat)
+            except OSError:
+                if not self.store.folder.database.exists():
+                    self.leaving.set()  # the workspace folder was removed
+
+    def _lane(self, lane: str) -> None:
+        while not self.leaving.is_set():
+            try:
+                worked = self._step(lane)
+            except Exception as error:  # noqa: BLE001  the worker outlives a locked database or a full disk
+                log(f"{lane} lane: {frames(error)}")
+                if not self.store.folder.database.exists():
+                    self.leaving.set()
+                self.leaving.wait(2.0)
+                continue
+            if not worked:
+                if lane == "heavy" and self._idle():
+                    return
+                self.leaving.wait(POLL_SECONDS)
+
+    def _step(self, lane: str) -> bool:
+        for pending in list(self._unwritten):
+            with self.store.db.write() as connection:
+                queue.finish(connection, *pending)
+            self._unwritten.remove(pending)
+        with self.store.db.read() as connection:
+            waiting = connection.execute(
+                select(func.count()).select_from(jobs).where(jobs.c.state == "queued", jobs.c.lane == lane)
+            ).scalar_one()
+        if not waiting:
+            return False
+        with self.store.db.write() as connection:
+            row = queue.claim(connection, lane)
+        if row is None:
+            return False
+        self._busy[lane] = True
+        try:
+            self._run(row)
+        finally:
+            self._busy[lane], self._last_busy = False, time.monotonic()
+        return True
+
+    def _run(self, row: Any) -> None:
+        log(f"{row.kind} {row.id} begins, attempt {row.attempts}")
+        task = Task(self.store, row, self._models, self.leaving.is_set)
+        try:
+            handler(row.kind)(task)
+        except Stopped:
+            self._stopped(row.id)
+        except Exception as error:  # noqa: BLE001  any failure becomes the job's state and a sentence
+            log(f"{row.kind} {row.id} failed: {frames(error)}")
+            self._finish(row.id, "failed", sentence(error))
+        else:
+            self._finish(row.id, "done", None)
+
+    def _stopped(self, job_id: str) -> None:
+        with self.store.db.write() as connection:
+            row = connection.execute(select(jobs.c.cancel, jobs.c.state).where(jobs.c.id == job_id)).first()
+            if row is None:
+                log(f"{job_id} was deleted")
+            elif row.cancel:
+                queue.finish(connection, job_id, "cancelled")
+                log(f"{job_id} cancelled")
+            else:  # the worker is leaving; the next one goes on
+                connection.execute(update(jobs).where(jobs.c.id == job_id).values(state="queued", seconds_left=None))
+                log(f"{job_id} put back into the queue")
+
+    def _finish(self, job_id: str, state: str, error: str | None) -> None:
+        try:
+            with self.store.db.write() as connection:
+                queue.finish(connection, job_id, state, error)
+        except StorageError as problem:
+            log(f"{job_id} could not be marked {state}: {frames(problem)}")
+            self._unwritten.append((job_id, state, error))
+            return
+        log(f"{job_id} {state}")
+
+    def _idle(self) -> bool:
+        if self._busy["light"] or self._unwritten:
+            return False
+        return time.monotonic() - self._last_busy >= self.idle_seconds
+
+
+def waiting(store: ReleaseStation) -> bool:
+    """Say whether any job is queued."""
+    with store.db.read() as connection:
+        return bool(connection.execute(select(jobs.c.id).where(jobs.c.state == "queued").limit(1)).first())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the worker of a workspace; end at once where one is at work already."""
+    parser = argparse.ArgumentParser(prog="python -m engine.jobs.worker")
+    parser.add_argument("--workspace", type=Path, required=True)
+    parser.add_argument("--idle-seconds", type=float, default=IDLE_SECONDS)
+    options = parser.parse_args(arguments)
+    _prepare_process()
+    try:
+        store = ReleaseStation(options.workspace, actor="worker")
+    except StorageError as error:
+        log(str(error))
+        return 1
+    lock = ProcessLock(store.folder.worker_lock)
+    while _acquire(lock):
+        try:
+            lock.name_owner()
+            worker = Worker(store, options.idle_seconds)
+            for name in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(name, lambda *_: worker.leaving.set())  # noqa: B023
+            log("worker begins")
+            worker.work()
+            asked = worker.leaving.is_set() and not worker._idle()
+        finally:
+            lock.release()
+        # A job that came while this worker was leaving found the lock held and started no other.
+        if asked or not store.folder.database.exists() or not waiting(store):
+            break
+    log("worker ends")
+    return 0
+
+
+def _acquire(lock: ProcessLock) -> bool:
+    for _ in range(LOCK_TRIES):
+        if lock.acquire():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def _prepare_process() -> None:
+    os.environ.update(OFFLINE)
+    os.umask(0o077)
+    if hasattr(os, "nice"):
+        os.nice(10)
+    faulthandler.enable()
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    sys.excepthook = lambda _kind, error, _trace: log(f"worker failed: {frames(error)}")
+    threading.excepthook = lambda args: log(
+        f"thread failed: {frames(args.exc_value) if args.exc_value else args.exc_type.__name__}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

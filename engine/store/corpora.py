@@ -1,0 +1,377 @@
+"""Corpora: preview, import, list, read, rename, delete.
+
+Privacy posture: record text goes to the Parquet file and nowhere else; audit lines hold counts.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from sqlalchemy import Connection, func, select, update
+
+from engine.errors import NotFoundError, StorageError, UserError
+from engine.store import populations, queue
+from engine.store.audit import now
+from engine.store.base import Store, new_id
+from engine.store.records import forget, read_rows, read_table, write_table
+from engine.store.schema import corpora, record_index, releases, runs
+from engine.store.spans import insert_spans, refresh, span_rows
+from engine.store.views import CorpusSummary
+
+if TYPE_CHECKING:
+    from engine.corpus.build import BuiltCorpus
+    from engine.corpus.mapping import ColumnMapping
+    from engine.corpus.readers import FilePreview, ReadOptions
+    from engine.corpus.samples import SampleInfo
+    from engine.corpus.statistics import CorpusStatistics
+
+LONGEST_NAME = 120
+
+
+class CorpusStation(Store):
+    """What the load page and the home page ask."""
+
+    def preview(self, source: Path | bytes, filename: str, options: ReadOptions | None = None) -> FilePreview:
+        """Return the first rows of a file, its columns and a suggested mapping; nothing is stored."""
+        from engine.corpus.readers import read_preview
+
+        return read_preview(source, filename, options)
+
+    def import_corpus(
+        self,
+        source: Path | bytes,
+        filename: str,
+        mapping: ColumnMapping,
+        *,
+        name: str,
+        unit: str = "record",
+        cap: int = 1,
+        holdout: float = 0.2,
+        options: ReadOptions | None = None,
+    ) -> CorpusSummary:
+        """Import a file as a corpus.
+
+        Args:
+            source: path of the file or folder, or the bytes of an upload.
+            filename: its name; the suffix chooses the reader.
+            mapping: which columns hold text, id, source, label and gold spans.
+            name: what the corpus is called, 1 to 120 characters.
+            unit: whom a guarantee protects, `record` or `source`.
+            cap: records a unit may contribute, at least 1.
+            holdout: probability in [0, 0.9] that a unit is held out.
+
+        Raises:
+            DataError: the file breaks a rule; nothing has changed.
+        """
+        from engine.corpus.readers import read_table as read_file
+
+        return self._import(read_file(source, filename, options), mapping, name, unit, cap, holdout, filename)
+
+    def import_table(
+        self,
+        table: pd.DataFrame,
+        mapping: ColumnMapping,
+        *,
+        name: str,
+        unit: str = "record",
+        cap: int = 1,
+        holdout: float = 0.2,
+    ) -> CorpusSummary:
+        """Import a data frame as a corpus; arguments as for `import_corpus`."""
+        return self._import(table, mapping, name, unit, cap, holdout, "table")
+
+    def samples(self) -> tuple[SampleInfo, ...]:
+        """Return the made-up sample corpora."""
+        from engine.corpus.samples import SAMPLES
+
+        return SAMPLES
+
+    def import_sample(self, sample_id: str, name: str | None = None) -> CorpusSummary:
+        """Import one of the made-up sample corpora; its unit is the source."""
+        from engine.corpus.mapping import ColumnMapping
+        from engine.corpus.samples import SAMPLES, load_sample
+
+        titles = {s.id: s.title for s in SAMPLES}
+        if sample_id not in titles:
+            raise NotFoundError(f"sample {sample_id!r} does not exist; choose one of {', '.join(sorted(titles))}")
+        mapping = ColumnMapping(
+            text="text", record_id="record_id", source_id="source_id", label="label", keep=(), spans="spans"
+        )
+        table = load_sample(sample_id)
+        cap = int(table["source_id"].value_counts().max())
+        return self._import(table, mapping, name or titles[sample_id], "source", cap, 0.2, sample_id)
+
+    def corpora(self) -> list[CorpusSummary]:
+        """Return every corpus, latest first."""
+        with self.db.read() as connection:
+            rows = connection.execute(select(corpora).order_by(corpora.c.created.desc(), corpora.c.id)).all()
+            return [_summary(connection, row) for row in rows]
+
+    def corpus(self, corpus_id: str) -> CorpusSummary:
+        """Return one corpus."""
+        with self.db.read() as connection:
+            return _summary(connection, corpus_row(connection, corpus_id))
+
+    def statistics(self, corpus_id: str) -> CorpusStatistics:
+        """Return the statistics computed at import; near-duplicates follow when their job is done."""
+        from engine.corpus.statistics import CorpusStatistics
+
+        with self.db.read() as connection:
+            row = corpus_row(connection, corpus_id)
+        return CorpusStatistics.from_dict(row.statistics)
+
+    def rename_corpus(self, corpus_id: str, name: str) -> None:
+        """Change what a corpus is called."""
+        name = _checked_name(name)
+        with self.db.write() as connection:
+            corpus_row(connection, corpus_id)
+            connection.execute(update(corpora).where(corpora.c.id == corpus_id).values(name=name))
+            self._audit(connection, "corpus renamed", corpus_id)
+
+    def delete_corpus(self, corpus_id: str) -> None:
+        """Delete a corpus with its text, spans, decisions, runs, findings, jobs and internal files.
+
+        An audit line without text and the keyed hashes of its units stay. Released files stay, since
+        they left the custodian's hands as approved synthetic records.
+
+        Raises:
+            StorageError: deleted, but another program keeps the log open; its traces go later.
+        """
+        with self.db.write() as connection:
+            row = corpus_row(connection, corpus_id)
+            run_ids = list(connection.execute(select(runs.c.id).where(runs.c.corpus_id == corpus_id)).scalars())
+            for run_id in run_ids:
+                self._condemn(connection, f"runs/{run_id}")
+            self._condemn(connection, f"corpora/{corpus_id}")
+            connection.execute(corpora.delete().where(corpora.c.id == corpus_id))
+            self._audit(connection, "corpus deleted", corpus_id, records=row.records, runs=len(run_ids))
+        forget(corpus_id)
+        self._sweep()
+        if not self.db.truncate_log():
+            raise StorageError(
+                "The corpus is deleted, but another program is still reading the workspace, so traces remain in its "
+                "log. They go when that program ends or at the next deletion."
+            )
+
+    def records(
+        self,
+        corpus_id: str,
+        *,
+        split: str | None = None,
+        ids: Sequence[str] | None = None,
+        offset: int = 0,
+        limit: int = 100,
+    ) -> pd.DataFrame:
+        """Return records in file order, or those with the given ids in that order (unknown ones are left out)."""
+        with self.db.read() as connection:
+            corpus_row(connection, corpus_id)
+            places = self._positions(connection, corpus_id, split, ids, offset, limit)
+        return read_rows(self.folder.records(corpus_id), places)
+
+    def _positions(
+        self,
+        connection: Connection,
+        corpus_id: str,
+        split: str | None,
+        ids: Sequence[str] | None,
+        offset: int,
+        limit: int,
+    ) -> list[int]:
+        query = select(record_index.c.position, record_index.c.record_id).where(record_index.c.corpus_id == corpus_id)
+        if split is not None:
+            query = query.where(record_index.c.split == split)
+        if ids is None:
+            query = query.order_by(record_index.c.position).limit(limit).offset(offset)
+            return list(connection.execute(query).scalars())
+        found: dict[str, int] = {}
+        for begin in range(0, len(ids), 500):
+            part = query.where(record_index.c.record_id.in_(list(ids[begin : begin + 500])))
+            found.update({r.record_id: r.position for r in connection.execute(part)})
+        return [found[i] for i in ids if i in found]
+
+    def _frame(self, corpus_id: str, split: str | None = None, columns: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return all records of a corpus or of one part, in file order."""
+        frame = read_table(self.folder.records(corpus_id), columns)
+        if split is not None:
+            frame = frame[frame["split"] == split].reset_index(drop=True)
+        return frame
+
+    def _import(
+        self,
+        table: pd.DataFrame,
+        mapping: ColumnMapping,
+        name: str,
+        unit: str,
+        cap: int,
+        holdout: float,
+        filename: str,
+    ) -> CorpusSummary:
+        from engine.corpus.build import build_corpus
+
+        name = _checked_name(name)
+        built = build_corpus(
+            table,
+            mapping,
+            unit=unit,
+            cap=cap,
+            holdout_rate=holdout,
+            key=self._subkey("corpus"),
+            filename=filename,
+        )
+        corpus_id = new_id("c")
+        self._reserve(f"corpora/{corpus_id}")
+        try:
+            write_table(self.folder.records(corpus_id), built.records)
+            with self.db.write() as connection:
+                self._store(connection, corpus_id, built, name, unit, cap, holdout)
+        except BaseException:
+            with self.db.write() as connection:
+                self._condemn(connection, f"corpora/{corpus_id}")
+            self._sweep()
+            raise
+        self._wake()
+        return self.corpus(corpus_id)
+
+    def _store(
+        self,
+        connection: Connection,
+        corpus_id: str,
+        built: BuiltCorpus,
+        name: str,
+        unit: str,
+        cap: int,
+        holdout: float,
+    ) -> None:
+        statistics, gold = built.statistics, built.spans
+        population, known = populations.adopt(connection, built.unit_hashes)
+        connection.execute(
+            corpora.insert().values(
+                id=corpus_id,
+                name=name,
+                created=now(),
+                unit=unit,
+                cap=cap,
+                holdout_rate=holdout,
+                records=statistics.records,
+                units=statistics.units,
+                holdout_units=statistics.holdout_units,
+                has_gold=len(gold) > 0,
+                span_source="gold" if len(gold) else None,
+                population=population,
+                warnings=list(built.warnings),
+                statistics=statistics.as_dict(),
+            )
+        )
+        records = built.records
+        connection.execute(
+            record_index.insert(),
+            [
+                {"corpus_id": corpus_id, "position": i, "record_id": r, "split": s}
+                for i, (r, s) in enumerate(zip(records["record_id"], records["split"]))
+            ],
+        )
+        if len(gold):
+            places = {r: (i, t) for i, (r, t) in enumerate(zip(records["record_id"], records["text"]))}
+            insert_spans(
+                connection,
+                span_rows(
+                    _mappings(gold), corpus_id=corpus_id, places=places, key=self.key, origin="gold", active=True
+                ),
+            )
+            refresh(connection, corpus_id)
+        queue.enqueue(connection, "profile", corpus_id=corpus_id)
+        self._keep(connection, f"corpora/{corpus_id}")
+        self._audit(
+            connection,
+            "corpus imported",
+            corpus_id,
+            records=statistics.records,
+            units=statistics.units,
+            population=population,
+            population_known=known,
+        )
+
+    def _subkey(self, purpose: str) -> bytes:
+        """Return a key derived from the workspace key for one purpose."""
+        return hmac.new(self.key, f"subkey\0{purpose}".encode(), "sha256").digest()
+
+
+def corpus_row(connection: Connection, corpus_id: str) -> Any:
+    """Return a corpus' row or raise `NotFoundError`."""
+    row = connection.execute(select(corpora).where(corpora.c.id == corpus_id)).first()
+    if row is None:
+        raise NotFoundError(f"corpus {corpus_id!r} does not exist in this workspace; list them with `corpora`")
+    return row
+
+
+def _summary(connection: Connection, row: Any) -> CorpusSummary:
+    mine = runs.c.corpus_id == row.id
+    counts = connection.execute(
+        select(
+            func.count(),
+            func.count().filter(runs.c.state == "done"),
+            func.count(runs.c.examined_at),
+            func.count().filter(runs.c.needs_spans.is_(True), runs.c.revision != row.revision),
+        ).where(mine)
+    ).one()
+    total, done, examined, stale = (int(c) for c in counts)
+    released = connection.execute(
+        select(func.count()).select_from(releases).where(releases.c.corpus_id == row.id)
+    ).scalar_one()
+    decided, looked_at = connection.execute(
+        select(func.coalesce(func.sum(record_index.c.decided), 0), func.count().filter(record_index.c.reviewed)).where(
+            record_index.c.corpus_id == row.id
+        )
+    ).one()
+    reviewed = int(decided)
+    return CorpusSummary(
+        id=row.id,
+        name=row.name,
+        created=row.created,
+        unit=row.unit,
+        cap=row.cap,
+        holdout_rate=row.holdout_rate,
+        records=row.records,
+        units=row.units,
+        holdout_units=row.holdout_units,
+        has_gold=bool(row.has_gold),
+        detected_at=row.detected_at,
+        span_source=row.span_source,
+        reviewed=reviewed,
+        runs=total,
+        examined=examined,
+        released=released,
+        next_step=_next_step(row, bool(reviewed or looked_at), total, done, examined, released),
+        population=row.population,
+        warnings=tuple(row.warnings),
+        stale=bool(stale),
+    )
+
+
+def _next_step(row: Any, reviewed: bool, total: int, done: int, examined: int, released: int) -> str:
+    if released:
+        return "done"
+    if examined:
+        return "release"
+    if done:
+        return "examine"
+    if total:
+        return "run"
+    if row.spans_at is None:
+        return "detect"
+    return "plan" if reviewed else "review"
+
+
+def _checked_name(name: str) -> str:
+    name = " ".join(name.split())
+    if not name or len(name) > LONGEST_NAME:
+        raise UserError(f"name: must have 1 to {LONGEST_NAME} characters, has {len(name)}; give the corpus a name")
+    return name
+
+
+def _mappings(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(k): v for k, v in row.items()} for row in frame.to_dict("records")]

@@ -1,0 +1,137 @@
+"""The workspace's SQLite database: connections, transactions and clear errors.
+
+Privacy posture: statements never carry their parameters into an exception (`hide_parameters`), deleted
+content is overwritten (`secure_delete`), temporary tables stay in memory.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DatabaseError
+
+from engine.errors import StorageError
+from engine.store.folder import Folder, file_errors
+
+BUSY_SECONDS = 30.0
+
+SENTENCES: tuple[tuple[str, str], ...] = (
+    ("disk is full", "The disk that holds the workspace is full. Free some space, then try again."),
+    (
+        "readonly database",
+        "The workspace is read-only. Give yourself write access to it, or choose another folder with --workspace.",
+    ),
+    (
+        "database is locked",
+        "Another program holds the workspace for too long. Wait a moment and try again; "
+        "if it stays so, stop the worker on the settings page.",
+    ),
+    (
+        "unable to open database",
+        "The workspace database cannot be opened. Check that the folder exists and that you may read and write it.",
+    ),
+    ("malformed", "The workspace database is damaged. Restore it from a backup."),
+    ("not a database", "The workspace database is damaged. Restore it from a backup."),
+    ("disk i/o error", "The disk that holds the workspace reports read or write errors. Check the disk."),
+)
+
+
+def describe_database_error(error: BaseException) -> str | None:
+    """Return a sentence that says what to do about a database error, or None for an unknown one."""
+    message = str(getattr(error, "orig", None) or error).lower()
+    for needle, sentence in SENTENCES:
+        if needle in message:
+            return sentence
+    return None
+
+
+@contextmanager
+def database_errors() -> Iterator[None]:
+    """Turn database and file errors with a known cause into a `StorageError`."""
+    with file_errors():
+        try:
+            yield
+        except (DatabaseError, sqlite3.DatabaseError) as error:
+            sentence = describe_database_error(error)
+            if sentence is None:
+                raise
+            raise StorageError(sentence) from None
+
+
+class Database:
+    """One workspace's database; safe to use from several threads and processes."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.engine = _engine(folder)
+        self._writer = self.engine.execution_options(begin_mode="IMMEDIATE")
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Yield a connection inside one read transaction: a consistent snapshot."""
+        with database_errors(), self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Yield a connection inside one write transaction; commit at the end, roll back on an error."""
+        with database_errors(), self._writer.begin() as connection:
+            yield connection
+
+    def truncate_log(self, seconds: float = 10.0) -> bool:
+        """Move the write-ahead log into the database and cut it to zero bytes; False where readers prevent it."""
+        deadline = time.monotonic() + seconds
+        while True:
+            with database_errors():
+                raw = self.engine.raw_connection()
+                try:
+                    busy = raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                finally:
+                    raw.close()
+            if not busy:
+                return True
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.05)
+
+    def close(self) -> None:
+        """Close every pooled connection."""
+        self.engine.dispose()
+
+
+def _engine(folder: Folder) -> Engine:
+    engine = create_engine(
+        f"sqlite:///{folder.database}",
+        hide_parameters=True,
+        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
+        pool_size=4,
+        max_overflow=12,
+    )
+
+    @event.listens_for(engine, "connect")
+    def on_connect(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # transactions are begun by `on_begin` alone
+        cursor = connection.cursor()
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "secure_delete=ON",
+            "foreign_keys=ON",
+            "temp_store=MEMORY",
+            "trusted_schema=OFF",
+            f"busy_timeout={int(BUSY_SECONDS * 1000)}",
+        ):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def on_begin(connection: Connection) -> None:
+        mode = connection.get_execution_options().get("begin_mode", "DEFERRED")
+        connection.exec_driver_sql(f"BEGIN {mode}")
+
+    return engine

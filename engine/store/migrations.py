@@ -1,0 +1,59 @@
+"""Versioned migrations: one function a version, applied in order inside one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import Connection, inspect, select
+
+from engine.errors import StorageError
+from engine.store import schema
+from engine.store.database import Database
+
+APPEND_ONLY = ("audit",)
+
+
+def first_tables(connection: Connection) -> None:
+    """Create the tables of version 1 and forbid changes to append-only ones."""
+    schema.metadata.create_all(connection)
+    for table in APPEND_ONLY:
+        for verb in ("UPDATE", "DELETE"):
+            connection.exec_driver_sql(
+                f"CREATE TRIGGER IF NOT EXISTS {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
+                f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
+            )
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (first_tables,)
+VERSION = len(MIGRATIONS)
+
+
+def current_version(connection: Connection) -> int:
+    """Return the version the database has; 0 for an empty one."""
+    if not inspect(connection).has_table("schema_version"):
+        return 0
+    return connection.execute(select(schema.schema_version.c.version)).scalar() or 0
+
+
+def migrate(database: Database) -> int:
+    """Bring the database to this program's version and return the version it had.
+
+    Raises:
+        StorageError: the workspace was written by a newer program.
+    """
+    with database.read() as connection:
+        found = current_version(connection)
+    if found < VERSION:
+        with database.write() as connection:
+            found = current_version(connection)  # another process may have been first
+            for step in MIGRATIONS[found:]:
+                step(connection)
+            if found < VERSION:
+                connection.execute(schema.schema_version.delete())
+                connection.execute(schema.schema_version.insert().values(version=VERSION))
+    if found > VERSION:
+        raise StorageError(
+            f"This workspace has schema version {found}; this program knows versions up to {VERSION}. "
+            "Update Understudy, or choose another workspace with --workspace."
+        )
+    return found

@@ -1,0 +1,168 @@
+"""The job queue's rows: enqueue, claim, progress, cancel, finish, recover.
+
+Privacy posture: `sample` holds up to five of a run's latest outputs and goes with its run; `error`
+is a sentence of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from engine.store.audit import now
+from engine.store.base import new_id
+from engine.store.schema import jobs, runs
+from engine.store.views import JobView
+
+LANES = {"profile": "light", "detect": "heavy", "synthesize": "heavy", "examine": "heavy"}
+ACTIVE = ("queued", "running")
+MAX_ATTEMPTS = 5
+GIVEN_UP = (
+    f"The worker stopped {MAX_ATTEMPTS} times at the same place without getting further. "
+    "The machine may be short of memory; try a smaller count, then start it again."
+)
+
+
+def enqueue(
+    connection: Connection,
+    kind: str,
+    *,
+    corpus_id: str,
+    run_id: str | None = None,
+    arguments: dict[str, Any] | None = None,
+) -> str:
+    """Add a job and return its id."""
+    identifier = new_id("j")
+    connection.execute(
+        jobs.insert().values(
+            id=identifier,
+            kind=kind,
+            lane=LANES[kind],
+            state="queued",
+            created=now(),
+            sample=[],
+            arguments=arguments or {},
+            corpus_id=corpus_id,
+            run_id=run_id,
+        )
+    )
+    return identifier
+
+
+def active_jobs(
+    connection: Connection, *, corpus_id: str | None = None, run_id: str | None = None, kind: str | None = None
+) -> list[str]:
+    """Return the ids of queued and running jobs of a corpus, a run or a kind."""
+    query = select(jobs.c.id).where(jobs.c.state.in_(ACTIVE)).order_by(jobs.c.seq)
+    for column, value in ((jobs.c.corpus_id, corpus_id), (jobs.c.run_id, run_id), (jobs.c.kind, kind)):
+        if value is not None:
+            query = query.where(column == value)
+    return list(connection.execute(query).scalars())
+
+
+def claim(connection: Connection, lane: str) -> Any | None:
+    """Take the oldest queued job of a lane; one restarted too often without progress fails instead."""
+    while True:
+        row = connection.execute(
+            select(jobs).where(jobs.c.state == "queued", jobs.c.lane == lane).order_by(jobs.c.seq).limit(1)
+        ).first()
+        if row is None:
+            return None
+        if row.attempts >= MAX_ATTEMPTS:
+            finish(connection, row.id, "failed", GIVEN_UP)
+            continue
+        at = now()
+        connection.execute(
+            update(jobs)
+            .where(jobs.c.id == row.id)
+            .values(state="running", started=row.started or at, heartbeat=at, attempts=row.attempts + 1)
+        )
+        if row.kind == "synthesize" and row.run_id:
+            run = connection.execute(select(runs.c.started).where(runs.c.id == row.run_id)).first()
+            connection.execute(
+                update(runs)
+                .where(runs.c.id == row.run_id)
+                .values(state="running", started=(run.started if run else None) or at)
+            )
+        return connection.execute(select(jobs).where(jobs.c.id == row.id)).first()
+
+
+def recover(connection: Connection) -> list[str]:
+    """Put the running jobs of a dead worker back into the queue and return their ids."""
+    found = list(connection.execute(select(jobs.c.id).where(jobs.c.state == "running")).scalars())
+    if found:
+        connection.execute(update(jobs).where(jobs.c.id.in_(found)).values(state="queued", seconds_left=None))
+    return found
+
+
+def progress(connection: Connection, job_id: str, **values: Any) -> bool:
+    """Write stage, done, total, seconds_left, sample or cursor of a running job; False if it is gone."""
+    result = connection.execute(
+        update(jobs).where(jobs.c.id == job_id, jobs.c.state == "running").values(heartbeat=now(), **values)
+    )
+    return bool(result.rowcount)
+
+
+def finish(connection: Connection, job_id: str, state: str, error: str | None = None) -> bool:
+    """End a job, and the run it makes, as done, failed or cancelled; False if it had ended before."""
+    row = connection.execute(select(jobs).where(jobs.c.id == job_id)).first()
+    if row is None or row.state not in ACTIVE:
+        return False
+    at = now()
+    connection.execute(
+        update(jobs)
+        .where(jobs.c.id == job_id)
+        .values(state=state, finished=at, heartbeat=at, error=error, seconds_left=0.0 if state == "done" else None)
+    )
+    if row.kind == "synthesize" and row.run_id:
+        connection.execute(update(runs).where(runs.c.id == row.run_id).values(state=state, finished=at, error=error))
+    return True
+
+
+def cancel(connection: Connection, job_id: str) -> bool:
+    """Cancel a queued job at once, ask a running one to stop after its batch; False if it had ended."""
+    row = connection.execute(select(jobs.c.state).where(jobs.c.id == job_id)).first()
+    if row is None or row.state not in ACTIVE:
+        return False
+    if row.state == "queued":
+        return finish(connection, job_id, "cancelled")
+    connection.execute(update(jobs).where(jobs.c.id == job_id).values(cancel=True))
+    return True
+
+
+def cancelled(connection: Connection, job_id: str) -> bool:
+    """Say whether a running job was asked to stop, or does not exist any more."""
+    row = connection.execute(select(jobs.c.cancel, jobs.c.state).where(jobs.c.id == job_id)).first()
+    return row is None or bool(row.cancel) or row.state != "running"
+
+
+def view(row: Any) -> JobView:
+    """Return the public form of a job row."""
+    names = (
+        "id",
+        "kind",
+        "lane",
+        "state",
+        "stage",
+        "done",
+        "total",
+        "seconds_left",
+        "created",
+        "started",
+        "finished",
+        "error",
+        "attempts",
+        "corpus_id",
+        "run_id",
+    )
+    return JobView(**{n: getattr(row, n) for n in names}, sample=tuple(row.sample))
+
+
+def list_jobs(connection: Connection, active_only: bool) -> Sequence[JobView]:
+    """Return jobs, latest first."""
+    query = select(jobs).order_by(jobs.c.seq.desc())
+    if active_only:
+        query = query.where(jobs.c.state.in_(ACTIVE))
+    return [view(row) for row in connection.execute(query)]

@@ -1,0 +1,103 @@
+"""Record tables: one Parquet file a corpus, read by row group.
+
+Privacy posture: the file is owner-only; a small cache of row groups lives in memory alone and is keyed
+by the corpus' random id.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from engine.errors import StorageError
+from engine.store.folder import file_errors, write_atomic
+
+GROUP_ROWS = 512
+CACHED_GROUPS = 96
+PLAIN = ("record_id", "text", "source_id", "label", "split")
+
+_cache: OrderedDict[tuple[str, int], pd.DataFrame] = OrderedDict()
+_lock = Lock()
+
+
+def write_table(path: Path, frame: pd.DataFrame) -> None:
+    """Write a frame as Parquet in one step."""
+    buffer = io.BytesIO()
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    pq.write_table(table, buffer, row_group_size=GROUP_ROWS, compression="zstd")
+    write_atomic(path, buffer.getvalue())
+
+
+def read_table(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Read a whole table, or some of its columns."""
+    with file_errors():
+        try:
+            table = pq.read_table(path, columns=list(columns) if columns else None)
+        except FileNotFoundError:
+            raise StorageError("A table of the workspace is missing. Restore the workspace from a backup.") from None
+        except pa.ArrowInvalid:
+            raise StorageError("A table of the workspace is damaged. Restore the workspace from a backup.") from None
+    return plain(table.to_pandas())
+
+
+def read_rows(path: Path, positions: Sequence[int]) -> pd.DataFrame:
+    """Return the rows at these positions, in this order, in milliseconds."""
+    if not len(positions):
+        return read_table(path).iloc[:0]
+    wanted = sorted({p // GROUP_ROWS for p in positions})
+    if len(wanted) > CACHED_GROUPS // 2:
+        return read_table(path).iloc[list(positions)].reset_index(drop=True)
+    groups = _groups(path, wanted)
+    start: dict[int, int] = {}
+    offset = 0
+    for group in wanted:
+        start[group] = offset
+        offset += len(groups[group])
+    joined = pd.concat([groups[group] for group in wanted], ignore_index=True)
+    return joined.iloc[[start[p // GROUP_ROWS] + p % GROUP_ROWS for p in positions]].reset_index(drop=True)
+
+
+def forget(corpus_id: str) -> None:
+    """Drop a corpus' row groups from memory."""
+    with _lock:
+        for key in [k for k in _cache if f"/{corpus_id}/" in k[0].replace("\\", "/")]:
+            del _cache[key]
+
+
+def _groups(path: Path, wanted: Sequence[int]) -> dict[int, pd.DataFrame]:
+    name = str(path)
+    with _lock:
+        found = {g: _cache[name, g] for g in wanted if (name, g) in _cache}
+        for group in found:
+            _cache.move_to_end((name, group))
+    missing = [g for g in wanted if g not in found]
+    if missing:
+        with file_errors():
+            try:
+                with pq.ParquetFile(path) as file:
+                    read = {g: plain(file.read_row_group(g).to_pandas()) for g in missing}
+            except FileNotFoundError:
+                raise StorageError("A record table is missing. Restore the workspace from a backup.") from None
+        found.update(read)
+        with _lock:
+            for group, frame in read.items():
+                _cache[name, group] = frame
+            while len(_cache) > CACHED_GROUPS:
+                _cache.popitem(last=False)
+    return found
+
+
+def plain(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with text columns as objects and None, not NaN, for missing values."""
+    for name in frame.columns:
+        if isinstance(frame[name].dtype, pd.StringDtype):
+            column = frame[name].astype(object)
+            frame[name] = column.where(column.notna(), None)
+    return frame

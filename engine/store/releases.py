@@ -1,0 +1,246 @@
+"""Releases: policies, the gate, the bundle in the workspace, its files.
+
+Privacy posture: the gate's verdict stays inside; the audit line of a release holds its policy, the
+number of records and the manifest's SHA-256.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select, update
+
+from engine.errors import NotFoundError, RefusedError, StorageError, UserError
+from engine.store.audit import now
+from engine.store.base import new_id
+from engine.store.folder import file_errors
+from engine.store.runs import RunStation, run_row
+from engine.store.schema import releases, runs
+from engine.store.views import ReleaseSummary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from engine.release import Policy, Verdict
+
+
+class ReleaseStation(RunStation):
+    """What the release page asks."""
+
+    def policies(self) -> tuple[Policy, ...]:
+        """Return the policies that come with the program."""
+        from engine.release import policies
+
+        return policies()
+
+    def gate(self, run_id: str, policy_id: str, *, signed_off_by: str = "") -> Verdict:
+        """Hold a run against a policy; whatever is missing or stale is not passed."""
+        from engine.release import GateFacts, evaluate, get_policy
+
+        run, counts = self.run(run_id), self.approval_counts(run_id)
+        facts = GateFacts(
+            approved=counts["approved"],
+            rejected=counts["rejected"],
+            pending=counts["pending"],
+            stale=run.stale or run.examination_stale,
+            guarantee_kind=run.guarantee["kind"],
+            run_state=run.state,
+            actor=self.actor,
+            signed_off_by=signed_off_by,
+        )
+        return evaluate(get_policy(policy_id), self.findings(run_id), facts)
+
+    def release(
+        self,
+        run_id: str,
+        policy_id: str,
+        *,
+        out: Path | None = None,
+        formats: Sequence[str] = ("csv", "jsonl", "parquet"),
+        waiver: str | None = None,
+        signed_off_by: str = "",
+        title: str = "",
+        source: str = "",
+        contact: str = "",
+        licence: str = "",
+    ) -> ReleaseSummary:
+        """Write the approved records of a run as a release.
+
+        Args:
+            policy_id: policy the gate applies.
+            out: folder, or zip file, that gets a copy; the workspace keeps one in any case.
+            formats: any of csv, jsonl, parquet.
+            waiver: reserved; this edition knows no findings that could be waived into a release.
+            signed_off_by: name of the second person, where the policy asks for one.
+            title, source, contact, licence: public words for the data card.
+
+        Raises:
+            RefusedError: the gate does not pass.
+        """
+        from engine.release import get_policy, write_bundle
+
+        if waiver:
+            raise UserError("waiver: no finding can be waived into a release in this edition; leave it out")
+        run, policy = self.run(run_id), get_policy(policy_id)
+        target = None if out is None else _free(Path(out))
+        verdict = self.gate(run_id, policy_id, signed_off_by=signed_off_by)
+        records = self._synthetic_frame(run_id)
+        sources = list(self._frame(run.corpus_id, "train", ["text", "split"])["text"])
+        release_id = new_id("rel")
+        self._reserve(f"releases/{release_id}")
+        try:
+            bundle = write_bundle(
+                self.folder.release(release_id),
+                release_id=release_id,
+                records=records[["text", "label", "approval"]],
+                card=self._card(run_id, policy, title, source, contact, licence),
+                policy=policy,
+                verdict=verdict,
+                sources=sources,
+                formats=tuple(formats),
+            )
+            for file in bundle.path.iterdir():
+                file.chmod(0o600)
+            if target is not None:
+                _copy_out(bundle.path, target)
+            summary = ReleaseSummary(
+                id=release_id,
+                run_id=run_id,
+                corpus_id=run.corpus_id,
+                created=now(),
+                records=bundle.records,
+                policy=policy_id,
+                path=str(target or bundle.path),
+                files=bundle.files,
+                sha256=bundle.sha256,
+            )
+            self._record(summary, records, bundle.manifest_sha256)
+        except BaseException:
+            with self.db.write() as connection:
+                self._condemn(connection, f"releases/{release_id}")
+            self._sweep()
+            raise
+        return summary
+
+    def releases(self, corpus_id: str | None = None) -> list[ReleaseSummary]:
+        """Return releases, latest first."""
+        query = select(releases).order_by(releases.c.created.desc(), releases.c.id)
+        if corpus_id is not None:
+            query = query.where(releases.c.corpus_id == corpus_id)
+        with self.db.read() as connection:
+            return [_view(row) for row in connection.execute(query)]
+
+    def release_file(self, release_id: str, name: str) -> bytes:
+        """Return one file of a release after checking that it is unchanged."""
+        with self.db.read() as connection:
+            row = connection.execute(select(releases).where(releases.c.id == release_id)).first()
+        if row is None:
+            raise NotFoundError(f"release {release_id!r} does not exist in this workspace")
+        digest = row.detail["sha256"].get(name)
+        if digest is None:
+            raise NotFoundError(f"the release has no such file; it has {', '.join(sorted(row.files))}")
+        with file_errors():
+            try:
+                data = (self.folder.release(release_id) / name).read_bytes()
+            except FileNotFoundError:
+                raise StorageError("A released file is missing. Restore the workspace from a backup.") from None
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise RefusedError("This file was changed after its release. Release the run again.")
+        return data
+
+    def _card(self, run_id: str, policy: Policy, title: str, source: str, contact: str, licence: str) -> Any:
+        from engine.dp.guarantee import Guarantee
+        from engine.methods import get_method
+        from engine.release import CardFacts, build_card
+
+        with self.db.read() as connection:
+            row = run_row(connection, run_id)
+        claim: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in row.guarantee.items()}
+        return build_card(
+            CardFacts(
+                method=get_method(row.method).spec,
+                guarantee=Guarantee(**claim),
+                policy=policy,
+                parameters=row.parameters,
+                model=row.model,
+                versions=row.manifest.get("versions", {}),
+                title=title or "Synthetic text records",
+                source=source,
+                contact=contact,
+                licence=licence,
+            )
+        )
+
+    def _record(self, summary: ReleaseSummary, judged: pd.DataFrame, manifest_sha256: str) -> None:
+        """Store the release if the run is still as it was judged."""
+        current = self._synthetic_frame(summary.run_id)
+        with self.db.write() as connection:
+            row = run_row(connection, summary.run_id)
+            if not current[["record_id", "approval"]].equals(judged[["record_id", "approval"]]):
+                raise RefusedError("Approvals changed while the release was written. Look at them, then release again.")
+            if row.needs_spans and row.revision != row.corpus_revision:
+                raise RefusedError("Spans changed while the release was written. Run the method again, or undo.")
+            connection.execute(
+                releases.insert().values(
+                    id=summary.id,
+                    run_id=summary.run_id,
+                    corpus_id=summary.corpus_id,
+                    created=summary.created,
+                    records=summary.records,
+                    policy=summary.policy,
+                    path=summary.path,
+                    files=summary.files,
+                    detail={"sha256": summary.sha256, "manifest_sha256": manifest_sha256},
+                )
+            )
+            connection.execute(update(runs).where(runs.c.id == summary.run_id).values(released_at=summary.created))
+            self._keep(connection, f"releases/{summary.id}")
+            self._audit(
+                connection,
+                "records released",
+                summary.id,
+                run=summary.run_id,
+                corpus=summary.corpus_id,
+                policy=summary.policy,
+                records=summary.records,
+                manifest_sha256=manifest_sha256,
+            )
+
+
+def _view(row: Any) -> ReleaseSummary:
+    names = ("id", "run_id", "corpus_id", "created", "records", "policy", "path", "files")
+    return ReleaseSummary(**{n: getattr(row, n) for n in names}, sha256=row.detail["sha256"])
+
+
+def _free(out: Path) -> Path:
+    target = out.absolute()
+    if target.exists():
+        raise UserError(f"out: {target.name} exists already; name a folder or zip file that does not")
+    return target
+
+
+def _copy_out(bundle: Path, target: Path) -> None:
+    """Copy a bundle to a folder, or into one zip file, wholly or not at all."""
+    with file_errors():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        staged = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+        try:
+            if target.suffix.lower() == ".zip":
+                with zipfile.ZipFile(staged, "w", zipfile.ZIP_DEFLATED) as archive:
+                    for file in sorted(bundle.iterdir()):
+                        archive.writestr(zipfile.ZipInfo(file.name), file.read_bytes(), zipfile.ZIP_DEFLATED)
+            else:
+                shutil.copytree(bundle, staged)
+            os.replace(staged, target)
+        finally:
+            if staged.is_dir():
+                shutil.rmtree(staged, ignore_errors=True)
+            else:
+                staged.unlink(missing_ok=True)

@@ -1,0 +1,261 @@
+"""The tables of a workspace's database.
+
+Privacy posture: private text is held in `synthetic.text`, `synthetic.lineage`, `runs.state_json`,
+`jobs.sample` and `corpora.detector` only; spans hold positions and keyed digests. All of it goes
+when its corpus is deleted. `audit` and `unit_hashes` stay and hold no text.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData()
+
+schema_version = Table("schema_version", metadata, Column("version", Integer, nullable=False))
+
+settings = Table(
+    "settings",
+    metadata,
+    Column("key", String, primary_key=True),
+    Column("value", JSON, nullable=False),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("at", String, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("action", String, nullable=False),
+    Column("subject", String, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("hash", String(64), nullable=False),
+)
+
+audit_head = Table(
+    "audit_head",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("seq", Integer, nullable=False),
+    Column("seal", String(64), nullable=False),
+)
+
+populations = Table(
+    "populations",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("created", String, nullable=False),
+)
+
+unit_hashes = Table(
+    "unit_hashes",
+    metadata,
+    Column("hash", String, primary_key=True),
+    Column("population", String, ForeignKey("populations.id"), primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+corpora = Table(
+    "corpora",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("name", String, nullable=False),
+    Column("created", String, nullable=False),
+    Column("unit", String, nullable=False),
+    Column("cap", Integer, nullable=False),
+    Column("holdout_rate", Float, nullable=False),
+    Column("records", Integer, nullable=False),
+    Column("units", Integer, nullable=False),
+    Column("holdout_units", Integer, nullable=False),
+    Column("has_gold", Boolean, nullable=False),
+    Column("span_source", String),  # None, 'gold' or 'detected'
+    Column("spans_at", String),  # when the custodian detected or chose the gold spans
+    Column("detected_at", String),
+    Column("revision", Integer, nullable=False, default=0),  # rises when accepted spans change
+    Column("population", String, ForeignKey("populations.id"), nullable=False),
+    Column("warnings", JSON, nullable=False),
+    Column("statistics", JSON, nullable=False),
+    Column("detector", Text),
+)
+
+record_index = Table(
+    "record_index",
+    metadata,
+    Column("corpus_id", String, ForeignKey("corpora.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),  # row of the Parquet file
+    Column("record_id", String, nullable=False),
+    Column("split", String, nullable=False),
+    Column("spans", Integer, nullable=False, default=0),
+    Column("accepted", Integer, nullable=False, default=0),
+    Column("undecided", Integer, nullable=False, default=0),
+    Column("decided", Integer, nullable=False, default=0),
+    Column("hazard", Float, nullable=False, default=0.0),  # risk = 1 - exp(-hazard)
+    Column("reviewed", Boolean, nullable=False, default=False),
+    UniqueConstraint("corpus_id", "record_id"),
+    Index("ix_record_risk", "corpus_id", "hazard", "position"),
+    sqlite_with_rowid=False,
+)
+
+spans = Table(
+    "spans",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("corpus_id", String, ForeignKey("corpora.id", ondelete="CASCADE"), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("end", Integer, nullable=False),
+    Column("label", String, nullable=False),
+    Column("first_label", String, nullable=False),  # as detected, before any relabelling
+    Column("score", Float, nullable=False),
+    Column("recogniser", String, nullable=False),
+    Column("identifier_type", String, nullable=False),
+    Column("origin", String, nullable=False),  # 'gold', 'detected' or 'custodian'
+    Column("active", Boolean, nullable=False),
+    Column("state", String, nullable=False),  # 'accepted' or 'rejected'
+    Column("decided", Boolean, nullable=False, default=False),
+    Column("hazard", Float, nullable=False, default=0.0),
+    Column("value_key", String(32), nullable=False),
+    Index("ix_span_record", "corpus_id", "active", "position"),
+    Index("ix_span_value", "corpus_id", "active", "value_key", "label", "state", "decided", "position"),
+    sqlite_autoincrement=True,
+)
+
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("corpus_id", String, ForeignKey("corpora.id", ondelete="CASCADE"), nullable=False),
+    Column("batch", Integer, nullable=False),
+    Column("at", String, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("action", String, nullable=False),  # accept, reject, relabel, add, review, undo
+    Column("span_id", Integer),
+    Column("position", Integer),
+    Column("start", Integer),
+    Column("end", Integer),
+    Column("first_label", String),
+    Column("label", String),
+    Column("prior", JSON),  # state, decided, label before this event
+    Column("undoes", Integer),  # batch taken back by this event
+    Index("ix_decision_batch", "corpus_id", "batch"),
+    Index("ix_decision_place", "corpus_id", "position", "start", "end"),
+    sqlite_autoincrement=True,
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("corpus_id", String, ForeignKey("corpora.id", ondelete="CASCADE"), nullable=False),
+    Column("method", String, nullable=False),
+    Column("title", String, nullable=False),
+    Column("parameters", JSON, nullable=False),
+    Column("seed", Integer, nullable=False),
+    Column("model", String, nullable=False),
+    Column("count", Integer, nullable=False),
+    Column("state", String, nullable=False),
+    Column("created", String, nullable=False),
+    Column("started", String),
+    Column("finished", String),
+    Column("seconds", Float, nullable=False, default=0.0),
+    Column("kept", Integer, nullable=False, default=0),
+    Column("funnel", JSON, nullable=False),
+    Column("diagnostics", JSON, nullable=False),
+    Column("guarantee", JSON, nullable=False),
+    Column("manifest", JSON, nullable=False),
+    Column("error", String),
+    Column("state_json", JSON),  # the method's own state to resume from
+    Column("revision", Integer, nullable=False),  # the corpus' revision when the run was asked for
+    Column("needs_spans", Boolean, nullable=False),
+    Column("examined_at", String),
+    Column("examined_revision", Integer),
+    Column("released_at", String),
+    Column("job_id", String),
+    Index("ix_run_corpus", "corpus_id", "created"),
+)
+
+synthetic = Table(
+    "synthetic",
+    metadata,
+    Column("run_id", String, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("record_id", String, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("label", String),
+    Column("lineage", String),
+    Column("approval", String, nullable=False, default="pending"),
+    Column("risk", Float),
+    UniqueConstraint("run_id", "record_id"),
+    Index("ix_synthetic_risk", "run_id", "risk", "position"),
+)
+
+findings = Table(
+    "findings",
+    metadata,
+    Column("run_id", String, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("body", JSON, nullable=False),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("id", String, nullable=False, unique=True),
+    Column("kind", String, nullable=False),
+    Column("lane", String, nullable=False),
+    Column("state", String, nullable=False),
+    Column("stage", String, nullable=False, default=""),
+    Column("done", Integer, nullable=False, default=0),
+    Column("total", Integer, nullable=False, default=0),
+    Column("seconds_left", Float),
+    Column("created", String, nullable=False),
+    Column("started", String),
+    Column("finished", String),
+    Column("heartbeat", String),
+    Column("attempts", Integer, nullable=False, default=0),
+    Column("cancel", Boolean, nullable=False, default=False),
+    Column("error", String),
+    Column("sample", JSON, nullable=False),
+    Column("arguments", JSON, nullable=False),
+    Column("cursor", JSON),
+    Column("corpus_id", String, ForeignKey("corpora.id", ondelete="CASCADE")),
+    Column("run_id", String, ForeignKey("runs.id", ondelete="CASCADE")),
+    Index("ix_job_state", "state", "lane", "seq"),
+    sqlite_autoincrement=True,
+)
+
+releases = Table(
+    "releases",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("run_id", String, nullable=False),
+    Column("corpus_id", String, nullable=False),
+    Column("created", String, nullable=False),
+    Column("records", Integer, nullable=False),
+    Column("policy", String, nullable=False),
+    Column("path", String, nullable=False),
+    Column("files", JSON, nullable=False),
+    Column("detail", JSON, nullable=False),
+)
+
+pending_removals = Table(
+    "pending_removals",
+    metadata,
+    Column("path", String, primary_key=True),  # relative to the workspace
+    Column("pid", Integer),  # the process that is still writing there, None for a deletion
+    Column("at", String, nullable=False),
+)

@@ -1,0 +1,173 @@
+"""Values: one row a distinct value and label, for bulk decisions; the review's quality numbers.
+
+Privacy posture: groups are made by keyed digests; the value shown is read from one example's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from sqlalchemy import func, select
+
+from engine.errors import NotFoundError
+from engine.store import decisions
+from engine.store.corpora import corpus_row
+from engine.store.records import read_rows
+from engine.store.review import ReviewStation, _alike, _check, _check_action
+from engine.store.schema import record_index, spans
+
+VALUE_COLUMNS = ["value_key", "value", "label", "count", "records", "state", "decided"]
+VALUE_STATES = ("accepted", "rejected", "mixed", "undecided", "decided")
+SPARE = 400  # characters of a value that are shown
+
+
+class ValueStation(ReviewStation):
+    """The table of values, and what the review says about the detectors."""
+
+    def values(
+        self,
+        corpus_id: str,
+        *,
+        labels: Sequence[str] = (),
+        state: str | None = None,
+        search: str | None = None,
+        offset: int = 0,
+        limit: int = 50,
+    ) -> tuple[pd.DataFrame, int]:
+        """Return a page of distinct values, most frequent first, and how many there are.
+
+        `state` is accepted, rejected or mixed; `decided` counts the decided spans of the value.
+        """
+        _check(state, VALUE_STATES, "state")
+        accepted, decided = func.sum(spans.c.state == "accepted"), func.sum(spans.c.decided)
+        n = func.count()
+        query = (
+            select(
+                spans.c.value_key,
+                spans.c.label,
+                n.label("n"),
+                func.count(spans.c.position.distinct()).label("records"),
+                accepted.label("accepted"),
+                decided.label("decided"),
+                func.min(spans.c.id).label("example"),
+            )
+            .where(spans.c.corpus_id == corpus_id, spans.c.active.is_(True))
+            .group_by(spans.c.value_key, spans.c.label)
+            .order_by(n.desc(), spans.c.value_key, spans.c.label)
+        )
+        if labels:
+            query = query.where(spans.c.label.in_(list(labels)))
+        conditions = {
+            "accepted": accepted == n,
+            "rejected": accepted == 0,
+            "mixed": (accepted > 0) & (accepted < n),
+            "undecided": decided < n,
+            "decided": decided == n,
+        }
+        if state is not None:
+            query = query.having(conditions[state])
+        with self.db.read() as connection:
+            corpus_row(connection, corpus_id)
+            rows = list(connection.execute(query))
+        wanted = rows if search and search.strip() else rows[offset : offset + limit]
+        shown = self._examples(corpus_id, [r.example for r in wanted])
+        table = [_value_row(row, shown.get(row.example, "")) for row in wanted]
+        if search and search.strip():
+            needle = search.strip().casefold()
+            table = [row for row in table if needle in row[1].casefold()]
+            return pd.DataFrame(table[offset : offset + limit], columns=VALUE_COLUMNS), len(table)
+        return pd.DataFrame(table, columns=VALUE_COLUMNS), len(rows)
+
+    def decide_value(self, corpus_id: str, value_key: str, action: str, label: str | None = None) -> int:
+        """Decide every span with one value and label; return how many."""
+        _check_action(action, label)
+        key, _, old_label = value_key.partition(".")
+        with self.db.write() as connection:
+            corpus_row(connection, corpus_id)
+            rows = _alike(connection, corpus_id, key, old_label)
+            if not rows:
+                raise NotFoundError("no span has this value any more; a newer detection may have replaced it")
+            return decisions.apply(connection, corpus_id, rows, action, label, self.actor)
+
+    def gold_evaluation(self, corpus_id: str) -> dict[str, Any] | None:
+        """Compare the accepted spans with the gold spans; None where the corpus has no gold spans."""
+        from engine.pii.evaluate import evaluate_spans
+
+        with self.db.read() as connection:
+            row = corpus_row(connection, corpus_id)
+            if not row.has_gold:
+                return None
+            gold = _origin_frame(connection, corpus_id, "gold")
+        accepted = self.accepted_spans(corpus_id)
+        records = self._frame(corpus_id, columns=["record_id", "text"])
+        result: dict[str, Any] = evaluate_spans(records, gold, accepted)
+        return result
+
+    def residual_risk(self, corpus_id: str) -> dict[str, Any] | None:
+        """Estimate from the reviewed records how much identifying text is still unmarked."""
+        from engine.pii.residual import residual_risk
+
+        with self.db.read() as connection:
+            row = corpus_row(connection, corpus_id)
+            mine = record_index.c.corpus_id == corpus_id
+            reviewed = list(
+                connection.execute(
+                    select(record_index.c.record_id).where(mine, record_index.c.reviewed.is_(True))
+                ).scalars()
+            )
+            missed = connection.execute(
+                select(func.count(spans.c.position.distinct()))
+                .join(
+                    record_index,
+                    (record_index.c.corpus_id == spans.c.corpus_id) & (record_index.c.position == spans.c.position),
+                )
+                .where(
+                    spans.c.corpus_id == corpus_id,
+                    spans.c.active.is_(True),
+                    spans.c.origin == "custodian",
+                    record_index.c.reviewed.is_(True),
+                )
+            ).scalar_one()
+        if not reviewed:
+            return None
+        result: dict[str, Any] = residual_risk(reviewed=len(reviewed), with_misses=int(missed), records=row.records)
+        return result
+
+    def _examples(self, corpus_id: str, numbers: Sequence[int]) -> dict[int, str]:
+        """Return the surface form of each example span."""
+        with self.db.read() as connection:
+            places: list[Any] = []
+            for begin in range(0, len(numbers), 500):
+                part = list(numbers[begin : begin + 500])
+                query = select(spans.c.id, spans.c.position, spans.c.start, spans.c.end).where(spans.c.id.in_(part))
+                places += connection.execute(query).all()
+        if not places:
+            return {}
+        positions = sorted({p.position for p in places})
+        if len(positions) > 2000:
+            texts = dict(enumerate(self._texts(corpus_id).to_pylist()))
+        else:
+            found = read_rows(self.folder.records(corpus_id), positions)["text"]
+            texts = dict(zip(positions, found))
+        return {p.id: str(texts[p.position])[p.start : p.end][:SPARE] for p in places}
+
+
+def _value_row(row: Any, value: str) -> tuple[Any, ...]:
+    state = "accepted" if row.accepted == row.n else "rejected" if row.accepted == 0 else "mixed"
+    return (f"{row.value_key}.{row.label}", value, row.label, row.n, row.records, state, int(row.decided))
+
+
+def _origin_frame(connection: Any, corpus_id: str, origin: str) -> pd.DataFrame:
+    query = (
+        select(record_index.c.record_id, spans.c.start, spans.c.end, spans.c.first_label, spans.c.identifier_type)
+        .join(
+            record_index,
+            (record_index.c.corpus_id == spans.c.corpus_id) & (record_index.c.position == spans.c.position),
+        )
+        .where(spans.c.corpus_id == corpus_id, spans.c.origin == origin)
+        .order_by(spans.c.position, spans.c.start, spans.c.end)
+    )
+    rows = [tuple(r) for r in connection.execute(query)]
+    return pd.DataFrame(rows, columns=["record_id", "start", "end", "label", "identifier_type"])

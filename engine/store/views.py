@@ -1,0 +1,101 @@
+"""What the facade hands out: frozen summaries, no live database rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class CorpusSummary:
+    """One corpus as the home page and the command line show it.
+
+    `reviewed` counts decided spans, `next_step` is one of detect, review, plan, run, examine,
+    release, done; `stale` says that a run no longer matches the reviewed spans.
+    """
+
+    id: str
+    name: str
+    created: str
+    unit: str
+    cap: int
+    holdout_rate: float
+    records: int
+    units: int
+    holdout_units: int
+    has_gold: bool
+    detected_at: str | None
+    span_source: str | None
+    reviewed: int
+    runs: int
+    examined: int
+    released: int
+    next_step: str
+    population: str
+    warnings: tuple[str, ...]
+    stale: bool
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One run; `funnel` maps a stage to its count, `guarantee` is `Guarantee.as_dict()`."""
+
+    id: str
+    corpus_id: str
+    method: str
+    title: str
+    parameters: dict[str, Any]
+    seed: int
+    model: str
+    count: int
+    state: str
+    created: str
+    started: str | None
+    finished: str | None
+    seconds: float
+    kept: int
+    funnel: dict[str, int]
+    error: str | None
+    guarantee: dict[str, Any]
+    examined_at: str | None
+    released_at: str | None
+    stale: bool
+    examination_stale: bool
+    job_id: str
+
+
+@dataclass(frozen=True)
+class JobView:
+    """One job of the queue; `sample` holds at most five of the latest outputs."""
+
+    id: str
+    kind: str
+    lane: str
+    state: str
+    stage: str
+    done: int
+    total: int
+    seconds_left: float | None
+    created: str
+    started: str | None
+    finished: str | None
+    error: str | None
+    sample: tuple[str, ...]
+    attempts: int
+    corpus_id: str | None
+    run_id: str | None
+
+
+@dataclass(frozen=True)
+class ReleaseSummary:
+    """One release; `files` maps a file name to its bytes, `sha256` to its digest."""
+
+    id: str
+    run_id: str
+    corpus_id: str
+    created: str
+    records: int
+    policy: str
+    path: str
+    files: dict[str, int]
+    sha256: dict[str, str]
