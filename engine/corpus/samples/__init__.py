@@ -1,0 +1,139 @@
+"""Made-up sample corpora: clinic letters, support tickets, court decisions, with gold spans.
+
+Every person, place and organisation in them is invented. A corpus is a pure function of its id, the
+count and the seed, so the shipped files can be made again.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from engine.corpus.samples.common import ASSETS, Draft, finish
+from engine.corpus.samples.grammar import Segment, render
+from engine.errors import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHIPPED_SEED = 1
+SHIPPED_RECORDS = 520
+
+
+@dataclass(frozen=True)
+class SampleInfo:
+    """What the load page says about a sample corpus."""
+
+    id: str
+    title: str
+    description: str
+    records: int
+    sources: int
+    label_meaning: str
+
+
+SAMPLES: tuple[SampleInfo, ...] = (
+    SampleInfo(
+        "clinic_letters",
+        "Clinic letters",
+        "Letters and notes of invented patients from many specialties, several visits a patient.",
+        SHIPPED_RECORDS,
+        119,
+        "how the visit ended: improved, unchanged, worsened, referred, discharged",
+    ),
+    SampleInfo(
+        "support_tickets",
+        "Support tickets",
+        "Messages, chats and agent notes of invented customers of invented companies, several a customer.",
+        SHIPPED_RECORDS,
+        119,
+        "what the ticket is about: billing, delivery, defect, account, cancellation, information",
+    ),
+    SampleInfo(
+        "court_decisions",
+        "Court decisions",
+        "Orders, rulings and judgments of invented courts on tenancy, work, licences, family, planning and data.",
+        SHIPPED_RECORDS,
+        119,
+        "how the court decided: allowed, dismissed, partly allowed, remitted, adjourned, withdrawn",
+    ),
+)
+
+_MODULES = {"clinic_letters": "clinic", "support_tickets": "support", "court_decisions": "courts"}
+
+
+def generate(sample_id: str, count: int, seed: int) -> pd.DataFrame:
+    """Return `count` invented records with columns record_id, text, source_id, label, spans.
+
+    Args:
+        sample_id: id of one of `SAMPLES`.
+        count: records wanted, at least 1.
+        seed: same seed, same corpus; other seeds give other people and other texts.
+    """
+    import pandas as pd
+
+    return pd.DataFrame(
+        list(_records(sample_id, count, seed)), columns=["record_id", "text", "source_id", "label", "spans"]
+    )
+
+
+def _records(sample_id: str, count: int, seed: int) -> Iterator[dict[str, Any]]:
+    if sample_id not in _MODULES:
+        raise UserError(f"sample_id must be one of {', '.join(sorted(_MODULES))}; got {sample_id!r}")
+    domain = importlib.import_module(f"engine.corpus.samples.{_MODULES[sample_id]}")
+    rng = Random(f"{sample_id}/{seed}")
+    made, source = 0, 0
+    while made < count:
+        source += 1
+        for segments, label in domain.source(Random(rng.random()), rng.choice(_SIZES)):
+            if made == count:
+                return
+            made += 1
+            text, spans = render(segments)
+            yield {
+                "record_id": f"{sample_id.split('_')[0][0].upper()}{made:05d}",
+                "text": text,
+                "source_id": f"{domain.SOURCE_PREFIX}{source:04d}",
+                "label": label,
+                "spans": spans,
+            }
+
+
+_SIZES = (1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9)
+
+
+def load_sample(sample_id: str) -> pd.DataFrame:
+    """Return the shipped corpus `sample_id` with the columns of `generate`."""
+    import pandas as pd
+
+    path = ASSETS / f"{sample_id}.jsonl.gz"
+    if sample_id not in _MODULES or not path.is_file():
+        raise UserError(f"sample_id must be one of {', '.join(sorted(_MODULES))}; got {sample_id!r}")
+    with gzip.open(path, "rt", encoding="utf-8") as handle:
+        rows = [json.loads(line) for line in handle]
+    return pd.DataFrame(rows, columns=["record_id", "text", "source_id", "label", "spans"])
+
+
+def file_bytes(sample_id: str, count: int = SHIPPED_RECORDS, seed: int = SHIPPED_SEED) -> bytes:
+    """Return the shipped file's content, the same on every machine."""
+    lines = [json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in _records(sample_id, count, seed)]
+    return gzip.compress(("\n".join(lines) + "\n").encode("utf-8"), 9, mtime=0)
+
+
+__all__ = [
+    "SAMPLES",
+    "SHIPPED_RECORDS",
+    "SHIPPED_SEED",
+    "Draft",
+    "SampleInfo",
+    "Segment",
+    "file_bytes",
+    "finish",
+    "generate",
+    "load_sample",
+]
