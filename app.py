@@ -16,9 +16,12 @@ ROOT = Path(__file__).resolve().parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
+from pages._ui.failure import explain, guard_log  # noqa: E402
 from pages._ui.headers import SecurityHeaders, content_security_policy  # noqa: E402
 
+guard_log()
 app = st.App(
     str(ROOT / "pages" / "_ui" / "main.py"),
+    on_script_error=explain,
     middleware=[Middleware(SecurityHeaders, policy=content_security_policy())],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import load_file, load_mapping, states, statistics
+from pages._ui import corpus_facts, load_file, load_mapping, states
 from pages._ui.current import current_corpus
 from pages._ui.guard import guard
 from pages._ui.texts import plain
@@ -22,7 +22,7 @@ else:
 
 if view == views[1] and corpus is not None:
     st.subheader(plain(corpus.name), anchor=False)
-    statistics.draw(workspace, corpus)
+    corpus_facts.draw(workspace, corpus)
     st.stop()
 
 st.subheader("1 · Choose a file", anchor=False)

@@ -19,21 +19,21 @@ if corpus is None:
     st.stop()
 
 method = method_cards.choose(workspace, corpus)
-training = corpus.records
+training = workspace.facts(corpus.id).records
 left, right = st.columns([3, 2], gap="large")
 
 with left:
     st.subheader("How much, and how", anchor=False)
     if method.one_to_one:
         count = None
-        st.markdown("One output for each record that was not set aside.")
+        st.markdown(f"One output for each of the {number(training)} records that were not set aside.")
     else:
         count = int(
             st.number_input(
                 "Outputs wanted",
                 min_value=1,
                 max_value=100_000,
-                value=min(300, training),
+                value=min(500, training),
                 step=50,
                 key=f"plan.count.{corpus.id}",
                 help="How many synthetic records to keep. Filters may need to make more.",

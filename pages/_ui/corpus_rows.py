@@ -38,16 +38,15 @@ def draw(workspace: engine.Workspace, corpus: Any) -> None:
     runs = workspace.runs(corpus.id)
     with st.container(border=True, key=f"home.corpus.{corpus.id}"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            with st.container(width="content"):
-                st.markdown(f"**{plain(corpus.name)}**")
-                st.caption(
-                    f"{count_of(corpus.records, 'record')} · protected: {UNITS[corpus.unit][0]} · "
-                    f"{number(corpus.holdout_units)} of {number(corpus.units)} units held out"
-                )
+            st.markdown(
+                f"**{plain(corpus.name)}**  \n:small[{count_of(corpus.records, 'record')} · protected: "
+                f"{UNITS[corpus.unit][0]} · {number(corpus.holdout_units)} of {number(corpus.units)} units set aside]",
+                width="content",
+            )
             with st.container(horizontal=True, width="content"):
                 _next_step(corpus, runs)
                 _more(workspace, corpus)
-        with st.grid(7, min_column_width=120, gap="small"):
+        with st.grid(7, min_column_width=100, gap="small"):
             for name, reached, note in stations(corpus, runs):
                 st.markdown(f"{DONE if reached else OPEN} {name}  \n:small[{plain(note)}]")
         if corpus.stale:

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# Streamlit puts the script's folder on the path, where its modules would shadow others' names.
+sys.path[:] = [entry for entry in sys.path if entry != str(ROOT / "pages" / "_ui")]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
@@ -20,8 +22,11 @@ from pages._ui.guard import ADMITTED, admit  # noqa: E402
 from pages._ui.navigation import streamlit_pages  # noqa: E402
 
 st.set_page_config(page_title="Understudy", page_icon=str(ROOT / "assets" / "icons" / "understudy.svg"), layout="wide")
+st.logo(str(ROOT / "assets" / "icons" / "understudy-wordmark.svg"), size="large")
 page = st.navigation(streamlit_pages(), position="top")
 workspace = admit()
+if sidebar.left():
+    st.stop()
 st.session_state[ADMITTED] = True
 try:
     sidebar.draw(workspace)

@@ -73,8 +73,7 @@ def _lower(sentence: str) -> str:
 def _cost(workspace: engine.Workspace, corpus: Any, spec: Any) -> str:
     """Return the time of a run with the method's defaults."""
     try:
-        count = None if spec.one_to_one else min(300, corpus.records)
-        plan = workspace.plan(corpus.id, spec.id, count=count)["plan"]
+        plan = workspace.plan(corpus.id, spec.id)["plan"]
     except engine.UserError:
         return "not known yet"
     return f"about {seconds(plan.seconds)} for {plan.outputs:,} outputs"

@@ -16,6 +16,8 @@ from pages._ui.progress import ACTIVE, fraction, running_job, status_line
 from pages._ui.states import act
 from pages._ui.texts import GLOSSARY, JOBS, NO_BUDGET, UNITS, count_of, number, plain, share
 
+LEFT = "_ui.left"
+
 
 def draw(workspace: engine.Workspace) -> None:
     """Draw the whole sidebar."""
@@ -122,8 +124,28 @@ def _leave(workspace: engine.Workspace) -> None:
         st.markdown(f"{count_of(active, 'job')} not finished. Work goes on without this window if you let it.")
     else:
         st.markdown("Nothing is running. Everything you decided is saved.")
-    if st.button("Keep the worker running", type="primary", key="sidebar.leave.keep", width="stretch"):
-        st.success("Saved. You can close this window; the work goes on.")
-    if st.button("Stop the worker", key="sidebar.leave.stop", width="stretch"):
+    keep = st.button("Keep the worker running", type="primary", key="sidebar.leave.keep", width="stretch")
+    stop = st.button("Stop the worker", key="sidebar.leave.stop", width="stretch")
+    if stop:
         act(workspace.stop_worker)
-        st.success("The worker has stopped. Unfinished jobs go on from their last batch when you resume them.")
+    if keep or stop:
+        st.session_state[LEFT] = "stopped" if stop else "running"
+        st.rerun()
+
+
+def left() -> bool:
+    """Draw the farewell page of a session that has left; return whether it has.
+
+    No page is drawn then, because looking at a job starts the worker again.
+    """
+    way = st.session_state.get(LEFT)
+    if way is None:
+        return False
+    st.title("You have left", anchor=False)
+    if way == "stopped":
+        st.markdown("The worker has stopped. Unfinished jobs go on from their last finished batch when you come back.")
+    else:
+        st.markdown("The worker goes on with what is queued, and ends by itself when nothing is left to do.")
+    st.markdown("Everything is saved. You can close this window, or stop the program in its terminal with Ctrl+C.")
+    st.button("Come back", key="sidebar.leave.return", on_click=st.session_state.pop, args=(LEFT,))
+    return True
