@@ -89,7 +89,7 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
     if main is None or (rule.above and other is None):
         return _line(rule, None, None, "Not measured yet.")
     if not _finite(main.value) or (other is not None and not _finite(other.value)):
-        return _line(rule, None, None, "Could not be estimated on this run.")
+        return _line(rule, None, None, _why(main, other))
     if rule.comparator == "measured":
         return _line(rule, main.value, True, f"Measured: {_show(main.value, rule)}.")
     value = _compared(rule, main, other)
@@ -102,6 +102,13 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
     basis = f"{what}, {end} end of its 95 % interval" if rule.uses == "interval end" else what
     limit = _show(rule.threshold, rule)
     return _line(rule, value, passed, f"{basis}: {_show(value, rule)}; {rule.comparator} {limit} is allowed.")
+
+
+def _why(main: Finding, other: Finding | None) -> str:
+    """Return why a number is missing, in the words the examination left."""
+    blame = main if not _finite(main.value) or other is None else other
+    why = str(blame.settings.get("why") or "no reason was recorded").rstrip(".")
+    return f"Could not be estimated: {why}."
 
 
 def _compared(rule: Rule, main: Finding, other: Finding | None) -> float | None:

@@ -22,11 +22,9 @@ def finding(name: str, reference: str, value: float, low: float | None, high: fl
 
 def good_findings() -> list[Finding]:
     """Nothing leaks, and 1,000 records make the intervals narrow."""
-    rows = [
-        finding(name, ref, 0.0, 0.0, 0.002)
-        for name in ("pipp", "elp", "verbatim_8gram")
-        for ref in ("train", "holdout")
-    ]
+    sides = [("pipp", "train"), ("elp_rare", "train"), ("elp_rare", "holdout"), ("pipp_excess", "holdout"),
+             ("verbatim_8gram", "train"), ("verbatim_8gram", "holdout"), ("verbatim_8gram", "baseline")]  # fmt: skip
+    rows = [finding(name, reference, 0.0, 0.0, 0.002) for name, reference in sides]
     return [*rows, finding("nearest_similarity", "train", 0.4, 0.38, 0.42)]
 
 
@@ -78,9 +76,9 @@ def test_each_finding_is_needed(policy: Policy) -> None:
         assert not evaluate(policy, [*rest, finding(name, reference, NAN, NAN, NAN)], GOOD).passed
 
 
-# research: pipp, train above holdout, upper end at most 0.05. Newcombe: d + hypot(high - p1, p2 - low).
+# research: verbatim_8gram, train above baseline, upper end at most 0.05. Newcombe: d + hypot(high - p1, p2 - low).
 @pytest.mark.parametrize(
-    ("train", "holdout", "passed"),
+    ("train", "baseline", "passed"),
     [
         ((0.00, 0.00, 0.01), (0.00, 0.00, 0.02), True),  # 0 + hypot(.01, 0) = 0.01
         ((0.30, 0.28, 0.32), (0.30, 0.28, 0.32), True),  # boilerplate in both: 0 + hypot(.02, .02) = 0.028
@@ -95,16 +93,37 @@ def test_each_finding_is_needed(policy: Policy) -> None:
         ((-math.inf, 0.00, 0.01), (0.00, 0.00, 0.01), None),  # must not count as "far below the limit"
     ],
 )
-def test_difference_uses_the_unsafe_end(train: tuple, holdout: tuple, passed: bool | None) -> None:
-    rest = [f for f in good_findings() if f.name != "pipp"]
-    rows = [*rest, finding("pipp", "train", *train), finding("pipp", "holdout", *holdout)]
-    found, verdict = line("research", "identifiers-in-records", rows)
+def test_difference_uses_the_unsafe_end(train: tuple, baseline: tuple, passed: bool | None) -> None:
+    rest = [f for f in good_findings() if f.name != "verbatim_8gram"]
+    rows = [*rest, finding("verbatim_8gram", "train", *train), finding("verbatim_8gram", "baseline", *baseline)]
+    found, verdict = line("research", "copies", rows)
     assert found.passed is passed
     assert verdict.passed is (passed is True)
 
 
+@pytest.mark.parametrize(
+    ("values", "passed"),
+    [((0.0, -0.01, 0.01), True), ((0.04, 0.02, 0.05), True), ((0.04, 0.02, 0.06), False), ((-0.1, -0.2, -0.05), True)],
+)
+def test_single_finding_uses_its_upper_end(values: tuple, passed: bool) -> None:
+    rows = [*[f for f in good_findings() if f.name != "pipp_excess"], finding("pipp_excess", "holdout", *values)]
+    found, _ = line("research", "identifiers-in-records", rows)
+    assert found.passed is passed
+    assert found.value == values[2]
+
+
+def test_a_missing_number_says_why() -> None:
+    rows = [f for f in good_findings() if f.name != "pipp_excess"]
+    settings = {"why": "the corpus has no holdout record"}
+    rows.append(replace(finding("pipp_excess", "holdout", NAN, None, None, 0), settings=settings))
+    found, verdict = line("research", "identifiers-in-records", rows)
+    assert found.passed is None
+    assert not verdict.passed
+    assert "the corpus has no holdout record" in found.sentence
+
+
 def test_contradicting_findings_count_as_none() -> None:
-    rows = [*good_findings(), finding("pipp", "train", 0.9, 0.8, 1.0)]
+    rows = [*good_findings(), finding("pipp_excess", "holdout", 0.9, 0.8, 1.0)]
     found, verdict = line("research", "identifiers-in-records", rows)
     assert found.passed is None
     assert not verdict.passed
