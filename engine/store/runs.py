@@ -156,6 +156,15 @@ class RunStation(ValueStation):
                 self._audit(connection, "records approved together", run_id, records=changed, max_risk=max_risk)
         return changed
 
+    def pending_below(self, run_id: str, max_risk: float) -> int:
+        """Return how many records `approve_all_pending(run_id, max_risk)` would approve."""
+        query = select(func.count()).where(
+            synthetic.c.run_id == run_id, synthetic.c.approval == "pending", synthetic.c.risk <= max_risk
+        )
+        with self.db.read() as connection:
+            run_row(connection, run_id)
+            return int(connection.execute(query).scalar_one())
+
     def approval_counts(self, run_id: str) -> dict[str, int]:
         """Return how many records are pending, approved and rejected."""
         query = select(synthetic.c.approval, func.count()).where(synthetic.c.run_id == run_id)

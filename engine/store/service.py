@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 import pandas as pd
@@ -12,12 +14,50 @@ from sqlalchemy.dialects.sqlite import insert
 from engine.errors import UserError
 from engine.store import audit
 from engine.store.backup import write_backup
+from engine.store.folder import file_errors
 from engine.store.releases import ReleaseStation
 from engine.store.schema import settings
+
+DEFAULT_ACTOR = "custodian"
 
 
 class ServiceStation(ReleaseStation):
     """What the ledger and settings pages ask of the workspace itself."""
+
+    def __init__(self, path: Path | None = None, actor: str = DEFAULT_ACTOR) -> None:
+        super().__init__(path, actor)
+        if self.actor == DEFAULT_ACTOR:
+            self.actor = str(self.setting("actor", DEFAULT_ACTOR))
+
+    def set_actor(self, name: str) -> str:
+        """Keep the name of the person acting; it stands in each audit line from now on."""
+        cleaned = " ".join(name.split())[:80]
+        if not cleaned:
+            raise UserError("actor: must not be empty; give the name of the person at work")
+        self.set_setting("actor", cleaned)
+        self.actor = cleaned
+        return cleaned
+
+    def note(self, action: str, subject: str = "", **detail: str | int | float | bool | None) -> str:
+        """Add a line to the audit log and return its hash; for what a person looked at or decided outside the store."""
+        if not action.strip():
+            raise UserError("action: must not be empty; say what was done")
+        with self.db.write() as connection:
+            return audit.append(connection, self.key, self.actor, action.strip(), subject, detail)
+
+    def storage(self) -> dict[str, int]:
+        """Return the bytes that the parts of the workspace folder take up, and their `total`."""
+        used = dict.fromkeys(("database", "corpora", "runs", "releases", "other"), 0)
+        with file_errors():
+            for path in self.folder.path.rglob("*"):
+                with suppress(FileNotFoundError):  # the worker moves files into place meanwhile
+                    status = path.lstat()
+                    if not S_ISREG(status.st_mode):
+                        continue
+                    top = path.relative_to(self.folder.path).parts[0]
+                    part = top if top in used else "database" if top.startswith(self.folder.database.name) else "other"
+                    used[part] += status.st_size
+        return {**used, "total": sum(used.values())}
 
     def audit(self, limit: int = 200, offset: int = 0) -> pd.DataFrame:
         """Return audit lines, latest first: seq, at, actor, action, subject, detail (JSON), hash."""
