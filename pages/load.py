@@ -16,7 +16,7 @@ corpus = current_corpus(workspace)
 views = ["Load a file", "What was loaded"]
 if corpus is not None:
     st.session_state.setdefault("load.view", st.session_state.pop(load_file.NEXT_VIEW, views[0]))
-    view = st.segmented_control("View", views, key="load.view", label_visibility="collapsed", required=True)
+    view = st.radio("View", views, key="load.view", label_visibility="collapsed", horizontal=True)
 else:
     view = views[0]
 

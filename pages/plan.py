@@ -63,11 +63,11 @@ with right:
     guarantee, plan = answer["guarantee"], answer["plan"]
     method_cards.badge(guarantee.kind)
     st.markdown(plain(guarantee.sentence))
-    if guarantee.assumptions:
-        st.markdown("It relies on:\n" + "\n".join(f"- {plain(line)}" for line in guarantee.assumptions))
-    if guarantee.voided_by:
-        st.markdown("It breaks with:\n" + "\n".join(f"- {plain(line)}" for line in guarantee.voided_by))
-    st.caption(NO_BUDGET if guarantee.kind != "dp" else "")
+    with st.expander("What it relies on, and what breaks it", key="plan.assumptions"):
+        st.markdown("\n".join(f"- Relies on: {plain(line)}" for line in guarantee.assumptions))
+        st.markdown("\n".join(f"- Broken by: {plain(line)}" for line in guarantee.voided_by))
+    if guarantee.kind != "dp":
+        st.caption(NO_BUDGET)
 
     st.subheader("What it costs", anchor=False)
     with st.grid(2, min_column_width=130):

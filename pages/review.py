@@ -43,12 +43,11 @@ st.caption(
     "replaced; below it the text stays. That holds until a decision says otherwise."
 )
 with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-    view = st.segmented_control(
+    view = st.radio(
         "View",
         [TEXTS, VALUES, SETTINGS],
-        default=TEXTS,
         key="review.view",
-        required=True,
+        horizontal=True,
         label_visibility="collapsed",
         persist_state="session",
     )
@@ -67,7 +66,7 @@ if view == SETTINGS:
 elif view == VALUES:
     review_values.draw(workspace, corpus)
 else:
-    left, middle, right = st.columns([5, 11, 5], gap="medium")
+    left, middle, right = st.columns([5, 10, 5], gap="small")
     with left:
         record_id = review_queue.draw(workspace, corpus)
     if record_id is None:

@@ -21,10 +21,10 @@ def stations(corpus: Any, runs: list[Any]) -> list[tuple[str, bool, str]]:
     examined = [run.examined_at for run in runs if run.examined_at]
     released = [run.released_at for run in runs if run.released_at]
     found = corpus.detected_at is not None or corpus.span_source == "gold"
-    reviewed = f"{number(corpus.reviewed)} decided" if found else "not looked at"
+    reviewed = f"{number(corpus.reviewed)} decided" if found else "–"
     return [
         ("Loaded", True, when(corpus.created)),
-        ("Identifiers found", found, when(corpus.detected_at) if corpus.detected_at else reviewed),
+        ("Searched", found, when(corpus.detected_at) if corpus.detected_at else "came with the file" if found else "–"),
         ("Reviewed", corpus.reviewed > 0, reviewed),
         ("Planned", bool(runs), when(max((run.created for run in runs), default=None))),
         ("Run", bool(done), when(max((run.finished for run in done if run.finished), default=None))),

@@ -36,7 +36,8 @@ def editor(saved: DetectorSettings, mark: str) -> list[dict[str, Any]]:
         },
         alt="Custom patterns",
     )
-    patterns = [row for row in edited.to_dict("records") if str(row.get("pattern") or "").strip()]
+    rows: list[dict[str, Any]] = [dict(zip(COLUMNS, row, strict=True)) for row in edited[COLUMNS].to_numpy().tolist()]
+    patterns = [row for row in rows if str(row["pattern"] or "").strip()]
     _try(patterns, mark)
     return patterns
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,9 +54,7 @@ def choose() -> Chosen | None:
     """Draw the ways to name a file; return the choice, or None so far."""
     from engine.corpus.readers import FORMATS
 
-    way = st.segmented_control(
-        "Where is it?", [UPLOAD, PATH], default=UPLOAD, key="load.way", required=True, label_visibility="collapsed"
-    )
+    way = st.radio("Where is it?", [UPLOAD, PATH], key="load.way", horizontal=True, label_visibility="collapsed")
     source: Path | bytes | None = None
     filename = identity = ""
     if way == UPLOAD:
@@ -94,12 +93,18 @@ def _examples() -> None:
             name, _ = example_file(known.id)
             st.download_button(
                 f"{known.title} ({name})",
-                data=lambda format_id=known.id: example_file(format_id)[1],
+                data=partial(_example_bytes, known.id),
                 file_name=name,
                 key=f"load.example.{known.id}",
                 on_click="ignore",
                 width="stretch",
             )
+
+
+def _example_bytes(format_id: str) -> bytes:
+    from engine.corpus.readers import example_file
+
+    return example_file(format_id)[1]
 
 
 def _reading() -> tuple[str | None, str | None, str | None]:

@@ -154,7 +154,10 @@ def _rows_a_person(column: str, chosen: Chosen) -> None:
         with st.spinner("Counting rows a person …"):
             table = read_table(chosen.source, chosen.filename, chosen.options())
             sizes = table[column].value_counts().value_counts().sort_index()
-        counted = ((chosen.digest, column), {int(size): int(people) for size, people in sizes.items()})
+        counted = (
+            (chosen.digest, column),
+            dict(zip(sizes.index.astype(int).tolist(), sizes.astype(int).tolist(), strict=True)),
+        )
         st.session_state[COUNTED] = counted
     histogram: dict[int, int] = counted[1]
     people = sum(histogram.values())

@@ -30,10 +30,12 @@ def draw(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: Any
 
 
 def _card(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: Any, current: str) -> None:
+    text = workspace.record_text(corpus_id, record_id)
     row = next(spans.loc[spans["span_id"] == current].itertuples())
     ids = list(spans["span_id"])
     with st.container(border=True, key="review.card"):
         st.markdown(f"**{label_name(row.label).capitalize()}**")
+        st.text(text[int(row.start) : int(row.end)])
         st.caption(
             f"Finding {ids.index(current) + 1} of {len(ids)} · {TYPES.get(row.identifier_type, '')}  \n"
             f"Confidence {share(float(row.score), 0)} · {plain(WHO.get(row.recogniser, row.recogniser))}  \n"
@@ -41,11 +43,11 @@ def _card(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: An
             f"{'decided by a person' if row.decided else 'not looked at'}"
         )
         step = (workspace, corpus_id, ids, current)
-        with st.grid(2, gap="xsmall"):
+        with st.grid(2, gap="xsmall", min_column_width=80):
             st.button("Accept", key="review.accept", shortcut="A", type="primary", width="stretch",
-                      icon=":material/check:", on_click=_decide, args=(*step, "accept"))  # fmt: skip
+                      on_click=_decide, args=(*step, "accept"))  # fmt: skip
             st.button("Reject", key="review.reject", shortcut="X", width="stretch",
-                      icon=":material/close:", on_click=_decide, args=(*step, "reject"))  # fmt: skip
+                      on_click=_decide, args=(*step, "reject"))  # fmt: skip
             st.button("Previous", key="review.previous", shortcut="K", width="stretch", on_click=_move, args=(corpus_id, ids, current, -1))  # fmt: skip  # noqa: E501
             st.button("Next", key="review.next", shortcut="J", width="stretch", on_click=_move, args=(corpus_id, ids, current, 1))  # fmt: skip  # noqa: E501
         label = st.selectbox(

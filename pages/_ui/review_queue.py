@@ -74,12 +74,12 @@ def draw(workspace: engine.Workspace, corpus: Any) -> str | None:
         review_state.open_record(corpus.id, ids[0])
         chosen = ids[0]
     done = dict(zip(ids, frame["reviewed"], strict=True))
-    shown = frame[["record_id", "undecided", "spans", "risk"]].assign(
+    shown = frame[["record_id", "undecided", "risk"]].assign(
         now=["▸" if record_id == chosen else "✓" if done[record_id] else "" for record_id in ids]
     )
     key = f"review.queue.{digest([corpus.id, *ids])}"
     st.dataframe(
-        shown[["now", "record_id", "undecided", "spans", "risk"]],
+        shown[["now", "record_id", "undecided", "risk"]],
         key=key,
         hide_index=True,
         height=420,
@@ -89,8 +89,9 @@ def draw(workspace: engine.Workspace, corpus: Any) -> str | None:
             "now": st.column_config.TextColumn("", width=20),
             "record_id": st.column_config.TextColumn("Text"),
             "undecided": st.column_config.NumberColumn("Open", help="Findings nobody has decided on.", width=50),
-            "spans": st.column_config.NumberColumn("All", help="All findings in this text.", width=45),
-            "risk": st.column_config.NumberColumn("Risk", format="%.2f", width=50),
+            "risk": st.column_config.NumberColumn(
+                "Risk", format="%.2f", width=48, help="What the undecided findings may let through, 0 to 1."
+            ),
         },
         alt="Texts to review, riskiest first",
     )

@@ -76,7 +76,7 @@ def missed(workspace: engine.Workspace, corpus: Any) -> str:
         return "Not known: no detection yet."
     risk = workspace.residual_risk(corpus.id)
     if risk is None:
-        return "Not known yet: decide on some findings first."
+        return "Not known yet: finish reviewing some texts first."
     return f"About {share(risk['value'])}, at most {share(risk['high'])}, from {number(risk['n'])} reviewed."
 
 
@@ -88,7 +88,7 @@ def gate_state(workspace: engine.Workspace, corpus: Any) -> str:
     examined = [run for run in runs if run.examined_at]
     if not examined:
         return "Not asked: no run was examined yet."
-    newest = max(examined, key=lambda run: run.examined_at)
+    newest = max(examined, key=lambda run: str(run.examined_at))
     policies = workspace.policies()
     wanted = st.session_state.get("release.policy.choice")
     policy = next((policy for policy in policies if policy.id == wanted), policies[0])
