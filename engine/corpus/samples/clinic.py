@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from random import Random
 from typing import Any
 
 from engine.corpus.samples import names
-from engine.corpus.samples.common import ASSETS, SYNONYMS, Draft, add_person, entity, finish, split_list
+from engine.corpus.samples.common import ASSETS, SYNONYMS, Draft, add_person, entity, finish, lengthened, split_list
 from engine.corpus.samples.grammar import Grammar, Segment, Value
 
 SOURCE_PREFIX = "patient-"
@@ -40,6 +40,8 @@ _EMPLOYERS = (
     "{t} Leisure Trust",
     "{n} Stores",
 )
+_CLUBS = ("{t} Bowls Club", "{n} Choral Society", "{t} Allotment Society", "{n} Day Centre", "{t} Historical Society")
+_SCHOOLS = ("{t} School", "{t} College", "{n} Academy")
 _KIN = {
     "f": "wife;sister;mother;daughter;niece;partner;aunt;neighbour",
     "m": "husband;brother;father;son;nephew;partner;uncle;neighbour",
@@ -63,26 +65,29 @@ def source(rng: Random, visits: int) -> Iterator[tuple[list[Segment], str]]:
     condition = rng.choice(_conditions())
     patient = names.person(rng, condition.get("sex", ""))
     first = dt.date(2014, 1, 1) + dt.timedelta(days=rng.randint(0, 3600))
-    low, high = condition["ages"]
+    low, high = max(16, condition["ages"][0]), condition["ages"][1]
     birth = first - dt.timedelta(days=int(rng.uniform(low, high) * 365.25))
     facts = _facts(rng, condition, patient, (first - birth).days // 365)
     dates = {
         "birth": birth,
+        "early": birth + (first - birth) * rng.uniform(0.3, 0.85),
         "onset": first - dt.timedelta(days=rng.randint(40, min(2500, (first - birth).days // 2 + 41))),
     }
     style, letterhead = rng.choice(names.DATE_STYLES), rng.random() < 0.5
     day = first
     for visit in range(visits):
         outcome = (
-            rng.choice(("referred", "discharged", "improved", "improved"))
+            rng.choice(("referred", "discharged", "discharged", "improved"))
             if visit == visits - 1
-            else rng.choice(("improved", "improved", "unchanged", "worsened", "referred"))
+            else rng.choice(("improved", "improved", "unchanged", "worsened", "referred", "discharged"))
         )
         draft = Draft(rng, {**dates, "visit": day}, dict(facts))
         draft.date_style = style if rng.random() < 0.6 else rng.choice(names.DATE_STYLES)
         _set_visit(draft, rng, condition, birth, day, outcome)
-        shape = rng.choice(("letter", "letter")) if letterhead else "letter"
-        segments = _grammar().expand(shape, draft.scene())
+        scene = draft.scene()
+        shape = "letterlong" if letterhead and rng.random() < 0.3 else "letter"
+        segments = _grammar().expand(shape, scene)
+        segments = lengthened(segments, partial(_grammar().expand, "addon", scene))
         yield finish(segments, rng, casual=0.12, shorthand=0.12), outcome
         day += dt.timedelta(days=rng.randint(9, 220))
 
@@ -122,12 +127,13 @@ def _facts(rng: Random, condition: dict[str, Any], patient: names.Person, age: i
     facts.update(
         {
             "spec": condition["spec"],
+            "stage": "old" if age > 67 else "adult",
             "hosp": entity(hospital, "ORGANISATION"),
             "mrn": entity(unit_code, "MEDICAL_ID"),
             "otherhosp": entity(names.company(rng, _HOSPITALS), "ORGANISATION"),
             "practice": entity(names.company(rng, _PRACTICES), "ORGANISATION"),
             "employer": entity(
-                names.company(rng, _EMPLOYERS) if age >= 18 else names.town(rng) + " School", "ORGANISATION"
+                names.company(rng, _CLUBS if age > 67 else _EMPLOYERS if age >= 18 else _SCHOOLS), "ORGANISATION"
             ),
             "job": entity(lived, "DEMOGRAPHIC"),
             "hometown": entity(names.town(rng), "LOCATION"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from engine.corpus.samples import names
-from engine.corpus.samples.grammar import Handler, Scene, Segment, Value, capitalise, tidy
+from engine.corpus.samples.grammar import PLURAL, Handler, Scene, Segment, Value, capitalise, tidy
 
 ASSETS = Path(__file__).resolve().parents[3] / "assets" / "samples"
 
@@ -70,6 +71,45 @@ SYNONYMS: dict[str, str] = {
     "nevertheless": "nevertheless|still|yet|nonetheless",
     "sufficient": "sufficient|enough|adequate",
 }
+
+# The same for the entries of fact lists: complaints, findings, results, grounds.
+ITEM_SYNONYMS: dict[str, tuple[str, ...]] = {
+    key: tuple(options.split("|"))
+    for key, options in {
+        "once daily": "once daily|once a day|every day|each day|od",
+        "twice daily": "twice daily|two times a day|morning and evening|bd",
+        "three times daily": "three times daily|three times a day|tds|thrice daily",
+        "at night": "at night|nightly|at bedtime|in the night",
+        "each morning": "each morning|every morning|with breakfast",
+        "weekly": "weekly|once a week|every week",
+        "for five days": "for five days|over five days",
+        "per cent": "per cent|%",
+        "a normal": "a normal|an ordinary|an unremarkable",
+        "normal": "normal|unremarkable|ordinary",
+        "shows": "shows|gives",
+        "a small": "a small|a slight|a minor",
+        "micrograms": "micrograms|mcg",
+        "pain": "pain|aching|soreness",
+        "painful": "painful|sore|aching",
+        "trouble": "trouble|difficulty",
+        "tiredness": "tiredness|fatigue|weariness",
+        "swollen": "swollen|puffy",
+        "slightly": "slightly|a little|mildly",
+        "avoid": "avoid|keep away from|leave out",
+        "drink": "drink|take in",
+        "for a month": "for a month|for four weeks",
+        "tablets": "tablets|pills",
+        "a failure": "a failure|an omission",
+        "after midnight": "after midnight|in the small hours",
+        "photographs": "photographs|pictures|photos",
+        "e-mails": "e-mails|messages|mails",
+        "unpaid": "unpaid|outstanding",
+        "stiffness": "stiffness|tightness",
+        "breathless": "breathless|short of breath|puffed",
+        "losing": "losing|shedding",
+    }.items()
+}
+_ITEM_WORDS = re.compile(r"\b(" + "|".join(sorted(map(re.escape, ITEM_SYNONYMS), key=len, reverse=True)) + r")\b")
 
 _ABBREVIATED = (
     ("patient", "pt"),
@@ -154,10 +194,12 @@ class Draft:
     def _date(self, argument: str, style: str) -> Value:
         match = re.fullmatch(r"(\w+?)([+-]\d+)?(?:\.\.(\d+))?", argument)
         if match is None:
-            raise ValueError(f"date slot {argument!r} must read NAME, NAME+DAYS or NAME+DAYS..SPREAD")
-        spread = self.rng.randint(0, int(match.group(3))) if match.group(3) else 0
+            raise ValueError(f"date slot {argument!r} must read NAME, NAME+DAYS or NAME+DAYS..DAYS")
         offset = int(match.group(2) or 0)
-        day = self.dates[match.group(1)] + dt.timedelta(days=offset + (spread if offset >= 0 else -spread))
+        if match.group(3):
+            far = int(match.group(3)) * (1 if offset >= 0 else -1)
+            offset = self.rng.randint(min(offset, far), max(offset, far))
+        day = self.dates[match.group(1)] + dt.timedelta(days=offset)
         return entity(names.date_text(day, style), "DATE")
 
     def amount(self, value: int) -> Value:
@@ -174,7 +216,27 @@ class Draft:
         left = self.lists[name]
         if not left:
             raise ValueError(f"the list {name!r} is empty")
-        return left.pop(self.rng.randrange(len(left))) if len(left) > 1 else left[0]
+        item = left.pop(self.rng.randrange(len(left))) if len(left) > 1 else left[0]
+        worded = _ITEM_WORDS.sub(lambda m: self.rng.choice(ITEM_SYNONYMS[m.group()]), item)
+        return worded + PLURAL if is_plural(item) else worded
+
+
+_SINGULAR = {"gas", "lens", "MS", "PCOS"}
+_HEAD_ENDS = re.compile(
+    r" (?:of|in|on|from|at|to|with|after|by|for|behind|below|above|that|when"
+    r"|before|over|off|between|under|as|until|up)\b"
+)
+
+
+def is_plural(phrase: str) -> bool:
+    """Return whether a noun phrase takes a plural verb, judged by its head noun."""
+    head = _HEAD_ENDS.split(phrase, maxsplit=1)[0]
+    if " and " in head:
+        return True
+    word = head.rsplit(" ", 1)[-1]
+    if word in _SINGULAR or word.endswith(("ss", "us", "is")):
+        return False
+    return word.endswith("s")
 
 
 _WORDS = "no one two three four five six seven eight nine ten eleven twelve".split()
@@ -227,6 +289,15 @@ def add_person(facts: dict[str, Value], key: str, who: names.Person, title: str 
 def split_list(text: Any) -> list[str]:
     """Return the parts of a `;`-separated list."""
     return [p.strip() for p in str(text).split(";") if p.strip()]
+
+
+def lengthened(segments: list[Segment], more: Callable[[], list[Segment]], least: int = 40) -> list[Segment]:
+    """Return the segments, with further paragraphs added until there are about `least` words."""
+    for _ in range(4):
+        if sum(s.text.count(" ") + s.text.count("\n") for s in segments) >= least:
+            break
+        segments = [*segments, Segment("\n\n"), *more()]
+    return segments
 
 
 def finish(segments: list[Segment], rng: Random, *, casual: float = 0.2, shorthand: float = 0.0) -> list[Segment]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from random import Random
 from typing import Any
 
 from engine.corpus.samples import names
-from engine.corpus.samples.common import ASSETS, SYNONYMS, Draft, add_person, entity, finish, split_list
+from engine.corpus.samples.common import ASSETS, SYNONYMS, Draft, add_person, entity, finish, lengthened, split_list
 from engine.corpus.samples.grammar import Grammar, Segment, Value
 
 SOURCE_PREFIX = "case-"
@@ -60,6 +60,7 @@ _EMPLOYERS = (
     "{n} Farms",
     "{t} Hospital",
 )
+_CASE_NUMBERS = ("##-####/{s}", "??/####/{s}", "#####/{s}", "C#/{s}/####", "[{y}] ?? ###", "??{s}?#####")
 _SAID = {
     "the mother": "f",
     "the grandmother": "f",
@@ -92,7 +93,8 @@ def source(rng: Random, decisions: int) -> Iterator[tuple[list[Segment], str]]:
     start = event - dt.timedelta(days=rng.randint(60, 2600))
     age = rng.randint(24, 81)
     dates = {"filed": filed, "event": event, "start": start, "abirth": filed - dt.timedelta(days=age * 365 + 100)}
-    facts = _facts(rng, matter, age)
+    facts = _facts(rng, matter, age, filed.year)
+    laws = [names.code(rng, law.replace("%", "#")) for law in split_list(matter["law"])]
     style, currency = rng.choice(("long", "long", "us", "ordinal", "weekday", "slash")), rng.choice("££€$")
     day = filed + dt.timedelta(days=rng.randint(60, 300))
     for number in range(decisions):
@@ -100,15 +102,21 @@ def source(rng: Random, decisions: int) -> Iterator[tuple[list[Segment], str]]:
         outcome = (
             rng.choice(("allowed", "dismissed", "dismissed", "partly_allowed", "remitted", "withdrawn"))
             if last
-            else rng.choice(("adjourned", "adjourned", "allowed", "dismissed", "partly_allowed", "remitted"))
+            else rng.choice(
+                ("adjourned", "adjourned", "allowed", "dismissed", "partly_allowed", "remitted", "withdrawn")
+            )
         )
         draft = Draft(rng, {**dates, "day": day}, dict(facts), style if rng.random() < 0.85 else "slash", currency)
         _set_decision(draft, rng, matter, outcome)
-        yield finish(_grammar().expand("decision", draft.scene()), rng, casual=0.02), outcome
+        draft.lists["law"] = list(laws)
+        scene = draft.scene()
+        segments = _grammar().expand("decisionlong" if rng.random() < 0.12 else "decision", scene)
+        segments = lengthened(segments, partial(_grammar().expand, "addon", scene))
+        yield finish(segments, rng, casual=0.02), outcome
         day += dt.timedelta(days=rng.randint(14, 260))
 
 
-def _facts(rng: Random, matter: dict[str, Any], age: int) -> dict[str, Value]:
+def _facts(rng: Random, matter: dict[str, Any], age: int, year: int) -> dict[str, Value]:
     facts: dict[str, Value] = {}
     word_a = rng.choice(split_list(matter["ap"]))
     word_b = rng.choice([w for w in split_list(matter["op"]) if w != word_a])
@@ -176,7 +184,7 @@ def _facts(rng: Random, matter: dict[str, Any], age: int) -> dict[str, Value]:
             "caseno": entity(
                 names.code(
                     rng,
-                    rng.choice(("##-####/##", "??/####/##", "#####/##", "C#/##/####", "[20##] ?? ###", "??##?#####")),
+                    rng.choice(_CASE_NUMBERS).format(y=year, s=f"{year % 100:02d}"),
                 ),
                 "CODE",
             ),
@@ -218,4 +226,4 @@ def _set_decision(draft: Draft, rng: Random, matter: dict[str, Any], outcome: st
             "who.last": entity(names.surname(rng), "PERSON"),
         }
     )
-    draft.lists = {key: split_list(matter[key]) for key in ("ground", "law", "proof")}
+    draft.lists = {key: split_list(matter[key]) for key in ("ground", "proof")}

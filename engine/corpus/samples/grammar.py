@@ -225,6 +225,22 @@ def _reference(inside: str) -> object:
     return _Slot(name, argument)
 
 
+PLURAL = "\x01"
+"""Follows a noun phrase that takes a plural verb, until `tidy` has made the next verb agree."""
+
+_PLURAL_VERB = {"is": "are", "was": "were", "has": "have", "does": "do", "goes": "go", "isn't": "aren't"}
+_AGREE = re.compile(
+    PLURAL + r"((?: (?:still|mostly|really|also|again|once|plainly))?) "
+    r"(is|was|has|does|goes|comes|gets|needs|shows|supports|fits|bears|speaks|lasts|persists|returns|recurs|indicates|reveals"
+    r"|demonstrates|matters|continues|remains|wakes|keeps|leads|makes|calls|troubles|cuts|explains|counts)\b"
+)
+
+
+def _agree(match: re.Match[str]) -> str:
+    verb = match.group(2)
+    return f"{match.group(1)} {_PLURAL_VERB.get(verb, verb.removesuffix('s'))}"
+
+
 def tidy(segments: list[Segment]) -> list[Segment]:
     """Return the segments merged, with doubled blanks, stray blanks before stops and articles put right."""
     out: list[Segment] = []
@@ -248,6 +264,8 @@ def tidy(segments: list[Segment]) -> list[Segment]:
 
 
 def _clean(text: str) -> str:
+    if PLURAL in text:
+        text = _AGREE.sub(_agree, text).replace(PLURAL, "")
     text = re.sub(r"(?<=\S)  +", " ", text)
     text = re.sub(r" +([,.;:?!)](?:\s|\Z))", r"\1", text)
     text = re.sub(r"\.\.(?!\.)", ".", text) if "..." not in text else text

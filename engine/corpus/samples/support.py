@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from random import Random
 from typing import Any
 
 from engine.corpus.samples import names
-from engine.corpus.samples.common import ASSETS, SYNONYMS, Draft, add_person, entity, finish, split_list
+from engine.corpus.samples.common import ASSETS, SYNONYMS, Draft, add_person, entity, finish, lengthened, split_list
 from engine.corpus.samples.grammar import Grammar, Segment, Value
 
 SOURCE_PREFIX = "customer-"
@@ -65,7 +65,10 @@ def source(rng: Random, tickets: int) -> Iterator[tuple[list[Segment], str]]:
             currency,
         )
         _set_ticket(draft, rng, product, category)
-        yield finish(_grammar().expand("ticket", draft.scene()), rng, casual=casual, shorthand=casual * 0.3), category
+        scene = draft.scene()
+        segments = _grammar().expand("ticket", scene)
+        segments = lengthened(segments, partial(_grammar().expand, "addon", scene))
+        yield finish(segments, rng, casual=casual, shorthand=casual * 0.3), category
         day += dt.timedelta(days=rng.randint(1, 60))
         if rng.random() < 0.55:
             category = rng.choice(CATEGORIES)
