@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from engine.analysis.findings import Finding, Reference
+from engine.analysis.measures import show
 from engine.dp.guarantee import Kind
 from engine.release.policy import Policy, Rule
 
@@ -91,7 +92,7 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
     if not _finite(main.value) or (other is not None and not _finite(other.value)):
         return _line(rule, None, None, _why(main, other))
     if rule.comparator == "measured":
-        return _line(rule, main.value, True, f"Measured: {_show(main.value, rule)}.")
+        return _line(rule, main.value, True, f"Measured: {show(rule.finding, main.value)}.")
     value = _compared(rule, main, other)
     if value is None:
         return _line(rule, None, None, "There is no interval for this number, so its worst case is unknown.")
@@ -100,8 +101,8 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
     what = "Difference" if other is not None else "Value"
     end = {"at most": "upper", "at least": "lower"}[rule.comparator]
     basis = f"{what}, {end} end of its 95 % interval" if rule.uses == "interval end" else what
-    limit = _show(rule.threshold, rule)
-    return _line(rule, value, passed, f"{basis}: {_show(value, rule)}; {rule.comparator} {limit} is allowed.")
+    limit = show(rule.finding, rule.threshold)
+    return _line(rule, value, passed, f"{basis}: {show(rule.finding, value)}; {rule.comparator} {limit} is allowed.")
 
 
 def _why(main: Finding, other: Finding | None) -> str:
@@ -195,10 +196,6 @@ def _find(findings: Sequence[Finding], name: str, reference: Reference | None) -
 
 def _finite(value: float | None) -> bool:
     return isinstance(value, (int, float)) and math.isfinite(value)
-
-
-def _show(value: float, rule: Rule) -> str:
-    return f"{100 * value:.1f} %" if rule.unit == "share" else f"{value:.3g}"
 
 
 def _floor_percent(share: float) -> str:

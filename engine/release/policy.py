@@ -22,7 +22,6 @@ PRESET_ORDER = ("exploratory", "internal", "research", "public")
 
 Comparator = Literal["measured", "at most", "at least"]
 Uses = Literal["interval end", "value"]
-Unit = Literal["share", "number"]
 
 
 class Rule(BaseModel):
@@ -35,7 +34,6 @@ class Rule(BaseModel):
         comparator: `measured` asks only that a finite number exists.
         threshold: in the finding's own unit.
         uses: `interval end` judges the end of the 95 % interval on the unsafe side.
-        unit: `share` is shown as per cent.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -48,7 +46,6 @@ class Rule(BaseModel):
     comparator: Comparator
     threshold: float | None = Field(default=None, allow_inf_nan=False)
     uses: Uses = "interval end"
-    unit: Unit = "number"
     sentence: str
     remedy: str
 
