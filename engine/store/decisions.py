@@ -11,10 +11,9 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select, text, update
 
-from engine.errors import InternalError
 from engine.pii.spans import default_identifier_type
 from engine.store.audit import now
-from engine.store.schema import corpora, decisions, record_index, spans
+from engine.store.schema import corpora, decisions, spans
 from engine.store.spans import CHUNK, refresh
 
 
@@ -102,8 +101,7 @@ def undo(connection: Connection, corpus_id: str, actor: str) -> str | None:
         select(decisions).where(decisions.c.corpus_id == corpus_id, decisions.c.batch == batch)
     ).all()
     positions = {e.position for e in events}
-    for event in events:
-        _revert(connection, corpus_id, event)
+    _revert(connection, corpus_id, events)
     connection.execute(
         decisions.insert().values(
             corpus_id=corpus_id,
@@ -144,8 +142,9 @@ def replay(connection: Connection, corpus_id: str, origin: str) -> int:
         text(
             f"SELECT s.id, e.action, e.label, json_extract(e.prior, '$.state') AS state "
             f"FROM ({standing}) AS e JOIN spans AS s "
-            "ON s.corpus_id = :corpus AND s.position = e.position AND s.start = e.start AND s.end = e.end "
-            "AND s.first_label = e.first_label WHERE s.origin = :origin AND s.decided = 0"
+            "ON s.corpus_id = :corpus AND s.active IN (0, 1) AND s.position = e.position "
+            "AND s.start = e.start AND s.end = e.end AND s.first_label = e.first_label "
+            "WHERE s.origin = :origin AND s.decided = 0"
         ),
         {"corpus": corpus_id, "origin": origin},
     ).all()
@@ -183,27 +182,39 @@ def _event(row: Any, corpus_id: str, batch: int, at: str, actor: str, action: st
     }
 
 
-def _revert(connection: Connection, corpus_id: str, event: Any) -> None:
-    if event.action == "add":
-        connection.execute(update(spans).where(spans.c.id == event.span_id).values(active=False, origin="removed"))
-        return
-    if event.span_id is None:
-        if event.action != "review":
-            raise InternalError("a decision names no span")
+def _revert(connection: Connection, corpus_id: str, taken: Sequence[Any]) -> None:
+    added = [e.span_id for e in taken if e.action == "add"]
+    _update(connection, added, {"active": False, "origin": "removed"})
+    records = [{"corpus": corpus_id, "position": e.position} for e in taken if e.span_id is None]
+    if records:
         connection.execute(
-            update(record_index)
-            .where(record_index.c.corpus_id == corpus_id, record_index.c.position == event.position)
-            .values(reviewed=False)
+            text("UPDATE record_index SET reviewed = 0 WHERE corpus_id = :corpus AND position = :position"), records
         )
-        return
-    match = (
-        (spans.c.corpus_id == corpus_id)
-        & (spans.c.position == event.position)
-        & (spans.c.start == event.start)
-        & (spans.c.end == event.end)
-        & (spans.c.first_label == event.first_label)
-    )
-    connection.execute(update(spans).where(match).values(**event.prior))
+    changed = [
+        {
+            "corpus": corpus_id,
+            "position": e.position,
+            "start": e.start,
+            "end": e.end,
+            "first": e.first_label,
+            "state": e.prior["state"],
+            "decided": e.prior["decided"],
+            "label": e.prior["label"],
+            "kind": e.prior["identifier_type"],
+        }
+        for e in taken
+        if e.span_id is not None and e.action != "add"
+    ]
+    if changed:
+        # `active IN (0, 1)` lets SQLite use the index on (corpus_id, active, position).
+        connection.execute(
+            text(
+                "UPDATE spans SET state = :state, decided = :decided, label = :label, identifier_type = :kind "
+                "WHERE corpus_id = :corpus AND active IN (0, 1) AND position = :position "
+                'AND start = :start AND "end" = :end AND first_label = :first'
+            ),
+            changed,
+        )
 
 
 def _update(connection: Connection, numbers: Sequence[int], values: dict[str, Any]) -> None:

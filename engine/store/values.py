@@ -20,7 +20,8 @@ from engine.store.schema import record_index, spans
 
 VALUE_COLUMNS = ["value_key", "value", "label", "count", "records", "state", "decided"]
 VALUE_STATES = ("accepted", "rejected", "mixed", "undecided", "decided")
-SPARE = 400  # characters of a value that are shown
+LONGEST_VALUE = 400  # characters of a value that are shown
+MANY = 2000  # records from which reading the whole column is quicker
 
 
 class ValueStation(ReviewStation):
@@ -52,6 +53,10 @@ class ValueStation(ReviewStation):
                 accepted.label("accepted"),
                 decided.label("decided"),
                 func.min(spans.c.id).label("example"),
+                # SQLite takes these three from the row that min() chose
+                spans.c.position,
+                spans.c.start,
+                spans.c.end,
             )
             .where(spans.c.corpus_id == corpus_id, spans.c.active.is_(True))
             .group_by(spans.c.value_key, spans.c.label)
@@ -71,13 +76,16 @@ class ValueStation(ReviewStation):
         with self.db.read() as connection:
             corpus_row(connection, corpus_id)
             rows = list(connection.execute(query))
-        wanted = rows if search and search.strip() else rows[offset : offset + limit]
-        shown = self._examples(corpus_id, [r.example for r in wanted])
-        table = [_value_row(row, shown.get(row.example, "")) for row in wanted]
         if search and search.strip():
-            needle = search.strip().casefold()
-            table = [row for row in table if needle in row[1].casefold()]
-            return pd.DataFrame(table[offset : offset + limit], columns=VALUE_COLUMNS), len(table)
+            matching, needle = self._matching(corpus_id, search), search.strip().casefold()
+            candidates = [r for r in rows if r.position in matching]
+            shown = self._surfaces(corpus_id, candidates)
+            rows = [r for r in candidates if needle in shown[r.example].casefold()]
+            page = rows[offset : offset + limit]
+        else:
+            page = rows[offset : offset + limit]
+            shown = self._surfaces(corpus_id, page)
+        table = [_value_row(row, shown[row.example]) for row in page]
         return pd.DataFrame(table, columns=VALUE_COLUMNS), len(rows)
 
     def decide_value(self, corpus_id: str, value_key: str, action: str, label: str | None = None) -> int:
@@ -93,7 +101,7 @@ class ValueStation(ReviewStation):
 
     def gold_evaluation(self, corpus_id: str) -> dict[str, Any] | None:
         """Compare the accepted spans with the gold spans; None where the corpus has no gold spans."""
-        from engine.pii.evaluate import evaluate_spans
+        from engine.pii.evaluate import evaluate
 
         with self.db.read() as connection:
             row = corpus_row(connection, corpus_id)
@@ -102,8 +110,7 @@ class ValueStation(ReviewStation):
             gold = _origin_frame(connection, corpus_id, "gold")
         accepted = self.accepted_spans(corpus_id)
         records = self._frame(corpus_id, columns=["record_id", "text"])
-        result: dict[str, Any] = evaluate_spans(records, gold, accepted)
-        return result
+        return evaluate(gold, accepted, records)
 
     def residual_risk(self, corpus_id: str) -> dict[str, Any] | None:
         """Estimate from the reviewed records how much identifying text is still unmarked."""
@@ -135,23 +142,14 @@ class ValueStation(ReviewStation):
         result: dict[str, Any] = residual_risk(reviewed=len(reviewed), with_misses=int(missed), records=row.records)
         return result
 
-    def _examples(self, corpus_id: str, numbers: Sequence[int]) -> dict[int, str]:
-        """Return the surface form of each example span."""
-        with self.db.read() as connection:
-            places: list[Any] = []
-            for begin in range(0, len(numbers), 500):
-                part = list(numbers[begin : begin + 500])
-                query = select(spans.c.id, spans.c.position, spans.c.start, spans.c.end).where(spans.c.id.in_(part))
-                places += connection.execute(query).all()
-        if not places:
-            return {}
-        positions = sorted({p.position for p in places})
-        if len(positions) > 2000:
+    def _surfaces(self, corpus_id: str, rows: Sequence[Any]) -> dict[int, str]:
+        """Return the surface form of each row's example span, by its number."""
+        positions = sorted({r.position for r in rows})
+        if len(positions) > MANY:
             texts = dict(enumerate(self._texts(corpus_id).to_pylist()))
         else:
-            found = read_rows(self.folder.records(corpus_id), positions)["text"]
-            texts = dict(zip(positions, found))
-        return {p.id: str(texts[p.position])[p.start : p.end][:SPARE] for p in places}
+            texts = dict(zip(positions, read_rows(self.folder.records(corpus_id), positions)["text"]))
+        return {r.example: str(texts[r.position])[r.start : r.end][:LONGEST_VALUE] for r in rows}
 
 
 def _value_row(row: Any, value: str) -> tuple[Any, ...]:
