@@ -1,0 +1,128 @@
+"""The run that an examination page looks at, or the reason why there is nothing to see yet.
+
+How to use:
+    run, findings = examined_run.choose(workspace, key="privacy", group="privacy")
+Draws the picker and every state on the way (no corpus, no run, running, failed, not examined,
+stale) and stops the page where there is nothing to show.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+import engine
+from pages._ui import states
+from pages._ui.current import choose_run, current_corpus, pick_run
+from pages._ui.navigation import go
+from pages._ui.progress import job_progress, running_job
+from pages._ui.states import act
+from pages._ui.texts import when
+
+
+def finished(workspace: engine.Workspace, *, key: str) -> Any:
+    """Return the chosen finished run, or stop the page with what is missing."""
+    finished_runs(workspace, key=key)
+    return pick_run(workspace, current_corpus(workspace), key=f"{key}.run")
+
+
+def finished_runs(workspace: engine.Workspace, *, key: str) -> list[Any]:
+    """Return the corpus' finished runs, at least one, or stop the page with what is missing."""
+    corpus = current_corpus(workspace)
+    if corpus is None:
+        states.empty(
+            "Nothing loaded yet",
+            "Load a file of private text first.",
+            action="Load a file",
+            page="load",
+            key=f"{key}.load",
+        )
+        st.stop()
+    runs = workspace.runs(corpus.id)
+    if not runs:
+        states.empty(
+            "No runs yet",
+            "There is no synthetic text of this corpus yet. Plan a run first.",
+            action="Plan a run",
+            page="plan",
+            key=f"{key}.plan",
+        )
+        st.stop()
+    if not any(run.state == "done" for run in runs):
+        _unfinished(workspace, runs[0], key)
+        st.stop()
+    return [run for run in runs if run.state == "done"]
+
+
+def choose(workspace: engine.Workspace, *, key: str, group: str) -> tuple[Any, list[Any]]:
+    """Return the chosen run and its findings of one group, or stop the page."""
+    run = finished(workspace, key=key)
+    findings = [finding for finding in workspace.findings(run.id) if finding.group == group]
+    job = running_job(workspace, kind="examine", run_id=run.id)
+    if job is not None:
+        with st.container(border=True, key=f"{key}.progress"):
+            job_progress(workspace, job.id, key=f"{key}.examine")
+        if not findings:
+            st.caption("The findings appear here when the examination ends. You can leave this page meanwhile.")
+            st.stop()
+        st.caption("Below are the findings of the examination before.")
+        return run, findings
+    _failed_examination(workspace, run)
+    if not findings:
+        _offer(workspace, run, key, group)
+        st.stop()
+    if run.stale or run.examination_stale:
+        states.stale(
+            "The review changed after this run was examined, so these numbers describe an older state of the corpus."
+        )
+        _examine_button(workspace, run, key, "Examine again", primary=False)
+    return run, findings
+
+
+def _unfinished(workspace: engine.Workspace, run: Any, key: str) -> None:
+    """Say how the newest run stands when none is finished."""
+    job = running_job(workspace, kind="synthesize", run_id=run.id)
+    if job is not None:
+        st.markdown("The first run is still being made. This page fills when it is done.")
+        with st.container(border=True, key=f"{key}.progress"):
+            job_progress(workspace, job.id, key=f"{key}.synthesize")
+        return
+    if run.state == "failed":
+        states.failed("The newest run failed", run.error, "The Runs page can resume it from its last batch.")
+    else:
+        st.info(f"The newest run is {run.state}. Resume it, or start another.", icon=":material/pause_circle:")
+    if st.button("Go to the runs", type="primary", key=f"{key}.runs"):
+        choose_run(run.id)
+        go("run")
+
+
+def _failed_examination(workspace: engine.Workspace, run: Any) -> None:
+    jobs = [job for job in workspace.jobs(active_only=False) if job.kind == "examine" and job.run_id == run.id]
+    newest = max(jobs, key=lambda job: job.created, default=None)
+    if newest is not None and newest.state == "failed" and newest.created > (run.examined_at or ""):
+        states.failed("The last examination failed", newest.error, "Start it again; the run itself is not affected.")
+
+
+def _offer(workspace: engine.Workspace, run: Any, key: str, group: str) -> None:
+    other = bool(run.examined_at)
+    with st.container(border=True, key=f"{key}.empty"):
+        st.subheader("Only half examined" if other else "Not examined yet", anchor=False)
+        what = {
+            "privacy": "how much of the original leaks into this run",
+            "utility": "how well this run can stand in for the original",
+        }[group]
+        since = f" The other half was measured on {when(run.examined_at)}." if other else ""
+        st.markdown(f"An examination measures {what}, against text the method read and text it never saw.{since}")
+        _examine_button(workspace, run, key, "Examine this run", primary=True)
+
+
+def _examine_button(workspace: engine.Workspace, run: Any, key: str, label: str, *, primary: bool) -> None:
+    st.button(
+        label,
+        type="primary" if primary else "secondary",
+        icon=":material/query_stats:",
+        key=f"{key}.examine.{run.id}",
+        on_click=act,
+        args=(workspace.examine, run.id),
+    )

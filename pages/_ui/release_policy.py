@@ -1,0 +1,68 @@
+"""The policy as a check-list: rule, what was found, whether it is met, what would turn it green.
+
+Privacy posture: shows measured values to the custodian; none of it goes into a bundle.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+import engine
+from pages._ui.texts import count_of, plain
+
+CHOICE = "release.policy.choice"
+# passed -> icon, word; the word carries the meaning, the colour only repeats it
+STATES = {
+    True: (":material/check_circle:", "met", "green"),
+    False: (":material/cancel:", "not met", "red"),
+    None: (":material/help:", "not known, counts as not met", "orange"),
+}
+
+
+def choose(workspace: engine.Workspace) -> Any:
+    """Draw the picker and return the chosen policy."""
+    policies = {policy.id: policy for policy in workspace.policies()}
+    if st.session_state.get(CHOICE) not in policies:
+        st.session_state[CHOICE] = next(iter(policies))
+    chosen = st.segmented_control(
+        "Policy",
+        list(policies),
+        format_func=lambda policy_id: policies[policy_id].title,
+        key=CHOICE,
+        required=True,
+        persist_state="session",
+        help="From the smallest circle of readers to the largest.",
+    )
+    policy = policies[chosen or next(iter(policies))]
+    st.caption(plain(policy.sentence))
+    return policy
+
+
+def check_list(verdict: Any, policy: Any) -> None:
+    """Draw the verdict in one line, then each rule."""
+    open_rules = verdict.open_rules()
+    if verdict.passed:
+        st.success(
+            f"**The gate is open.** Each of the {len(verdict.rules)} rules of “{plain(policy.title)}” is met.",
+            icon=":material/lock_open:",
+        )
+    else:
+        st.warning(
+            f"**The gate is closed.** {count_of(len(open_rules), 'rule')} of {len(verdict.rules)} "
+            f"{'is' if len(open_rules) == 1 else 'are'} not met.",
+            icon=":material/lock:",
+        )
+    with st.container(border=True, key="release.checklist", gap="small"):
+        for line in sorted(verdict.rules, key=lambda line: line.passed is True):
+            _line(line)
+
+
+def _line(line: Any) -> None:
+    icon, word, colour = STATES[line.passed]
+    with st.container(key=f"release.rule.{line.rule}", gap=None):
+        st.markdown(f":{colour}[{icon}] **{plain(line.title)}** · :{colour}[{word}]")
+        st.caption(plain(line.sentence))
+        if line.passed is not True:
+            st.markdown(f":small[:material/arrow_forward: What would help: {plain(line.remedy)}]")

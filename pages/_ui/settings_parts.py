@@ -1,0 +1,212 @@
+"""Settings: who acts, what the text is about, storage, backup, deletion, self-check, support file.
+
+Privacy posture: a backup holds private text, so it is written to a folder on this machine and is
+never offered as a download. The support file holds no record text and can be downloaded.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+import engine
+from pages._ui.current import corpora
+from pages._ui.states import act, notice
+from pages._ui.texts import count_of, number, plain
+
+DOMAINS = {
+    "generic": "General text",
+    "clinical": "Clinical notes and letters",
+    "legal": "Court and legal text",
+    "social": "Posts and interviews",
+    "reviews": "Reviews and tickets",
+}
+PARTS = {
+    "database": "Database: decisions, synthetic records, audit log",
+    "corpora": "Corpora: private text",
+    "runs": "Runs: tables of findings",
+    "releases": "Releases",
+    "other": "Other",
+}
+
+
+def person(workspace: engine.Workspace) -> None:
+    """Ask who acts; the name stands in each audit line from then on."""
+    st.session_state.setdefault("settings.actor", workspace.actor)
+    st.text_input(
+        "Name of the person acting",
+        key="settings.actor",
+        max_chars=80,
+        on_change=_save_actor,
+        args=(workspace,),
+        help="Stands beside each line of the audit log from now on. Earlier lines keep their name.",
+    )
+    known = workspace.setting("domain", "generic")
+    st.session_state.setdefault("settings.domain", known if known in DOMAINS else "generic")
+    st.selectbox(
+        "What the text is about",
+        list(DOMAINS),
+        format_func=DOMAINS.__getitem__,
+        key="settings.domain",
+        on_change=_save_domain,
+        args=(workspace,),
+        help="Chooses the prompts that new runs are made with.",
+    )
+
+
+def _save_actor(workspace: engine.Workspace) -> None:
+    act(workspace.set_actor, str(st.session_state["settings.actor"]), done="Name saved: {}")
+
+
+def _save_domain(workspace: engine.Workspace) -> None:
+    act(workspace.set_setting, "domain", str(st.session_state["settings.domain"]))
+
+
+def storage(workspace: engine.Workspace) -> None:
+    """Show where the workspace lies and what takes up room."""
+    used = workspace.storage()
+    st.markdown(f"**{_size(used['total'])}** in this workspace:")
+    st.code(str(workspace.path), language=None)
+    rows = [(PARTS.get(name, name), _size(size)) for name, size in used.items() if name != "total"]
+    st.dataframe(
+        pd.DataFrame(rows, columns=["Part", "Size"]),
+        hide_index=True,
+        width="content",
+        alt="Storage by part",
+        column_config={"Size": st.column_config.TextColumn(alignment="right")},
+    )
+
+
+def backup(workspace: engine.Workspace) -> None:
+    """Offer to write the whole workspace to one file on this machine."""
+    st.markdown(
+        "One file with everything, private text and the key of the audit log included. Keep it as safe as the original."
+    )
+    default = str(Path.home() / f"understudy-{datetime.now():%Y-%m-%d}.zip")
+    st.session_state.setdefault("settings.backup", default)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input("File to write", key="settings.backup", width=520)
+        st.button("Back up", icon=":material/save:", key="settings.backup.do", on_click=_backup, args=(workspace,))
+    st.caption(
+        "To restore it: `python -m engine restore FILE --workspace FOLDER`, into a folder that does not exist yet."
+    )
+
+
+def _backup(workspace: engine.Workspace) -> None:
+    name = str(st.session_state["settings.backup"]).strip()
+    if not name:
+        notice("Name a file to write the backup to.", kind="problem")
+        return
+    act(workspace.backup, Path(name).expanduser(), done="Backup written to {}")
+
+
+def delete(workspace: engine.Workspace) -> None:
+    """Offer to delete a corpus after its name was typed."""
+    known = {corpus.id: corpus for corpus in corpora(workspace)}
+    if not known:
+        st.caption("There is no corpus to delete.")
+        return
+    chosen = st.selectbox(
+        "Corpus to delete",
+        list(known),
+        format_func=lambda c: known[c].name,
+        key="settings.delete.corpus",
+        index=None,
+        placeholder="Choose one",
+    )
+    if chosen is None:
+        return
+    corpus = known[chosen]
+    st.markdown(
+        f"Its text, spans, decisions, {count_of(corpus.runs, 'run')} and outputs are removed from the disk for good. "
+        "A line without text stays in the audit log. Files you exported are not touched."
+    )
+    typed = st.text_input(f"Type its name to confirm: {plain(corpus.name)}", key=f"settings.delete.name.{chosen}")
+    st.button(
+        "Delete for good",
+        icon=":material/delete_forever:",
+        key="settings.delete.do",
+        disabled=typed.strip() != corpus.name.strip(),
+        on_click=_delete,
+        args=(workspace, chosen),
+    )
+
+
+def _delete(workspace: engine.Workspace, corpus_id: str) -> None:
+    typed = str(st.session_state.get(f"settings.delete.name.{corpus_id}", "")).strip()
+    if typed != workspace.corpus(corpus_id).name.strip():
+        notice("The name does not match; nothing was deleted.", kind="problem")
+        return
+    act(workspace.delete_corpus, corpus_id, done="The corpus was deleted.")
+
+
+def self_check(workspace: engine.Workspace) -> None:
+    """Run the checks on request and show them as a table."""
+    st.markdown("Whether anything could leave this machine, and whether the parts are all here and unchanged.")
+    with st.container(horizontal=True):
+        st.button(
+            "Run the checks",
+            type="primary",
+            icon=":material/health_and_safety:",
+            key="settings.doctor",
+            on_click=_doctor,
+            args=(workspace,),
+        )
+        st.download_button(
+            "Support file",
+            data=lambda: support_file(workspace),
+            file_name="understudy-support.zip",
+            mime="application/zip",
+            key="settings.support",
+            icon=":material/download:",
+            on_click="ignore",
+            help="Versions, checks, counts and job states for someone who helps you. No record text, no names.",
+        )
+    answer = st.session_state.get("settings.checks")
+    if answer is None:
+        return
+    checks: list[dict[str, Any]] = answer["checks"]
+    bad = [check for check in checks if not check["ok"]]
+    if bad:
+        st.error(f"{count_of(len(bad), 'check')} of {len(checks)} failed.", icon=":material/error:")
+    else:
+        st.success(f"All {len(checks)} checks passed.", icon=":material/check_circle:")
+    table = pd.DataFrame(
+        {
+            "Result": ["passed" if check["ok"] else "FAILED" for check in checks],
+            "Check": [str(check["name"]) for check in checks],
+            "Detail": [str(check["detail"]) for check in checks],
+        }
+    )
+    st.dataframe(
+        table,
+        hide_index=True,
+        alt="Self-check results",
+        column_config={"Result": st.column_config.TextColumn(width=80)},
+    )
+
+
+def _doctor(workspace: engine.Workspace) -> None:
+    found = act(workspace.doctor)
+    if found is not None:
+        st.session_state["settings.checks"] = found
+
+
+def support_file(workspace: engine.Workspace) -> bytes:
+    """Return the support file, made at the moment of the click."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "support.zip"
+        workspace.doctor_bundle(path)
+        return path.read_bytes()
+
+
+def _size(count: float) -> str:
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return f"{number(count / factor, 1)} {unit}"
+    return f"{number(int(count))} bytes"

@@ -1,0 +1,67 @@
+"""Compare: two to four runs side by side, a board of privacy against utility, and their texts."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._ui import compare_board, compare_table, compare_texts, examined_run, states
+from pages._ui.guard import guard
+from pages._ui.texts import plain, run_name
+
+workspace = guard()
+MOST = 4
+
+st.title("Compare", anchor=False)
+runs = {run.id: run for run in examined_run.finished_runs(workspace, key="compare") if run.examined_at}
+if len(runs) < 2:
+    states.empty(
+        "Two examined runs are needed",
+        f"{'One finished run was' if runs else 'No finished run was'} examined so far. "
+        "Examine another, or make one with other settings.",
+        action="Plan another run" if runs else "Examine a run",
+        page="plan" if runs else "privacy",
+        key="compare.empty",
+    )
+    st.stop()
+
+options = sorted(runs, key=lambda run_id: runs[run_id].created, reverse=True)
+st.session_state["compare.runs"] = [r for r in st.session_state.get("compare.runs", options[:2]) if r in runs]
+chosen = st.multiselect(
+    "Runs",
+    options,
+    key="compare.runs",
+    max_selections=MOST,
+    format_func=lambda run_id: run_name(runs[run_id]),
+    help="Two to four runs. The first one is what the others are held against.",
+)
+if len(chosen) < 2:
+    st.info("Choose at least two runs.", icon=":material/compare:")
+    st.stop()
+shown = {run_id: runs[run_id] for run_id in chosen}
+names = {run_id: f"{letter} · {plain(shown[run_id].title)}" for run_id, letter in compare_table.letters(chosen).items()}
+if any(run.stale or run.examination_stale for run in shown.values()):
+    states.stale(
+        "At least one of these runs was examined before the review changed. Examine it again to compare like with like."
+    )
+
+findings = {run_id: workspace.findings(run_id) for run_id in chosen}
+table = compare_table.build(findings)
+for sentence in compare_table.sentences(table, names):
+    st.markdown(sentence)
+
+view = st.segmented_control(
+    "View",
+    ["Table", "Board", "Texts"],
+    default="Table",
+    key="compare.view",
+    required=True,
+    label_visibility="collapsed",
+)
+if view == "Texts":
+    compare_texts.draw(workspace, shown, names)
+elif view == "Board":
+    compare_board.ask_and_draw(shown, names, findings)
+else:
+    for group in ("privacy", "utility"):
+        st.subheader(group.capitalize(), anchor=False)
+        compare_table.draw(table, names, group)

@@ -1,0 +1,28 @@
+"""Settings: who acts, self-check, storage, backup, deletion, policies."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._ui import settings_parts, settings_policies
+from pages._ui.guard import guard
+
+workspace = guard()
+
+st.title("Settings", anchor=False)
+left, right = st.columns(2, gap="large")
+with left:
+    st.subheader("People and text", anchor=False)
+    settings_parts.person(workspace)
+    st.subheader("Nothing leaves this machine", anchor=False)
+    settings_parts.self_check(workspace)
+with right:
+    st.subheader("Storage", anchor=False)
+    settings_parts.storage(workspace)
+    st.subheader("Backup", anchor=False)
+    settings_parts.backup(workspace)
+    st.subheader("Delete a corpus", anchor=False)
+    settings_parts.delete(workspace)
+
+st.subheader("Policies", anchor=False)
+settings_policies.draw(workspace)
