@@ -23,13 +23,10 @@ _CUES: dict[Domain, frozenset[str]] = {
         "court applicant judgment tribunal appeal claimant respondent defendant article proceedings convention "
         "hearing lawyer complaint law decision paragraph government statute landlord".split()
     ),
-    "social": frozenset(
-        "ticket account password order refund support login hi hello thanks please channel anyone lol email app "
-        "server error install reply update".split()
-    ),
+    "social": frozenset("lol hi hey guys anyone channel u ur yeah btw thx idk gonna post follow dm".split()),
     "reviews": frozenset(
         "stars star recommend restaurant product bought purchase quality waiter delicious disappointed review "
-        "staff price loved movie film".split()
+        "staff price loved movie film ticket account password order refund support login customer app error".split()
     ),
 }
 _WORD = re.compile(r"[a-z]+")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _TABLE_1 = "Mohammed 2025, Table 1, All Filters"
 _TOKENS_A_WORD = 1.6
-_LONGEST = 220  # words; longer records are represented by outputs of this length
+_SEGMENT = 110  # words a model call; longer records are generated piece by piece, cut at sentence ends
 _SECONDS_A_TOKEN = 1 / 350  # two CPU cores, built-in model, batched
 _SECONDS_A_RECORD = 0.02  # detection and embedding of one output
 _TINY = 3  # words; shorter outputs are unusable
@@ -104,10 +104,10 @@ class FilterMethod:
 
     def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:
         """Return calls, tokens and seconds for `count` outputs."""
-        words = min(max(facts.mean_characters / 6, 20), _LONGEST)
+        words = max(facts.mean_characters / 6, 20)
         tokens = int(count * words * _TOKENS_A_WORD)
         return Plan(
-            model_calls=count,
+            model_calls=int(count * max(1, -(-words // _SEGMENT))),
             tokens=tokens,
             seconds=round(tokens * _SECONDS_A_TOKEN + count * _SECONDS_A_RECORD, 1),
             outputs=count,
@@ -214,17 +214,23 @@ class _FilterRun:
         return records, funnel, {"replaced_after_generation": replaced, "nearest_sensitive_item": similarities}
 
     def _generate(self, batch: _Batch, position: int) -> list[str]:
+        """Return one generated text a record, its segments joined by line breaks."""
         assert self.context.generator is not None
         assert self.context.operators is not None
         operators, p = self.context.operators, self.parameters
+        segments = [segment(text) for text in batch.redacted]
         inputs = [
-            {"text": text, "label": label if isinstance(label, str) else None, "domain": self.domain, "words": words}
-            for text, label, words in zip(
-                batch.redacted, batch.rows["label"], map(_length, batch.redacted), strict=True
-            )
+            {
+                "text": piece,
+                "label": label if isinstance(label, str) else None,
+                "domain": self.domain,
+                "words": _length(piece),
+            }
+            for pieces, label in zip(segments, batch.rows["label"], strict=True)
+            for piece in pieces
         ]
         sampling = Sampling(
-            max_new_tokens=int(max(entry["words"] for entry in inputs) * _TOKENS_A_WORD * 1.5) + 20,
+            max_new_tokens=int(max(int(entry["words"]) for entry in inputs) * _TOKENS_A_WORD * 1.5) + 20,
             temperature=p.temperature,
             top_k=p.top_k,
             top_p=p.top_p,
@@ -233,8 +239,8 @@ class _FilterRun:
         )
         prompts = [operators.prompt(p.operator, **entry) for entry in inputs]
         made = self.context.generator.generate(prompts, sampling, Constraints(self._blocked(batch)))
-        texts = [operators.parse(p.operator, g.text, **entry).strip() for g, entry in zip(made, inputs, strict=True)]
-        return texts
+        texts = iter([operators.parse(p.operator, g.text, **e).strip() for g, e in zip(made, inputs, strict=True)])
+        return ["\n".join(filter(None, [next(texts) for _ in pieces])) for pieces in segments]
 
     def _blocked(self, batch: _Batch) -> tuple[str, ...]:
         """Return the custodian's list and every direct identifier of the batch's records."""
@@ -252,9 +258,23 @@ class _FilterRun:
         return self.context.embedder.embed(hit) if hit else np.zeros((0, 1), dtype=np.float32)
 
 
+def segment(text: str, words: int = _SEGMENT) -> list[str]:
+    """Return `text` in pieces of at most about `words` words, cut at sentence ends; at least one piece."""
+    pieces: list[str] = []
+    start = end = size = 0
+    for left, right in sentence_bounds([text])[0]:
+        length = len(text[left:right].split())
+        if size and size + length > words:
+            pieces.append(text[start:end])
+            start, size = left, 0
+        end, size = right, size + length
+    pieces.append(text[start:end] or text)
+    return pieces
+
+
 def _length(text: str) -> int:
-    """Return the number of words asked for: the source's, within what the model can write."""
-    return min(max(len(text.split()), 8), _LONGEST)
+    """Return the number of words asked for: the piece's own, at most what one call can write."""
+    return min(max(len(text.split()), 8), 2 * _SEGMENT)
 
 
 def batch_seed(seed: int, position: int) -> int:

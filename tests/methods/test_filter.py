@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engine.methods.domains import guess_domain
-from engine.methods.filter import FilterParameters, batch_seed
+from engine.methods.filter import FilterParameters, batch_seed, segment
 from engine.methods.filter_stages import SIMILAR, PostFilter, SensitiveItems, outside_placeholders, prefilter, reapply
 from engine.pii.spans import Span
 
@@ -92,7 +92,8 @@ def test_nearest_is_the_highest_cosine_over_blocks():
     [
         ("The patient had fever and a rash after the second dose of vaccine.", "clinical"),
         ("The applicant lodged an appeal with the court before the hearing.", "legal"),
-        ("Hi, my account password reset email never arrived, please help, thanks", "social"),
+        ("My account password reset never arrived and the order needs a refund", "reviews"),
+        ("hi guys, anyone in the channel? lol", "social"),
         ("Great restaurant, five stars, the waiter was lovely, would recommend", "reviews"),
         ("The river bends twice before it meets the sea.", "generic"),
         ("", "generic"),
@@ -111,3 +112,17 @@ def test_batch_seeds_differ_and_repeat():
 def test_defaults_are_those_of_the_paper():
     p = FilterParameters()
     assert (p.temperature, p.top_k, p.top_p, p.repetition_penalty, p.threshold) == (0.8, 50, 0.95, 1.2, 0.92)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "expected"),
+    [
+        ("One two. Three four. Five six.", 4, ["One two. Three four.", "Five six."]),
+        ("One two three four five six. Seven.", 4, ["One two three four five six.", "Seven."]),
+        ("Heading\nbody text here", 2, ["Heading", "body text here"]),
+        ("short", 10, ["short"]),
+        ("", 10, [""]),
+    ],
+)
+def test_segments_end_at_sentence_ends(text, words, expected):
+    assert segment(text, words) == expected

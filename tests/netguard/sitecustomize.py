@@ -28,9 +28,8 @@ def _guard(event, arguments):
         host = host.decode() if isinstance(host, bytes) else host
         if host and not host.startswith(LOOPBACK) and host != socket.gethostname():
             _refuse("getaddrinfo", host)
-    elif event == "socket.sendto" and isinstance(arguments[1], tuple):
-        if not str(arguments[1][0]).startswith(LOOPBACK):
-            _refuse("sendto", arguments[1])
+    elif event == "socket.sendto" and isinstance(arguments[1], tuple) and not str(arguments[1][0]).startswith(LOOPBACK):
+        _refuse("sendto", arguments[1])
 
 
 if LOG:

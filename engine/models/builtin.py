@@ -1,0 +1,71 @@
+"""What ships with the program: the built-in models, found on disk without loading anything."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+ASSETS = Path(__file__).resolve().parents[2] / "assets"
+
+
+def lm_folder() -> Path:
+    """Return the folder of the built-in language model."""
+    return ASSETS / "models" / "lm"
+
+
+def tagger_folder() -> Path:
+    """Return the folder of the built-in tagger's adapter."""
+    return ASSETS / "models" / "tagger"
+
+
+def builtin_models() -> list[dict[str, Any]]:
+    """Return the built-in models that are present: id, kind, use, parameters, bytes, licence, folder, sha256."""
+    entries = [
+        ("builtin", "language model", "generation for the filter and later methods", lm_folder(), "GPL-3.0-or-later"),
+        (
+            "builtin-tagger",
+            "tagger",
+            "names, places, organisations, dates and more",
+            tagger_folder(),
+            "GPL-3.0-or-later",
+        ),
+    ]
+    return [
+        {
+            "id": identifier,
+            "kind": kind,
+            "use": use,
+            "parameters": _parameters(weights),
+            "bytes": weights.stat().st_size,
+            "licence": licence,
+            "folder": str(folder),
+            "sha256": _sha256(weights, weights.stat().st_mtime_ns),
+        }
+        for identifier, kind, use, folder, licence in entries
+        for weights in sorted(folder.glob("*.safetensors"))
+    ]
+
+
+def _parameters(weights: Path) -> int:
+    """Return the number of values in a safetensors file, read from its header alone."""
+    with weights.open("rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    total = 0
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        size = 1
+        for side in entry["shape"]:
+            size *= side
+        total += size
+    return total
+
+
+@lru_cache(maxsize=16)
+def _sha256(path: Path, modified: int) -> str:
+    del modified  # part of the cache key only
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,116 @@
+"""The built-in language model behind the `Generator` contract: works with no network and no download.
+
+Privacy posture: prompts and outputs stay in memory; nothing is logged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from engine.errors import UserError
+from engine.models.builtin import lm_folder
+from engine.models.constraints import Blocklist
+from engine.models.contracts import Constraints, Generation, Sampling
+from engine.models.generate import BOS, EOS, PAD, BatchDecoder
+from engine.models.llama_net import LlamaNet, load_folder
+from engine.models.lm_format import EXAMPLE, NO, OUT, YES, control_tokens
+from engine.models.lm_tokenizer import load_tokenizer
+
+
+class BuiltinGenerator:
+    """Generates and scores with the small network that ships in `assets`.
+
+    Args:
+        folder: Model folder (config.json, model.safetensors, tokenizer.json).
+        batch_size: Sequences that run side by side.
+    """
+
+    id = "builtin"
+    capabilities = frozenset({"logprobs", "block_tokens"})
+
+    def __init__(self, folder: Path, batch_size: int = 32) -> None:
+        self.net: LlamaNet = load_folder(folder)
+        if torch.cuda.is_available():
+            self.net = self.net.cuda()
+        self.tokenizer = load_tokenizer(folder)
+        self.batch_size = batch_size
+        names = [OUT, EXAMPLE, YES, NO]
+        self._out, self._example, yes, no = (int(self.tokenizer.token_to_id(token) or 0) for token in names)
+        self._answers = {yes: "yes", no: "no"}
+        self._banned = [i for i in range(len(control_tokens())) if i not in {EOS, yes, no}]
+
+    def generate(
+        self, prompts: Sequence[str], sampling: Sampling, constraints: Constraints | None = None
+    ) -> list[Generation]:
+        """Return one generation a prompt, in order; the same call gives the same texts.
+
+        A prompt that leaves less than `sampling.max_new_tokens` of the context, or less than a third of it, is
+        shortened: the oldest examples go first, then the end of the prompt's text before the output token.
+        """
+        blocked = Blocklist(constraints.blocked if constraints else ())
+        decoder = BatchDecoder(self.net, self.tokenizer, sampling, blocked, self._banned, self._answers)
+        encoded = self.tokenizer.encode_batch(list(prompts), add_special_tokens=False)
+        limit = self.net.config.context - min(sampling.max_new_tokens, self.net.config.context // 3)
+        return decoder.run([self._fit(entry.ids, limit) for entry in encoded], self.batch_size)
+
+    def _fit(self, ids: list[int], limit: int) -> list[int]:
+        while len(ids) > limit and ids.count(self._example) > 1:
+            first = ids.index(self._example)
+            ids = ids[:first] + ids[ids.index(self._example, first + 1) :]
+        return ids if len(ids) <= limit else [*ids[: limit - 1], self._out]
+
+    def score(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """Return each text's token log-probabilities in nats, end token last.
+
+        Texts longer than the context are scored in consecutive windows, each starting afresh.
+        """
+        pieces: list[tuple[int, list[int]]] = []
+        for i, entry in enumerate(self.tokenizer.encode_batch(list(texts), add_special_tokens=False)):
+            ids, room = [*entry.ids, EOS], self.net.config.context
+            pieces += [(i, ids[at : at + room]) for at in range(0, len(ids), room)]
+        scored: list[list[NDArray[np.float32]]] = [[] for _ in texts]
+        done: dict[int, NDArray[np.float32]] = {}
+        order = sorted(range(len(pieces)), key=lambda p: len(pieces[p][1]))
+        for at in range(0, len(order), self.batch_size):
+            chunk = order[at : at + self.batch_size]
+            for position, values in zip(chunk, self._score([pieces[p][1] for p in chunk]), strict=True):
+                done[position] = values
+        for position, (i, _) in enumerate(pieces):
+            scored[i].append(done[position])
+        return [np.concatenate(parts) for parts in scored]
+
+    def _score(self, rows: list[list[int]]) -> list[NDArray[np.float32]]:
+        width = max(map(len, rows))
+        targets = torch.tensor([row + [PAD] * (width - len(row)) for row in rows])
+        ids = torch.cat([torch.full((len(rows), 1), BOS), targets[:, :-1]], dim=1)
+        device = next(self.net.parameters()).device
+        with torch.inference_mode():
+            logits = self.net(ids.to(device)).float().log_softmax(-1)
+        picked = logits.gather(2, targets.to(device)[..., None])[..., 0].cpu().numpy()
+        return [picked[i, : len(row)].astype(np.float32) for i, row in enumerate(rows)]
+
+
+@lru_cache(maxsize=2)
+def _load(folder: Path) -> BuiltinGenerator:
+    return BuiltinGenerator(folder)
+
+
+def load_builtin_generator(folder: Path | None = None, threads: int | None = None) -> BuiltinGenerator:
+    """Return the built-in generator, loaded once a process.
+
+    Raises:
+        UserError: the model's files are missing.
+    """
+    if threads is not None:
+        torch.set_num_threads(threads)
+    folder = folder or lm_folder()
+    missing = [n for n in ("config.json", "model.safetensors", "tokenizer.json") if not (folder / n).is_file()]
+    if missing:
+        raise UserError(f"the built-in language model lacks {', '.join(missing)} in assets/models/lm: check out again")
+    return _load(folder)

@@ -1,0 +1,256 @@
+"""The built-in model's network: Llama's architecture in plain torch, with a key-value cache.
+
+Weights carry transformers' names, so the saved folder opens as a `LlamaForCausalLM` too.
+Source: Touvron et al. 2023 (Llama); Su et al. 2021 (rotary positions, half-rotation layout as in transformers).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+@dataclass(frozen=True)
+class NetConfig:
+    """Sizes of the network; defaults are the shipped model's."""
+
+    vocab_size: int = 8000
+    hidden_size: int = 256
+    layers: int = 7
+    heads: int = 4
+    intermediate_size: int = 704
+    context: int = 512
+    rope_theta: float = 10000.0
+    norm_eps: float = 1e-5
+
+    def to_transformers(self) -> dict[str, Any]:
+        """Return the `config.json` that transformers reads."""
+        return {
+            "architectures": ["LlamaForCausalLM"],
+            "model_type": "llama",
+            "vocab_size": self.vocab_size,
+            "hidden_size": self.hidden_size,
+            "intermediate_size": self.intermediate_size,
+            "num_hidden_layers": self.layers,
+            "num_attention_heads": self.heads,
+            "num_key_value_heads": self.heads,
+            "head_dim": self.hidden_size // self.heads,
+            "hidden_act": "silu",
+            "max_position_embeddings": self.context,
+            "rms_norm_eps": self.norm_eps,
+            "rope_theta": self.rope_theta,
+            "rope_parameters": {"rope_type": "default", "rope_theta": self.rope_theta},
+            "tie_word_embeddings": True,
+            "attention_bias": False,
+            "mlp_bias": False,
+            "pad_token_id": 0,
+            "bos_token_id": 1,
+            "eos_token_id": 2,
+            "torch_dtype": "bfloat16",
+        }
+
+    @staticmethod
+    def from_transformers(values: dict[str, Any]) -> NetConfig:
+        """Return the sizes named by a `config.json`."""
+        return NetConfig(
+            vocab_size=values["vocab_size"],
+            hidden_size=values["hidden_size"],
+            layers=values["num_hidden_layers"],
+            heads=values["num_attention_heads"],
+            intermediate_size=values["intermediate_size"],
+            context=values["max_position_embeddings"],
+            rope_theta=values["rope_theta"],
+            norm_eps=values["rms_norm_eps"],
+        )
+
+
+class Cache:
+    """Keys and values of every layer, preallocated: two tensors (layers, B, heads, room, head_dim).
+
+    Args:
+        config: Sizes of the network.
+        rows: Sequences in the batch.
+        room: Tokens a sequence may reach, prompt included.
+    """
+
+    def __init__(self, config: NetConfig, rows: int, room: int, dtype: torch.dtype, device: torch.device) -> None:
+        shape = (config.layers, rows, config.heads, room, config.hidden_size // config.heads)
+        self.keys, self.values = (torch.empty(shape, dtype=dtype, device=device) for _ in range(2))
+        self.length = 0
+
+    def extend(self, layer: int, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Write k and v (B, nh, T, hs) behind what the layer holds and return all of it."""
+        end = self.length + k.shape[2]
+        self.keys[layer, :, :, self.length : end] = k
+        self.values[layer, :, :, self.length : end] = v
+        return self.keys[layer, :, :, :end], self.values[layer, :, :, :end]
+
+    def keep(self, rows: Tensor) -> None:
+        """Drop every sequence but `rows` (int64 indices)."""
+        self.keys, self.values = self.keys[:, rows], self.values[:, rows]
+
+
+class RMSNorm(nn.Module):
+    """Root-mean-square normalisation (Zhang and Sennrich 2019), computed in float32."""
+
+    def __init__(self, size: int, eps: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+        self.eps = eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return x scaled to unit root mean square, same shape and dtype."""
+        y = x.float()
+        y = y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + self.eps)
+        return (y * self.weight).to(x.dtype)
+
+
+class Attention(nn.Module):
+    """Multi-head causal self-attention with rotary positions."""
+
+    def __init__(self, config: NetConfig) -> None:
+        super().__init__()
+        self.heads, size = config.heads, config.hidden_size
+        self.q_proj, self.k_proj, self.v_proj, self.o_proj = (nn.Linear(size, size, bias=False) for _ in range(4))
+
+    def forward(
+        self, x: Tensor, rope: tuple[Tensor, Tensor], mask: Tensor | None, cache: Cache | None, layer: int
+    ) -> Tensor:
+        """Return the layer's output (B, T, C)."""
+        batch, length, size = x.shape
+        q, k, v = (
+            p(x).view(batch, length, self.heads, -1).transpose(1, 2) for p in (self.q_proj, self.k_proj, self.v_proj)
+        )  # (B, nh, T, hs)
+        q, k = rotate(q, *rope), rotate(k, *rope)
+        if cache is not None:
+            k, v = cache.extend(layer, k, v)
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=mask is None)
+        return self.o_proj(y.transpose(1, 2).reshape(batch, length, size))
+
+
+class MLP(nn.Module):
+    """SwiGLU feed-forward layer (Shazeer 2020)."""
+
+    def __init__(self, config: NetConfig) -> None:
+        super().__init__()
+        self.gate_proj = nn.Linear(config.hidden_size, config.intermediate_size, bias=False)
+        self.up_proj = nn.Linear(config.hidden_size, config.intermediate_size, bias=False)
+        self.down_proj = nn.Linear(config.intermediate_size, config.hidden_size, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return down(silu(gate(x)) * up(x)), same shape."""
+        return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))
+
+
+class Block(nn.Module):
+    """One pre-norm transformer layer."""
+
+    def __init__(self, config: NetConfig) -> None:
+        super().__init__()
+        self.input_layernorm = RMSNorm(config.hidden_size, config.norm_eps)
+        self.self_attn = Attention(config)
+        self.post_attention_layernorm = RMSNorm(config.hidden_size, config.norm_eps)
+        self.mlp = MLP(config)
+
+    def forward(
+        self, x: Tensor, rope: tuple[Tensor, Tensor], mask: Tensor | None, cache: Cache | None, layer: int
+    ) -> Tensor:
+        """Return the residual stream (B, T, C) after this layer."""
+        x = x + self.self_attn(self.input_layernorm(x), rope, mask, cache, layer)
+        return x + self.mlp(self.post_attention_layernorm(x))
+
+
+class LlamaNet(nn.Module):
+    """The causal language model with tied embeddings."""
+
+    cos: Tensor
+    sin: Tensor
+
+    def __init__(self, config: NetConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.layers = nn.ModuleList(Block(config) for _ in range(config.layers))
+        self.norm = RMSNorm(config.hidden_size, config.norm_eps)
+        half = config.hidden_size // config.heads // 2
+        inverse = config.rope_theta ** (-torch.arange(half, dtype=torch.float32) / half)
+        angle = torch.outer(torch.arange(config.context, dtype=torch.float32), inverse).repeat(1, 2)
+        self.register_buffer("cos", angle.cos(), persistent=False)
+        self.register_buffer("sin", angle.sin(), persistent=False)
+        self.apply(self._init)
+
+    def _init(self, module: nn.Module) -> None:
+        if isinstance(module, nn.Linear | nn.Embedding):
+            nn.init.normal_(module.weight, std=0.02)
+
+    def hidden(
+        self, ids: Tensor, mask: Tensor | None = None, positions: Tensor | None = None, cache: Cache | None = None
+    ) -> Tensor:
+        """Return normalised hidden states (B, T, C); a cache is extended by T tokens.
+
+        Args:
+            ids: int64 (B, T).
+            mask: bool, broadcastable to (B, heads, T, cached + T), true = may attend; None = causal.
+            positions: int64 (B, T), defaults to 0..T-1.
+            cache: keys and values of earlier calls, or None.
+        """
+        if positions is None:
+            cos, sin = self.cos[: ids.shape[1]], self.sin[: ids.shape[1]]
+        else:
+            cos, sin = self.cos[positions][:, None], self.sin[positions][:, None]  # (B, 1, T, hs)
+        x = self.embed_tokens(ids)
+        for i, layer in enumerate(self.layers):
+            x = layer(x, (cos, sin), mask, cache, i)
+        if cache is not None:
+            cache.length += ids.shape[1]
+        return self.norm(x)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Return vocabulary logits (..., V) of hidden states (..., C)."""
+        return F.linear(hidden, self.embed_tokens.weight.to(hidden.dtype))
+
+    def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Return logits (B, T, V)."""
+        return self.logits(self.hidden(ids, mask))
+
+    def parameter_count(self) -> int:
+        """Return the number of weights, tied ones counted once."""
+        return sum(p.numel() for p in self.parameters())
+
+
+def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Return x (B, nh, T, hs) with rotary positions applied, half-rotation layout."""
+    half = x.shape[-1] // 2
+    turned = torch.cat([-x[..., half:], x[..., :half]], dim=-1)
+    return (x * cos + turned * sin).to(x.dtype)
+
+
+def save_folder(net: LlamaNet, folder: Path, dtype: torch.dtype = torch.bfloat16) -> None:
+    """Write config.json and model.safetensors so that transformers can open the folder; each file appears whole."""
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {f"model.{k}": v.detach().to("cpu", dtype).contiguous().clone() for k, v in net.state_dict().items()}
+    save_file(tensors, folder / "model.safetensors.tmp", metadata={"format": "pt"})
+    (folder / "model.safetensors.tmp").replace(folder / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps(net.config.to_transformers(), indent=1) + "\n", encoding="utf-8")
+
+
+def load_folder(folder: Path, dtype: torch.dtype = torch.float32) -> LlamaNet:
+    """Return the network saved in `folder`, in evaluation mode and the given dtype."""
+    from safetensors.torch import load_file
+
+    values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    net = LlamaNet(NetConfig.from_transformers(values))
+    tensors = {k.removeprefix("model."): v.float() for k, v in load_file(folder / "model.safetensors").items()}
+    net.load_state_dict(tensors)
+    return net.to(dtype).eval()
+
+
+__all__ = ["Cache", "LlamaNet", "NetConfig", "load_folder", "rotate", "save_folder"]

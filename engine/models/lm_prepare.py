@@ -1,0 +1,124 @@
+"""Make the work folder of a training: vocabulary, shards, held-out texts."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.models.lm_data import (
+    HELDOUT_SEED,
+    SOURCES,
+    TRAINING_SEEDS,
+    Document,
+    chunks,
+    read_samples,
+    read_source,
+    split,
+)
+from engine.models.lm_pack import write_shard
+from engine.models.lm_sequences import Exercises, Sequence_, plain
+from engine.models.lm_tokenizer import load_tokenizer, train_tokenizer
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+LIMITS = {"narrative": 10**9, "abstract": 16_000_000, "textbook": 14_000_000, "novel": 16_000_000}
+"""Characters of each public source that enter the shards."""
+VOCABULARY_LIMITS = {"narrative": 9_700_000, "abstract": 6_000_000, "textbook": 5_000_000, "novel": 5_000_000}
+PASSES = {"narrative": 3, "abstract": 1, "textbook": 1, "novel": 1}
+OPERATOR_SHARE = {"narrative": 0.5, "abstract": 0.4, "textbook": 0.35, "novel": 0.3, "project": 0.6}
+MAX_WORDS = {"plain": 330, "operator": 130}
+
+
+def _say(line: dict[str, object]) -> None:
+    sys.stderr.write(json.dumps(line) + "\n")
+
+
+def pieces(documents: Sequence[Document], words: int, limit: int, rng: random.Random) -> list[Document]:
+    """Return documents cut to about `words` words, up to `limit` characters in all, in random order."""
+    cut = [
+        replace(d, text=c)
+        for d in documents
+        for c in (chunks(d.text, words, rng) if len(d.text.split()) > words else [d.text])
+        if len(c) >= 30
+    ]
+    rng.shuffle(cut)
+    total, out = 0, []
+    for piece in cut:
+        total += len(piece.text)
+        if total > limit:
+            break
+        out.append(piece)
+    return out
+
+
+def sequences(documents: Sequence[Document], passes: int, share: float, rng: random.Random) -> Iterator[Sequence_]:
+    """Yield plain and operator sequences over `passes` passes of the documents."""
+    exercises = Exercises([d for d in documents if len(d.text.split()) <= MAX_WORDS["operator"]] or documents, rng)
+    for _ in range(passes):
+        for document in documents:
+            if rng.random() < share and len(document.text.split()) <= MAX_WORDS["operator"] * 1.3:
+                yield exercises.make(document)
+            else:
+                yield plain(document, rng)
+
+
+def prepare(data: Path, work: Path, seed: int = 0) -> None:
+    """Write vocabulary, shards and held-out texts of the public sources into `work`."""
+    rng = random.Random(seed)
+    work.mkdir(parents=True, exist_ok=True)
+    (work / "shards").mkdir(exist_ok=True)
+    parts = {name: split(read_source(name, data)) for name in SOURCES}
+    tokenizer = _vocabulary(parts, work, rng)
+    held: dict[str, list[str]] = {}
+    for name, (train, held_out) in parts.items():
+        long = name in ("textbook", "novel")
+        mixed = pieces(train, 330, LIMITS[name] // 2 if long else LIMITS[name], rng)
+        if long:
+            mixed += pieces(train, 110, LIMITS[name] // 2, rng)
+        written = write_shard(
+            work / "shards" / f"{name}.npz", name, sequences(mixed, PASSES[name], OPERATOR_SHARE[name], rng), tokenizer
+        )
+        _say({"shard": name, "documents": len(mixed), "tokens": written})
+        held[name] = [d.text for d in pieces(held_out, 250, 300_000, rng)][:600]
+    _merge_held_out(work, held)
+
+
+def prepare_samples(work: Path, seeds: Sequence[int] = TRAINING_SEEDS[:16], count: int = 400, seed: int = 1) -> None:
+    """Write a shard of project-made text into `work`; a running training picks it up."""
+    rng = random.Random(seed)
+    train = read_samples(seeds, count)
+    rng.shuffle(train)
+    tokenizer = load_tokenizer(work)
+    for kind in sorted({d.kind for d in train}):
+        documents = [d for d in train if d.kind == kind]
+        made = sequences(documents, 2, OPERATOR_SHARE["project"], rng)
+        name = kind.replace(" ", "_")
+        written = write_shard(work / "shards" / f"{name}_{seed}.npz", kind, made, tokenizer)
+        _say({"shard": name, "documents": len(documents), "tokens": written})
+    held: dict[str, list[str]] = {}
+    for document in read_samples([HELDOUT_SEED], 150):
+        held.setdefault(document.kind, []).append(document.text)
+    _merge_held_out(work, held)
+
+
+def _vocabulary(parts: dict[str, tuple[list[Document], list[Document]]], work: Path, rng: random.Random) -> Tokenizer:
+    texts = [d.text for n, (train, _) in parts.items() for d in pieces(train, 300, VOCABULARY_LIMITS[n], rng)]
+    try:
+        texts += [d.text for d in read_samples(TRAINING_SEEDS[:2], 400)]
+    except (ImportError, AttributeError):
+        _say({"vocabulary": "trained without project-made text"})
+    tokenizer = train_tokenizer(texts)
+    tokenizer.save(str(work / "tokenizer.json"))
+    return tokenizer
+
+
+def _merge_held_out(work: Path, held: dict[str, list[str]]) -> None:
+    path = work / "held_out.json"
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    path.write_text(json.dumps({**known, **held}, ensure_ascii=False), encoding="utf-8")

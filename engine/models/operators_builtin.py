@@ -1,0 +1,102 @@
+"""Prompts of the built-in model: control-token formats, the same ones it was trained on.
+
+Privacy posture: builds strings from what it is given; keeps nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from engine.errors import UserError
+from engine.models.lm_format import (
+    BLANK,
+    DOMAINS,
+    OPERATORS,
+    Fields,
+    blanked,
+    build_prompt,
+    clean,
+    noisy,
+    outline,
+    text_rng,
+)
+
+_CONTROL = re.compile(r"<\|[^|<>]{1,24}\|>")
+
+
+class BuiltinOperators:
+    """Builds and reads the built-in model's ten operators.
+
+    Inputs every operator takes: `domain`, `kind`, `label`, `words` (0 = free). Besides: `text` (vary, fill,
+    abstract, expand, rephrase, judge), `texts` (cross), `keywords` (invent), `code` (from_control_code),
+    `examples` (from_examples).
+    """
+
+    def prompt(self, name: str, **inputs: Any) -> str:
+        """Return the prompt up to and including the output token.
+
+        Raises:
+            UserError: the operator or the domain is unknown, or a needed input is missing.
+        """
+        if name not in OPERATORS:
+            raise UserError(f"operator {name!r} does not exist; choose one of {', '.join(OPERATORS)}")
+        domain = inputs.get("domain") or "generic"
+        if domain not in DOMAINS:
+            raise UserError(f"domain {domain!r} does not exist; choose one of {', '.join(DOMAINS)}")
+        common: dict[str, Any] = {
+            "domain": domain,
+            "kind": clean(inputs.get("kind") or ""),
+            "label": clean(inputs.get("label") or ""),
+            "words": int(inputs.get("words") or 0),
+        }
+        build: Callable[..., dict[str, Any]] = getattr(self, f"_{name}")
+        try:
+            return build_prompt(name, Fields(**common, **build(inputs)))
+        except KeyError as error:
+            raise UserError(f"operator {name!r} needs the input {error.args[0]!r}") from None
+
+    def parse(self, name: str, output: str, **inputs: Any) -> str:
+        """Return the usable text of a raw output: control tokens gone, cut at the first stray field."""
+        return _CONTROL.split(output)[0].strip() if output else ""
+
+    def _invent(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        return {"keys": [clean(k) for k in inputs.get("keywords") or ()]}
+
+    def _vary(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        text = clean(inputs["text"])
+        return {"texts": [noisy(text, text_rng(text), drop=0.2, shuffle=3.0)]}
+
+    def _rephrase(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        text = clean(inputs["text"])
+        return {"texts": [noisy(text, text_rng(text), drop=0.3, shuffle=2.5)]}
+
+    def _fill(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        parts = [clean(part) for part in inputs["text"].split(BLANK)]
+        text = (
+            BLANK.join(f" {part} " for part in parts).strip()
+            if len(parts) > 1
+            else blanked(parts[0], text_rng(parts[0]))
+        )
+        return {"texts": [text]}
+
+    def _expand(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        text = clean(inputs["text"])
+        return {"keys": outline(text, text_rng(text), 0.6)}
+
+    def _abstract(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        return {"texts": [clean(inputs["text"])]}
+
+    def _cross(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        texts = [clean(text) for text in inputs["texts"]]
+        return {"texts": ["; ".join(outline(text, text_rng(text), 0.6)) for text in texts]}
+
+    def _from_control_code(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        return {"code": clean(inputs["code"]) or "NONE"}
+
+    def _from_examples(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        return {"examples": [clean(example) for example in inputs["examples"]]}
+
+    def _judge(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        return {"texts": [clean(inputs["text"])]}

@@ -1,0 +1,151 @@
+"""Train the built-in language model: `python -m engine.models.train_builtin prepare|train|evaluate|samples`.
+
+`prepare` writes vocabulary and shards, `train` runs for a number of minutes (and resumes), `evaluate` writes
+held-out bits per byte beside a 3-gram model of the same text, `samples` writes the first ten drawn a kind.
+Reads public and project-made text only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.models.builtin import lm_folder
+
+KINDS = ("narrative", "clinic letter", "support ticket", "court decision", "abstract", "textbook", "novel")
+SAMPLE_DOMAINS = {"narrative": "clinical", "clinic letter": "clinical", "support ticket": "reviews",
+                  "court decision": "legal", "abstract": "generic", "novel": "generic"}  # fmt: skip
+_HELD_OUT = 300  # documents a kind
+_CONTEXT = 510  # tokens of a document that are scored
+
+
+def evaluate(work: Path, folder: Path) -> dict[str, Any]:
+    """Return and write held-out bits per UTF-8 byte a kind, of the model and of a 3-gram model."""
+    from engine.models.builtin_lm import BuiltinGenerator
+    from engine.models.ngram_baseline import KneserNey
+
+    held = json.loads((work / "held_out.json").read_text(encoding="utf-8"))
+    model = BuiltinGenerator(folder)
+    encode = model.tokenizer.encode_batch
+    baseline = KneserNey(_training_documents(work), model.net.config.vocab_size, 1)
+    rows: dict[str, Any] = {}
+    for kind in KINDS:
+        texts = [_shorten(text, model) for text in held.get(kind, [])[:_HELD_OUT]]
+        size = sum(len(text.encode()) for text in texts)
+        if not size:
+            continue
+        neural = -sum(float(values.sum()) for values in model.score(texts)) / math.log(2)
+        grams = sum(
+            baseline.bits(np.array([*entry.ids, 2], dtype=np.uint64))
+            for entry in encode(texts, add_special_tokens=False)
+        )
+        rows[kind] = {
+            "documents": len(texts),
+            "bytes": size,
+            "bits_per_byte": round(neural / size, 4),
+            "bits_per_byte_3gram": round(grams / size, 4),
+        }
+    result = {
+        "measure": "bits per UTF-8 byte of held-out documents, end token included, first 510 tokens of each",
+        "baseline": "3-gram, interpolated Kneser-Ney, on the plain and operator outputs of the same training shards",
+        "kinds": rows,
+    }
+    (folder / "evaluation.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    return result
+
+
+def _shorten(text: str, model: Any) -> str:
+    ids = model.tokenizer.encode(text, add_special_tokens=False).ids
+    return text if len(ids) <= _CONTEXT else model.tokenizer.decode(ids[:_CONTEXT])
+
+
+def _training_documents(work: Path) -> list[Any]:
+    """Return the distinct outputs of the training shards as token arrays with their end token."""
+    documents: dict[bytes, Any] = {}
+    for path in sorted((work / "shards").glob("*.npz")):
+        with np.load(path, allow_pickle=False) as data:
+            tokens, ends, starts = data["tokens"], data["ends"], data["loss_from"]
+        begin = 0
+        for end, start in zip(ends, starts, strict=True):
+            piece = tokens[begin + int(start) : int(end)]
+            begin = int(end)
+            documents.setdefault(piece.tobytes(), piece)
+    return [np.asarray(piece, dtype=np.uint64) for piece in documents.values() if len(piece)]
+
+
+def samples(folder: Path, count: int = 10, seed: int = 0) -> dict[str, list[str]]:
+    """Return and write the first `count` texts drawn a kind, not chosen."""
+    from engine.models.builtin_lm import BuiltinGenerator
+    from engine.models.contracts import Sampling
+    from engine.models.lm_format import Fields, build_prompt
+
+    model = BuiltinGenerator(folder)
+    sampling = Sampling(max_new_tokens=180, temperature=0.8, top_k=50, top_p=0.95, seed=seed)
+    drawn = {
+        kind: [g.text.strip() for g in model.generate([build_prompt("", Fields(domain, kind))] * count, sampling)]
+        for kind, domain in SAMPLE_DOMAINS.items()
+    }
+    (folder / "samples.json").write_text(json.dumps(drawn, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return drawn
+
+
+def _train(options: argparse.Namespace) -> dict[str, Any]:
+    from engine.models.llama_net import NetConfig
+    from engine.models.lm_loop import Trainer, TrainSettings
+
+    settings = TrainSettings(minutes=options.minutes, device=options.device, threads=options.threads, seed=options.seed)
+    Trainer(options.work, options.out, NetConfig(), settings).run()
+    log = (options.work / "training_log.jsonl").read_text(encoding="utf-8").splitlines()
+    step = max(1, len(log) // 60)
+    (options.out / "training_log.jsonl").write_text("\n".join([*log[:-1:step], log[-1]]) + "\n", encoding="utf-8")
+    parsed: dict[str, Any] = json.loads(log[-1])
+    return parsed
+
+
+def _prepare(options: argparse.Namespace) -> dict[str, Any]:
+    from engine.models.lm_prepare import prepare, prepare_samples
+
+    prepare(options.data / "lm", options.work, options.seed)
+    prepare_samples(options.work)
+    return {"work": str(options.work)}
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the command's parser."""
+    parser = argparse.ArgumentParser(prog="python -m engine.models.train_builtin", description=__doc__)
+    parser.add_argument("step", choices=("prepare", "train", "evaluate", "samples"))
+    data = Path(os.environ.get("UNDERSTUDY_TEST_DATA") or "../shared/data")
+    parser.add_argument("--data", type=Path, default=data, help="folder that holds lm/")
+    parser.add_argument("--work", type=Path, default=Path("build/lm"), help="folder for shards and checkpoints")
+    parser.add_argument("--out", type=Path, default=lm_folder(), help="model folder to write")
+    parser.add_argument("--minutes", type=float, default=120.0)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--seed", type=int, default=0)
+    return parser
+
+
+def main() -> int:
+    """Run one step and print its result as JSON."""
+    options = build_parser().parse_args()
+    if options.step == "prepare":
+        result: Any = _prepare(options)
+    elif options.step == "train":
+        result = _train(options)
+    elif options.step == "evaluate":
+        result = evaluate(options.work, options.out)
+    else:
+        result = samples(options.out)
+    sys.stdout.write(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
