@@ -9,7 +9,9 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -160,6 +162,13 @@ def to_json(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
+def describe_defect(error: Exception) -> str:
+    """Return a defect's class and code lines, without its message."""
+    frames = traceback.extract_tb(error.__traceback__)[-4:]
+    lines = "".join(f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}\n" for frame in frames)
+    return f"an error inside the program ({type(error).__name__}); please report these lines:\n{lines}".rstrip()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit status."""
     options = build_parser().parse_args(arguments)
@@ -168,10 +177,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UnderstudyError as error:
         print(f"{error}", file=sys.stderr)  # noqa: T201
         return error.exit_code
+    except Exception as error:  # noqa: BLE001 - a library's message may quote record text, so it is not printed
+        print(describe_defect(error), file=sys.stderr)  # noqa: T201
+        return 1
     except KeyboardInterrupt:
         print("stopped; the job goes on in the worker, see `runs`", file=sys.stderr)  # noqa: T201
         return 1
-    print(json.dumps(to_json(result), ensure_ascii=False, indent=1))  # noqa: T201
+    try:
+        print(json.dumps(to_json(result), ensure_ascii=False, indent=1), flush=True)  # noqa: T201
+    except BrokenPipeError:  # the reader, `head` say, has what it wanted
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

@@ -219,7 +219,7 @@ class _FilterRun:
         assert self.context.operators is not None
         operators, p = self.context.operators, self.parameters
         segments = [segment(text) for text in batch.redacted]
-        inputs = [
+        inputs: list[dict[str, Any]] = [
             {
                 "text": piece,
                 "label": label if isinstance(label, str) else None,
@@ -230,7 +230,7 @@ class _FilterRun:
             for piece in pieces
         ]
         sampling = Sampling(
-            max_new_tokens=int(max(int(entry["words"]) for entry in inputs) * _TOKENS_A_WORD * 1.5) + 20,
+            max_new_tokens=int(max(entry["words"] for entry in inputs) * _TOKENS_A_WORD * 1.5) + 20,
             temperature=p.temperature,
             top_k=p.top_k,
             top_p=p.top_p,
