@@ -132,7 +132,8 @@ def _unpack(archive: zipfile.ZipFile, staging: Path) -> None:
     staging.mkdir(mode=0o700)
     for name, entry in listed.items():
         target = staging / _safe(name)
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in reversed(target.relative_to(staging).parents[:-1]):
+            (staging / folder).mkdir(mode=0o700, exist_ok=True)
         digest, left = hashlib.sha256(), int(str(entry["bytes"]))
         descriptor = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         with os.fdopen(descriptor, "wb") as out, archive.open(name) as packed:

@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 from sqlalchemy import Connection, select, text
 
+from engine.pii.spans import canonical_label, default_identifier_type
 from engine.store.schema import record_index, spans
 
 SPAN_COLUMNS = [
@@ -74,7 +75,8 @@ def span_rows(
     for span in found:
         position, record = places[span["record_id"]]
         start, end, label = int(span["start"]), int(span["end"]), str(span["label"])
-        score, kind = float(span.get("score", 1.0)), str(span.get("identifier_type", "quasi"))
+        score = float(span.get("score", 1.0))
+        kind = str(span.get("identifier_type") or default_identifier_type(canonical_label(label)))
         state = "accepted" if score >= threshold(label) else "rejected"
         rows.append(
             {

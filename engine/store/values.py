@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import func, select
+from sqlalchemy import Integer, func, select
 
 from engine.errors import NotFoundError
 from engine.store import decisions
@@ -42,7 +42,9 @@ class ValueStation(ReviewStation):
         `state` is accepted, rejected or mixed; `decided` counts the decided spans of the value.
         """
         _check(state, VALUE_STATES, "state")
-        accepted, decided = func.sum(spans.c.state == "accepted"), func.sum(spans.c.decided)
+        # without a type of its own the sum of a condition would come back as a truth value
+        accepted = func.sum(spans.c.state == "accepted", type_=Integer)
+        decided = func.sum(spans.c.decided, type_=Integer)
         n = func.count()
         query = (
             select(

@@ -1,0 +1,66 @@
+"""The audit log shows any change, removal or insertion."""
+
+import pytest
+from sqlalchemy.exc import IntegrityError
+
+from engine.store.audit import canonical
+
+
+def lines(store, count=5):
+    for i in range(count):
+        with store.db.write() as connection:
+            store._audit(connection, "tested", f"t-{i}", n=i)
+
+
+def tamper(store, *statements):
+    with store.db.write() as connection:
+        for trigger in ("audit_no_update", "audit_no_delete"):
+            connection.exec_driver_sql(f"DROP TRIGGER {trigger}")
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+
+
+def test_an_untouched_chain_holds(store):
+    assert store.verify_audit() == {"ok": True, "lines": 0, "first_bad": None}
+    lines(store)
+    assert store.verify_audit() == {"ok": True, "lines": 5, "first_bad": None}
+    shown = store.audit(limit=2, offset=1)
+    assert list(shown["seq"]) == [4, 3]
+    assert set(shown["actor"]) == {"tester"}
+
+
+@pytest.mark.parametrize("verb", ["UPDATE audit SET actor = 'x'", "DELETE FROM audit WHERE seq = 2"])
+def test_lines_cannot_be_changed_by_a_statement(store, verb):
+    lines(store)
+    with pytest.raises(IntegrityError, match="append-only"), store.db.write() as connection:
+        connection.exec_driver_sql(verb)
+
+
+@pytest.mark.parametrize(
+    ("statement", "first_bad"),
+    [
+        ("UPDATE audit SET actor = 'someone' WHERE seq = 3", 3),
+        ("UPDATE audit SET detail = '{\"n\":9}' WHERE seq = 1", 1),
+        ("UPDATE audit SET at = '2020-01-01' WHERE seq = 5", 5),
+        ("DELETE FROM audit WHERE seq = 2", 2),
+        ("DELETE FROM audit WHERE seq = 5", 5),  # cut off the end: the sealed head shows it
+        ("DELETE FROM audit", 1),
+        ("INSERT INTO audit SELECT 6, at, actor, action, subject, detail, hash FROM audit WHERE seq = 5", 6),
+    ],
+)
+def test_tampering_is_found(store, statement, first_bad):
+    lines(store)
+    tamper(store, statement)
+    result = store.verify_audit()
+    assert not result["ok"]
+    assert result["first_bad"] == first_bad
+
+
+def test_a_chain_made_with_another_key_does_not_hold(store):
+    lines(store)
+    store.key = bytes(32)
+    assert store.verify_audit()["first_bad"] == 1
+
+
+def test_canonical_json_does_not_depend_on_order():
+    assert canonical({"b": 1, "a": [1.5, None]}) == canonical({"a": [1.5, None], "b": 1}) == '{"a":[1.5,null],"b":1}'

@@ -1,0 +1,247 @@
+"""Queue, spans, decisions, undo, values."""
+
+import pytest
+from sqlalchemy import select
+
+from engine.errors import NotFoundError, UserError
+from engine.store import schema
+from tests.store.conftest import CANARY, MAPPING, made_up
+
+
+def revision(store, corpus_id):
+    with store.db.read() as connection:
+        return connection.execute(
+            select(schema.corpora.c.revision).where(schema.corpora.c.id == corpus_id)
+        ).scalar_one()
+
+
+def person(store, corpus, record="id3"):
+    found = store.record_spans(corpus.id, record)
+    return found[found["label"] == "PERSON"]["span_id"].iloc[0]
+
+
+def state(store, corpus, record="id3"):
+    found = store.record_spans(corpus.id, record)
+    return list(zip(found["label"], found["state"], found["decided"]))
+
+
+def test_gold_spans_count_as_accepted_before_any_detection(store, corpus):
+    assert state(store, corpus) == [("PERSON", "accepted", False), ("DATE", "accepted", False)]
+    accepted = store.accepted_spans(corpus.id)
+    assert len(accepted) == 80
+    assert list(accepted.columns) == ["record_id", "start", "end", "label", "identifier_type"]
+    counts = store.span_counts(corpus.id)
+    assert counts["by_label"] == {"DATE": 40, "PERSON": 40}
+    assert (counts["accepted"], counts["undecided"], counts["records_with_spans"]) == (80, 80, 40)
+
+
+def test_accepted_spans_of_one_part_stay_in_it(store, corpus):
+    train = store.accepted_spans(corpus.id, "train")
+    holdout = store.accepted_spans(corpus.id, "holdout")
+    assert len(train) + len(holdout) == 80
+    split = store.records(corpus.id, limit=100).set_index("record_id")["split"]
+    assert set(split[train["record_id"]]) == {"train"}
+
+
+@pytest.mark.parametrize(
+    ("action", "label", "expected"),
+    [
+        ("accept", None, ("PERSON", "accepted", True)),
+        ("reject", None, ("PERSON", "rejected", True)),
+        ("relabel", "ORGANISATION", ("ORGANISATION", "accepted", True)),
+    ],
+)
+def test_a_decision_changes_one_span_and_undo_takes_it_back(store, corpus, action, label, expected):
+    before = state(store, corpus)
+    assert store.decide(corpus.id, [person(store, corpus)], action, label) == 1
+    assert state(store, corpus)[0] == expected
+    assert store.corpus(corpus.id).reviewed == 1
+    assert store.undo(corpus.id).startswith("Took back: 1 span")
+    assert state(store, corpus) == before
+    assert store.corpus(corpus.id).reviewed == 0
+    assert store.undo(corpus.id) is None
+
+
+def test_undo_goes_back_step_by_step(store, corpus):
+    span = person(store, corpus)
+    store.decide(corpus.id, [span], "reject")
+    store.decide(corpus.id, [span], "relabel", "CODE")
+    assert "changed to CODE" in store.undo(corpus.id)
+    assert state(store, corpus)[0] == ("PERSON", "rejected", True)
+    store.decide(corpus.id, [span], "accept")
+    assert "accepted" in store.undo(corpus.id)
+    assert "rejected" in store.undo(corpus.id)
+    assert state(store, corpus)[0] == ("PERSON", "accepted", False)
+    with store.db.read() as connection:  # nothing was erased: three decisions, three undos
+        events = list(connection.execute(select(schema.decisions.c.action)).scalars())
+    assert sorted(events) == ["accept", "reject", "relabel", "undo", "undo", "undo"]
+
+
+def test_all_alike_decides_the_same_value_whatever_the_case(store):
+    table = made_up(10)
+    table["text"] = [t.upper() if i % 2 else t for i, t in enumerate(table["text"])]
+    corpus = store.import_table(table, MAPPING, name="Cases")
+    span = person(store, corpus, "id0")
+    assert store.same_value(corpus.id, span) == 1  # id0 and id5 name the same person
+    assert store.decide_alike(corpus.id, span, "reject") == 2
+    assert state(store, corpus, "id5")[0] == ("PERSON", "rejected", True)
+    assert "2 spans" in store.undo(corpus.id)
+
+
+def test_an_added_span_is_accepted_and_undo_removes_it(store, corpus):
+    span = store.add_span(corpus.id, "id3", 0, 6, "CODE")
+    found = store.record_spans(corpus.id, "id3").set_index("span_id").loc[span]
+    assert (found["start"], found["end"], found["state"], found["decided"]) == (0, 6, "accepted", True)
+    assert found["recogniser"] == "custodian"
+    with pytest.raises(UserError, match="already there"):
+        store.add_span(corpus.id, "id3", 0, 6, "CODE")
+    assert "added" in store.undo(corpus.id)
+    assert span not in set(store.record_spans(corpus.id, "id3")["span_id"])
+    assert len(store.accepted_spans(corpus.id)) == 80
+
+
+@pytest.mark.parametrize(("start", "end"), [(-1, 3), (3, 3), (5, 2), (0, 10_000)])
+def test_an_added_span_must_lie_in_the_text(store, corpus, start, end):
+    with pytest.raises(UserError, match="start, end") as caught:
+        store.add_span(corpus.id, "id3", start, end, "CODE")
+    assert CANARY not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda s, c: s.decide(c, ["p-1"], "delete"), UserError),
+        (lambda s, c: s.decide(c, ["p-1"], "relabel", "NOBODY"), UserError),
+        (lambda s, c: s.decide(c, ["p-1"], "relabel"), UserError),
+        (lambda s, c: s.decide(c, ["p-99999"], "accept"), NotFoundError),
+        (lambda s, c: s.decide(c, ["'; DROP TABLE spans"], "accept"), NotFoundError),
+        (lambda s, c: s.add_span(c, "id3", 0, 3, "NOBODY"), UserError),
+        (lambda s, c: s.record_text(c, "nobody"), NotFoundError),
+        (lambda s, c: s.review_queue(c, order="name"), UserError),
+        (lambda s, c: s.values(c, state="lost"), UserError),
+        (lambda s, c: s.decide_value(c, "0" * 32 + ".PERSON", "accept"), NotFoundError),
+    ],
+)
+def test_wrong_requests_are_refused_and_change_nothing(store, corpus, call, error):
+    before = revision(store, corpus.id)
+    with pytest.raises(error):
+        call(store, corpus.id)
+    assert revision(store, corpus.id) == before
+    assert store.undo(corpus.id) is None
+
+
+def test_a_refused_decision_on_several_spans_changes_none(store, corpus):
+    with pytest.raises(NotFoundError):
+        store.decide(corpus.id, [person(store, corpus), "p-99999"], "reject")
+    assert state(store, corpus)[0] == ("PERSON", "accepted", False)
+
+
+def test_the_revision_rises_only_when_accepted_spans_change(store, corpus):
+    start = revision(store, corpus.id)
+    store.decide(corpus.id, [person(store, corpus)], "accept")  # confirms what already counted
+    store.mark_reviewed(corpus.id, ["id7"])
+    assert revision(store, corpus.id) == start
+    store.decide(corpus.id, [person(store, corpus)], "reject")
+    assert revision(store, corpus.id) == start + 1
+
+
+def test_marking_as_reviewed_decides_spans_as_they_stand(store, corpus):
+    assert store.mark_reviewed(corpus.id, ["id3", "id4"]) == 2
+    assert state(store, corpus) == [("PERSON", "accepted", True), ("DATE", "accepted", True)]
+    queue, _ = store.review_queue(corpus.id, order="position", limit=100)
+    assert list(queue[queue["reviewed"]]["record_id"]) == ["id3", "id4"]
+    assert "2 records" in store.undo(corpus.id)
+    queue, _ = store.review_queue(corpus.id, limit=100)
+    assert not queue["reviewed"].any()
+    assert store.span_counts(corpus.id)["decided"] == 0
+
+
+def test_a_record_without_spans_can_be_marked_and_unmarked(store):
+    table = made_up(5)
+    table.at[2, "spans"] = []
+    corpus = store.import_table(table, MAPPING, name="Bare")
+    store.mark_reviewed(corpus.id, ["id2"])
+    assert store.review_queue(corpus.id, order="position")[0]["reviewed"].sum() == 1
+    assert "1 record " in store.undo(corpus.id)
+    assert store.review_queue(corpus.id)[0]["reviewed"].sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, 40),
+        ({"labels": ["PERSON"]}, 40),
+        ({"labels": ["EMAIL"]}, 0),
+        ({"state": "rejected"}, 1),
+        ({"state": "decided", "labels": ["PERSON"]}, 1),
+        ({"state": "decided", "labels": ["DATE"]}, 0),
+        ({"state": "undecided"}, 40),
+        ({"below_score": 0.5}, 0),
+        ({"search": "LETTER 3:"}, 1),
+        ({"search": "nobody wrote this"}, 0),
+        ({"search": "%"}, 0),
+    ],
+)
+def test_the_queue_filters(store, corpus, options, expected):
+    store.decide(corpus.id, [person(store, corpus)], "reject")
+    page, total = store.review_queue(corpus.id, limit=7, **options)
+    assert total == expected
+    assert len(page) == min(7, expected)
+
+
+def test_the_queue_puts_the_riskiest_first_and_pages(store, corpus):
+    store.mark_reviewed(corpus.id, [f"id{i}" for i in range(0, 40, 2)])
+    every, _ = store.review_queue(corpus.id, limit=100)
+    assert every["risk"].is_monotonic_decreasing
+    assert every["risk"].between(0, 1).all()
+    paged = [store.review_queue(corpus.id, offset=i, limit=9)[0]["record_id"] for i in range(0, 40, 9)]
+    assert [r for part in paged for r in part] == list(every["record_id"])
+
+
+def test_values_group_spans_and_are_decided_together(store, corpus):
+    table, total = store.values(corpus.id, labels=["PERSON"])
+    assert total == 5
+    assert list(table["count"]) == [8] * 5
+    assert set(table["value"]) == {f"{CANARY} {c}" for c in "ABCDE"}
+    found, total = store.values(corpus.id, search="barnacle c")
+    assert total == 1
+    key = found["value_key"].iloc[0]
+    assert CANARY.casefold() not in key.casefold()
+    assert store.decide_value(corpus.id, key, "reject") == 8
+    assert store.values(corpus.id, state="rejected")[1] == 1
+    first = store.record_spans(corpus.id, "id2")["span_id"].iloc[0]
+    store.decide(corpus.id, [first], "accept")
+    mixed, total = store.values(corpus.id, state="mixed")
+    assert (total, mixed["decided"].iloc[0]) == (1, 8)
+
+
+def test_gold_is_evaluated_against_itself(store, corpus):
+    result = store.gold_evaluation(corpus.id)
+    assert result["direct_recall"]["value"] == 1.0
+    store.decide_value(corpus.id, store.values(corpus.id, labels=["PERSON"])[0]["value_key"].iloc[0], "reject")
+    assert store.gold_evaluation(corpus.id)["direct_recall"]["value"] < 1.0
+
+
+def test_choosing_gold_moves_the_corpus_on_and_needs_gold(store, corpus):
+    store.use_gold(corpus.id)
+    assert store.corpus(corpus.id).next_step == "review"
+    plain = store.import_table(made_up(5, 500).drop(columns="spans"), _without_spans(), name="Plain")
+    assert plain.span_source is None
+    with pytest.raises(UserError, match="no gold spans"):
+        store.use_gold(plain.id)
+
+
+def _without_spans():
+    from dataclasses import replace
+
+    return replace(MAPPING, spans=None)
+
+
+def test_detector_settings_are_kept(store, corpus):
+    from engine.pii.settings import DetectorSettings
+
+    assert store.detector_settings(corpus.id) == DetectorSettings()
+    changed = DetectorSettings(thresholds={"PERSON": 0.9}, deny=("Zanzibarnacle",))
+    store.set_detector_settings(corpus.id, changed)
+    assert store.detector_settings(corpus.id) == changed
+    assert "Zanzibarnacle" not in store.audit().to_csv()
