@@ -1,0 +1,216 @@
+"""Detection: rules, the tagger, known identifiers, lists, custom patterns and a spaCy folder, resolved.
+
+Records are independent, so processes share the work: each one runs the rules and the tagger on one
+thread. Batches come back in record order; a job commits each with its cursor and can go on after a kill.
+
+Privacy posture: record text goes to child processes through pipes and to nothing else; no
+connection is opened; errors name a record's position, never its text.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import regex
+
+from engine.errors import UserError
+from engine.pii.known import KnownIdentifiers
+from engine.pii.overlap import folded, resolve
+from engine.pii.rules import Rules
+from engine.pii.settings import PATTERN_SECONDS, DetectorSettings
+from engine.pii.spans import Span, canonical_label, default_identifier_type
+
+BATCH_RECORDS = 64
+SPAWN_RECORDS = 400
+MAX_WORKERS = 16
+Progress = Callable[[int, int], None]
+
+
+class RecordDetector:
+    """Everything loaded once for one set of settings; implements `engine.models.contracts.Detector`."""
+
+    def __init__(self, settings: DetectorSettings | None = None) -> None:
+        self.settings = settings or DetectorSettings()
+        off = self.settings.disabled
+        self.rules = Rules(off)
+        self.known = KnownIdentifiers(() if "known" in off else self.settings.known, fuzzy=self.settings.fuzzy)
+        self.allow = frozenset(folded(v) for v in self.settings.allow)
+        self.deny = _deny_pattern(() if "deny" in off else self.settings.deny)
+        self.custom = [(p, p.compiled()) for p in (() if "custom" in off else self.settings.patterns)]
+        self.spacy = None if "spacy" in off else _load_spacy(self.settings.spacy_model)
+        self.tagger = None
+        if self.settings.tagger and "tagger" not in off:
+            from engine.models.tagger_run import load_tagger
+
+            self.tagger = load_tagger(self.settings.tagger_model)
+
+    def find(self, texts: Sequence[str]) -> list[list[Span]]:
+        """Return the spans of each text, sorted, without overlap, with an empty record id."""
+        tagged: list[list[Span]] = [[] for _ in texts]
+        if self.tagger is not None:
+            for row, found in zip(tagged, self.tagger.tag(texts)):
+                row += [_made(t.start, t.end, t.label, t.score, "tagger") for t in found]
+        for row, text in zip(tagged, texts):
+            row += self.rules.find(text) + self.known.find(text) + self._lists(text)
+        if self.spacy is not None:
+            for row, doc in zip(tagged, self.spacy.pipe(texts)):
+                row += [_made(e.start_char, e.end_char, canonical_label(e.label_), 0.85, "spacy") for e in doc.ents]
+        return [resolve(t, row, self.settings.threshold, self.allow) for t, row in zip(texts, tagged)]
+
+    def _lists(self, text: str) -> list[Span]:
+        out = []
+        if self.deny is not None:
+            out += [_made(m.start(), m.end(), "MISC", 1.0, "deny") for m in self.deny.finditer(text)]
+        for spec, pattern in self.custom:
+            try:
+                for m in pattern.finditer(text, timeout=PATTERN_SECONDS * 8):
+                    if m.end() > m.start():
+                        out.append(_made(m.start(), m.end(), spec.label, spec.score, "custom"))
+            except TimeoutError:
+                raise UserError(f"custom pattern {spec.name!r} took too long on a record: make it simpler") from None
+        return out
+
+    def detect(self, texts: Sequence[str]) -> list[list[Mapping[str, Any]]]:
+        """Return, a text, mappings with start, end, label, score, recogniser, identifier_type."""
+        fields = ("start", "end", "label", "score", "recogniser", "identifier_type")
+        return [[{f: getattr(s, f) for f in fields} for s in row] for row in self.find(texts)]
+
+
+def _made(start: int, end: int, label: str, score: float, recogniser: str) -> Span:
+    return Span("", start, end, label, score, recogniser, default_identifier_type(label))
+
+
+def _deny_pattern(values: Sequence[str]) -> regex.Pattern[str] | None:
+    forms = [r"\s+".join(map(regex.escape, v.split())) for v in sorted(values, key=len, reverse=True) if v.strip()]
+    if not forms:
+        return None
+    return regex.compile(r"(?<!\w)(?:" + "|".join(forms) + r")(?!\w)", regex.IGNORECASE)
+
+
+def _load_spacy(folder: str | None) -> Any:
+    """Return the spaCy pipeline of a local folder, or None.
+
+    Raises:
+        UserError: the folder is no pipeline or has nothing that finds entities.
+    """
+    if folder is None:
+        return None
+    import spacy
+
+    path = Path(folder)
+    if not (path / "config.cfg").is_file():
+        raise UserError(f"spacy_model: {path.name!r} is no spaCy pipeline folder (no config.cfg): name a local folder")
+    try:
+        nlp = spacy.load(path)
+    except (OSError, ValueError, ImportError) as error:
+        raise UserError(
+            f"spacy_model: {path.name!r} cannot be loaded ({type(error).__name__}): check its version"
+        ) from None
+    if not any(p in nlp.pipe_names for p in ("ner", "entity_ruler", "span_ruler", "transformer")):
+        raise UserError(f"spacy_model: {path.name!r} has no component that finds entities")
+    return nlp
+
+
+def detect_texts(texts: Sequence[str], settings: DetectorSettings | None = None) -> list[list[Span]]:
+    """Return the spans of each text in this process; record ids are empty."""
+    return RecordDetector(settings).find(texts)
+
+
+_worker: RecordDetector | None = None
+
+
+def _start(settings: DetectorSettings, parent: int) -> None:
+    """Prepare a child process: one thread, no network use by libraries, ends with its parent."""
+    global _worker
+    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
+        os.environ[name] = "1"
+    import torch
+
+    torch.set_num_threads(1)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    _worker = RecordDetector(settings)
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
+
+
+def _find_batch(texts: Sequence[str]) -> list[list[Span]]:
+    if _worker is None:
+        raise UserError("the detection process was not prepared")
+    return _worker.find(texts)
+
+
+def default_workers(records: int) -> int:
+    """Return how many processes pay for `records` records on this machine."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, MAX_WORKERS, records // SPAWN_RECORDS))
+
+
+def detect_records(
+    records: pd.DataFrame,
+    settings: DetectorSettings,
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Iterator[list[Span]]:
+    """Yield the spans of `BATCH_RECORDS` records at a time, in the order of the records.
+
+    Args:
+        records: record_id and text.
+        settings: what to run.
+        workers: processes; None takes one a core where there are enough records, 1 stays in this process.
+        progress: called with (records done, records in all) before each yield.
+        cancelled: asked before each batch; True ends the iteration.
+    """
+    ids, texts = records["record_id"].astype(str).tolist(), records["text"].astype(str).tolist()
+    starts = range(0, len(texts), BATCH_RECORDS)
+    count = default_workers(len(texts)) if workers is None else max(1, workers)
+    batches = [texts[i : i + BATCH_RECORDS] for i in starts]
+    found = _here(batches, settings) if count == 1 else _spread_out(batches, settings, count)
+    try:
+        for start in starts:
+            if cancelled is not None and cancelled():
+                return
+            rows = next(found)
+            done = min(start + BATCH_RECORDS, len(texts))
+            if progress is not None:
+                progress(done, len(texts))
+            yield [replace(s, record_id=i) for i, row in zip(ids[start:done], rows) for s in row]
+    finally:
+        found.close()
+
+
+def _here(batches: Sequence[Sequence[str]], settings: DetectorSettings) -> Any:
+    detector = RecordDetector(settings) if batches else None
+    for batch in batches:
+        if detector is not None:
+            yield detector.find(batch)
+
+
+def _spread_out(batches: Sequence[Sequence[str]], settings: DetectorSettings, workers: int) -> Any:
+    """Yield results in order while at most three batches a process are under way."""
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start, (settings, os.getpid()))
+    waiting: deque[Future[list[list[Span]]]] = deque()
+    try:
+        for batch in batches:
+            waiting.append(pool.submit(_find_batch, batch))
+            if len(waiting) >= workers * 3:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

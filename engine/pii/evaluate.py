@@ -1,0 +1,162 @@
+"""Compare detected spans with gold spans.
+
+Source: Pilán, Lison, Øvrelid, Papadopoulou, Sánchez and Batet 2022 ("The Text Anonymization Benchmark",
+Computational Linguistics 48(4), section 4): an entity is protected only if every mention of it is
+masked completely; recall is counted over entities, apart for direct and quasi identifiers; precision over
+tokens and over mentions. Intervals: Wilson 1927.
+
+Privacy posture: the result holds counts and shares, never text.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from engine.pii.gold import canonical_type
+from engine.pii.spans import canonical_label
+
+WORD = re.compile(r"\w+", re.UNICODE)
+Z95 = 1.959963984540054
+
+
+def wilson(hits: int, n: int) -> tuple[float, float]:
+    """Return the 95 % Wilson score interval of hits / n; (0, 1) where n is 0."""
+    if n == 0:
+        return 0.0, 1.0
+    p, z = hits / n, Z95
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return (0.0 if hits == 0 else centre - half), (1.0 if hits == n else centre + half)
+
+
+def share(hits: int, n: int) -> dict[str, float | int | None]:
+    """Return value, low, high and n of a share; value is None where n is 0."""
+    low, high = wilson(hits, n)
+    return {"value": hits / n if n else None, "low": low, "high": high, "n": n}
+
+
+def words(text: str) -> list[tuple[int, int]]:
+    """Return the word ranges (letters, digits, underscores) of a text; punctuation never counts."""
+    return [m.span() for m in WORD.finditer(text)]
+
+
+def _cover(ranges: Iterable[tuple[int, int]], length: int) -> bytearray:
+    mask = bytearray(length)
+    for start, end in ranges:
+        mask[start:end] = b"\x01" * max(0, min(end, length) - start)
+    return mask
+
+
+def _masked(text: str, cover: bytearray, start: int, end: int) -> bool:
+    """Return whether every letter and digit of the range is covered."""
+    return all(cover[i] or not text[i].isalnum() for i in range(start, min(end, len(text))))
+
+
+def evaluate(gold: pd.DataFrame, predicted: pd.DataFrame, texts: Mapping[str, str] | pd.DataFrame) -> dict[str, Any]:
+    """Measure predicted spans against gold spans.
+
+    Args:
+        gold: record_id, start, end, label and, where known, identifier_type and entity_id; rows of
+            type `none` are not to be masked.
+        predicted: record_id, start, end, label; only the spans that would be masked.
+        texts: record id to text, or a frame with record_id and text. Only records with a gold span count.
+
+    Returns:
+        `direct_recall`, `quasi_recall` (entities), `mention_recall` (a label), `token_precision`,
+        `mention_precision`, each {value, low, high, n}, and the counts `records`, `gold_spans`, `predicted_spans`.
+    """
+    if isinstance(texts, pd.DataFrame):
+        texts = dict(zip(texts["record_id"].astype(str), texts["text"].astype(str)))
+    by_gold, by_found = _grouped(gold), _grouped(predicted)
+    entities: dict[tuple[str, str, str], bool] = {}
+    mentions: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    tokens, spans = [0, 0], [0, 0]
+    for record, rows in by_gold.items():
+        text = texts.get(record)
+        if text is None:
+            continue
+        cover = _cover(((r["start"], r["end"]) for r in by_found.get(record, ())), len(text))
+        _recalls(record, text, cover, rows, entities, mentions)
+        wanted = [(r["start"], r["end"]) for r in rows if _type(r) != "none"]
+        _precisions(text, cover, _cover(wanted, len(text)), by_found.get(record, ()), tokens, spans)
+    out: dict[str, Any] = {}
+    for kind in ("direct", "quasi"):
+        held = [ok for (_, k, _), ok in entities.items() if k == kind]
+        out[f"{kind}_recall"] = share(sum(held), len(held))
+    out["mention_recall"] = {label: share(*counts) for label, counts in sorted(mentions.items())}
+    out["token_precision"] = share(*tokens)
+    out["mention_precision"] = share(*spans)
+    counted = [r for r in by_gold if r in texts]
+    out |= {"records": len(counted), "gold_spans": sum(len(by_gold[r]) for r in counted)}
+    return out | {"predicted_spans": sum(len(by_found.get(r, ())) for r in counted)}
+
+
+def _grouped(spans: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    out: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in spans.to_dict("records"):
+        row["start"], row["end"] = int(row["start"]), int(row["end"])
+        out[str(row["record_id"])].append({str(k): v for k, v in row.items()})
+    return out
+
+
+def _type(row: Mapping[str, Any]) -> str:
+    return canonical_type(row.get("identifier_type"), canonical_label(str(row["label"])))
+
+
+def _entity(row: Mapping[str, Any], text: str) -> str:
+    """Return the entity id, else the case-folded surface form, which then stays inside the record."""
+    given = row.get("entity_id")
+    if given is not None and given == given and str(given):
+        return f"id {given}"
+    return " ".join(text[row["start"] : row["end"]].casefold().split())
+
+
+def _recalls(
+    record: str,
+    text: str,
+    cover: bytearray,
+    rows: Sequence[Mapping[str, Any]],
+    entities: dict[tuple[str, str, str], bool],
+    mentions: dict[str, list[int]],
+) -> None:
+    """Add a record's entities and mentions; an entity with one direct mention is direct."""
+    strongest: dict[str, str] = {}
+    for row in rows:
+        kind = _type(row)
+        if kind != "none":
+            entity = _entity(row, text)
+            strongest[entity] = "direct" if "direct" in (kind, strongest.get(entity)) else "quasi"
+    for row in rows:
+        if _type(row) == "none":
+            continue
+        entity = _entity(row, text)
+        ok = _masked(text, cover, row["start"], row["end"])
+        key = (record, strongest[entity], entity)
+        entities[key] = entities.get(key, True) and ok
+        counts = mentions[canonical_label(str(row["label"]))]
+        counts[0] += ok
+        counts[1] += 1
+
+
+def _precisions(
+    text: str,
+    cover: bytearray,
+    wanted: bytearray,
+    found: Iterable[Mapping[str, Any]],
+    tokens: list[int],
+    spans: list[int],
+) -> None:
+    """Add a record's masked words that gold masks too, and spans that touch a gold word."""
+    for start, end in words(text):
+        if any(cover[start:end]):
+            tokens[0] += any(wanted[start:end])
+            tokens[1] += 1
+    for row in found:
+        spans[0] += any(wanted[row["start"] : row["end"]])
+        spans[1] += 1
