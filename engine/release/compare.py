@@ -18,8 +18,7 @@ from engine.errors import UserError
 
 Outcome = Literal["better", "worse", "cannot tell", "same", ""]
 KEYS = ["name", "group", "measure", "direction", "reference"]
-# References that hold no judgement of the run itself, only something to judge it by.
-CONTEXT = frozenset({"holdout", "baseline", "unrelated"})
+EXCESS = "_excess"
 
 
 def compare(findings: Mapping[str, Sequence[Finding]]) -> pd.DataFrame:
@@ -74,21 +73,29 @@ def _row_outcome(
     key: tuple[str, str], first: Mapping[tuple[str, str], Finding], other: Mapping[tuple[str, str], Finding]
 ) -> Outcome:
     known = other.get(key) or first.get(key)
-    if key[1] in CONTEXT or (key[1] == "real" and (key[0], "none") in other):
+    if not _judges_the_run(key, other):
         return ""
     if known is not None and known.direction == "closer to real is better":
         return _closer(key, first, other)
     return outcome(other.get(key), first.get(key))
 
 
+def _judges_the_run(key: tuple[str, str], rows: Mapping[tuple[str, str], Finding]) -> bool:
+    """Whether a row speaks about the run; the others (holdout, real, …) hold something to judge it by."""
+    name, reference = key
+    if name.endswith(EXCESS) or reference == "none":
+        return True
+    return reference == "train" and (name, "none") not in rows
+
+
 def _closer(
     key: tuple[str, str], first: Mapping[tuple[str, str], Finding], other: Mapping[tuple[str, str], Finding]
 ) -> Outcome:
-    """Judge by distance from the real text's own value, given as the same finding with `real` or `baseline`."""
+    """Judge by distance from the real text's own value: the same finding held against `real`."""
     ranges = []
     for rows in (other, first):
         run = rows.get(key)
-        real = rows.get((key[0], "real")) if key[1] != "real" else rows.get((key[0], "baseline"))
+        real = rows.get((key[0], "real"))
         if run is None or real is None or run.low is None or run.high is None:
             return "cannot tell"
         ranges.append(_distance(run.low, run.high, real.value))

@@ -52,13 +52,29 @@ def test_closer_to_real(first: tuple, second: tuple, outcome: str) -> None:
     def rows(values: tuple) -> list[Finding]:
         direction = "closer to real is better"
         return [
-            finding("self_bleu", *values, reference="none", direction=direction, group="utility"),
+            finding("self_bleu", *values, reference="train", direction=direction, group="utility"),
             finding("self_bleu", 0.5, 0.49, 0.51, reference="real", direction=direction, group="utility"),
         ]
 
     table = compare({"r-1": rows(first), "r-2": rows(second)}).set_index("reference")
-    assert table.loc["none", "r-2 against first"] == outcome
+    assert table.loc["train", "r-2 against first"] == outcome
     assert table.loc["real", "r-2 against first"] == ""
+
+
+def test_excess_over_the_holdout_is_judged() -> None:
+    table = compare(
+        {
+            "r-1": [finding("pipp_excess", 0.5, 0.4, 0.6, reference="holdout")],
+            "r-2": [finding("pipp_excess", 0.1, 0.0, 0.2, reference="holdout")],
+        }
+    )
+    assert table.loc[0, "r-2 against first"] == "better"
+
+
+def test_a_rate_of_the_synthetic_text_itself_is_judged_and_its_context_is_not() -> None:
+    rows = [finding("pii_rate", 0.5, 0.4, 0.6, reference=reference) for reference in ("none", "train", "holdout")]
+    table = compare({"r-1": rows, "r-2": [finding("pii_rate", 0.1, 0.0, 0.2, reference="none"), *rows[1:]]})
+    assert list(table["r-2 against first"]) == ["better", "", ""]
 
 
 def test_context_rows_are_not_judged() -> None:
