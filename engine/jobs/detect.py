@@ -34,27 +34,26 @@ def run(task: Task) -> None:
             _drop_pending(connection, task.corpus_id)
     rest = records.iloc[done:]
     places = {r: (done + i, t) for i, (r, t) in enumerate(zip(rest["record_id"], rest["text"]))}
-    begun = done
-    if len(rest):
-        for found in detect_records(
-            rest,
-            settings,
-            progress=lambda n, _total: task.report("detect", begun + n, total),
-            cancelled=task.cancelled,
-        ):
-            rows = span_rows(
-                [asdict(s) for s in found.spans],
-                corpus_id=task.corpus_id,
-                places=places,
-                key=task.store.key,
-                origin=PENDING,
-                active=False,
-                threshold=settings.threshold,
-            )
-            done += found.records
-            with task.batch("detect", done, total, cursor={"done": done}) as connection:
-                insert_spans(connection, rows)
-            task.check()
+    reached = begun = done
+
+    def progress(count: int, _of: int) -> None:
+        nonlocal reached
+        reached = begun + count
+
+    batches = detect_records(rest, settings, progress=progress, cancelled=task.cancelled) if len(rest) else iter(())
+    for found in batches:
+        rows = span_rows(
+            [asdict(s) for s in found],
+            corpus_id=task.corpus_id,
+            places=places,
+            key=task.store.key,
+            origin=PENDING,
+            active=False,
+            threshold=settings.threshold,
+        )
+        done = reached
+        with task.batch("detect", done, total, cursor={"done": done}) as connection:
+            insert_spans(connection, rows)
     if done < total:
         raise Stopped
     with task.batch("put in force", total, total) as connection:

@@ -156,14 +156,17 @@ class ReviewStation(CorpusStation):
 
     def redacted(self, corpus_id: str, record_id: str, style: str = "placeholder") -> str:
         """Return a record's text with its accepted spans redacted."""
-        from engine.pii.redaction import redact
+        from engine.pii.redactors import redact
+        from engine.pii.spans import Span
 
         with self.db.read() as connection:
-            position = _position(connection, corpus_id, record_id)
-            found = record_spans(connection, corpus_id, position)
-        record = read_rows(self.folder.records(corpus_id), [position])["text"].iloc[0]
+            found = record_spans(connection, corpus_id, _position(connection, corpus_id, record_id))
         accepted = found[found["state"] == "accepted"]
-        return str(redact(str(record), accepted, style=style, key=self._subkey("surrogate")))
+        marked = [
+            Span(record_id, int(start), int(end), label)
+            for start, end, label in zip(accepted["start"].tolist(), accepted["end"].tolist(), accepted["label"])
+        ]
+        return redact(self.record_text(corpus_id, record_id), marked, style).text
 
     def same_value(self, corpus_id: str, span_id: str) -> int:
         """Return how many other spans have the same case-folded value and label."""

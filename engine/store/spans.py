@@ -1,8 +1,8 @@
 """Spans in the database: rows, per-record aggregates, value keys.
 
-A span's `hazard` is -ln(1 - w u), where u is the chance that its present state leaves an identifier
-in (the score where it is rejected, a quarter of 1 - score where it is accepted) and w is 1 for
-direct identifiers and 0.5 for others. A record's risk is 1 - exp(-sum of its undecided spans' hazards).
+A span's `hazard` is -ln(1 - risk), with the risk order of `engine.pii.queue`: type weight times doubt,
+which is 1 at the threshold and falls to 0.1 half a point away. A record's risk is
+1 - exp(-sum of its undecided spans' hazards).
 
 Privacy posture: a row holds positions and a keyed digest of the case-folded text, never the text.
 """
@@ -17,6 +17,8 @@ from typing import Any
 import pandas as pd
 from sqlalchemy import Connection, select, text
 
+from engine.pii.queue import REACH, WEIGHTS
+from engine.pii.settings import DEFAULT_THRESHOLD
 from engine.pii.spans import canonical_label, default_identifier_type
 from engine.store.schema import record_index, spans
 
@@ -52,12 +54,10 @@ def value_key(key: bytes, surface: str) -> str:
     return hmac.new(key, b"value\0" + folded.encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:32]
 
 
-def hazard(score: float, identifier_type: str, state: str) -> float:
+def hazard(score: float, identifier_type: str, threshold: float) -> float:
     """Return how much an undecided span adds to its record's risk, >= 0."""
-    score = min(1.0, max(0.0, score))
-    unsafe = score if state == "rejected" else 0.25 * (1.0 - score)
-    weight = {"direct": 1.0, "quasi": 0.5}.get(identifier_type, 0.1)
-    return -math.log1p(-min(0.999, weight * unsafe))
+    doubt = min(1.0, max(0.1, 1.0 - abs(score - threshold) / REACH))
+    return -math.log1p(-min(0.999, WEIGHTS.get(identifier_type, 0.1) * doubt))
 
 
 def span_rows(
@@ -68,7 +68,7 @@ def span_rows(
     key: bytes,
     origin: str,
     active: bool,
-    threshold: Callable[[str], float] = lambda _: 0.0,
+    threshold: Callable[[str], float] = lambda _: DEFAULT_THRESHOLD,
 ) -> list[dict[str, Any]]:
     """Return database rows for spans; `places` maps a record id to its position and text."""
     rows = []
@@ -77,7 +77,7 @@ def span_rows(
         start, end, label = int(span["start"]), int(span["end"]), str(span["label"])
         score = float(span.get("score", 1.0))
         kind = str(span.get("identifier_type") or default_identifier_type(canonical_label(label)))
-        state = "accepted" if score >= threshold(label) else "rejected"
+        limit = threshold(label)
         rows.append(
             {
                 "corpus_id": corpus_id,
@@ -91,9 +91,9 @@ def span_rows(
                 "identifier_type": kind,
                 "origin": origin,
                 "active": active,
-                "state": state,
+                "state": "accepted" if score >= limit else "rejected",
                 "decided": False,
-                "hazard": hazard(score, kind, state),
+                "hazard": hazard(score, kind, limit),
                 "value_key": value_key(key, record[start:end]),
             }
         )

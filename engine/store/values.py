@@ -6,6 +6,7 @@ Privacy posture: groups are made by keyed digests; the value shown is read from 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
@@ -115,34 +116,36 @@ class ValueStation(ReviewStation):
         return evaluate(gold, accepted, records)
 
     def residual_risk(self, corpus_id: str) -> dict[str, Any] | None:
-        """Estimate from the reviewed records how much identifying text is still unmarked."""
-        from engine.pii.residual import residual_risk
+        """Estimate the share of identifiers that detection misses, from the records marked as reviewed.
 
+        Returns:
+            value, low, high (95 % interval), n (identifiers in them), missed, records, and a sentence;
+            None where no record was marked.
+        """
+        from engine.pii.queue import residual_risk
+
+        query = (
+            select(record_index.c.record_id, spans.c.recogniser, spans.c.state)
+            .join(
+                record_index,
+                (record_index.c.corpus_id == spans.c.corpus_id) & (record_index.c.position == spans.c.position),
+            )
+            .where(spans.c.corpus_id == corpus_id, spans.c.active.is_(True), record_index.c.reviewed.is_(True))
+        )
         with self.db.read() as connection:
-            row = corpus_row(connection, corpus_id)
-            mine = record_index.c.corpus_id == corpus_id
+            corpus_row(connection, corpus_id)
             reviewed = list(
                 connection.execute(
-                    select(record_index.c.record_id).where(mine, record_index.c.reviewed.is_(True))
+                    select(record_index.c.record_id).where(
+                        record_index.c.corpus_id == corpus_id, record_index.c.reviewed.is_(True)
+                    )
                 ).scalars()
             )
-            missed = connection.execute(
-                select(func.count(spans.c.position.distinct()))
-                .join(
-                    record_index,
-                    (record_index.c.corpus_id == spans.c.corpus_id) & (record_index.c.position == spans.c.position),
-                )
-                .where(
-                    spans.c.corpus_id == corpus_id,
-                    spans.c.active.is_(True),
-                    spans.c.origin == "custodian",
-                    record_index.c.reviewed.is_(True),
-                )
-            ).scalar_one()
-        if not reviewed:
+            rows = [tuple(r) for r in connection.execute(query)] if reviewed else []
+        risk = residual_risk(pd.DataFrame(rows, columns=["record_id", "recogniser", "state"]), reviewed)
+        if risk is None:
             return None
-        result: dict[str, Any] = residual_risk(reviewed=len(reviewed), with_misses=int(missed), records=row.records)
-        return result
+        return {**asdict(risk), "sentence": _residual_sentence(risk.missed, risk.n, risk.records)}
 
     def _surfaces(self, corpus_id: str, rows: Sequence[Any]) -> dict[int, str]:
         """Return the surface form of each row's example span, by its number."""
@@ -157,6 +160,14 @@ class ValueStation(ReviewStation):
 def _value_row(row: Any, value: str) -> tuple[Any, ...]:
     state = "accepted" if row.accepted == row.n else "rejected" if row.accepted == 0 else "mixed"
     return (f"{row.value_key}.{row.label}", value, row.label, row.n, row.records, state, int(row.decided))
+
+
+def _residual_sentence(missed: int, n: int, records: int) -> str:
+    return (
+        f"In {records:,} reviewed record{'s' if records != 1 else ''} a person added {missed:,} of "
+        f"{n:,} identifiers by hand. This holds for the others only if these records were not chosen by what "
+        "was found in them."
+    )
 
 
 def _origin_frame(connection: Any, corpus_id: str, origin: str) -> pd.DataFrame:

@@ -245,3 +245,26 @@ def test_detector_settings_are_kept(store, corpus):
     store.set_detector_settings(corpus.id, changed)
     assert store.detector_settings(corpus.id) == changed
     assert "Zanzibarnacle" not in store.audit().to_csv()
+
+
+def test_the_redacted_text_has_no_accepted_value(store, corpus):
+    text = store.redacted(corpus.id, "id3")
+    assert CANARY not in text
+    assert "came on" in text
+    store.decide(corpus.id, [person(store, corpus)], "reject")
+    assert CANARY in store.redacted(corpus.id, "id3")
+    with pytest.raises(UserError, match="style"):
+        store.redacted(corpus.id, "id3", "invisible")
+
+
+def test_residual_risk_rests_on_reviewed_records(store, corpus):
+    assert store.residual_risk(corpus.id) is None
+    store.mark_reviewed(corpus.id, [f"id{i}" for i in range(20)])
+    none_missed = store.residual_risk(corpus.id)
+    assert (none_missed["value"], none_missed["n"], none_missed["records"]) == (0.0, 40, 20)
+    store.add_span(corpus.id, "id1", 0, 6, "CODE")
+    store.add_span(corpus.id, "id30", 0, 6, "CODE")  # not reviewed: does not count
+    risk = store.residual_risk(corpus.id)
+    assert (risk["missed"], risk["n"]) == (1, 41)
+    assert risk["low"] < risk["value"] < risk["high"]
+    assert "1 of 41" in risk["sentence"]
