@@ -1,0 +1,216 @@
+"""Replace every accepted span by a consistent, type-true surrogate; one record in, one record out.
+
+Reference: Stubbs, Uzuner et al. 2015, "Challenges in synthesizing surrogate PHI in narrative EMRs"
+(co-referent surrogates, one date shift a person). The shift and every choice are keyed, not drawn
+afresh, so a run that is taken up again gives the same texts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from engine.dp.guarantee import Guarantee
+from engine.errors import InternalError, UserError
+from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
+from engine.pii.redactors import redact
+from engine.pii.spans import LABELS, Span
+from engine.pii.surrogates import SurrogateMaker
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SECONDS_A_CHARACTER = 1.2e-6  # measured on one CPU core, spans at the density of clinic letters
+_SECONDS_A_RECORD = 0.0004
+_BATCHES_A_STEP = 4  # records are cheap here: fewer, larger commits
+_NAMING = frozenset(LABELS) - {"DATE", "AGE", "QUANTITY", "DEMOGRAPHIC", "MISC"}
+
+
+class SurrogateParameters(BaseModel):
+    """Settings of the replacement."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    date_shift_days_max: int = Field(
+        365, ge=1, le=3650, description="Largest shift of a unit's dates, in days; never zero (Stubbs et al. 2015)."
+    )
+    keep_labels: tuple[str, ...] = Field(
+        (), description="Types whose true values stay in the text, for instance QUANTITY. Keep none for a release."
+    )
+    without_spans: Literal["copy", "drop"] = Field(
+        "copy",
+        description="A record without any accepted span: copy it as it is, or drop it if nobody reviewed it.",
+    )
+    unreplaceable: Literal["redact", "keep"] = Field(
+        "redact",
+        description="A value with no surrogate (a relative day, an unknown occupation): its type in brackets, or kept.",
+    )
+
+    @field_validator("keep_labels")
+    @classmethod
+    def _known(cls, labels: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [label for label in labels if label not in LABELS]
+        if unknown:
+            raise ValueError(f"keep_labels must be among {', '.join(LABELS)}; got {', '.join(unknown)}")
+        return labels
+
+
+class SurrogateMethod:
+    """Replace accepted spans by surrogates."""
+
+    spec = MethodSpec(
+        id="surrogate",
+        title="Surrogates",
+        summary="Keeps each text and replaces every accepted span with an invented value of the same type: the same "
+        "person stays one person, and all dates of a unit move by the same number of days.",
+        citation="Stubbs, Uzuner et al. 2015, Challenges in synthesizing surrogate PHI in narrative EMRs",
+        kind="heuristic",
+        needs=("spans",),
+        parameters=SurrogateParameters,
+        good_for="Readable texts that keep their structure, for people who may see the rest of the text.",
+        bad_for="Text whose story identifies a person, and any setting that needs a provable bound.",
+        one_to_one=True,
+    )
+
+    def guarantee(self, parameters: BaseModel, facts: Facts) -> Guarantee:
+        """Return the statement that there is no formal guarantee."""
+        return Guarantee(
+            kind="heuristic",
+            sentence="No formal guarantee: every accepted span is replaced, but the rest of each text is the "
+            "original, word for word, and what it tells can still point to a person.",
+            unit=facts.unit,
+            assumptions=(
+                "Every identifying mention was found by the detector or by the reviewer.",
+                "The workspace's surrogate key stays secret.",
+            ),
+            voided_by=(
+                "A missed identifier.",
+                "A rare event or combination of details in the text.",
+                "Types listed in keep_labels.",
+            ),
+        )
+
+    def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:
+        """Return the seconds that `count` outputs take; no model is called."""
+        each = _SECONDS_A_RECORD + facts.mean_characters * _SECONDS_A_CHARACTER
+        return Plan(
+            model_calls=0,
+            tokens=0,
+            seconds=round(count * each + 0.5, 1),
+            outputs=count,
+            notes=("One output for each training record; no model is used.",),
+        )
+
+    def run(self, context: Context) -> Iterator[Step]:
+        """Yield one step for each few batches, by position in the records' order."""
+        parameters = context.parameters
+        if not isinstance(parameters, SurrogateParameters):
+            raise InternalError("surrogate was started with another method's parameters")
+        if len(context.spans) == 0:
+            raise UserError("surrogate needs accepted spans; this corpus has none: run detect, or import gold spans")
+        total = min(context.count, len(context.records))
+        position = int((context.state or {}).get("position", 0))
+        if position >= total:
+            return
+        work = _Work(context, parameters)
+        while position < total and not context.cancelled():
+            end = min(position + _BATCHES_A_STEP * max(1, context.batch_size), total)
+            step = work.batch(position, end)
+            yield Step(
+                state={"position": end},
+                records=tuple(step.records),
+                funnel=dict(step.funnel),
+                stage="replacing",
+                done=end,
+                total=total,
+                diagnostics=step.diagnostics,
+            )
+            position = end
+
+
+class _Batch:
+    """What one batch made."""
+
+    def __init__(self) -> None:
+        self.records: list[SyntheticRecord] = []
+        self.funnel: Counter[str] = Counter()
+        self.replaced: Counter[str] = Counter()
+        self.kept: Counter[str] = Counter()
+        self.seconds = 0.0
+
+    @property
+    def diagnostics(self) -> dict[str, Any]:
+        """Return counts a label and the batch's seconds; nothing of the text."""
+        return {"replaced": dict(self.replaced), "unreplaceable": dict(self.kept), "seconds": round(self.seconds, 4)}
+
+
+class _Work:
+    """What one run holds in memory: the records, their spans, and a maker that has seen all of them."""
+
+    def __init__(self, context: Context, parameters: SurrogateParameters) -> None:
+        self.parameters = parameters
+        columns = (context.records[c] for c in ("record_id", "text", "source_id", "label"))
+        self.rows: list[tuple[str, str, str | None, str | None]] = [
+            (str(r), str(t), _text_or_none(s), _text_or_none(label)) for r, t, s, label in zip(*columns, strict=True)
+        ]
+        self.spans = _by_record(context.spans)
+        texts = {r: t for r, t, _, _ in self.rows}
+        forbidden = {
+            texts[record_id][span.start : span.end]
+            for record_id, spans in self.spans.items()
+            if record_id in texts
+            for span in spans
+            if span.label in _NAMING
+        }
+        self.maker = SurrogateMaker(
+            context.surrogate_key,
+            context.unit,
+            forbidden=forbidden,
+            keep_labels=parameters.keep_labels,
+            date_shift_days_max=parameters.date_shift_days_max,
+        )
+        if context.unit == "source":
+            for record_id, text, source_id, _ in self.rows:
+                self.maker.observe(text, self.spans.get(record_id, ()), record_id, source_id)
+
+    def batch(self, start: int, end: int) -> _Batch:
+        """Return the surrogate records of positions start..end."""
+        made, began = _Batch(), time.perf_counter()
+        for record_id, text, source_id, label in self.rows[start:end]:
+            made.funnel["made"] += 1
+            spans = self.spans.get(record_id, ())
+            if not spans and self.parameters.without_spans == "drop":
+                made.funnel["dropped: no accepted span"] += 1
+                continue
+            new = self._replaced(text, spans, record_id, source_id, made)
+            made.funnel["kept"] += 1
+            made.records.append(SyntheticRecord(text=new, label=label, lineage=record_id))
+        made.seconds = time.perf_counter() - began
+        return made
+
+    def _replaced(self, text: str, spans: tuple[Span, ...], record_id: str, source_id: str | None, made: _Batch) -> str:
+        replaced = self.maker.replace(text, spans, record_id, source_id)
+        made.replaced.update(span.label for span in replaced.spans)
+        made.replaced.subtract(replaced.kept)
+        made.kept.update(replaced.kept)
+        if self.parameters.unreplaceable == "keep" or not replaced.kept:
+            return replaced.text
+        return redact(replaced.text, [span for span in replaced.spans if span.recogniser == "kept"], "placeholder").text
+
+
+def _text_or_none(value: object) -> str | None:
+    """Return the value as text, None for a missing one."""
+    return None if value is None or value != value else str(value)
+
+
+def _by_record(frame: pd.DataFrame) -> dict[str, tuple[Span, ...]]:
+    columns = (frame[c] for c in ("record_id", "start", "end", "label", "identifier_type"))
+    spans: dict[str, list[Span]] = {}
+    for record_id, start, end, label, kind in zip(*columns, strict=True):
+        span = Span(str(record_id), int(start), int(end), str(label), identifier_type=kind)
+        spans.setdefault(span.record_id, []).append(span)
+    return {record_id: tuple(found) for record_id, found in spans.items()}
