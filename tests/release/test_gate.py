@@ -22,8 +22,13 @@ def finding(name: str, reference: str, value: float, low: float | None, high: fl
 
 def good_findings() -> list[Finding]:
     """Nothing leaks, and 1,000 records make the intervals narrow."""
-    sides = [("pipp", "train"), ("elp_rare", "train"), ("elp_rare", "holdout"), ("pipp_excess", "holdout"),
-             ("verbatim_8gram", "train"), ("verbatim_8gram", "holdout"), ("verbatim_8gram", "baseline")]  # fmt: skip
+    sides = [
+        ("pipp", "train"),
+        *(("pipp_direct", side) for side in ("train", "holdout")),
+        *(("elp_rare", side) for side in ("train", "holdout")),
+        *(("verbatim_8gram", side) for side in ("train", "holdout")),
+        ("pipp_excess", "holdout"),
+    ]
     rows = [finding(name, reference, 0.0, 0.0, 0.002) for name, reference in sides]
     return [*rows, finding("nearest_similarity", "train", 0.4, 0.38, 0.42)]
 
@@ -76,9 +81,9 @@ def test_each_finding_is_needed(policy: Policy) -> None:
         assert not evaluate(policy, [*rest, finding(name, reference, NAN, NAN, NAN)], GOOD).passed
 
 
-# research: verbatim_8gram, train above baseline, upper end at most 0.05. Newcombe: d + hypot(high - p1, p2 - low).
+# research: verbatim_8gram, train above holdout, upper end at most 0.05. Newcombe: d + hypot(high - p1, p2 - low).
 @pytest.mark.parametrize(
-    ("train", "baseline", "passed"),
+    ("train", "holdout", "passed"),
     [
         ((0.00, 0.00, 0.01), (0.00, 0.00, 0.02), True),  # 0 + hypot(.01, 0) = 0.01
         ((0.30, 0.28, 0.32), (0.30, 0.28, 0.32), True),  # boilerplate in both: 0 + hypot(.02, .02) = 0.028
@@ -93,9 +98,9 @@ def test_each_finding_is_needed(policy: Policy) -> None:
         ((-math.inf, 0.00, 0.01), (0.00, 0.00, 0.01), None),  # must not count as "far below the limit"
     ],
 )
-def test_difference_uses_the_unsafe_end(train: tuple, baseline: tuple, passed: bool | None) -> None:
+def test_difference_uses_the_unsafe_end(train: tuple, holdout: tuple, passed: bool | None) -> None:
     rest = [f for f in good_findings() if f.name != "verbatim_8gram"]
-    rows = [*rest, finding("verbatim_8gram", "train", *train), finding("verbatim_8gram", "baseline", *baseline)]
+    rows = [*rest, finding("verbatim_8gram", "train", *train), finding("verbatim_8gram", "holdout", *holdout)]
     found, verdict = line("research", "copies", rows)
     assert found.passed is passed
     assert verdict.passed is (passed is True)
@@ -120,6 +125,25 @@ def test_a_missing_number_says_why() -> None:
     assert found.passed is None
     assert not verdict.passed
     assert "the corpus has no holdout record" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("why", "passed"),
+    [
+        ("no accepted span is a direct identifier", True),  # looked, and there is none
+        ("no span is accepted: run detection", None),  # never looked
+        ("", None),
+        (None, None),
+    ],
+)
+def test_nothing_to_leak_is_told_from_not_known(why: str | None, passed: bool | None) -> None:
+    rows = [f for f in good_findings() if f.name != "pipp_direct"]
+    for reference in ("train", "holdout"):
+        settings = {} if why is None else {"why": why}
+        rows.append(replace(finding("pipp_direct", reference, NAN, None, None, 0), settings=settings))
+    found, verdict = line("research", "direct-identifiers", rows)
+    assert found.passed is passed
+    assert verdict.passed is (passed is True)
 
 
 def test_contradicting_findings_count_as_none() -> None:
