@@ -16,8 +16,8 @@ COLOURS = {"surrogate": "#0072B2", "filter": "#E69F00"}
 GREY = "#8A979C"
 
 
-PRIVACY_AGAINST = ("train", "holdout")
-UTILITY_AGAINST = ("holdout", "train", "none", "real")
+PRIVACY_AGAINST = ("none", "train", "holdout")
+UTILITY_AGAINST = ("none", "train")
 
 
 def ask_and_draw(runs: Mapping[str, Any], names: Mapping[str, str], findings: Mapping[str, Sequence[Finding]]) -> None:

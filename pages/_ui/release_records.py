@@ -14,6 +14,7 @@ import streamlit as st
 import engine
 from pages._ui.highlight import Mark, highlight, segments
 from pages._ui.pager import digest, offset_of, pager
+from pages._ui.privacy_leaks import marks
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, number
 
@@ -153,16 +154,7 @@ def _marks(workspace: engine.Workspace, run_id: str, record: str) -> list[Mark]:
     leaks = workspace.table(run_id, "leaks")
     if leaks is None or leaks.empty:
         return []
-    own = leaks[leaks["record_id"] == record]
-    return [
-        Mark(
-            int(start),
-            int(end),
-            "copied words" if kind == "verbatim" else "known identifier",
-            hue=5 if kind == "verbatim" else 0,
-        )
-        for start, end, kind in zip(own["start"], own["end"], own["kind"], strict=True)
-    ]
+    return marks(leaks[(leaks["record_id"] == record) & (leaks["reference"] == "train")])
 
 
 def _decide(workspace: engine.Workspace, run_id: str, record: str, state: str, ids: list[str]) -> None:

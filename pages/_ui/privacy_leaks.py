@@ -1,0 +1,215 @@
+"""Leaks: examples first. Synthetic text with marked copies; the private side behind a reason.
+
+Privacy posture: source text is read only after a reason was written to the audit log, is shown for
+the one record asked about, and is forgotten when the page turns to another record.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+import engine
+from pages._ui.highlight import LABEL_HUES, Mark, highlight, segments
+from pages._ui.pager import digest, offset_of, pager
+from pages._ui.states import act, notice
+from pages._ui.texts import count_of, label_name
+
+SIZE = 20
+SHORTEST_REASON = 10
+REVEALED = "privacy.revealed"
+COPY_HUE = 5
+
+
+def ranked(leaks: pd.DataFrame) -> pd.DataFrame:
+    """Return one row a synthetic record: longest copy, direct and other identifiers; worst first."""
+    train = leaks[leaks["reference"] == "train"]
+    if train.empty:
+        return pd.DataFrame(columns=["record_id", "longest", "direct", "other"])
+    copies = train[train["kind"] == "verbatim"]
+    found = train[train["kind"] == "entity"].drop_duplicates(["record_id", "entity"])
+    direct = found["identifier_type"] == "direct"
+    table = pd.DataFrame(
+        {
+            "longest": copies.groupby("record_id")["words"].max() if "words" in copies else pd.Series(dtype=float),
+            "direct": found[direct].groupby("record_id").size(),
+            "other": found[~direct].groupby("record_id").size(),
+        }
+    )
+    table = table.fillna(0).astype(int)
+    table.index.name = "record_id"
+    return table.sort_values(["direct", "longest", "other"], ascending=False, kind="stable").reset_index()
+
+
+def draw(workspace: engine.Workspace, run: Any) -> None:
+    """Draw the list of records with leaks and the chosen one in full."""
+    leaks = workspace.table(run.id, "leaks")
+    if leaks is None:
+        st.caption("This examination left no table of leaks.")
+        return
+    records = ranked(leaks)
+    if records.empty:
+        st.success(
+            "No record holds a known identifier of the training part or eight of its words in a row.",
+            icon=":material/check_circle:",
+        )
+        st.caption("Identifiers that nobody marked, and meaning told in other words, are not looked for.")
+        return
+    st.markdown(
+        f"**{count_of(len(records), 'record')}** of {run.kept:,} hold something that also stands in the training part. "
+        "Many of these are chance: common words, places and dates."
+    )
+    key = f"privacy.leaks.page.{run.id}"
+    rows = records.iloc[offset_of(key, SIZE) : offset_of(key, SIZE) + SIZE]
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        chosen = _list(run.id, rows)
+        pager(len(records), key=key, size=SIZE)
+    with right:
+        if chosen is not None:
+            _one(workspace, run, chosen, leaks[leaks["record_id"] == chosen])
+
+
+def _list(run_id: str, rows: pd.DataFrame) -> str | None:
+    ids = [str(record) for record in rows["record_id"]]
+    key = f"privacy.leaks.{run_id}.{digest(ids)}"
+    current = f"privacy.leak.{run_id}"
+
+    def selected() -> None:
+        chosen = st.session_state[key]["selection"]["rows"]
+        if chosen and chosen[0] < len(ids):
+            st.session_state[current] = ids[chosen[0]]
+
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "Record": ids,
+                "Direct": rows["direct"].to_numpy(),
+                "Other": rows["other"].to_numpy(),
+                "Words": rows["longest"].to_numpy(),
+            }
+        ),
+        key=key,
+        on_select=selected,
+        selection_mode="single-row",
+        hide_index=True,
+        height=430,
+        alt="Synthetic records with leaks, worst first",
+        column_config={
+            "Direct": st.column_config.NumberColumn(help="Direct identifiers of the training part in this record"),
+            "Other": st.column_config.NumberColumn(help="Indirect identifiers: places, dates, organisations …"),
+            "Words": st.column_config.NumberColumn(help="Longest run of words copied from one record; 0 below eight"),
+        },
+    )
+    return st.session_state[current] if st.session_state.get(current) in ids else (ids[0] if ids else None)
+
+
+def _one(workspace: engine.Workspace, run: Any, record: str, leaks: pd.DataFrame) -> None:
+    rows = workspace.synthetic(run.id, ids=[record], limit=1)
+    if rows.empty:
+        return
+    own = leaks[leaks["reference"] == "train"]
+    st.markdown("**Synthetic text**, what also stands in the training part marked")
+    with st.container(border=True, height=300, key=f"privacy.text.{record}"):
+        highlight(
+            segments(str(rows.iloc[0]["text"]), marks(own)),
+            key=f"privacy.marks.{run.id}.{record}",
+            label="Synthetic record, copies marked",
+        )
+    with st.container(horizontal=True):
+        st.button(
+            "Reject this record",
+            icon=":material/cancel:",
+            key=f"privacy.reject.{record}",
+            disabled=rows.iloc[0]["approval"] == "rejected",
+            on_click=act,
+            args=(workspace.approve, run.id, [record], "rejected"),
+            kwargs={"done": "The record is rejected: it will not be released."},
+        )
+    _private_side(workspace, run, record, own)
+
+
+def marks(leaks: pd.DataFrame, *, side: str = "") -> list[Mark]:
+    """Return marks for the synthetic side, or with `side="source_"` for the private one."""
+    names: list[Mark] = []
+    copies: list[tuple[int, int]] = []
+    for row in leaks.itertuples(index=False):
+        start, end = int(getattr(row, f"{side}start")), int(getattr(row, f"{side}end"))
+        if row.kind == "verbatim":
+            copies.append((start, end))
+        else:
+            label, direct = str(row.label), str(row.identifier_type) == "direct"
+            names.append(Mark(start, end, label_name(label), hue=LABEL_HUES.get(label, 6), decided=direct))
+    taken = sorted((mark.start, mark.end) for mark in names)
+    pieces = [piece for copy in copies for piece in without(copy, taken)]
+    return [*names, *(Mark(start, end, "copied words", hue=COPY_HUE) for start, end in pieces)]
+
+
+def without(passage: tuple[int, int], taken: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return what is left of a passage outside the taken stretches (sorted by start)."""
+    left, cursor = [], passage[0]
+    for start, end in taken:
+        if end <= cursor or start >= passage[1]:
+            continue
+        if start > cursor:
+            left.append((cursor, start))
+        cursor = max(cursor, end)
+    if cursor < passage[1]:
+        left.append((cursor, passage[1]))
+    return left
+
+
+def _private_side(workspace: engine.Workspace, run: Any, record: str, leaks: pd.DataFrame) -> None:
+    sources = [str(s) for s in leaks["source_record_id"].value_counts().index]
+    if not sources:
+        return
+    shown = st.session_state.get(REVEALED)
+    if shown and shown[:2] == (run.id, record) and shown[2] in sources:
+        source = str(shown[2])
+        st.markdown(f"**Private text**, the training record that shares most (`{source}`)")
+        with st.container(border=True, height=260, key=f"privacy.source.{record}"):
+            highlight(
+                segments(
+                    workspace.record_text(run.corpus_id, source),
+                    marks(leaks[leaks["source_record_id"] == source], side="source_"),
+                ),
+                key=f"privacy.source.marks.{run.id}.{record}",
+                label="Private record, copies marked",
+            )
+        st.button("Hide the private text", key="privacy.hide", on_click=_hide)
+        return
+    with st.expander("Show the private side", icon=":material/visibility_lock:", key=f"privacy.reveal.{record}"):
+        st.caption(
+            f"{count_of(len(sources), 'training record')} may stand behind these marks. "
+            "Looking is written to the audit log with your reason. Write no names into it."
+        )
+        st.text_input(
+            "Reason",
+            key="privacy.reason",
+            max_chars=200,
+            placeholder="for example: check whether this is a stock phrase",
+        )
+        st.button(
+            "Show the record that shares most",
+            key=f"privacy.reveal.do.{record}",
+            icon=":material/visibility:",
+            on_click=_reveal,
+            args=(workspace, run.id, record, sources[0]),
+        )
+
+
+def _reveal(workspace: engine.Workspace, run_id: str, record: str, source: str) -> None:
+    reason = " ".join(str(st.session_state.get("privacy.reason") or "").split())
+    if len(reason) < SHORTEST_REASON:
+        notice(
+            f"Give a reason of at least {SHORTEST_REASON} characters; the private text stays hidden.", kind="problem"
+        )
+        return
+    if act(workspace.note, "private text revealed", run_id, reason=reason, synthetic=record, source=source) is not None:
+        st.session_state[REVEALED] = (run_id, record, source)
+
+
+def _hide() -> None:
+    st.session_state.pop(REVEALED, None)

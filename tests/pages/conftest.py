@@ -1,0 +1,280 @@
+"""A workspace in which the examination and release pages have something to show.
+
+Runs and their records are written as the worker commits them; findings and tables are made by the
+real examination on a sample corpus. A held worker lock keeps a second process from starting.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from streamlit.testing.v1 import AppTest  # noqa: E402
+
+import engine  # noqa: E402
+from engine.store.audit import now  # noqa: E402
+from engine.store.base import new_id  # noqa: E402
+
+PLANTED = "said that the long evening walk along the river did her a great deal of good last week"
+
+
+@dataclass(frozen=True)
+class Seeded:
+    """Ids of what the workspace holds."""
+
+    path: Path
+    corpus: str
+    run: str
+    other: str
+
+    def open(self) -> engine.Workspace:
+        return engine.open_workspace(self.path)
+
+
+def add_run(
+    workspace: engine.Workspace,
+    corpus_id: str,
+    records: list[dict[str, Any]],
+    *,
+    method: str = "filter",
+    title: str = "Three-stage filter",
+    state: str = "done",
+    error: str | None = None,
+) -> str:
+    """Write a run with its records the way the worker leaves it; return its id."""
+    from engine.dp.guarantee import Guarantee
+    from engine.store.corpora import corpus_row
+    from engine.store.schema import runs, synthetic
+
+    run_id, at = new_id("r"), now()
+    with workspace.db.write() as connection:
+        revision = corpus_row(connection, corpus_id).revision
+        connection.execute(
+            runs.insert().values(
+                id=run_id,
+                corpus_id=corpus_id,
+                method=method,
+                title=title,
+                parameters={},
+                seed=1,
+                model="builtin",
+                count=len(records),
+                state=state,
+                created=at,
+                started=at,
+                finished=at if state != "running" else None,
+                seconds=1.0,
+                kept=len(records),
+                funnel={"made": len(records), "kept": len(records)},
+                diagnostics={},
+                guarantee=Guarantee("none", "No formal guarantee covers this run.").as_dict(),
+                manifest={"versions": {"understudy": "0.1.0"}},
+                error=error,
+                revision=revision,
+                needs_spans=True,
+                job_id="",
+            )
+        )
+        if records:
+            connection.execute(
+                synthetic.insert(),
+                [{"run_id": run_id, "position": i, "record_id": f"s-{i + 1:06d}", **r} for i, r in enumerate(records)],
+            )
+    return run_id
+
+
+def add_job(
+    workspace: engine.Workspace,
+    kind: str,
+    state: str,
+    *,
+    corpus_id: str,
+    run_id: str | None = None,
+    error: str | None = None,
+) -> str:
+    """Write a job in a given state, as the queue keeps it; return its id."""
+    from engine.store.schema import jobs
+
+    job_id, at = new_id("j"), now()
+    with workspace.db.write() as connection:
+        connection.execute(
+            jobs.insert().values(
+                id=job_id,
+                kind=kind,
+                lane="heavy",
+                state=state,
+                stage="word-for-word copies",
+                done=3,
+                total=10,
+                seconds_left=40.0,
+                created=at,
+                started=at,
+                finished=at if state == "failed" else None,
+                heartbeat=at,
+                error=error,
+                sample=[],
+                arguments={"privacy": True, "utility": True},
+                corpus_id=corpus_id,
+                run_id=run_id,
+            )
+        )
+    return job_id
+
+
+def mixed_records(workspace: engine.Workspace, corpus_id: str, count: int, copied: int) -> list[dict[str, Any]]:
+    """Return records of which `copied` repeat a training record word for word."""
+    train = workspace.records(corpus_id, split="train", limit=count)
+    made = []
+    for i, row in enumerate(train.itertuples(index=False)):
+        text = (
+            str(row.text) if i < copied else f"Visit {i}. The patient {PLANTED}, and asked about point {i * 7} again."
+        )
+        made.append({"text": text, "label": row.label, "lineage": row.record_id if i < copied else None})
+    return made
+
+
+def examine(workspace: engine.Workspace, run_id: str, *, groups: tuple[str, ...] = ("privacy", "utility")) -> None:
+    """Examine a run without encoder and detector; what needs them is reported as not estimable."""
+    from engine.analysis.examine import ExamineInput, examine_run
+
+    run = workspace.run(run_id)
+    frame = workspace._frame(run.corpus_id)
+    output = examine_run(
+        ExamineInput(
+            synthetic=workspace._synthetic_frame(run_id)[["record_id", "text", "label", "lineage"]],
+            train=frame[frame["split"] == "train"].reset_index(drop=True),
+            holdout=frame[frame["split"] == "holdout"].reset_index(drop=True),
+            train_spans=workspace.accepted_spans(run.corpus_id, "train"),
+            holdout_spans=workspace.accepted_spans(run.corpus_id, "holdout"),
+            privacy="privacy" in groups,
+            utility="utility" in groups,
+            seed=1,
+        )
+    )
+    workspace._save_tables(run_id, output.tables)
+    from engine.store.runs import run_row
+
+    with workspace.db.write() as connection:
+        revision = run_row(connection, run_id).corpus_revision
+        workspace._save_examination(connection, run_id, output.findings, output.record_risk, revision, groups)
+
+
+def build(path: Path) -> Seeded:
+    """Fill a workspace: a sample corpus, two runs, both examined."""
+    workspace = engine.open_workspace(path)
+    corpus = workspace.import_sample("clinic_letters")
+    workspace.use_gold(corpus.id)
+    run = add_run(workspace, corpus.id, mixed_records(workspace, corpus.id, 120, 12))
+    other = add_run(
+        workspace,
+        corpus.id,
+        mixed_records(workspace, corpus.id, 120, 90),
+        method="surrogate",
+        title="Surrogate replacement",
+    )
+    for run_id in (run, other):
+        examine(workspace, run_id)
+    workspace.close()
+    return Seeded(path, corpus.id, run, other)
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Seeded:
+    """Build the workspace once a session."""
+    return build(tmp_path_factory.mktemp("built") / "workspace")
+
+
+@pytest.fixture
+def no_worker() -> Iterator[Any]:
+    """Return a function that keeps a workspace's worker from starting until the test ends."""
+    from engine.jobs.lock import ProcessLock
+    from engine.store.folder import Folder
+
+    locks = []
+
+    def hold(path: Path) -> None:
+        lock = ProcessLock(Folder(path).worker_lock)
+        assert lock.acquire()
+        locks.append(lock)
+
+    yield hold
+    for lock in locks:
+        lock.release()
+
+
+@pytest.fixture
+def seeded(built: Seeded, tmp_path: Path, no_worker: Any, monkeypatch: pytest.MonkeyPatch) -> Seeded:
+    """Return a copy of the built workspace that this test may change."""
+    path = tmp_path / "workspace"
+    shutil.copytree(built.path, path)
+    copy = replace(built, path=path)
+    no_worker(copy.open().folder.path)
+    monkeypatch.setenv("UNDERSTUDY_WORKSPACE", str(path))
+    return copy
+
+
+@pytest.fixture
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a workspace with nothing in it."""
+    path = tmp_path / "workspace"
+    monkeypatch.setenv("UNDERSTUDY_WORKSPACE", str(path))
+    return path
+
+
+@pytest.fixture
+def visit() -> Any:
+    """Return a function that opens a page in a fresh session and asserts that it did not crash."""
+
+    def go(page_id: str, **state: Any) -> AppTest:
+        from pages._ui.navigation import page_path
+
+        app = AppTest.from_file(str(ROOT / "pages" / "_ui" / "main.py"), default_timeout=30)
+        for key, value in state.items():
+            app.session_state[key] = value
+        app.run()
+        app.switch_page(page_path(page_id)).run()
+        assert not app.exception, app.exception
+        return app
+
+    return go
+
+
+@pytest.fixture(name="add_run")
+def add_run_fixture() -> Any:
+    """Return `add_run` for tests that need another run."""
+    return add_run
+
+
+@pytest.fixture(name="add_job")
+def add_job_fixture() -> Any:
+    """Return `add_job` for tests that need a job in some state."""
+    return add_job
+
+
+@pytest.fixture
+def import_small() -> Any:
+    """Return a function that imports a corpus of ten short records."""
+
+    def do(workspace: engine.Workspace) -> Any:
+        from engine.corpus.mapping import ColumnMapping
+
+        lines = [
+            "text,label",
+            *(f"Visitor {i} asked about the opening hours,question" for i in range(10)),
+        ]
+        content = "\n".join(lines).encode()
+        return workspace.import_corpus(content, "small.csv", ColumnMapping(text="text", label="label"), name="Small")
+
+    return do

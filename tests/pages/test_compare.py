@@ -1,0 +1,102 @@
+"""The compare page: better, worse or cannot tell; the board; texts side by side."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.analysis.findings import Finding
+from pages._ui import compare_board, compare_table
+
+
+def words(app, *kinds: str) -> str:
+    return "\n".join(str(e.value) for kind in kinds for e in getattr(app, kind))
+
+
+def test_empty(empty, visit):
+    assert "Nothing loaded yet" in words(visit("compare"), "subheader")
+
+
+def test_one_examined_run_is_not_enough(seeded, visit):
+    seeded.open().delete_run(seeded.other)
+    app = visit("compare")
+    assert "Two examined runs are needed" in words(app, "subheader")
+
+
+def test_full(seeded, visit):
+    app = visit("compare", **{"compare.runs": [seeded.other, seeded.run]})
+    assert app.multiselect(key="compare.runs").value == [seeded.other, seeded.run]
+    sentence = next(m.value for m in app.markdown if "against" in m.value)
+    assert "B · Three-stage filter" in sentence
+    table = app.dataframe[0].value
+    assert "A · Surrogate replacement" in table.columns
+    column = "B · Three-stage filter against A · Surrogate replacement"
+    copies = table[(table["Finding"] == "Records with an eight-word copy") & (table["Held against"] == "training part")]
+    assert copies[column].iloc[0] == "▲ better"  # 12 copies of 120 against 90 of 120
+
+
+def test_one_run_chosen(seeded, visit):
+    app = visit("compare", **{"compare.runs": [seeded.run]})
+    assert "at least two" in words(app, "info")
+
+
+@pytest.mark.parametrize("view", ["Board", "Texts"])
+def test_views(seeded, visit, view):
+    app = visit("compare", **{"compare.view": view, "compare.runs": [seeded.run, seeded.other]})
+    if view == "Texts":
+        shown = [str(e.value) for e in app.text]
+        assert shown[0] == str(seeded.open().synthetic(seeded.run, limit=1)["text"].iloc[0])
+        app.number_input(key="compare.text").set_value(120).run()
+        assert "point 833" in str(app.text[0].value)
+    else:
+        assert app.get("plotly_chart")
+
+
+def test_running_and_failed(seeded, visit, add_run, import_small):
+    workspace = seeded.open()
+    corpus = import_small(workspace)
+    run = add_run(workspace, corpus.id, [], state="failed", error="The disk is full.")
+    app = visit("compare", **{"_ui.next_corpus": corpus.id})
+    assert "The disk is full" in words(app, "error")
+    add_run(workspace, corpus.id, [], state="running")
+    app = visit("compare", **{"_ui.next_corpus": corpus.id})
+    assert "running" in words(app, "info") + words(app, "markdown")
+    assert workspace.run(run).state == "failed"
+
+
+def test_stale(seeded, visit):
+    workspace = seeded.open()
+    record = str(workspace.records(seeded.corpus, split="train", limit=1)["record_id"].iloc[0])
+    workspace.add_span(seeded.corpus, record, 0, 3, "PERSON")
+    assert "Out of date" in words(visit("compare"), "warning")
+
+
+@pytest.mark.parametrize(
+    ("points", "beaten"),
+    [
+        ({"a": (1, 1), "b": (2, 2)}, {"a"}),
+        ({"a": (1, 2), "b": (2, 1)}, set()),
+        ({"a": (1, 1), "b": (1, 1)}, set()),  # equal runs do not beat each other
+        ({"a": (1, 1), "b": (1, 2), "c": (0, 0)}, {"a", "c"}),
+    ],
+)
+def test_dominated(points, beaten):
+    assert compare_board.dominated(points) == beaten
+
+
+def test_goodness_follows_the_direction():
+    def finding(value: float, direction: str) -> Finding:
+        return Finding("x", value, None, None, 1, "train", "x", direction, "utility")  # type: ignore[arg-type]
+
+    assert compare_board.goodness(finding(1, "lower is safer"), None) < compare_board.goodness(
+        finding(0, "lower is safer"), None
+    )
+    assert compare_board.goodness(finding(0.4, "closer to real is better"), 0.5) > compare_board.goodness(
+        finding(0.9, "closer to real is better"), 0.5
+    )
+
+
+def test_cell():
+    nan = float("nan")
+    assert compare_table.cell("pipp", 0.25, 0.2, 0.3) == "25.0 % (20.0 % to 30.0 %)"
+    assert compare_table.cell("pipp", 0.25, nan, nan) == "25.0 %"
+    assert compare_table.cell("pipp", nan, nan, nan) == "–"

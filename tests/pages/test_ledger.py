@@ -1,0 +1,77 @@
+"""The ledger page: an honest formal total, the timeline, the audit log and its check."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from pages._ui import ledger_events
+
+
+def words(app, *kinds: str) -> str:
+    return "\n".join(str(e.value) for kind in kinds for e in getattr(app, kind))
+
+
+def test_empty(empty, visit):
+    app = visit("ledger")
+    assert "Nothing has happened yet" in words(app, "subheader")
+    assert "Nothing has been spent" in words(app, "info")
+    assert app.button(key="ledger.verify").disabled
+
+
+def test_before_a_release_nothing_is_spent(seeded, visit):
+    app = visit("ledger")
+    assert "make no formal claim" in words(app, "info")
+    assert not app.warning
+
+
+def test_a_release_without_proof_makes_the_total_unbounded(seeded, visit):
+    workspace = seeded.open()
+    workspace.approve_all_pending(seeded.run)
+    workspace.release(seeded.run, "exploratory")
+    app = visit("ledger")
+    assert "unbounded" in words(app, "warning")
+    assert "1 release left" in words(app, "markdown")
+    table = app.dataframe[0].value
+    row = table[table["What"] == "Released"].iloc[0]
+    assert row["Effect on the formal total"] == "unbounded from here on"
+    assert "exploratory" in row["Details"]
+
+
+def test_audit_holds_and_a_change_is_found(seeded, visit):
+    app = visit("ledger")
+    app.button(key="ledger.verify").click().run()
+    assert "hold together" in words(app, "success")
+    with sqlite3.connect(seeded.open().folder.database) as connection:  # someone with the file in hand
+        for (name,) in connection.execute("select name from sqlite_master where type = 'trigger'").fetchall():
+            connection.execute(f"drop trigger {name}")
+        connection.execute("update audit set actor = 'nobody' where seq = 2")
+    app.button(key="ledger.verify").click().run()
+    assert "Line 2 is the first" in words(app, "error")
+
+
+def test_export_has_every_line_and_no_text(seeded):
+    workspace = seeded.open()
+    for number in range(30):
+        workspace.note("looked", f"r-{number}")
+    exported = ledger_events.all_lines(workspace).decode()
+    assert exported.count("\n") == workspace.verify_audit()["lines"] + 1
+    text = str(workspace.records(seeded.corpus, limit=1)["text"].iloc[0])
+    assert text[:40] not in exported
+
+
+def test_scope(seeded, visit, import_small):
+    workspace = seeded.open()
+    other = import_small(workspace)
+    app = visit("ledger", **{"_ui.next_corpus": other.id})
+    assert set(app.dataframe[0].value["What"]) == {"Loaded"}
+    app = visit("ledger", **{"_ui.next_corpus": other.id, "ledger.scope": "Whole workspace"})
+    assert {"Loaded", "Run finished", "Examined"} <= set(app.dataframe[0].value["What"])
+
+
+def test_running_and_failed_runs_are_told_apart(seeded, visit, add_run):
+    workspace = seeded.open()
+    add_run(workspace, seeded.corpus, [], state="failed", error="x")
+    add_run(workspace, seeded.corpus, [], state="running")
+    details = list(visit("ledger").dataframe[0].value["Details"])
+    assert sum("failed" in line for line in details) == 1
+    assert not any("running" in line for line in details)

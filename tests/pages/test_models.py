@@ -1,0 +1,75 @@
+"""The models page: what is here, what is missing, and a self-test that notices damage."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pages._ui import models_cards
+
+
+def words(app, *kinds: str) -> str:
+    return "\n".join(str(e.value) for kind in kinds for e in getattr(app, kind))
+
+
+def test_every_model_has_a_card(empty, visit):
+    app = visit("models")
+    for model_id in models_cards.EXPECTED:
+        assert app.container(key=f"models.card.{model_id}").markdown
+    shown = words(app, "markdown", "code")
+    assert "Apache-2.0" in shown
+    assert "SHA-256" in shown
+
+
+def test_self_test_passes_on_what_is_installed(empty, visit):
+    app = visit("models")
+    app.button(key="models.test").click().run(timeout=60)
+    assert not app.exception
+    assert "bit by bit" in words(app, "success")
+
+
+def write_weights(folder: Path, *, extra: bytes = b"") -> dict:
+    import hashlib
+
+    header = json.dumps({"w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}).encode()
+    data = len(header).to_bytes(8, "little") + header + b"\0" * 24 + extra
+    (folder / "model.safetensors").write_bytes(data)
+    return {
+        "id": "builtin",
+        "kind": "language model",
+        "folder": str(folder),
+        "sha256": hashlib.sha256(data).hexdigest(),
+    }
+
+
+def test_whole_file_passes(tmp_path):
+    assert models_cards.check(write_weights(tmp_path))[0]
+    assert models_cards._header(tmp_path / "model.safetensors")[0] == 6
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda p: p.write_bytes(p.read_bytes()[:-4]),  # cut off
+        lambda p: p.write_bytes(p.read_bytes() + b"x"),  # grown
+        lambda p: p.write_bytes(b"\x05"),  # no header
+        lambda p: p.write_bytes(p.read_bytes()[:-1] + b"\x01"),  # one number changed
+        lambda p: p.unlink(),
+    ],
+)
+def test_damage_is_noticed(tmp_path, damage):
+    model = write_weights(tmp_path)
+    damage(tmp_path / "model.safetensors")
+    ok, sentence = models_cards.check(model)
+    assert not ok
+    assert sentence.endswith("nstall the application again.") or "Install it again" in sentence
+
+
+def test_a_missing_model_says_so(empty, visit, monkeypatch):
+    import engine.models.builtin
+
+    monkeypatch.setattr(engine.models.builtin, "ASSETS", empty / "nowhere")
+    app = visit("models")
+    assert words(app, "error").count("Not on this machine") == 2

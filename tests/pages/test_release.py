@@ -1,0 +1,187 @@
+"""The release page: check-list, approval by stable id, build, downloads, and each state."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.errors import RefusedError
+from pages._ui import release_records
+
+
+def texts(app, kind: str = "markdown") -> str:
+    return "\n".join(str(element.value) for element in getattr(app, kind))
+
+
+def everything(app) -> str:
+    kinds = ("markdown", "caption", "info", "warning", "error", "success", "subheader", "title")
+    return "\n".join(texts(app, kind) for kind in kinds)
+
+
+def test_empty(empty, visit):
+    app = visit("release")
+    assert "Nothing loaded yet" in texts(app, "subheader")
+    assert app.button(key="release.load").label == "Load a file"
+
+
+def test_no_runs_yet(empty, visit, import_small):
+    import engine
+
+    import_small(engine.open_workspace(empty))
+    app = visit("release")
+    assert app.button(key="release.plan").label == "Plan a run"
+
+
+def test_exploratory_opens_once_a_record_is_approved(seeded, visit):
+    app = visit("release", **{"_ui.run": seeded.run})
+    assert "The gate is closed" in texts(app, "warning")
+    assert app.button(key="release.build").disabled
+    app.button(key=f"release.approved.{seeded.run}").click().run()
+    assert not app.exception
+    assert seeded.open().approval_counts(seeded.run)["approved"] == 1
+    assert "The gate is open" in texts(app, "success")
+    assert not app.button(key="release.build").disabled
+
+
+def test_check_list_says_what_would_help(seeded, visit):
+    app = visit("release", **{"_ui.run": seeded.run, "release.policy.choice": "public"})
+    shown = everything(app)
+    for line in seeded.open().gate(seeded.run, "public").rules:
+        assert app.container(key=f"release.rule.{line.rule}").markdown[0].value.count(line.title.split(" (")[0]) == 1
+    assert "What would help" in shown
+    assert "not met" in shown
+    assert app.text_input(key="release.second")
+    assert app.button(key="release.build").disabled
+
+
+def test_refused_release_changes_nothing(seeded, visit):
+    """The button's limits are in the engine too: a forged click is refused there."""
+    with pytest.raises(RefusedError):
+        seeded.open().release(seeded.run, "exploratory")
+    assert seeded.open().releases() == []
+
+
+def test_decisions_follow_ids_and_move_on(seeded, visit):
+    app = visit("release", **{"_ui.run": seeded.run})
+    first, second = list(seeded.open().synthetic(seeded.run, limit=2, order="risk")["record_id"])
+    app.button(key=f"release.rejected.{seeded.run}").click().run()
+    assert app.session_state[f"release.record.{seeded.run}"] == second
+    app.button(key=f"release.approved.{seeded.run}").click().run()
+    rows = seeded.open().synthetic(seeded.run, ids=[first, second])
+    assert list(rows["approval"]) == ["rejected", "approved"]
+    app.button(key=f"release.previous.{seeded.run}").click().run()
+    assert app.session_state[f"release.record.{seeded.run}"] == second
+    app.button(key=f"release.pending.{seeded.run}").click().run()
+    assert list(seeded.open().synthetic(seeded.run, ids=[first, second])["approval"]) == ["rejected", "pending"]
+
+
+def test_shortcuts(seeded, visit):
+    app = visit("release", **{"_ui.run": seeded.run})
+    shortcuts = {
+        app.button(key=f"release.{name}.{seeded.run}").proto.shortcut.upper()
+        for name in ("approved", "rejected", "next", "previous")
+    }
+    assert shortcuts == {"A", "X", "J", "K"}
+
+
+def test_rest_is_counted_before_it_is_approved(seeded, visit):
+    app = visit("release", **{"_ui.run": seeded.run})
+    expected = seeded.open().pending_below(seeded.run, 0.2)
+    assert expected
+    button = app.button(key=f"release.rest.below.{seeded.run}")
+    assert f"{expected:,}" in button.label
+    button.click().run()
+    assert seeded.open().approval_counts(seeded.run)["approved"] == expected
+    assert f"{expected:,} records approved together" in texts(app, "success")
+
+
+def test_build_and_download(seeded, visit):
+    workspace = seeded.open()
+    workspace.approve_all_pending(seeded.run)
+    app = visit("release", **{"_ui.run": seeded.run})
+    app.text_input(key="release.card.title").set_value("River walks").run()
+    app.button(key="release.build").click().run()
+    assert not app.exception
+    (made,) = workspace.releases()
+    assert made.records == workspace.run(seeded.run).kept
+    assert "released" in texts(app, "success")
+    assert "River walks" in workspace.release_file(made.id, "DATA_CARD.md").decode()
+    keys = {button.key for button in app.get("download_button")}
+    assert keys == {f"release.download.{made.id}.{name}" for name in made.files}
+    assert {"records.csv", "DATA_CARD.md", "manifest.json"} <= set(made.files)
+    assert "sha256sum --check SHA256SUMS" in texts(app, "code")
+    assert made.path in texts(app, "code")
+
+
+def test_formats_are_asked_for(seeded, visit):
+    seeded.open().approve_all_pending(seeded.run)
+    app = visit("release", **{"_ui.run": seeded.run, "release.formats": ["jsonl"]})
+    app.button(key="release.build").click().run()
+    (made,) = seeded.open().releases()
+    assert {name for name in made.files if name.startswith("records")} == {"records.jsonl"}
+
+
+def test_download_checks_again(seeded):
+    from pages._ui.release_bundle import _reader
+
+    workspace = seeded.open()
+    workspace.approve_all_pending(seeded.run)
+    made = workspace.release(seeded.run, "exploratory")
+    assert _reader(workspace, made.id, "records.csv")().startswith(b'"id"')
+    (workspace.folder.release(made.id) / "records.csv").write_bytes(b"changed")
+    with pytest.raises(RefusedError, match="changed after its release"):
+        _reader(workspace, made.id, "records.csv")()
+
+
+def test_stale_run_keeps_the_gate_closed(seeded, visit):
+    workspace = seeded.open()
+    workspace.approve_all_pending(seeded.run)
+    record = str(workspace.records(seeded.corpus, split="train", limit=1)["record_id"].iloc[0])
+    workspace.add_span(seeded.corpus, record, 0, 3, "PERSON")
+    app = visit("release", **{"_ui.run": seeded.run})
+    assert "Out of date" in texts(app, "warning")
+    assert "The gate is closed" in texts(app, "warning")
+    assert app.button(key="release.build").disabled
+
+
+def test_running_and_failed_runs(seeded, visit, add_run, add_job, import_small):
+    workspace = seeded.open()
+    corpus = import_small(workspace)
+    run = add_run(workspace, corpus.id, [], state="running")
+    job = add_job(workspace, "synthesize", "running", corpus_id=corpus.id, run_id=run)
+    app = visit("release", **{"_ui.next_corpus": corpus.id})
+    assert "still being made" in texts(app)
+    workspace.cancel(job)
+    workspace.delete_run(run)
+    add_run(workspace, corpus.id, [], state="failed", error="The machine ran out of memory.")
+    app = visit("release", **{"_ui.next_corpus": corpus.id})
+    assert "The machine ran out of memory" in texts(app, "error")
+    assert app.button(key="release.runs")
+
+
+def test_one_record_without_risk(seeded, visit, add_run):
+    workspace = seeded.open()
+    run = add_run(workspace, seeded.corpus, [{"text": "Only one.", "label": None, "lineage": None}])
+    app = visit("release", **{"_ui.run": run})
+    shown = app.dataframe[0].value
+    assert list(shown.columns) == ["Decision", "Text"]
+    assert app.button(key=f"release.next.{run}").disabled
+    app.button(key=f"release.rest.all.{run}").click().run()
+    assert workspace.approval_counts(run)["approved"] == 1
+
+
+def test_record_text_is_only_plain_table_text(seeded, visit, add_run):
+    hostile = "=cmd() ![x](http://example.org/x.png) <script>alert(1)</script> **bold**"
+    workspace = seeded.open()
+    run = add_run(workspace, seeded.corpus, [{"text": hostile, "label": None, "lineage": None}])
+    app = visit("release", **{"_ui.run": run})
+    assert "example.org" not in everything(app)
+    assert "example.org" in str(app.dataframe[0].value["Text"].iloc[0])
+
+
+def test_chosen_record_falls_back_to_the_first_of_the_page(monkeypatch):
+    import streamlit as st
+
+    monkeypatch.setattr(st, "session_state", {"release.record.r": "s-9"})
+    assert release_records._current("r", ["s-1", "s-2"]) == "s-1"
+    assert release_records._current("r", ["s-8", "s-9"]) == "s-9"
+    assert release_records._current("r", []) is None

@@ -1,0 +1,96 @@
+"""The settings page: person, self-check, storage, backup, typed deletion, support file, policies."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import engine
+from pages._ui import settings_parts
+
+
+def words(app, *kinds: str) -> str:
+    return "\n".join(str(e.value) for kind in kinds for e in getattr(app, kind))
+
+
+def test_empty(empty, visit):
+    app = visit("settings")
+    assert "There is no corpus to delete" in words(app, "caption")
+    assert app.text_input(key="settings.actor").value == "custodian"
+
+
+def test_name_goes_into_the_audit_log(seeded, visit):
+    app = visit("settings")
+    app.text_input(key="settings.actor").set_value("Ada  Lovelace").run()
+    app.run()
+    other = engine.open_workspace(seeded.path)
+    assert other.actor == "Ada Lovelace"
+    other.note("looked", "r-1")
+    assert other.audit(limit=1)["actor"].iloc[0] == "Ada Lovelace"
+
+
+def test_empty_name_is_refused(seeded, visit):
+    app = visit("settings")
+    app.text_input(key="settings.actor").set_value("   ").run()
+    assert "must not be empty" in words(app, "error")
+
+
+def test_self_check_is_a_table(seeded, visit):
+    app = visit("settings")
+    app.button(key="settings.doctor").click().run(timeout=60)
+    assert not app.exception
+    table = next(d.value for d in app.dataframe if "Result" in d.value.columns)
+    assert set(table["Result"]) <= {"passed", "FAILED"}
+    assert any("telemetry" in check for check in table["Check"])
+
+
+def test_support_file_holds_no_record_text(seeded):
+    workspace = seeded.open()
+    data = settings_parts.support_file(workspace)
+    content = b"".join(
+        zipfile.ZipFile(io.BytesIO(data)).read(name) for name in zipfile.ZipFile(io.BytesIO(data)).namelist()
+    )
+    for text in [
+        *workspace.records(seeded.corpus, limit=30)["text"],
+        *workspace.synthetic(seeded.run, limit=30)["text"],
+    ]:
+        for start in range(0, max(1, len(text) - 25), 25):
+            assert text[start : start + 25].encode() not in content
+
+
+def test_backup_is_written_and_a_second_one_refused(seeded, visit, tmp_path):
+    target = tmp_path / "copy.zip"
+    app = visit("settings", **{"settings.backup": str(target)})
+    app.button(key="settings.backup.do").click().run()
+    assert zipfile.is_zipfile(target)
+    assert "Backup written" in words(app, "success")
+    app.button(key="settings.backup.do").click().run()
+    assert "exists already" in words(app, "error")
+
+
+def test_deletion_needs_the_name(seeded, visit):
+    workspace = seeded.open()
+    name = workspace.corpus(seeded.corpus).name
+    app = visit("settings", **{"settings.delete.corpus": seeded.corpus})
+    assert app.button(key="settings.delete.do").disabled
+    app.text_input(key=f"settings.delete.name.{seeded.corpus}").set_value(name.lower()).run()
+    assert app.button(key="settings.delete.do").disabled
+    app.text_input(key=f"settings.delete.name.{seeded.corpus}").set_value(name).run()
+    app.button(key="settings.delete.do").click().run()
+    assert not app.exception
+    assert workspace.corpora() == []
+    assert "deleted" in words(app, "success")
+
+
+def test_policies_stand_side_by_side(empty, visit):
+    table = visit("settings").dataframe[-1].value
+    assert list(table.columns) == ["Condition", "Exploratory", "Internal sharing", "Research release", "Public release"]
+    row = table[table["Condition"] == "Second person signs"].iloc[0]
+    assert list(row[1:]) == ["no", "no", "no", "yes"]
+
+
+def test_storage_adds_up(seeded):
+    used = seeded.open().storage()
+    assert used["total"] == sum(size for name, size in used.items() if name != "total")
+    assert used["database"] > 0
+    assert used["corpora"] > 0
