@@ -204,7 +204,9 @@ class _Work:
 
 def _text_or_none(value: object) -> str | None:
     """Return the value as text, None for a missing one."""
-    return None if value is None or value != value else str(value)
+    import pandas as pd
+
+    return None if pd.isna(value) else str(value)  # type: ignore[call-overload]
 
 
 def _by_record(frame: pd.DataFrame) -> dict[str, tuple[Span, ...]]:

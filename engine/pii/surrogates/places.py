@@ -170,7 +170,7 @@ class Places:
         name = ""
         for _ in range(_TRIES):
             name = invented.town(draw.random())
-            if name.isalpha() and fold(name) != key and fold(name) not in self._forbidden:
+            if name.isalpha() and key not in fold(name) and fold(name) not in self._forbidden:
                 return name
         return name + "ham"
 

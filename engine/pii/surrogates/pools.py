@@ -6,6 +6,7 @@ are invented, so a surrogate address is nobody's.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -73,25 +74,23 @@ class Pools:
 @cache
 def pools() -> Pools:
     """Return the pools; the first call takes about a tenth of a second."""
-    women, men, surnames = set(FEMALE), set(MALE), set()
+    counts = {"f": Counter(FEMALE), "m": Counter(MALE)}
+    surnames: set[str] = set()
     for locale in _LOCALES:
         provider = import_module(f"faker.providers.person.{locale}").Provider
-        women |= set(getattr(provider, "first_names_female", ()))
-        men |= set(getattr(provider, "first_names_male", ()))
+        counts["f"].update(set(getattr(provider, "first_names_female", ())))
+        counts["m"].update(set(getattr(provider, "first_names_male", ())))
         if locale in _SURNAME_LOCALES:
             surnames |= set(getattr(provider, "last_names", ()))
-    women, men = {n for n in women if n.isalpha()}, {n for n in men if n.isalpha()}
-    both = {fold(n) for n in women} & {fold(n) for n in men}
-    known = {fold(n): "f" for n in women} | {fold(n): "m" for n in men} | dict.fromkeys(both, "")
+    given = {name: _gender(name, counts) for name in {*counts["f"], *counts["m"]} if name.isalpha()}
+    known = {fold(name): gender for name, gender in sorted(given.items())}
     nations = (*NATIONS, *_MORE_NATIONS)
     jobs = tuple(sorted({*(j.removeprefix("retired ") for j in JOBS), "teacher", "clerk", *_faker_jobs()}))
     countries = {country for country, _ in nations}
     official = set(import_module("faker.providers.address.en").Provider.countries)
     return Pools(
         given={
-            "f": tuple(sorted(n for n in women if fold(n) not in both)),
-            "m": tuple(sorted(n for n in men if fold(n) not in both)),
-            "": tuple(sorted(n for n in women | men if fold(n) in both)),
+            gender: tuple(sorted(n for n, g in given.items() if g == gender)) for gender in ("f", "m", "")
         },
         surnames=tuple(sorted(n for n in surnames if n.isalpha() and len(n) > 2 and fold(n) not in known)),
         known_given=known,
@@ -105,6 +104,12 @@ def pools() -> Pools:
         job_keys=frozenset(fold(j) for j in jobs),
         groups={fold(word): group for group in _FAMILY for word in group},
     )  # fmt: skip
+
+
+def _gender(name: str, counts: dict[str, Counter[str]]) -> str:
+    """Return the gender most lists give the name, empty where they disagree."""
+    women, men = counts["f"][name], counts["m"][name]
+    return "f" if women > 2 * men else "m" if men > 2 * women else ""
 
 
 def _faker_jobs() -> list[str]:
