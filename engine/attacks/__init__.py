@@ -1,1 +1,19 @@
-"""Attacks: they produce scores, never verdicts."""
+"""Attacks: they produce scores, never verdicts.
+
+`ATTACKS` lists every attack on released text; a new one is one file and one entry here.
+"""
+
+from __future__ import annotations
+
+from engine.attacks import detected, entities, nearest, verbatim
+from engine.attacks.base import Attack, Scores, Side
+
+ATTACKS: tuple[Attack, ...] = (
+    Attack("pipp", "Records with a private entity", ("spans",), entities.score_records),
+    Attack("elp", "Private entities that leaked", ("spans",), entities.score_entities),
+    Attack("pii_rate", "Identifiers a detector finds", ("detections",), detected.score),
+    Attack("verbatim_8gram", "Records with an eight-word copy", (), verbatim.score),
+    Attack("nearest_similarity", "Closeness to the nearest record", ("embeddings",), nearest.score),
+)
+
+__all__ = ["ATTACKS", "Attack", "Scores", "Side"]

@@ -1,0 +1,65 @@
+"""Findings from the corpus's own detector: identifying spans a record, in synthetic and in private text."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from engine.analysis import intervals
+from engine.analysis.findings import Reference
+from engine.analysis.leaks import NO_HOLDOUT
+from engine.analysis.make import finding, missing
+from engine.analysis.part import Part
+from engine.analysis.prepare import Prepared
+from engine.analysis.samples import sample, sample_units
+from engine.attacks.base import Side
+from engine.attacks.detected import counts, detect_spans
+
+NAME = "pii_rate"
+SYNTHETIC = 2000
+REAL = 1000
+
+
+def _tell(prepared: Prepared, before: int, total: int, done: int) -> None:
+    prepared.report("detecting identifiers", before + done, total)
+
+
+def examine_found(prepared: Prepared) -> Part:
+    """Return the detected rate in the synthetic text (`none`) and, for comparison, in train and holdout."""
+    part = Part()
+    detector = prepared.given.detector
+    if detector is None:
+        raise ValueError("examine_found needs a detector")
+    seed = prepared.seed
+    rows = sample(prepared.synthetic.record_ids, SYNTHETIC, seed, "detect")
+    sides: tuple[tuple[Reference, Side], ...] = (
+        ("none", prepared.synthetic.take(rows)),
+        ("train", prepared.train.take(sample_units(prepared.train.units, REAL, seed, "detect"))),
+        ("holdout", prepared.holdout.take(sample_units(prepared.holdout.units, REAL, seed, "detect"))),
+    )
+    total, before = sum(len(side) for _, side in sides), 0
+    tables: list[pd.DataFrame] = []
+    for reference, side in sides:
+        if not len(side):
+            part.findings.append(missing(NAME, reference, NO_HOLDOUT))
+            continue
+        tell = partial(_tell, prepared, before, total)
+        spans = detect_spans(side.texts.tolist(), detector, after_batch=tell)
+        before += len(side)
+        values = counts(spans, len(side)).astype(float)
+        groups = prepared.synthetic_groups(rows) if reference == "none" else side.units
+        interval = intervals.mean(values, seed, groups if prepared.grouped else None)
+        what = {"none": "synthetic text", "train": "the private training text", "holdout": "the private holdout text"}
+        part.findings.append(
+            finding(NAME, reference, interval, what=what[reference], most=SYNTHETIC if reference == "none" else REAL)
+        )
+        by_label = spans.groupby("label", as_index=False).size().rename(columns={"size": "spans"})
+        tables.append(by_label.assign(reference=reference, per_record=by_label["spans"] / len(side)))
+        if reference == "none":
+            signal = np.full(len(prepared.synthetic), np.nan)
+            signal[rows] = values
+            part.signals["detected"] = signal
+    part.tables["pii"] = pd.concat(tables, ignore_index=True)
+    return part

@@ -1,0 +1,46 @@
+"""Draw samples by keyed order: which records are taken depends on their ids and the seed, not on row order."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+
+def keyed_order(ids: Sequence[str] | NDArray[np.object_], seed: int, purpose: str) -> NDArray[np.int64]:
+    """Return the positions of `ids` in an order that looks random and repeats for seed and purpose."""
+    key = f"{seed}:{purpose}".encode()[:64]
+    digests = [hashlib.blake2b(str(i).encode("utf-8", "surrogatepass"), key=key, digest_size=8).digest() for i in ids]
+    return np.argsort(np.array(digests, dtype="S8"), kind="stable").astype(np.int64)
+
+
+def sample(ids: Sequence[str] | NDArray[np.object_], size: int, seed: int, purpose: str) -> NDArray[np.int64]:
+    """Return at most `size` positions, drawn by keyed order, in row order."""
+    return np.sort(keyed_order(ids, seed, purpose)[:size])
+
+
+def sample_units(units: NDArray[np.object_], size: int, seed: int, purpose: str) -> NDArray[np.int64]:
+    """Return at most `size` positions in row order, filling up unit by unit in keyed order; the last is cut."""
+    codes, distinct = pd.factorize(units)
+    rank = np.empty(len(distinct), np.int64)
+    rank[keyed_order([str(unit) for unit in distinct], seed, purpose)] = np.arange(len(distinct))
+    by_unit = np.argsort(rank[codes], kind="stable")
+    return np.sort(by_unit[:size]).astype(np.int64)
+
+
+def halves(units: NDArray[np.object_], seed: int, purpose: str) -> NDArray[np.bool_]:
+    """Return, a record, whether it is in the first half; a unit's records stay together."""
+    codes, distinct = pd.factorize(units)
+    counts = np.bincount(codes, minlength=len(distinct))
+    order = keyed_order([str(unit) for unit in distinct], seed, purpose)
+    before = np.cumsum(counts[order]) - counts[order]
+    first = np.zeros(len(distinct), bool)
+    first[order[before < len(units) / 2]] = True
+    result: NDArray[np.bool_] = first[codes]
+    if result.all() and len(distinct) > 1:  # one unit holds more than half: give the other side something
+        first[order[-1]] = False
+        result = first[codes]
+    return result
