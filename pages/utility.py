@@ -1,0 +1,41 @@
+"""Utility: for which uses the text can stand in, each measure beside real text, map and lengths."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._ui import examined_run, examined_table, utility_lengths, utility_map, utility_verdict
+from pages._ui.guard import guard
+
+workspace = guard()
+VIEWS = ["Measures", "Map of texts", "Lengths and phrases", "What the numbers mean", "All numbers"]
+COLUMNS = ("none", "train", "real", "unrelated")
+
+st.title("Utility", anchor=False)
+run, findings = examined_run.choose(workspace, key="utility", group="utility")
+utility_verdict.draw(findings)
+
+view = st.segmented_control(
+    "View", VIEWS, default=VIEWS[0], key="utility.view", required=True, label_visibility="collapsed"
+)
+if view == VIEWS[0]:
+    utility_verdict.figure(findings, run)
+    examined_table.triples(
+        findings,
+        COLUMNS,
+        key=f"utility.triples.{run.id}",
+        alt="Utility findings beside real against real and unrelated text",
+    )
+    st.caption(
+        "“Real against real” holds one half of the training part against the other at the same number of texts: nothing can "
+        "be expected to do better. Unrelated text is the other end. Brackets hold the 95 % interval."
+    )
+elif view == VIEWS[1]:
+    utility_map.draw(workspace, run)
+elif view == VIEWS[2]:
+    utility_lengths.draw(workspace, run)
+    utility_lengths.phrases(workspace, run)
+elif view == VIEWS[3]:
+    examined_table.meanings(findings)
+else:
+    examined_table.in_full(findings, key=f"utility.full.{run.id}")
