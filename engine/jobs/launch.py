@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -17,7 +18,8 @@ from typing import Any
 from engine.jobs.lock import ProcessLock
 from engine.store.folder import Folder, file_errors
 
-PAUSE_SECONDS = 3.0  # between two attempts of one process to start a worker
+PAUSE_SECONDS = 1.0  # between two workers that one process starts
+START_SECONDS = 60.0  # a worker that was started may take this long to take its lock
 STALE_SECONDS = 30.0  # heartbeat age from which a worker counts as not answering
 
 _started: dict[str, tuple[float, subprocess.Popen[bytes]]] = {}
@@ -30,11 +32,10 @@ def ensure_worker(folder: Folder) -> bool:
     """Start the workspace's worker unless one is at work; return whether one was started."""
     with _guard:
         known = _started.get(str(folder.path))
-        if known is not None:
-            known[1].poll()  # collect it if it has ended
+        ended = known is None or known[1].poll() is not None  # poll also collects it
         if ProcessLock(folder.worker_lock).held():
             return False
-        if known is not None and time.monotonic() - known[0] < PAUSE_SECONDS and known[1].returncode is None:
+        if known is not None and time.monotonic() - known[0] < (PAUSE_SECONDS if ended else START_SECONDS):
             return False
         _started[str(folder.path)] = (time.monotonic(), _start(folder))
         return True
@@ -63,7 +64,7 @@ def stop_worker(folder: Folder, seconds: float = 10.0) -> bool:
     """
     lock = ProcessLock(folder.worker_lock)
     if not lock.held():
-        return False
+        return _stop_starting(folder, seconds)
     pid = lock.owner()
     if pid is None or not _is_worker(pid):
         return False
@@ -74,10 +75,19 @@ def stop_worker(folder: Folder, seconds: float = 10.0) -> bool:
             os.kill(pid, signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
             deadline = float("inf")
         time.sleep(0.05)
+    _stop_starting(folder, seconds)
+    return True
+
+
+def _stop_starting(folder: Folder, seconds: float) -> bool:
+    """End the process this one started, if it has not ended: it may not hold the lock yet."""
     with _guard:
         known = _started.pop(str(folder.path), None)
-    if known is not None:
-        known[1].wait(timeout=10)
+    if known is None or known[1].poll() is not None:
+        return False
+    known[1].terminate()
+    with suppress(subprocess.TimeoutExpired):
+        known[1].wait(timeout=seconds)
     return True
 
 

@@ -91,7 +91,7 @@ def claim(connection: Connection, lane: str) -> Any | None:
 
 def recover(connection: Connection) -> list[str]:
     """Put the running jobs of a dead worker back into the queue and return their ids."""
-    found = list(connection.execute(select(jobs.c.id).where(jobs.c.state == "running")).scalars())
+    found = list(connection.execute(select(jobs.c.id).where(jobs.c.state == "running").order_by(jobs.c.seq)).scalars())
     if found:
         connection.execute(update(jobs).where(jobs.c.id.in_(found)).values(state="queued", seconds_left=None))
     return found

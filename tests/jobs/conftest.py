@@ -1,0 +1,65 @@
+"""A workspace whose worker is a real process that also knows the slow method."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import engine.methods
+from engine.jobs import launch
+from engine.workspace import open_workspace
+from tests.jobs import slow_method
+from tests.store.conftest import MAPPING, made_up
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def wait(workspace, job_id, states=("done", "failed", "cancelled"), seconds=60.0, reach=None):
+    """Poll a job until it is in one of the states, or has done `reach`, and return it."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        job = workspace.job(job_id)
+        if job.state in states or (reach is not None and job.done >= reach):
+            return job
+        time.sleep(0.05)
+    raise AssertionError(f"job still {workspace.job(job_id)}; log: {workspace.folder.worker_log.read_text()}")
+
+
+@pytest.fixture
+def idle_seconds():
+    """Return how long the worker waits before it leaves."""
+    return 60.0
+
+
+@pytest.fixture
+def workspace(tmp_path, monkeypatch, idle_seconds):
+    """Return an open workspace with the slow method; its worker is stopped at the end."""
+    monkeypatch.setattr(engine.methods, "REGISTRY", (*engine.methods.REGISTRY, slow_method.ENTRY))
+    monkeypatch.setattr(
+        launch,
+        "worker_command",
+        lambda folder: [
+            sys.executable,
+            "-m",
+            "tests.jobs.slow_method",
+            "--workspace",
+            str(folder.path),
+            "--idle-seconds",
+            str(idle_seconds),
+        ],
+    )
+    opened = open_workspace(tmp_path / "workspace", "tester")
+    yield opened
+    opened.stop_worker()
+    opened.close()
+
+
+@pytest.fixture
+def corpus(workspace):
+    """Return the made-up corpus, imported, with its gold spans chosen."""
+    made = workspace.import_table(made_up(), MAPPING, name="Letters", holdout=0.25)
+    workspace.use_gold(made.id)
+    return workspace.corpus(made.id)

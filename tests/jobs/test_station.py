@@ -1,0 +1,155 @@
+"""Planning, refusals, and the worker's small parts."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.errors import NotFoundError, UserError
+from engine.jobs import launch
+from engine.jobs.lock import ProcessLock
+from engine.jobs.progress import Rate
+from engine.jobs.synthesize import keyed_order
+from engine.jobs.worker import frames, sentence
+from engine.store import queue
+from tests.store.conftest import MAPPING, made_up
+
+
+@pytest.fixture
+def asleep(workspace, monkeypatch):
+    """Return the workspace, with its worker kept from starting."""
+    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    return workspace
+
+
+def test_a_method_that_needs_spans_is_refused_without_them(asleep):
+    bare = asleep.import_table(made_up(), replace(MAPPING, spans=None), name="Bare")
+    with pytest.raises(UserError, match="run detection"):
+        asleep.synthesize(bare.id, "slow")
+    plan = asleep.plan(bare.id, "slow")
+    assert len(plan["blockers"]) == 1
+    assert asleep.runs() == []
+
+
+def test_gold_spans_are_enough_before_any_detection(asleep):
+    gold = asleep.import_table(made_up(), MAPPING, name="Gold")
+    assert asleep.plan(gold.id, "slow")["blockers"] == []
+    assert asleep.run(asleep.synthesize(gold.id, "slow", count=3)).state == "queued"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"count": 0}, "count"),
+        ({"count": 2_000_000}, "count"),
+        ({"parameters": {"seconds": -1}}, "seconds"),
+        ({"model": "gpt"}, "model"),
+    ],
+)
+def test_wrong_settings_are_refused(asleep, corpus, options, says):
+    with pytest.raises(UserError, match=says):
+        asleep.synthesize(corpus.id, "slow", **options)
+    assert asleep.runs() == []
+
+
+def test_unknown_ids_are_not_found(asleep, corpus):
+    with pytest.raises(NotFoundError):
+        asleep.job("j-nothing")
+    with pytest.raises(NotFoundError):
+        asleep.cancel("r-nothing")
+    with pytest.raises(NotFoundError):
+        asleep.synthesize("c-nothing", "slow")
+    with pytest.raises(UserError, match="does not exist"):
+        asleep.synthesize(corpus.id, "no such method")
+
+
+def test_a_second_detection_joins_the_one_that_waits(asleep, corpus):
+    assert asleep.detect(corpus.id) == asleep.detect(corpus.id)
+
+
+def test_a_run_can_be_examined_only_when_it_is_made(asleep, corpus):
+    run_id = asleep.synthesize(corpus.id, "slow", count=3)
+    with pytest.raises(UserError, match="still being made"):
+        asleep.examine(run_id)
+    asleep.cancel(run_id)
+    with pytest.raises(UserError, match="no records"):
+        asleep.examine(run_id)
+
+
+def test_a_cancelled_run_whose_spans_changed_cannot_be_resumed(asleep, corpus):
+    run_id = asleep.synthesize(corpus.id, "slow", count=3)
+    asleep.cancel(run_id)
+    asleep.add_span(corpus.id, "id1", 0, 6, "CODE")
+    with pytest.raises(UserError, match="start a new run"):
+        asleep.resume(run_id)
+
+
+def test_claims_follow_the_order_of_a_lane(asleep, corpus):
+    runs = [asleep.synthesize(corpus.id, "slow", count=3) for _ in range(2)]
+    with asleep.db.write() as connection:
+        light = queue.claim(connection, "light")
+        heavy = queue.claim(connection, "heavy")
+    assert light.kind == "profile"
+    assert heavy.run_id == runs[0]
+    with asleep.db.write() as connection:
+        assert queue.recover(connection) == [light.id, heavy.id]
+        assert queue.claim(connection, "heavy").id == heavy.id
+    assert asleep.worker_status()["heavy"] == heavy.id
+
+
+def test_five_attempts_without_progress_fail_a_job(asleep, corpus):
+    run_id = asleep.synthesize(corpus.id, "slow", count=3)
+    for _ in range(queue.MAX_ATTEMPTS):
+        with asleep.db.write() as connection:
+            assert queue.claim(connection, "heavy") is not None
+            queue.recover(connection)
+    with asleep.db.write() as connection:
+        assert queue.claim(connection, "heavy") is None
+    assert asleep.run(run_id).state == "failed"
+    assert "5 times" in asleep.run(run_id).error
+
+
+def test_keyed_order_depends_on_the_key_alone():
+    frame = made_up(30).rename(columns={"id": "record_id"})
+    order = list(keyed_order(frame, b"k1")["record_id"])
+    assert order == list(keyed_order(frame.iloc[::-1], b"k1")["record_id"])
+    assert order != list(keyed_order(frame, b"k2")["record_id"])
+    assert order != list(frame["record_id"])
+
+
+def test_the_rate_follows_the_clock():
+    time = iter([0.0, 0.0, 10.0, 20.0, 30.0, 31.0])
+    rate = Rate(half_life_seconds=20.0, clock=lambda: next(time))
+    assert rate.seconds_left("a", 0, 100) is None
+    assert rate.seconds_left("a", 10, 100) == pytest.approx(90.0)  # 1 a second
+    assert rate.seconds_left("a", 20, 100) == pytest.approx(80.0)
+    faster = rate.seconds_left("a", 60, 100)  # 4 a second now: between the two
+    assert 10.0 < faster < 40.0
+    assert rate.seconds_left("b", 0, 5) is None  # a new stage starts anew
+
+
+def test_a_lock_is_held_by_one(tmp_path):
+    first, second = ProcessLock(tmp_path / "l"), ProcessLock(tmp_path / "l")
+    assert not second.held()
+    assert first.acquire()
+    assert not second.acquire()
+    assert second.held()
+    first.name_owner()
+    assert second.owner() > 0
+    first.release()
+    assert not second.held()
+    assert second.acquire()
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (UserError("count: must be at least 1"), "count: must be at least 1"),
+        (MemoryError("Zanzibarnacle"), "out of memory"),
+        (ModuleNotFoundError("Zanzibarnacle", name="umap"), "'umap' is missing"),
+        (KeyError("Zanzibarnacle"), "KeyError"),
+    ],
+)
+def test_an_error_becomes_a_sentence_without_its_message(error, says):
+    assert says in sentence(error)
+    assert "Zanzibarnacle" not in sentence(error)
+    assert "Zanzibarnacle" not in frames(error)
