@@ -20,6 +20,7 @@ from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, Syntheti
 from engine.pii.redactors import redact
 from engine.pii.spans import LABELS, Span
 from engine.pii.surrogates import SurrogateMaker
+from engine.pii.surrogates.dates import month_first
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,6 +173,13 @@ class _Work:
             forbidden=forbidden,
             keep_labels=parameters.keep_labels,
             date_shift_days_max=parameters.date_shift_days_max,
+            month_first=month_first(
+                texts[r][s.start : s.end]
+                for r, spans in self.spans.items()
+                if r in texts
+                for s in spans
+                if s.label == "DATE"
+            ),
         )
         if context.unit == "source":
             for record_id, text, source_id, _ in self.rows:

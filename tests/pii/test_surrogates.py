@@ -15,7 +15,7 @@ from engine.errors import UserError
 from engine.pii.spans import LABELS, Span
 from engine.pii.surrogates import SurrogateMaker
 from engine.pii.surrogates.codes import iban_valid, luhn_valid
-from engine.pii.surrogates.dates import shift_date
+from engine.pii.surrogates.dates import month_first, shift_date
 from engine.pii.surrogates.keyed import Draw, fold
 from engine.pii.surrogates.numbers import shift_age
 from engine.pii.surrogates.pools import pools
@@ -70,6 +70,8 @@ def values(replaced):
         ("between 12 March and 14 April 2014", 2, "between 14 March and 16 April 2014"),
         ("29 February 2016", 365, "28 February 2017"),
         ("20140312", 1, "20140313"),
+        ("3MAR98", 3, "6MAR98"),
+        ("28MAY98", 5, "2JUN98"),
         ("Monday", 3, "Thursday"),
         ("last Tuesday", 3, "last Tuesday"),
         ("'94", 40, "'95"),
@@ -77,6 +79,16 @@ def values(replaced):
 )
 def test_dates_keep_their_format(text, days, expected):
     assert shift_date(text, days, Draw(KEY, "d")).text == expected
+
+
+def test_ambiguous_pairs_follow_the_corpus():
+    american = ["12/25/98", "3/4/98", "10/7/99"]
+    assert month_first(american)
+    assert not month_first(["25/12/98", "3/4/98"])
+    assert not month_first(["3/4/98"])
+    assert shift_date("3/4/98", 30, Draw(KEY, "d"), month_first=True).text == "4/3/98"
+    assert shift_date("25/12/98", 1, Draw(KEY, "d"), month_first=True).text == "26/12/98"
+    assert shift_date("1998-03-04", 30, Draw(KEY, "d"), month_first=True).text == "1998-04-03"
 
 
 def test_impossible_dates_become_possible_ones_of_the_same_shape():
@@ -174,7 +186,8 @@ def test_a_title_tells_the_gender_of_an_unknown_name():
         ("ORGANISATION", "University of Leeds", r"University of (?!Leeds)\w+"),
         ("ORGANISATION", "Harrow & Sons Ltd", r"(?!Harrow)\S+ & Sons Ltd"),
         ("ORGANISATION", "Ministry of Justice", r"Ministry of (?!Justice)\w+"),
-        ("ORGANISATION", "Supreme Court", r"Supreme \w+ Court"),
+        ("ORGANISATION", "Supreme Court", r"\w+ Supreme Court"),
+        ("ORGANISATION", "the police", r"the [A-Z]\w+ police"),
         ("ORGANISATION", "NATO", r"(?!NATO)[A-Z]{4}"),
         ("LOCATION", "Copper Road", r"(?!Copper)\S+ Road"),
         ("LOCATION", "LEEDS", r"(?!LEEDS)[A-Z]+"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from engine.pii.surrogates.keyed import Draw
@@ -13,7 +13,7 @@ _MONTHS = "january february march april may june july august september october n
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _MONTH = (
     r"(?P<M>(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?)"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?![a-z])\.?)"
 )
 _WEEKDAY = r"(?:(?P<W>(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b)(?P<_w>\.?,? (?:the )?))?"
 _DAY = r"(?P<D>\d{1,2})(?P<O>st|nd|rd|th)?"
@@ -21,15 +21,15 @@ _YEAR = r"(?P<Y>['’]?\d{4}|['’]?\d{2})\b"
 _PATTERNS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r"\b(?P<Y>\d{4})(?P<s>[-/.])(?P<m>\d{1,2})(?P=s)(?P<D>\d{1,2})(?!\d)",
+        r"\b(?P<Y>\d{4})(?P<s>[-/.])(?P<m>\d{1,2})(?P<iso>(?P=s))(?P<D>\d{1,2})(?!\d)",
         _WEEKDAY + r"(?<!\d)(?P<D>\d{1,2})(?P<s>[-/.] ?)(?P<m>\d{1,2})(?P=s)(?P<Y>\d{4}|\d{2})(?!\d)",
-        _WEEKDAY + r"(?<!\d)" + _DAY + r"(?: day)?(?: of)?(?P<dash>[ .\-/]+)" + _MONTH
+        _WEEKDAY + r"(?<!\d)" + _DAY + r"(?: day)?(?: of)?(?P<dash>[ .\-/]*)" + _MONTH
         + r",?[ .\-/,]*" + _YEAR,
         _WEEKDAY + _MONTH + r"[ .\-]*(?:the )?" + _DAY + r"(?!\d),?[ \-]+" + _YEAR,
         _WEEKDAY + r"(?<!\d)" + _DAY + r"(?: day)?(?: of)?[ .\-]*" + _MONTH,
         _WEEKDAY + _MONTH + r"[ .\-]*(?:the )?" + _DAY + r"(?![\d:])",
         _MONTH + r",?(?: of)?[ \-./]*" + _YEAR,
-        r"(?<![\d:.])(?P<Y>(?:1[5-9]|20)\d{2})(?P<m>0[1-9]|1[0-2])(?P<D>0[1-9]|[12]\d|3[01])(?!\d)",
+        r"(?<![\d:.])(?P<Y>(?:1[5-9]|20)\d{2})(?P<m>0[1-9]|1[0-2])(?P<D>(?P<iso>0[1-9]|[12]\d|3[01]))(?!\d)",
         r"(?<![\d:./])(?P<m>0?[1-9]|1[0-2])[/.\-](?P<Y>(?:1[5-9]|20)\d{2}|3[2-9]|[4-9]\d)(?![\d:])",
         r"(?<![\d:./])(?P<D>\d{1,2})(?P<s>[/.])(?P<m>\d{1,2})(?![\d:]|[/.]\d| ?[ap]\.?m)",
         r"(?<![\d:])(?P<Y>(?:1[5-9]|20)\d{2})(?P<decade>s?)(?!\d)",
@@ -50,7 +50,7 @@ class ShiftedDate:
     kept: bool = False
 
 
-def shift_date(text: str, days: int, draw: Draw) -> ShiftedDate:
+def shift_date(text: str, days: int, draw: Draw, *, month_first: bool = False) -> ShiftedDate:
     """Return the text with each date in it moved by `days` (never 0), formats and other words kept.
 
     Partial dates move at least one of their own units in the same direction, so they always change;
@@ -65,7 +65,7 @@ def shift_date(text: str, days: int, draw: Draw) -> ShiftedDate:
         if found is None:
             break
         out.append(text[at : found.start()])
-        out.append(_rewrite(found, days, draw))
+        out.append(_rewrite(found, days, draw, month_first))
         at = found.end()
     out.append(text[at:])
     result = "".join(out)
@@ -92,18 +92,41 @@ def parse_month_year(text: str) -> tuple[int | None, int] | None:
     return (month if month and 1 <= month <= 12 else None), _year(str(groups["Y"]))
 
 
-def _order(groups: dict[str, str | None]) -> tuple[int | None, int | None]:
-    """Return (day, month); a numeric pair is day first unless only month first is possible."""
+def month_first(values: Iterable[str]) -> bool:
+    """Return whether more of these dates can only be month first ("12/25/98") than only day first."""
+    votes = 0
+    for value in values:
+        found = _PAIR.search(value)
+        if found:
+            one, two = int(found.group(1)), int(found.group(2))
+            votes += (two > 12 >= one) - (one > 12 >= two)
+    return votes > 0
+
+
+_PAIR = re.compile(r"(?<![\d/.\-])(\d{1,2})[-/.](\d{1,2})(?:[-/.](?:\d{4}|\d{2}))?(?!\d)")
+
+
+def _order(groups: dict[str, str | None], month_first: bool = False) -> tuple[int | None, int | None]:
+    """Return (day, month) of a match."""
     day = int(str(groups["D"])) if groups.get("D") else None
     if groups.get("M"):
         return day, _month_number(str(groups["M"]))
     month = int(str(groups["m"])) if groups.get("m") else None
-    if day is not None and month is not None and month > 12 >= day:
-        return month, day
-    return day, month
+    return (month, day) if _swapped(groups, month_first) else (day, month)
 
 
-def _rewrite(match: re.Match[str], days: int, draw: Draw) -> str:
+def _swapped(groups: dict[str, str | None], month_first: bool) -> bool:
+    """Return whether the number where a day is written first stands for the month.
+
+    A pair that fits one order only has that order; one that fits both has the text's usual one.
+    """
+    if not groups.get("D") or not groups.get("m") or groups.get("iso"):
+        return False
+    first, second = int(str(groups["D"])), int(str(groups["m"]))
+    return second > 12 >= first or (month_first and first <= 12)
+
+
+def _rewrite(match: re.Match[str], days: int, draw: Draw, month_first: bool) -> str:
     groups = match.groupdict()
     new: dict[str, str] = {}
     if groups.get("h"):
@@ -116,12 +139,12 @@ def _rewrite(match: re.Match[str], days: int, draw: Draw) -> str:
         index = _DAYS.index(str(groups["W"]).lower())
         new = {"W": _cased(str(groups["W"]), _DAYS[(index + (days % 7 or 3)) % 7])}
     else:
-        new = _moved(groups, days, draw)
+        new = _moved(groups, days, draw, month_first)
     return _substitute(match, new)
 
 
-def _moved(groups: dict[str, str | None], days: int, draw: Draw) -> dict[str, str]:
-    day, month = _order(groups)
+def _moved(groups: dict[str, str | None], days: int, draw: Draw, month_first: bool) -> dict[str, str]:
+    day, month = _order(groups, month_first)
     sign = 1 if days > 0 else -1
     if day is None and month is None:
         return {"Y": _year_text(str(groups["Y"]), _year(str(groups["Y"])) + sign * (10 if groups.get("decade") else 1))}
@@ -130,7 +153,7 @@ def _moved(groups: dict[str, str | None], days: int, draw: Draw) -> dict[str, st
         count = year * 12 + month - 1 + sign * max(1, round(abs(days) / 30.44))
         if not groups.get("Y") and (count - year * 12 - month + 1) % 12 == 0:
             count += sign
-        return _written(groups, dt.date(min(max(count // 12, 1), 9999), count % 12 + 1, 1))
+        return _written(groups, dt.date(min(max(count // 12, 1), 9999), count % 12 + 1, 1), month_first)
     year = _year(str(groups["Y"])) if groups.get("Y") else 2000
     try:
         old = dt.date(year, month or 1, day or 1)
@@ -139,17 +162,17 @@ def _moved(groups: dict[str, str | None], days: int, draw: Draw) -> dict[str, st
         old = moved = dt.date(min(max(year, 1), 9998), draw.between(1, 12), draw.between(13, 28))
     if not groups.get("Y") and (moved.month, moved.day) == (old.month, old.day):
         moved += dt.timedelta(days=sign)
-    return _written(groups, moved)
+    return _written(groups, moved, month_first)
 
 
-def _written(groups: dict[str, str | None], day: dt.date) -> dict[str, str]:
+def _written(groups: dict[str, str | None], day: dt.date, month_first: bool) -> dict[str, str]:
     """Return each component of `day` written as the one it replaces."""
     new: dict[str, str] = {}
     numbers = [g for k in ("D", "m") if (g := groups.get(k))]
     dashed = "-" in str(groups.get("dash"))
     padded = all(len(n) == 2 for n in numbers) and (len(numbers) == 2 or dashed or any(n[0] == "0" for n in numbers))
     width = 2 if padded else 1
-    swapped = len(numbers) == 2 and _order(groups)[0] != int(numbers[0])
+    swapped = len(numbers) == 2 and _swapped(groups, month_first)
     if groups.get("D"):
         new["D"] = f"{day.month if swapped else day.day:0{width}d}"
     if groups.get("m"):
@@ -157,7 +180,7 @@ def _written(groups: dict[str, str | None], day: dt.date) -> dict[str, str]:
     if groups.get("O"):
         new["O"] = _ordinal(day.day, str(groups["O"]))
     if groups.get("M"):
-        new["M"] = _month_text(str(groups["M"]), day.month, short=dashed)
+        new["M"] = _month_text(str(groups["M"]), day.month, short=dashed or groups.get("dash") == "")
     if groups.get("Y"):
         new["Y"] = _year_text(str(groups["Y"]), day.year)
     if groups.get("W"):

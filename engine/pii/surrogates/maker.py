@@ -13,7 +13,7 @@ from engine.pii.spans import Span
 from engine.pii.surrogates import codes
 from engine.pii.surrogates.dates import shift_date
 from engine.pii.surrogates.keyed import Draw, fold
-from engine.pii.surrogates.numbers import perturb_quantity, shift_age
+from engine.pii.surrogates.numbers import first_number, perturb_quantity, shift_age
 from engine.pii.surrogates.online import Online
 from engine.pii.surrogates.people import Names, cased
 from engine.pii.surrogates.places import Places
@@ -52,6 +52,7 @@ class _Unit:
         self.names = Names(key, name, forbidden, tokens)
         self.places = Places(key, name, self.names, forbidden)
         self.online = Online(key, name, self.names)
+        self.month_first = False
         self.memo: dict[tuple[str, str], str] = {}
 
     def value(self, label: str, value: str) -> str:
@@ -98,11 +99,16 @@ class _Unit:
         return new
 
     def _date(self, value: str) -> str:
-        shifted = shift_date(value, self.days, Draw(self.key, self.name, "date", fold(value)))
+        draw = Draw(self.key, self.name, "date", fold(value))
+        shifted = shift_date(value, self.days, draw, month_first=self.month_first)
         return self._drawn("QUANTITY", value) if shifted.kept and not _RELATIVE.search(value) else shifted.text
 
     def _demographic(self, value: str) -> str:
         whole = fold(value)
+        if re.search(r"\bage\b|year-old|years old|\baged\b", whole):
+            return shift_age(value, self.years)
+        if first_number(value) is not None:
+            return self._drawn("QUANTITY", value)
         found = self._same_kind(whole)
         if found:
             return cased(value, found) if value.isupper() or value[:1].islower() else found[:1].upper() + found[1:]
@@ -154,6 +160,7 @@ class SurrogateMaker:
         forbidden: true values no surrogate may equal.
         keep_labels: labels whose values stay as they are.
         date_shift_days_max: largest shift of a unit's dates, in days.
+        month_first: how to read "3/4/98"; `dates.month_first` tells it from a corpus' dates.
     """
 
     def __init__(
@@ -164,12 +171,14 @@ class SurrogateMaker:
         forbidden: Collection[str] = (),
         keep_labels: Collection[str] = (),
         date_shift_days_max: int = 365,
+        month_first: bool = False,
     ) -> None:
         if len(key) < 16:
             raise UserError(f"key must have at least 16 bytes; got {len(key)}; use the workspace's surrogate key")
         if unit not in ("record", "source"):
             raise UserError(f"unit must be record or source; got {unit!r}")
         self._key, self._unit, self._most_days = key, unit, date_shift_days_max
+        self._month_first = month_first
         self._keep = frozenset(keep_labels)
         self._forbidden = frozenset(map(fold, forbidden))
         self._tokens = frozenset(t for value in self._forbidden for t in re.findall(r"[^\W\d_]{3,}", value))
@@ -179,6 +188,7 @@ class SurrogateMaker:
         name = f"source {source_id}" if self._unit == "source" and source_id is not None else f"record {record_id}"
         if name not in self._units:
             self._units[name] = _Unit(self._key, name, self._forbidden, self._tokens, self._most_days)
+            self._units[name].month_first = self._month_first
             if self._unit == "record" and len(self._units) > _UNITS_HELD:
                 self._units.popitem(last=False)
         return self._units[name]

@@ -38,17 +38,21 @@ class Household:
         titled = _TITLE_BEFORE.search(before)
         titles = {fold(t) for t in tokens} | ({fold(titled.group(1))} if titled else set())
         gender = "f" if titles & _FEMALE_TITLES else "m" if titles & _MALE_TITLES else ""
-        names = [fold(t) for t in tokens if fold(t) not in TITLES and fold(t) not in _PARTICLES and len(t) > 1]
+        words = [[fold(t) for t in _TOKEN.findall(word)] for word in mention.split()]
+        names = [[t for t in word if t not in TITLES and t not in _PARTICLES and len(t) > 1] for word in words]
+        names = [word for word in names if word]
         if "," in mention and len(names) >= 2:
             names = names[1:] + names[:1]
-        if len(names) >= 2 and not mention.replace(".", "").replace(" ", "").isdigit():
-            self.given.update(names[:-1])
-            self.surnames.add(names[-1])
-            self.given_of[names[-1]].update(names[:-1])
+        if len(names) >= 2:
+            given = [token for word in names[:-1] for token in word]
+            self.given.update(given)
+            self.surnames.update(names[-1])  # a hyphenated surname is one word of two tokens
+            for surname in names[-1]:
+                self.given_of[surname].update(given)
             if gender:
-                self.gender.update(dict.fromkeys(names[:-1], gender))
-        elif names and (gender or titled):
-            self.surnames.add(names[0])
+                self.gender.update(dict.fromkeys(given, gender))
+        elif names and titled:
+            self.surnames.update(names[0])
 
     def is_given(self, token: str) -> bool:
         """Return whether the token is a given name here."""

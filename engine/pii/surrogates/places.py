@@ -49,6 +49,9 @@ _KIND_WORDS = frozenset(
     "square house care human rights "
     "social security welfare tax customs immigration asylum border student students workers "
     "trade youth research science "
+    "constitutional military civil labour assize economy directorate roads highways staff president presidency "
+    "instance gendarmerie legal affairs administration general's governor mayor cabinet delegation section senate "
+    "bar mental children "
     "technology management bowls choral historical day night mr mrs ms dr council's".split()
 )
 _TOPICS = ("Justice", "Health", "Education", "Finance", "Defence", "Transport", "Agriculture", "Culture", "Labour",
@@ -125,8 +128,9 @@ class Places:
         """Return an organisation named by kind words alone ("the Supreme Court") with a town of its own."""
         town = self._town(fold(value))
         if value.islower() or not re.search(r"\bof\b", value):
-            head, _, tail = value.rpartition(" ")
-            new = f"{head} {town} {tail}".strip()
+            article = re.match(r"(?:the|a|an|our|their) ", value, re.IGNORECASE)
+            head = article.group() if article else ""
+            new = f"{head}{town} {value[len(head) :]}"
         else:
             new = f"{value} of {town}"
         return new.upper() if value.isupper() else new

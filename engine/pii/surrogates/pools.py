@@ -31,7 +31,9 @@ _MORE_NATIONS = (
     ("Switzerland", "Swiss"), ("Netherlands", "Dutch"), ("Ethiopia", "Ethiopian"),
     ("Uganda", "Ugandan"), ("Cuba", "Cuban"),
     ("United Kingdom", "British"), ("United States", "American"), ("Georgia", "Georgian"), ("Armenia", "Armenian"),
-    ("Albania", "Albanian"), ("Iceland", "Icelandic"), ("Israel", "Israeli"),
+    ("Albania", "Albanian"), ("Cyprus", "Cypriot"), ("Malta", "Maltese"), ("Moldova", "Moldovan"),
+    ("Luxembourg", "Luxembourgish"), ("Ecuador", "Ecuadorian"), ("Senegal", "Senegalese"), ("Zambia", "Zambian"),
+    ("Iceland", "Icelandic"), ("Israel", "Israeli"),
     ("Jordan", "Jordanian"), ("Bolivia", "Bolivian"),
 )  # fmt: skip
 _OTHER_COUNTRIES = {"UK", "USA", "U.S.", "US", "UAE", "England", "Scotland", "Wales", "Great Britain", "Czech Republic"}
