@@ -17,6 +17,7 @@ from engine.corpus.mapping import ColumnMapping
 from engine.errors import DataError
 
 MAX_CHARACTERS = 1_000_000
+MAX_TOTAL_CHARACTERS = 2_000_000_000
 MAX_NAME_CHARACTERS = 200
 
 
@@ -41,6 +42,9 @@ def read_columns(table: pd.DataFrame, mapping: ColumnMapping, filename: str) -> 
     numbers = [int(row) for row in table.index] if table.index.name == "row" else list(range(1, len(table) + 1))
     reader = _CellReader(filename, numbers)
     texts = reader.texts(list(table[mapping.text]))
+    if sum(map(len, texts)) > MAX_TOTAL_CHARACTERS:
+        message = f"the texts hold more than {MAX_TOTAL_CHARACTERS:,} characters; split the file and import the parts"
+        raise DataError(message, file=filename, rule="max total characters")
     kept_rows = [i for i, text in enumerate(texts) if text.strip()]
     if not kept_rows:
         message = "every text is empty; choose the column that holds the private text"

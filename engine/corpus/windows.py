@@ -23,7 +23,7 @@ import numpy.typing as npt
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _MIX_A, _MIX_B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_CHUNK = 2_000
+_CHUNK = 256
 
 UintArray = npt.NDArray[np.uint64]
 IntArray = npt.NDArray[np.int32]

@@ -21,7 +21,7 @@ from engine.errors import NotFoundError
 
 FORMATS: tuple[Format, ...] = (CSV, TSV, JSONL, JSON, PARQUET, EXCEL, ZIP, FOLDER)
 SUFFIXES: tuple[str, ...] = tuple(suffix for item in FORMATS for suffix in item.suffixes)
-SAMPLE_ROWS = 200
+SAMPLE_ROWS = 5_000
 
 __all__ = [
     "FORMATS",
@@ -116,6 +116,8 @@ def _format_of(origin: Source) -> Format:
             return item
     if lower.endswith((".xls", ".ods", ".xlsb")):
         raise origin.error("this spreadsheet format is not read; save it as .xlsx or .csv", "known format")
+    if lower.endswith((".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz")):
+        raise origin.error("this kind of archive is not read; unpack it first", "known format")
     if lower.endswith(".txt"):
         message = "one .txt file would be one record; pack the .txt files as a zip, or use a table such as .csv"
         raise origin.error(message, "known format")

@@ -5,8 +5,11 @@ Privacy posture: entries are named by their number, since a file name may name a
 
 from __future__ import annotations
 
+import io
+import lzma
 import re
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -18,6 +21,16 @@ from engine.corpus.readers.base import MEBIBYTE, ReadOptions, Source
 CHUNK_BYTES = 64 * 1024
 FREE_BYTES = 10 * MEBIBYTE
 _CENTRAL_ENTRY = b"PK\x01\x02"
+_BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
 _DRIVE = re.compile(r"^[A-Za-z]:")
 
 
@@ -42,24 +55,18 @@ class Meter:
 @contextmanager
 def open_archive(source: Source, options: ReadOptions) -> Iterator[tuple[zipfile.ZipFile, Meter]]:
     """Open a zip whose entries all have harmless names, or raise a data error."""
-    handle = source.handle(options)
-    data = handle.getbuffer()
-    if bytes(data).count(_CENTRAL_ENTRY) > options.max_entries:
+    data = source.read(options)
+    if data.count(_CENTRAL_ENTRY) > options.max_entries:
         message = f"the archive holds more than {options.max_entries:,} files; split it and import the parts"
         raise source.error(message, "max entries")
     try:
-        with zipfile.ZipFile(handle) as archive:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for number, info in enumerate(archive.infolist(), 1):
                 check_entry(source, info, number)
             yield archive, Meter(source, options, len(data))
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        encrypted = isinstance(error, RuntimeError) and not isinstance(error, NotImplementedError)
-        if encrypted:
-            raise source.error("the archive is protected by a password; remove it", "no password") from None
+    except _BROKEN:
         message = "this cannot be read as a zip archive; it may be cut short or damaged, pack it again"
         raise source.error(message, "readable zip") from None
-    finally:
-        data.release()
 
 
 def check_entry(source: Source, info: zipfile.ZipInfo, number: int) -> None:
@@ -79,12 +86,11 @@ def check_entry(source: Source, info: zipfile.ZipInfo, number: int) -> None:
         )
 
 
-def read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, meter: Meter, keep: bool = True) -> bytes:
-    """Return an entry's bytes, counted in chunks; with `keep` false only count them."""
+def read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, meter: Meter) -> bytes:
+    """Return an entry's bytes, counted while they are unpacked."""
     chunks: list[bytes] = []
     with archive.open(info) as stream:
         while chunk := stream.read(CHUNK_BYTES):
             meter.add(len(chunk))
-            if keep:
-                chunks.append(chunk)
+            chunks.append(chunk)
     return b"".join(chunks)

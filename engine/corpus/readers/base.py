@@ -174,7 +174,7 @@ def check_columns(source: Source, count: int) -> None:
         )
 
 
-def header_names(source: Source, cells: Sequence[object]) -> tuple[list[str], list[str]]:
+def header_names(source: Source, cells: Sequence[object], row: int | None = 1) -> tuple[list[str], list[str]]:
     """Return clean column names and warnings; refuse two columns of one name.
 
     An empty name becomes `column N`. Names are never repeated in a message.
@@ -188,7 +188,7 @@ def header_names(source: Source, cells: Sequence[object]) -> tuple[list[str], li
     for position, name in enumerate(names, 1):
         if name in first:
             message = f"columns {first[name]} and {position} have the same name; rename one of them"
-            raise source.error(message, "unique column names", row=1)
+            raise source.error(message, "unique column names", row=row)
         first[name] = position
     if unnamed:
         warnings.append(f"{len(unnamed)} columns have no name and are shown as “column N”.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 
 from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source, check_rows, header_names, make_frame
@@ -46,8 +47,9 @@ def read_delimited(source: Source, options: ReadOptions, limit: int | None) -> R
     decoded = decode(source, source.read(options), options.encoding)
     if not decoded.text.strip():
         raise source.error("the file holds nothing but blanks; export it again", "not empty")
-    delimiter = options.delimiter or detect_delimiter(decoded.text)
-    rows = _rows(source, decoded.text, delimiter)
+    text, hint = _without_hint(decoded.text)
+    delimiter = options.delimiter or hint or detect_delimiter(text)
+    rows = _rows(source, text, delimiter, skipped=1 if hint else 0)
     names, warnings = header_names(source, next(rows)[1])
     numbers: list[int] = []
     kept: list[list[str]] = []
@@ -65,13 +67,19 @@ def read_delimited(source: Source, options: ReadOptions, limit: int | None) -> R
             kept.append(row)
             if len(kept) > options.max_rows:
                 break
-        elif len(decoded.text) > COUNT_BELOW_BYTES:
+        elif len(text) > COUNT_BELOW_BYTES:
             total = None
             break
     check_rows(source, len(kept), options)
     columns = dict(zip(names, zip(*kept)))
     frame = make_frame(columns, numbers)
     return RawTable(frame, total, decoded.encoding, delimiter, (*decoded.warnings, *warnings))
+
+
+def _without_hint(text: str) -> tuple[str, str | None]:
+    """Return the text without Excel's first line `sep=;`, and the delimiter that line names."""
+    match = re.match(r"sep=(.)\r?\n", text, flags=re.IGNORECASE)
+    return (text[match.end() :], match.group(1)) if match else (text, None)
 
 
 def _widths(sample: str, delimiter: str, rows: int = 100) -> list[int]:
@@ -89,12 +97,12 @@ def _widths(sample: str, delimiter: str, rows: int = 100) -> list[int]:
     return widths
 
 
-def _rows(source: Source, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(source: Source, text: str, delimiter: str, skipped: int) -> Iterator[tuple[int, list[str]]]:
     """Yield (row number as a spreadsheet counts, cells); empty lines count but are left out."""
     csv.field_size_limit(_FIELD_LIMIT)
     # Without strict an opened quote that never closes would swallow the rest of the file in silence.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    number = 0
+    number = skipped
     while True:
         number += 1
         try:

@@ -16,6 +16,7 @@ from engine.corpus.readers.example_rows import example_rows
 from engine.errors import UnderstudyError, UserError
 
 _OLD_OR_PROTECTED = b"\xd0\xcf\x11\xe0"
+_CELL_LIMIT = 32_767
 _FORMULA_TAG = re.compile(rb"<f[\s>/]")
 
 
@@ -29,6 +30,12 @@ def read_excel(source: Source, options: ReadOptions, limit: int | None) -> RawTa
     check_rows(source, total, options)
     if has_formulas:
         warnings += _formula_warnings(source, options, limit, numbers, rows)
+    cut = sum(isinstance(cell, str) and len(cell) == _CELL_LIMIT for row in rows for cell in row)
+    if cut:
+        warnings.append(
+            f"{cut} cells hold exactly {_CELL_LIMIT:,} characters, the most Excel can; longer texts were cut before "
+            "they came here. Export them as CSV or JSON Lines instead."
+        )
     columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
     return RawTable(make_frame(columns, numbers), total, None, None, tuple(warnings))
 
@@ -58,12 +65,13 @@ def _sheet_rows(
     book = _open(source, options, values)
     try:
         sheet, warnings = _choose_sheet(source, book, options)
+        sheet.reset_dimensions()  # a sheet may claim a million empty rows of 16,384 columns
         iterator = _non_empty(sheet.iter_rows(values_only=True))
         header = next(iterator, None)
         if header is None:
             raise source.error("the sheet is empty; choose another sheet or export it again", "not empty")
         cells = _trimmed(header[1])
-        names, more = header_names(source, [cell_text(cell) for cell in cells])
+        names, more = header_names(source, [cell_text(cell) for cell in cells], header[0])
         numbers: list[int] = []
         rows: list[list[Any]] = []
         total = 0

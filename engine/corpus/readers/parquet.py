@@ -12,13 +12,15 @@ import pyarrow.parquet as pq
 from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source, check_rows, header_names, make_frame
 from engine.corpus.readers.example_rows import example_rows
 
+BATCH_ROWS = 1_024
+
 
 def read_parquet(source: Source, options: ReadOptions, limit: int | None) -> RawTable:
     """Return the rows of a Parquet file, read batch by batch under the limits; rows count from 1."""
     data = source.handle(options)
     try:
         file = pq.ParquetFile(data)
-        names, warnings = header_names(source, file.schema_arrow.names)
+        names, warnings = header_names(source, file.schema_arrow.names, None)
         kept = [i for i, kind in enumerate(file.schema_arrow.types) if not _is_binary(kind)]
         total = file.metadata.num_rows
         check_rows(source, total, options)
@@ -38,7 +40,7 @@ def read_parquet(source: Source, options: ReadOptions, limit: int | None) -> Raw
 def _batches(source: Source, file: pq.ParquetFile, options: ReadOptions, limit: int | None) -> list[pa.RecordBatch]:
     batches: list[pa.RecordBatch] = []
     rows = size = 0
-    for batch in file.iter_batches(batch_size=min(limit or 16_384, 16_384)):
+    for batch in file.iter_batches(batch_size=BATCH_ROWS):
         # A dictionary-coded column may unpack to thousands of times its size.
         size += batch.nbytes
         if size > options.max_unpacked_bytes:

@@ -57,15 +57,12 @@ def example_files() -> list[tuple[str, bytes]]:
 
 
 def _text(source: Source, file: TextFile, fallback: str) -> str:
-    if not file.data:
-        return ""
+    encoding = None if fallback == "utf-8" or _is_utf8(file.data) or _is_marked(file.data) else fallback
     try:
-        if fallback != "utf-8" and not _is_utf8(file.data):
-            return decode(source, file.data, fallback).text
-        return decode(source, file.data, None).text
+        return decode(Source(""), file.data, encoding).text if file.data else ""
     except DataError as error:
-        message = str(error).partition(": ")[2] or str(error)
-        raise source.error(f"in this .txt file {message}", error.rule, row=file.number) from None
+        message = str(error).removeprefix(f"row {error.row}: ")
+        raise source.error(f"this .txt file: {message}", error.rule, row=file.number) from None
 
 
 def _shared_encoding(source: Source, files: Sequence[TextFile]) -> str:
