@@ -1,0 +1,61 @@
+"""Checks, and a support file without any text."""
+
+import json
+import zipfile
+
+import pytest
+
+from engine.errors import UserError
+from engine.jobs import launch
+from engine.pii.settings import DetectorSettings
+from tests.store.conftest import CANARY
+from tests.store.making import finished_run
+
+
+@pytest.fixture
+def asleep(workspace, monkeypatch):
+    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    return workspace
+
+
+def check(workspace, name):
+    return next(c for c in workspace.doctor()["checks"] if c["name"] == name)
+
+
+def test_a_sound_workspace_passes(asleep, corpus):
+    names = {c["name"] for c in asleep.doctor()["checks"]}
+    assert {"package torch", "audit log", "worker", "disk space", "schema version", "database"} <= names
+    for name in ("workspace can be written", "private to its owner", "audit log", "database", "schema version"):
+        assert check(asleep, name)["ok"], name
+
+
+def test_open_files_and_a_broken_chain_are_found(asleep, corpus):
+    asleep.folder.records(corpus.id).chmod(0o644)
+    assert not check(asleep, "private to its owner")["ok"]
+    with asleep.db.write() as connection:
+        connection.exec_driver_sql("DROP TRIGGER audit_no_update")
+        connection.exec_driver_sql("UPDATE audit SET actor = 'x' WHERE seq = 1")
+    assert "line 1" in check(asleep, "audit log")["detail"]
+    assert not asleep.doctor()["ok"]
+
+
+def test_the_support_file_holds_no_text(asleep, corpus, tmp_path):
+    asleep.rename_corpus(corpus.id, f"Letters of {CANARY}")
+    asleep.set_detector_settings(corpus.id, DetectorSettings(deny=(CANARY,)))
+    finished_run(asleep, corpus, [f"{CANARY} copied"] * 3, state="failed")
+    with asleep.folder.worker_log.open("a") as log:
+        log.write(f"2026-01-01T00:00:00.000+00:00 12 detect j-abc begins, attempt 1\nTraceback: '{CANARY}'\n")
+    bundle = asleep.doctor_bundle(tmp_path / "support.zip")
+    assert bundle.stat().st_mode & 0o077 == 0
+    with zipfile.ZipFile(bundle) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    assert set(parts) == {"checks.json", "versions.json", "jobs.json", "counts.json", "worker.log"}
+    for word in (*CANARY.split(), "knee", "copied"):
+        for name, data in parts.items():
+            assert word.encode() not in data, name
+    assert b"detect j-abc begins" in parts["worker.log"]
+    assert b"Traceback" not in parts["worker.log"]
+    assert json.loads(parts["counts.json"])["synthetic"] == 3
+    assert {job["state"] for job in json.loads(parts["jobs.json"])} == {"queued", "failed"}
+    with pytest.raises(UserError, match="exists already"):
+        asleep.doctor_bundle(bundle)

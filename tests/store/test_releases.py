@@ -1,0 +1,110 @@
+"""The gate decides, the bundle holds approved records, files are checked on the way out."""
+
+import hashlib
+import json
+import zipfile
+
+import pytest
+
+from engine.errors import NotFoundError, RefusedError, UserError
+from tests.store.conftest import CANARY
+from tests.store.making import examine, finding, finished_run
+
+TEXTS = [f"Made-up letter {i} about a knee." for i in range(8)]
+
+
+@pytest.fixture
+def run_id(store, corpus):
+    """A run that was examined with everything the exploratory policy asks for, and approved."""
+    made = finished_run(store, corpus, TEXTS)
+    policy = next(p for p in store.policies() if p.id == "exploratory")
+    found = [finding(r.finding, 0.0, reference=r.reference) for r in policy.rules]
+    found += [finding(r.finding, 0.0, reference=r.above) for r in policy.rules if r.above]
+    examine(store, made, found)
+    store.approve(made, [f"s-{i:06d}" for i in range(1, 7)], "approved")
+    store.approve(made, ["s-000007", "s-000008"], "rejected")
+    return made
+
+
+def test_a_run_that_was_not_examined_is_refused(store, corpus):
+    bare = finished_run(store, corpus, TEXTS)
+    store.approve_all_pending(bare)
+    assert not store.gate(bare, "exploratory").passed
+    with pytest.raises(RefusedError, match="not met"):
+        store.release(bare, "exploratory")
+    assert store.releases() == []
+    assert list((store.folder.path / "releases").iterdir()) == []
+
+
+def test_a_release_holds_the_approved_records_and_no_more(store, corpus, run_id):
+    released = store.release(run_id, "exploratory")
+    assert released.records == 6
+    assert store.releases(corpus.id) == [released]
+    lines = store.release_file(released.id, "records.jsonl").decode().splitlines()
+    assert {json.loads(line)["text"] for line in lines} == set(TEXTS[:6])
+    for name, digest in released.sha256.items():
+        assert hashlib.sha256(store.release_file(released.id, name)).hexdigest() == digest
+    everything = b"".join(store.release_file(released.id, name) for name in released.files)
+    for internal in (CANARY, "s-000001", "id1", corpus.id, run_id):
+        assert internal.encode() not in everything
+    assert store.run(run_id).released_at
+    assert store.corpus(corpus.id).next_step == "done"
+    assert [p for p in store.folder.release(released.id).rglob("*") if p.stat().st_mode & 0o077] == []
+    line = store.audit(limit=1).iloc[0]
+    assert line["action"] == "records released"
+    assert json.loads(line["detail"])["manifest_sha256"] == released.sha256["manifest.json"]
+
+
+@pytest.mark.parametrize("name", ["bundle", "bundle.zip"])
+def test_a_copy_goes_where_it_was_asked_for(store, run_id, tmp_path, name):
+    released = store.release(run_id, "exploratory", out=tmp_path / name, formats=("csv",))
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(tmp_path / name) as archive:
+            assert set(archive.namelist()) == set(released.files)
+    else:
+        assert {p.name for p in (tmp_path / name).iterdir()} == set(released.files)
+    with pytest.raises(UserError, match="exists already"):
+        store.release(run_id, "exploratory", out=tmp_path / name)
+    assert len(store.releases()) == 1
+
+
+def test_stale_spans_close_the_gate(store, corpus, run_id):
+    assert store.gate(run_id, "exploratory").passed
+    store.add_span(corpus.id, "id1", 0, 6, "CODE")
+    assert not store.gate(run_id, "exploratory").passed
+    with pytest.raises(RefusedError):
+        store.release(run_id, "exploratory")
+
+
+def test_a_changed_released_file_is_not_handed_out(store, run_id):
+    released = store.release(run_id, "exploratory")
+    path = store.folder.release(released.id) / "records.csv"
+    path.write_bytes(path.read_bytes() + b"more")
+    with pytest.raises(RefusedError, match="changed after"):
+        store.release_file(released.id, "records.csv")
+    with pytest.raises(NotFoundError):
+        store.release_file(released.id, "../../workspace.key")
+
+
+def test_approvals_that_change_meanwhile_stop_the_release(store, run_id):
+    records = store._synthetic_frame(run_id)
+    store.approve(run_id, ["s-000001"], "rejected")
+    from engine.store.views import ReleaseSummary
+
+    summary = ReleaseSummary("rel-x", run_id, "c-x", "now", 6, "exploratory", "x", {}, {})
+    with pytest.raises(RefusedError, match="Approvals changed"):
+        store._record(summary, records, "0" * 64)
+    assert store.releases() == []
+
+
+def test_a_waiver_is_refused(store, run_id):
+    with pytest.raises(UserError, match="waiver"):
+        store.release(run_id, "exploratory", waiver="because")
+
+
+def test_two_runs_are_compared(store, corpus, run_id):
+    other = finished_run(store, corpus, TEXTS)
+    examine(store, other, [finding("pipp", 0.5)])
+    table = store.compare([run_id, other])
+    assert {"name", "reference", f"{run_id} value", f"{other} value"} <= set(table.columns)
+    assert len(table) >= 1
