@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.corpus.samples.common import ASSETS, Draft, finish
 from engine.corpus.samples.grammar import Segment, render
+from engine.corpus.samples.novelty import Novelty
 from engine.errors import UserError
 
 if TYPE_CHECKING:
@@ -87,10 +88,11 @@ def _records(sample_id: str, count: int, seed: int) -> Iterator[dict[str, Any]]:
         raise UserError(f"sample_id must be one of {', '.join(sorted(_MODULES))}; got {sample_id!r}")
     domain = importlib.import_module(f"engine.corpus.samples.{_MODULES[sample_id]}")
     rng = Random(f"{sample_id}/{seed}")
-    made, source = 0, 0
+    made, source, novelty = 0, 0, Novelty()
     while made < count:
         source += 1
-        for segments, label in domain.source(Random(rng.random()), rng.choice(_SIZES)):
+        novelty.source = source
+        for segments, label in domain.source(Random(rng.random()), rng.choice(_SIZES), novelty):
             if made == count:
                 return
             made += 1

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache
 from random import Random
 from typing import Any
 
 from engine.corpus.samples import names
-from engine.corpus.samples.common import ASSETS, SYNONYMS, Draft, add_person, entity, finish, lengthened, split_list
+from engine.corpus.samples.common import ASSETS, SYNONYMS, Draft, add_person, entity, split_list
 from engine.corpus.samples.grammar import Grammar, Segment, Value
+from engine.corpus.samples.novelty import Novelty, write
 
 SOURCE_PREFIX = "patient-"
 OUTCOMES = ("improved", "unchanged", "worsened", "referred", "discharged")
@@ -60,7 +61,7 @@ def _conditions() -> tuple[dict[str, Any], ...]:
     return tuple(yaml.safe_load((ASSETS / "grammar" / "conditions.yaml").read_text(encoding="utf-8")))
 
 
-def source(rng: Random, visits: int) -> Iterator[tuple[list[Segment], str]]:
+def source(rng: Random, visits: int, novelty: Novelty) -> Iterator[tuple[list[Segment], str]]:
     """Yield the segments and outcome of each of a patient's records, oldest first."""
     condition = rng.choice(_conditions())
     patient = names.person(rng, condition.get("sex", ""))
@@ -84,11 +85,8 @@ def source(rng: Random, visits: int) -> Iterator[tuple[list[Segment], str]]:
         draft = Draft(rng, {**dates, "visit": day}, dict(facts))
         draft.date_style = style if rng.random() < 0.6 else rng.choice(names.DATE_STYLES)
         _set_visit(draft, rng, condition, birth, day, outcome)
-        scene = draft.scene()
         shape = "letterlong" if letterhead and rng.random() < 0.3 else "letter"
-        segments = _grammar().expand(shape, scene)
-        segments = lengthened(segments, partial(_grammar().expand, "addon", scene))
-        yield finish(segments, rng, casual=0.12, shorthand=0.12), outcome
+        yield write(draft, _grammar(), shape, novelty, casual=0.12, shorthand=0.12), outcome
         day += dt.timedelta(days=rng.randint(9, 220))
 
 

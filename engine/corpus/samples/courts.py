@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache
 from random import Random
 from typing import Any
 
 from engine.corpus.samples import names
-from engine.corpus.samples.common import ASSETS, SYNONYMS, Draft, add_person, entity, finish, lengthened, split_list
+from engine.corpus.samples.common import ASSETS, SYNONYMS, Draft, add_person, entity, split_list
 from engine.corpus.samples.grammar import Grammar, Segment, Value
+from engine.corpus.samples.novelty import Novelty, write
 
 SOURCE_PREFIX = "case-"
 OUTCOMES = ("allowed", "dismissed", "partly_allowed", "remitted", "adjourned", "withdrawn")
@@ -85,7 +86,7 @@ def _matters() -> tuple[dict[str, Any], ...]:
     return tuple(yaml.safe_load((ASSETS / "grammar" / "matters.yaml").read_text(encoding="utf-8")))
 
 
-def source(rng: Random, decisions: int) -> Iterator[tuple[list[Segment], str]]:
+def source(rng: Random, decisions: int, novelty: Novelty) -> Iterator[tuple[list[Segment], str]]:
     """Yield the segments and outcome of each decision in a case, oldest first."""
     matter = rng.choice(_matters())
     filed = dt.date(2009, 1, 1) + dt.timedelta(days=rng.randint(0, 5400))
@@ -109,10 +110,8 @@ def source(rng: Random, decisions: int) -> Iterator[tuple[list[Segment], str]]:
         draft = Draft(rng, {**dates, "day": day}, dict(facts), style if rng.random() < 0.85 else "slash", currency)
         _set_decision(draft, rng, matter, outcome)
         draft.lists["law"] = list(laws)
-        scene = draft.scene()
-        segments = _grammar().expand("decisionlong" if rng.random() < 0.12 else "decision", scene)
-        segments = lengthened(segments, partial(_grammar().expand, "addon", scene))
-        yield finish(segments, rng, casual=0.02), outcome
+        shape = "decisionlong" if rng.random() < 0.12 else "decision"
+        yield write(draft, _grammar(), shape, novelty, casual=0.02), outcome
         day += dt.timedelta(days=rng.randint(14, 260))
 
 

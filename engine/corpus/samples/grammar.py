@@ -160,10 +160,13 @@ class Grammar:
             nodes.append(text[at:])
         return nodes
 
-    def expand(self, rule: str, scene: Scene) -> list[Segment]:
-        """Return the segments of one expansion of `rule`."""
+    def expand(self, rule: str, scene: Scene, layout: int | None = None) -> list[Segment]:
+        """Return the segments of one expansion of `rule`, of its alternative `layout` if one is given."""
         out: list[Segment] = []
-        self._rule(rule, scene, out)
+        if layout is None:
+            self._rule(rule, scene, out)
+        else:
+            self._sequence(self.rules[rule][layout], scene, out)
         return out
 
     def _rule(self, name: str, scene: Scene, out: list[Segment]) -> None:

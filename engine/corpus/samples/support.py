@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache
 from random import Random
 from typing import Any
 
 from engine.corpus.samples import names
-from engine.corpus.samples.common import ASSETS, SYNONYMS, Draft, add_person, entity, finish, lengthened, split_list
+from engine.corpus.samples.common import ASSETS, SYNONYMS, Draft, add_person, entity, split_list
 from engine.corpus.samples.grammar import Grammar, Segment, Value
+from engine.corpus.samples.novelty import Novelty, write
 
 SOURCE_PREFIX = "customer-"
 CATEGORIES = ("billing", "delivery", "defect", "account", "cancellation", "information")
@@ -42,7 +43,7 @@ def _products() -> tuple[dict[str, Any], ...]:
     return tuple(yaml.safe_load((ASSETS / "grammar" / "products.yaml").read_text(encoding="utf-8")))
 
 
-def source(rng: Random, tickets: int) -> Iterator[tuple[list[Segment], str]]:
+def source(rng: Random, tickets: int, novelty: Novelty) -> Iterator[tuple[list[Segment], str]]:
     """Yield the segments and category of each of a customer's tickets, oldest first."""
     product = rng.choice(_products())
     day = dt.date(2016, 1, 1) + dt.timedelta(days=rng.randint(0, 3400))
@@ -65,10 +66,7 @@ def source(rng: Random, tickets: int) -> Iterator[tuple[list[Segment], str]]:
             currency,
         )
         _set_ticket(draft, rng, product, category)
-        scene = draft.scene()
-        segments = _grammar().expand("ticket", scene)
-        segments = lengthened(segments, partial(_grammar().expand, "addon", scene))
-        yield finish(segments, rng, casual=casual, shorthand=casual * 0.3), category
+        yield write(draft, _grammar(), "ticket", novelty, casual=casual, shorthand=casual * 0.3), category
         day += dt.timedelta(days=rng.randint(1, 60))
         if rng.random() < 0.55:
             category = rng.choice(CATEGORIES)
