@@ -12,6 +12,15 @@ from pages._ui.navigation import go
 from pages._ui.progress import job_progress, running_job
 from pages._ui.texts import STEPS, number, plain, share
 
+QUANTILES = {
+    "min": "shortest",
+    "p5": "5 %",
+    "p25": "25 %",
+    "p50": "half",
+    "p75": "75 %",
+    "p95": "95 %",
+    "max": "longest",
+}
 LANGUAGES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "nl": "Dutch", "it": "Italian"}
 
 
@@ -22,7 +31,7 @@ def draw(workspace: engine.Workspace, corpus: Any) -> None:
         st.metric("Records", number(facts.records), border=True)
         st.metric("Units of protection", number(facts.units), border=True)
         st.metric("Units set aside", number(facts.holdout_units), border=True, help="The holdout; no method sees it.")
-        st.metric("Words in the middle record", number(_quantile(facts.words, 0.5)), border=True, help="The median.")
+        st.metric("Words in the middle record", number(facts.words.get("p50")), border=True, help="The median.")
         st.metric("English", share(facts.english_share, 0), border=True)
     for warning in facts.warnings:
         st.warning(plain(warning), icon=":material/warning:")
@@ -42,14 +51,6 @@ def draw(workspace: engine.Workspace, corpus: Any) -> None:
         go(page)
 
 
-def _quantile(quantiles: dict[str, float], wanted: float) -> float | None:
-    """Return a quantile whose key may be written 0.5, 50, p50 or median."""
-    for key, value in quantiles.items():
-        if str(key).lower() in (str(wanted), f"{wanted:.2f}", f"{wanted * 100:g}", f"p{wanted * 100:g}", "median"):
-            return value
-    return None
-
-
 def _quality(facts: Any) -> None:
     found = facts.near_duplicates_across_split
     near = "still being looked for" if found is None else number(found)
@@ -60,13 +61,13 @@ def _quality(facts: Any) -> None:
 
 
 def _lengths(corpus: Any, facts: Any) -> None:
-    names = [str(name) for name in facts.words]
+    shown = {QUANTILES[name]: value for name, value in facts.words.items() if name in QUANTILES}
     bars(
-        names,
-        list(facts.words.values()),
+        list(shown),
+        list(shown.values()),
         key=f"load.lengths.{corpus.id}",
-        takeaway=f"Half of the records have at most {number(_quantile(facts.words, 0.5), 0)} words.",
-        x="Part of the records (quantile)",
+        takeaway=f"Half of the records have at most {number(facts.words.get('p50'), 0)} words.",
+        x="Share of the records that are shorter",
         y="Words",
         limits="Shows lengths, not how much of a record is about a person.",
     )

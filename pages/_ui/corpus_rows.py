@@ -86,8 +86,14 @@ def _confirm_delete(workspace: engine.Workspace, corpus: Any) -> None:
         f"**{plain(corpus.name)}**: its text, findings, decisions, {count_of(corpus.runs, 'run')} and outputs are "
         "removed from the disk. A line without text stays in the audit log. Exported files are not touched."
     )
-    if st.button("Delete for good", type="primary", key=f"home.delete.sure.{corpus.id}"):
-        act(workspace.delete_corpus, corpus.id, done="The corpus was deleted.")
+    if st.button(
+        "Delete for good",
+        type="primary",
+        key=f"home.delete.sure.{corpus.id}",
+        on_click=act,
+        args=(workspace.delete_corpus, corpus.id),
+        kwargs={"done": "The corpus was deleted."},
+    ):
         st.rerun()
     if st.button("Keep it", key=f"home.delete.keep.{corpus.id}"):
         st.rerun()

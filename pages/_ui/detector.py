@@ -27,12 +27,7 @@ def first_time(workspace: engine.Workspace, corpus: Any) -> None:
             "places, dates, numbers. You then decide. It runs on this machine and takes a few minutes for "
             "twenty thousand short records."
         )
-        with st.container(horizontal=True):
-            start_button(workspace, corpus)
-            if corpus.has_gold:
-                st.button("Use the marks that came with the file", key="review.gold", on_click=states.act,
-                          args=(workspace.use_gold, corpus.id),
-                          kwargs={"done": "The file's own marks are now the findings."})  # fmt: skip
+        start_button(workspace, corpus)
     with st.expander("Detector settings", icon=":material/tune:", key="review.first.settings"):
         panel(workspace, corpus, start=False)
 

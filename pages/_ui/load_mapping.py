@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 NONE = "(none)"
 COUNTED = "_ui.load.counted"
-COUNT_AT_ONCE = 50_000
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
 def show_rows(preview: Any, chosen: Chosen) -> None:
@@ -24,7 +24,7 @@ def show_rows(preview: Any, chosen: Chosen) -> None:
     if preview.encoding:
         facts.append(f"encoding {preview.encoding}")
     if preview.delimiter:
-        facts.append(f"separated by {'tab' if preview.delimiter == chr(9) else preview.delimiter}")
+        facts.append(f"separated by {DELIMITERS.get(preview.delimiter, preview.delimiter)}")
     if preview.total_rows is not None:
         facts.append(count_of(preview.total_rows, "row"))
     st.caption(plain(" · ".join(facts)))
@@ -97,12 +97,15 @@ def ask(preview: Any, chosen: Chosen) -> ColumnMapping | None:
             note="A list of start, end and type that someone has already marked by hand.",
         )
         used = {text, source, label, record, spans}
-        keep = st.multiselect(
-            "Keep for internal use",
-            [column for column in columns if column not in used],
-            key=f"load.map.keep.{mark}",
-            help="Other columns are dropped. Kept ones never leave with synthetic text.",
-        )
+        others = [column for column in columns if column not in used]
+        keep: list[str] = []
+        if others:
+            keep = st.multiselect(
+                "Keep for internal use",
+                others,
+                key=f"load.map.keep.{mark}",
+                help="Other columns are dropped. Kept ones never leave with synthetic text.",
+            )
     if text is None:
         return None
     return ColumnMapping(text=text, record_id=record, source_id=source, label=label, keep=tuple(keep), spans=spans)

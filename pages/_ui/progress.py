@@ -18,6 +18,12 @@ from pages._ui.states import act
 from pages._ui.texts import JOBS, plain, seconds
 
 ACTIVE = ("queued", "running")
+STAGES = {
+    "detect": "reading texts",
+    "near-duplicates": "comparing records",
+    "generating": "writing texts",
+    "replacing": "replacing findings",
+}
 
 
 def running_job(
@@ -43,7 +49,9 @@ def status_line(job: Any) -> str:
     """Return stage, count and time left in one line."""
     if job.state == "queued":
         return "Waiting for its turn"
-    parts = [plain(job.stage or "starting")]
+    if not job.done:
+        return "Getting ready"
+    parts = [STAGES.get(job.stage, plain(job.stage or "working"))]
     if job.total:
         parts.append(f"{job.done:,} of {job.total:,}")
     if job.seconds_left is not None:

@@ -171,8 +171,14 @@ def _rerun(workspace: engine.Workspace, run: Any) -> None:
 def _confirm_delete(workspace: engine.Workspace, run: Any) -> None:
     """Ask before a run goes."""
     st.markdown(f"{count_of(run.kept, 'output')} and everything measured on them are removed. Releases stay.")
-    if st.button("Delete for good", type="primary", key="run.delete.sure"):
-        states.act(workspace.delete_run, run.id, done="The run was deleted.")
+    if st.button(
+        "Delete for good",
+        type="primary",
+        key="run.delete.sure",
+        on_click=states.act,
+        args=(workspace.delete_run, run.id),
+        kwargs={"done": "The run was deleted."},
+    ):
         st.rerun()
     if st.button("Keep it", key="run.delete.keep"):
         st.rerun()

@@ -14,7 +14,7 @@ import engine
 from pages._ui.current import CORPUS, corpora, current_corpus
 from pages._ui.progress import ACTIVE, fraction, running_job, status_line
 from pages._ui.states import act
-from pages._ui.texts import GLOSSARY, JOBS, NO_BUDGET, UNITS, count_of, number, plain, share
+from pages._ui.texts import GLOSSARY, JOBS, NO_BUDGET, UNITS, count_of, plain, share
 
 LEFT = "_ui.left"
 
@@ -45,15 +45,14 @@ def _pick(workspace: engine.Workspace) -> None:
         st.session_state[CORPUS] = wanted
     elif st.session_state.get(CORPUS) not in names:
         st.session_state[CORPUS] = next(iter(names), None)
-    st.selectbox(
-        "Corpus",
-        list(names),
-        format_func=lambda corpus_id: names.get(corpus_id, corpus_id),
-        key=CORPUS,
-        persist_state="session",
-        placeholder="None yet",
-        disabled=not names,
-    )
+    if names:
+        st.selectbox(
+            "Corpus",
+            list(names),
+            format_func=lambda corpus_id: names.get(corpus_id, corpus_id),
+            key=CORPUS,
+            persist_state="session",
+        )
 
 
 def _line(title: str, value: str, *, icon: str) -> None:
@@ -77,7 +76,8 @@ def missed(workspace: engine.Workspace, corpus: Any) -> str:
     risk = workspace.residual_risk(corpus.id)
     if risk is None:
         return "Not known yet: finish reviewing some texts first."
-    return f"About {share(risk['value'])}, at most {share(risk['high'])}, from {number(risk['n'])} reviewed."
+    texts = count_of(int(risk["records"]), "reviewed text")
+    return f"About {share(risk['value'])} of them, at most {share(risk['high'])}, judged by {texts}."
 
 
 def gate_state(workspace: engine.Workspace, corpus: Any) -> str:
