@@ -231,6 +231,8 @@ _HEAD_ENDS = re.compile(
 def is_plural(phrase: str) -> bool:
     """Return whether a noun phrase takes a plural verb, judged by its head noun."""
     head = _HEAD_ENDS.split(phrase, maxsplit=1)[0]
+    if head.split(" ")[0].endswith("ing"):
+        return False  # "missing words in company is"
     if " and " in head:
         return True
     word = head.rsplit(" ", 1)[-1]

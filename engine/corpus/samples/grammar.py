@@ -269,7 +269,7 @@ def tidy(segments: list[Segment]) -> list[Segment]:
 def _clean(text: str) -> str:
     if PLURAL in text:
         text = _AGREE.sub(_agree, text).replace(PLURAL, "")
-    text = re.sub(r"(?<=\S)  +", " ", text)
+    text = re.sub(r"(?<=\S)  +|\A  +", " ", text)
     text = re.sub(r" +([,.;:?!)](?:\s|\Z))", r"\1", text)
     text = re.sub(r"\.\.(?!\.)", ".", text) if "..." not in text else text
     text = re.sub(r" +\n", "\n", text)
