@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import io
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,24 @@ def _embedded(sample: Sample) -> NDArray[np.float32]:
     if sample.embeddings is None:
         raise InternalError("this metric needs embeddings on both sides")
     return sample.embeddings
+
+
+@contextlib.contextmanager
+def _few_points_a_bucket() -> Iterator[None]:
+    """Let faiss cluster fewer than 39 points a bucket without a warning on standard error for each call."""
+    import faiss
+
+    original = faiss.Kmeans
+
+    class Quiet(original):  # type: ignore[misc, valid-type]
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **{"min_points_per_centroid": 1, **options})
+
+    faiss.Kmeans = Quiet  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        faiss.Kmeans = original  # type: ignore[misc]
 
 
 def embedding_similarity(sample: Sample, target: Sample, seed: int = 0) -> Value:
@@ -50,8 +69,12 @@ def mauve(sample: Sample, target: Sample, seed: int = 0) -> Value:
     if min(len(ours), len(theirs)) < LEAST:
         return Value(float("nan"))
     from mauve.compute_mauve import compute_mauve
+    from threadpoolctl import threadpool_limits
 
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    with (
+        _few_points_a_bucket(),
+        threadpool_limits(limits=1),
+    ):  # many threads cost fifty times the work on samples this small
         result = compute_mauve(
             p_features=ours, q_features=theirs,
             num_buckets=BUCKETS, kmeans_num_redo=REDO, kmeans_max_iter=ITERATIONS,
