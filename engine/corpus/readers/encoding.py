@@ -66,6 +66,8 @@ def detect_encoding(data: bytes) -> str | None:
     best = matches.best()
     if best is None:
         return None
+    if "cp1252" in best.could_be_from_charset:  # the same text under both names
+        return "cp1252"
     western = next((m for m in matches if m.encoding == "cp1252"), None)
     # Single-byte code pages often tie on short texts; among equals the Western one is by far the commonest.
     if western is not None and western.chaos <= best.chaos + 0.02 and western.coherence >= best.coherence - 0.05:

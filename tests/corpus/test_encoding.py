@@ -1,0 +1,52 @@
+import codecs
+
+import pytest
+
+from engine.corpus.readers import ReadOptions, read_preview, read_table
+from engine.errors import DataError, UserError
+
+GERMAN = "id;text\n1;Die Prüfung der Wohnung ergab größere Schäden, über die der Mieter schon früher klagte.\n" * 1
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding"),
+    [
+        (GERMAN.encode("utf-8"), "utf-8"),
+        (codecs.BOM_UTF8 + GERMAN.encode("utf-8"), "utf-8"),
+        (GERMAN.encode("utf-16"), "utf-16"),
+        (codecs.BOM_UTF16_BE + GERMAN.encode("utf-16-be"), "utf-16"),
+        (GERMAN.encode("utf-32"), "utf-32"),
+        (GERMAN.encode("utf-16-le"), "utf-16-le"),
+        (GERMAN.encode("utf-16-be"), "utf-16-be"),
+        (GERMAN.encode("cp1252"), "cp1252"),
+    ],
+)
+def test_encoding_is_found_and_the_text_survives(data: bytes, encoding: str) -> None:
+    preview = read_preview(data, "a.csv")
+    assert preview.encoding == encoding
+    assert preview.columns == ["id", "text"]
+    assert "größere Schäden" in preview.rows["text"].iloc[0]
+
+
+def test_a_guess_is_said_to_be_one() -> None:
+    assert "Check accented letters" in read_preview(GERMAN.encode("cp1252"), "a.csv").warnings[0]
+
+
+def test_a_chosen_encoding_that_does_not_fit_names_the_line() -> None:
+    data = "id,text\n1,plain\n2,caf\xe9\n".encode("latin-1")
+    with pytest.raises(DataError) as caught:
+        read_table(data, "a.csv", ReadOptions(encoding="utf-8"))
+    assert (caught.value.row, caught.value.rule) == (3, "valid encoding")
+    assert "caf" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["klingon", "hex", "rot13", "zip"])
+def test_an_unknown_encoding_is_the_users_error(name: str) -> None:
+    with pytest.raises(UserError, match="no encoding is called"):
+        read_table(b"id,text\n1,a\n", "a.csv", ReadOptions(encoding=name))
+
+
+def test_a_nul_character_is_named_by_its_line() -> None:
+    with pytest.raises(DataError) as caught:
+        read_table(b"id,text\n1,fine\n2,bro\x00ken\n", "a.csv")
+    assert (caught.value.row, caught.value.rule) == (3, "no NUL characters")
