@@ -22,8 +22,9 @@ examined_table.triples(
     alt="Privacy findings against training part, holdout and real records",
 )
 st.caption(
-    "Brackets hold the 95 % interval. The holdout was never shown to any method: what stands in both columns is chance. "
-    "All numbers are internal: they were computed on private text and never leave with a release."
+    "Brackets hold the 95 % interval. The holdout was never shown to any method: "
+    "what stands in both columns is chance. All numbers are internal: they were computed on private text "
+    "and never leave with a release."
 )
 
 view = st.segmented_control(

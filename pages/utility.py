@@ -23,12 +23,13 @@ if view == VIEWS[0]:
     examined_table.triples(
         findings,
         COLUMNS,
+        headings={**examined_table.HEADINGS, "train": "Synthetic text"},
         key=f"utility.triples.{run.id}",
         alt="Utility findings beside real against real and unrelated text",
     )
     st.caption(
-        "“Real against real” holds one half of the training part against the other at the same number of texts: nothing can "
-        "be expected to do better. Unrelated text is the other end. Brackets hold the 95 % interval."
+        "“Real against real” holds one half of the training part against the other at the same number of texts: "
+        "nothing can be expected to do better. Unrelated text is the other end. Brackets hold the 95 % interval."
     )
 elif view == VIEWS[1]:
     utility_map.draw(workspace, run)

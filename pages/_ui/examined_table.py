@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,6 +12,22 @@ from engine.analysis.findings import Finding
 from engine.analysis.measures import MEASURES, REFERENCES, show
 
 EXCESS = "_excess"
+HEADINGS = {
+    "none": "Synthetic text",
+    "train": "Training part",
+    "holdout": "Holdout",
+    "baseline": "Unused real records",
+    "excess": "More than chance",
+    "real": "Real against real",
+    "unrelated": "Unrelated text",
+}
+HELP = {
+    "holdout": "Set aside at import and used by nobody: what stands here is chance",
+    "baseline": "Real records that nobody used, in the place of the synthetic ones, against the training part",
+    "excess": "Training part minus holdout, at equally many records of each",
+    "real": "One half of the training part against the other: nothing can be expected to do better",
+    "unrelated": "Text about something else: the other end",
+}
 
 
 def title(name: str) -> str:
@@ -31,7 +47,9 @@ def cell(finding: Finding | None) -> str:
     return f"{show(finding.name, finding.value)} ({ends})"
 
 
-def triples(findings: Sequence[Finding], columns: Sequence[str], *, key: str, alt: str) -> None:
+def triples(
+    findings: Sequence[Finding], columns: Sequence[str], *, key: str, alt: str, headings: Mapping[str, str] = HEADINGS
+) -> None:
     """Draw one row a measure; `columns` are references, `excess` stands for more than chance."""
     rows: dict[str, dict[str, Finding]] = {}
     for finding in findings:
@@ -44,11 +62,13 @@ def triples(findings: Sequence[Finding], columns: Sequence[str], *, key: str, al
     for reference in columns:
         if not any(reference in row for row in rows.values()):
             continue
-        heading = "More than chance" if reference == "excess" else REFERENCES[reference].capitalize()
+        heading = headings[reference]
         shown[heading] = [cell(row.get(reference)) for row in rows.values()]
-        config[heading] = st.column_config.TextColumn(alignment="right")
+        config[heading] = st.column_config.TextColumn(alignment="right", help=HELP.get(reference))
     shown["n"] = [next(iter(row.values())).n for row in rows.values()]
-    shown["Good is"] = [next(iter(row.values())).direction for row in rows.values()]
+    directions = [next(iter(row.values())).direction for row in rows.values()]
+    if len(set(directions)) > 1:
+        shown["Good is"] = directions
     config["n"] = st.column_config.NumberColumn(
         format="localized", help="How many items the first number rests on", width=70
     )

@@ -114,7 +114,7 @@ def _one(workspace: engine.Workspace, run: Any, record: str, leaks: pd.DataFrame
     st.markdown("**Synthetic text**, what also stands in the training part marked")
     with st.container(border=True, height=300, key=f"privacy.text.{record}"):
         highlight(
-            segments(str(rows.iloc[0]["text"]), marks(own)),
+            segments(str(rows.iloc[0]["text"]), marks(str(rows.iloc[0]["text"]), own)),
             key=f"privacy.marks.{run.id}.{record}",
             label="Synthetic record, copies marked",
         )
@@ -131,8 +131,8 @@ def _one(workspace: engine.Workspace, run: Any, record: str, leaks: pd.DataFrame
     _private_side(workspace, run, record, own)
 
 
-def marks(leaks: pd.DataFrame, *, side: str = "") -> list[Mark]:
-    """Return marks for the synthetic side, or with `side="source_"` for the private one."""
+def marks(text: str, leaks: pd.DataFrame, *, side: str = "") -> list[Mark]:
+    """Return marks of a synthetic text, or with `side="source_"` of a private one; names lie on top of copies."""
     names: list[Mark] = []
     copies: list[tuple[int, int]] = []
     for row in leaks.itertuples(index=False):
@@ -143,8 +143,13 @@ def marks(leaks: pd.DataFrame, *, side: str = "") -> list[Mark]:
             label, direct = str(row.label), str(row.identifier_type) == "direct"
             names.append(Mark(start, end, label_name(label), hue=LABEL_HUES.get(label, 6), decided=direct))
     taken = sorted((mark.start, mark.end) for mark in names)
-    pieces = [piece for copy in copies for piece in without(copy, taken)]
-    return [*names, *(Mark(start, end, "copied words", hue=COPY_HUE) for start, end in pieces)]
+    for copy in copies:
+        pieces = [p for p in without(copy, taken) if any(c.isalnum() for c in text[p[0] : p[1]])]
+        names += [
+            Mark(start, end, "copied words" if number == 0 else "copied", hue=COPY_HUE)
+            for number, (start, end) in enumerate(pieces)
+        ]
+    return names
 
 
 def without(passage: tuple[int, int], taken: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -170,11 +175,10 @@ def _private_side(workspace: engine.Workspace, run: Any, record: str, leaks: pd.
         source = str(shown[2])
         st.markdown(f"**Private text**, the training record that shares most (`{source}`)")
         with st.container(border=True, height=260, key=f"privacy.source.{record}"):
+            text = workspace.record_text(run.corpus_id, source)
+            shared = leaks[leaks["source_record_id"] == source]
             highlight(
-                segments(
-                    workspace.record_text(run.corpus_id, source),
-                    marks(leaks[leaks["source_record_id"] == source], side="source_"),
-                ),
+                segments(text, marks(text, shared, side="source_")),
                 key=f"privacy.source.marks.{run.id}.{record}",
                 label="Private record, copies marked",
             )

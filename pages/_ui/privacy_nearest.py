@@ -8,6 +8,7 @@ import streamlit as st
 
 import engine
 from engine.analysis.measures import REFERENCES
+from pages._ui.texts import number
 
 NAMES = ("train", "holdout", "baseline")
 DASHES = {"train": "solid", "holdout": "dash", "baseline": "dot"}
@@ -22,9 +23,10 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
         st.caption("Closeness was not measured in this examination (no encoder or no holdout).")
         return
     middle = {name: _median(table, name) for name in NAMES}
+    train, holdout, real = (number(middle[name]) for name in NAMES)
     takeaway = (
-        f"Half of the synthetic records come closer than {middle['train']:.2f} to a training record, and closer than "
-        f"{middle['holdout']:.2f} to one that nobody used. Unused real records: {middle['baseline']:.2f}."
+        f"Half of the synthetic records come closer than {train} to a training record, and closer than {holdout} "
+        f"to one that nobody used. Unused real records: {real}."
     )
     st.markdown(takeaway)
     figure = go.Figure()

@@ -111,7 +111,7 @@ def _one(workspace: engine.Workspace, run: Any, row: pd.Series, ids: list[str]) 
     with st.container(border=True, height=330, key=f"release.text.{record}"):
         text = str(row["text"])
         highlight(
-            segments(text, _marks(workspace, run.id, record)),
+            segments(text, _marks(workspace, run.id, record, text)),
             key=f"release.marks.{run.id}.{record}",
             label="Synthetic record, copies marked",
         )
@@ -149,12 +149,12 @@ def _one(workspace: engine.Workspace, run: Any, row: pd.Series, ids: list[str]) 
     st.caption("Approving or rejecting moves on to the next record of this page.")
 
 
-def _marks(workspace: engine.Workspace, run_id: str, record: str) -> list[Mark]:
+def _marks(workspace: engine.Workspace, run_id: str, record: str, text: str) -> list[Mark]:
     """Return what the examination found copied in this record."""
     leaks = workspace.table(run_id, "leaks")
     if leaks is None or leaks.empty:
         return []
-    return marks(leaks[(leaks["record_id"] == record) & (leaks["reference"] == "train")])
+    return marks(text, leaks[(leaks["record_id"] == record) & (leaks["reference"] == "train")])
 
 
 def _decide(workspace: engine.Workspace, run_id: str, record: str, state: str, ids: list[str]) -> None:

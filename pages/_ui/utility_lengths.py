@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
+from pages._ui.texts import number
 
 NAMES = {"synthetic": "synthetic text", "train": "training part", "holdout": "holdout"}
 DASHES = {"synthetic": "solid", "train": "dash", "holdout": "dot"}
@@ -24,10 +25,8 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
         st.caption("Lengths were not measured in this examination.")
         return
     middle = {kind: median(part) for kind, part in table.groupby("kind")}
-    takeaway = (
-        f"Half of the synthetic texts have at most {middle.get('synthetic', 0):,.0f} words; in the training part it is "
-        f"{middle.get('train', 0):,.0f}."
-    )
+    ours, real = number(int(middle.get("synthetic", 0))), number(int(middle.get("train", 0)))
+    takeaway = f"Half of the synthetic texts have at most {ours} words; in the training part it is {real}."
     st.markdown(takeaway)
     figure = go.Figure()
     top = max(1, quantile(table, 0.99))

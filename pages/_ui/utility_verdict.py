@@ -39,6 +39,7 @@ USES = (
     Use("Finding topics and groups", ("mauve", "embedding_similarity")),
     Use("Reading for style and variety", ("self_bleu", "distinct_2")),
 )
+WITHOUT_OTHER_END = ("length_distance",)  # unrelated text may be just as long; the whole mean length is the other end
 NEAR, FAR = 0.15, 0.5  # share of the way from real against real to the other end
 
 
@@ -52,7 +53,7 @@ def distance(findings: Sequence[Finding], name: str) -> float | None:
     ours, real = pick(findings, name, "train"), pick(findings, name, "real")
     if ours is None or real is None:
         return None
-    other = pick(findings, name, "unrelated")
+    other = None if name in WITHOUT_OTHER_END else pick(findings, name, "unrelated")
     scale = MEASURES[name].scale if name in MEASURES else "number"
     end = other.value if other is not None else (0.0 if ours.direction == "higher is better" else 1.0)
     span = abs(end - real.value) if scale != "number" else abs(end)

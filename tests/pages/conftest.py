@@ -278,3 +278,9 @@ def import_small() -> Any:
         return workspace.import_corpus(content, "small.csv", ColumnMapping(text="text", label="label"), name="Small")
 
     return do
+
+
+@pytest.fixture(name="examine")
+def examine_fixture() -> Any:
+    """Return `examine` for tests that need findings of another run."""
+    return examine

@@ -1,0 +1,215 @@
+"""The privacy page: states, three sentences, leaks by example, the private side behind a reason."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+from engine.analysis.findings import Finding
+from pages._ui import privacy_leaks, privacy_verdict
+
+
+def words(app, *kinds: str) -> str:
+    return "\n".join(str(e.value) for kind in kinds for e in getattr(app, kind))
+
+
+def everything(app) -> str:
+    return words(app, "title", "subheader", "markdown", "caption", "info", "warning", "error", "success")
+
+
+def finding(name: str, reference: str, value: float, low: float | None, high: float | None) -> Finding:
+    return Finding(name, value, low, high, 100, reference, name, "lower is safer", "privacy")  # type: ignore[arg-type]
+
+
+def test_empty(empty, visit):
+    app = visit("privacy")
+    assert app.button(key="privacy.load").label == "Load a file"
+
+
+def test_not_examined_yet(seeded, visit, add_run):
+    workspace = seeded.open()
+    run = add_run(workspace, seeded.corpus, [{"text": "Made up.", "label": None, "lineage": None}])
+    app = visit("privacy", **{"_ui.run": run})
+    assert "Not examined yet" in words(app, "subheader")
+    app.button(key=f"privacy.examine.{run}").click().run()
+    (job,) = workspace.jobs()
+    assert (job.kind, job.run_id) == ("examine", run)
+    assert app.get("progress")
+
+
+def test_full(seeded, visit):
+    app = visit("privacy", **{"_ui.run": seeded.run})
+    shown = words(app.container(key="privacy.verdict"), "markdown")
+    assert shown.count("**") == 6
+    assert "10.0 % of the records repeat eight words" in shown  # 12 of 120 were copied
+    assert "no formal guarantee" in shown
+    table = app.dataframe[0].value.set_index("Finding")
+    assert table.loc["Records with an eight-word copy", "Training part"].startswith("10.0 % (")
+    assert table.loc["Closeness to the nearest record", "Training part"] == "not estimable"
+    assert {"Holdout", "Unused real records", "More than chance", "n"} <= set(table.columns)
+
+
+def test_examination_running_keeps_the_old_findings(seeded, visit, add_job):
+    add_job(seeded.open(), "examine", "running", corpus_id=seeded.corpus, run_id=seeded.run)
+    app = visit("privacy", **{"_ui.run": seeded.run})
+    assert app.get("progress")
+    assert "the examination before" in words(app, "caption")
+    assert len(app.dataframe)
+
+
+def test_examination_failed(seeded, visit, add_job):
+    add_job(seeded.open(), "examine", "failed", corpus_id=seeded.corpus, run_id=seeded.run, error="Memory ran out.")
+    app = visit("privacy", **{"_ui.run": seeded.run})
+    assert "Memory ran out" in words(app, "error")
+
+
+def test_only_utility_was_examined(seeded, visit, add_run, examine):
+    workspace = seeded.open()
+    made = [{"text": f"She walked to place {i}.", "label": None, "lineage": None} for i in range(6)]
+    run = add_run(workspace, seeded.corpus, made)
+    examine(workspace, run, groups=("utility",))
+    app = visit("privacy", **{"_ui.run": run})
+    assert "Only half examined" in words(app, "subheader")
+    assert app.button(key=f"privacy.examine.{run}")
+
+
+def test_stale(seeded, visit):
+    workspace = seeded.open()
+    record = str(workspace.records(seeded.corpus, split="train", limit=1)["record_id"].iloc[0])
+    workspace.add_span(seeded.corpus, record, 0, 3, "PERSON")
+    app = visit("privacy", **{"_ui.run": seeded.run})
+    assert "Out of date" in words(app, "warning")
+    assert app.button(key=f"privacy.examine.{seeded.run}").label == "Examine again"
+
+
+@pytest.mark.parametrize("view", ["Types", "Closeness", "What the numbers mean", "All numbers"])
+def test_views(seeded, visit, view):
+    app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": view})
+    if view == "Types":
+        assert set(app.dataframe[1].value["Points at a person"]) <= {"directly", "with others"}
+    elif view == "All numbers":
+        table = app.dataframe[1].value
+        assert {"Value", "Low", "High", "n", "Held against", "Good is"} <= set(table.columns)
+        assert len(table) == sum(f.group == "privacy" for f in seeded.open().findings(seeded.run))
+    elif view == "Closeness":
+        assert "not measured" in words(app, "caption")  # examined without an encoder
+    else:
+        assert "It does not show" in words(app, "markdown")
+
+
+def test_private_text_stays_hidden_without_a_reason(seeded, visit):
+    app = visit("privacy", **{"_ui.run": seeded.run})
+    workspace = seeded.open()
+    (button,) = [b for b in app.button if str(b.key).startswith("privacy.reveal.do.")]
+    before = workspace.verify_audit()["lines"]
+    app.text_input(key="privacy.reason").set_value("short").run()
+    app.button(key=button.key).click().run()
+    assert "at least 10 characters" in words(app, "error")
+    assert workspace.verify_audit()["lines"] == before
+    assert not [b for b in app.button if b.key == "privacy.hide"]
+
+
+def test_looking_is_written_down_first_and_forgotten_with_the_next_record(seeded, visit):
+    app = visit("privacy", **{"_ui.run": seeded.run})
+    workspace = seeded.open()
+    (button,) = [b for b in app.button if str(b.key).startswith("privacy.reveal.do.")]
+    record = button.key.removeprefix("privacy.reveal.do.")
+    app.text_input(key="privacy.reason").set_value("is this a stock phrase of letters?").run()
+    app.button(key=button.key).click().run()
+    line = workspace.audit(limit=1).iloc[0]
+    assert (line["action"], line["subject"]) == ("private text revealed", seeded.run)
+    detail = json.loads(line["detail"])
+    assert detail["reason"] == "is this a stock phrase of letters?"
+    assert detail["synthetic"] == record
+    assert app.button(key="privacy.hide")
+    source = workspace.record_text(seeded.corpus, detail["source"])
+    assert source[:40] not in everything(app)  # text only through the component
+    leaks = privacy_leaks.ranked(workspace.table(seeded.run, "leaks"))
+    other = next(r for r in leaks["record_id"] if r != record)
+    app.session_state[f"privacy.leak.{seeded.run}"] = other
+    app.run()
+    assert not [b for b in app.button if b.key == "privacy.hide"]
+
+
+def test_rejecting_from_the_leaks(seeded, visit):
+    app = visit("privacy", **{"_ui.run": seeded.run})
+    (button,) = [b for b in app.button if str(b.key).startswith("privacy.reject.")]
+    app.button(key=button.key).click().run()
+    assert seeded.open().approval_counts(seeded.run)["rejected"] == 1
+
+
+def leak_rows() -> pd.DataFrame:
+    columns = ["record_id", "source_record_id", "kind", "start", "end", "source_start", "source_end", "entity", "label",
+               "identifier_type", "reference", "words"]  # fmt: skip
+    rows = [
+        ("s-1", "a", "verbatim", 0, 30, 0, 30, None, None, None, "train", 8),
+        ("s-1", "a", "entity", 4, 7, 4, 7, 0, "PERSON", "direct", "train", None),
+        ("s-1", "a", "entity", 20, 23, 20, 23, 0, "PERSON", "direct", "train", None),  # the same entity again
+        ("s-2", "b", "entity", 0, 4, 5, 9, 1, "DATE", "quasi", "train", None),
+        ("s-3", "c", "entity", 0, 4, 5, 9, 2, "DATE", "quasi", "holdout", None),  # chance, not a leak
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def test_records_are_ranked_by_what_they_hold_of_the_training_part():
+    table = privacy_leaks.ranked(leak_rows())
+    assert table.to_dict("records") == [
+        {"record_id": "s-1", "longest": 8, "direct": 1, "other": 0},
+        {"record_id": "s-2", "longest": 0, "direct": 0, "other": 1},
+    ]
+    assert privacy_leaks.ranked(leak_rows().iloc[:0]).empty
+
+
+def test_names_lie_on_top_of_copied_words():
+    text = "The Ann walked, then her Bob; and she sat"
+    marks = privacy_leaks.marks(text, leak_rows().iloc[:2])
+    assert [(text[m.start : m.end], m.label) for m in sorted(marks, key=lambda m: m.start)] == [
+        ("The ", "copied words"),
+        ("Ann", "person name"),
+        (" walked, then her Bob; ", "copied"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("taken", "left"),
+    [
+        ([], [(0, 10)]),
+        ([(0, 10)], []),
+        ([(2, 4)], [(0, 2), (4, 10)]),
+        ([(2, 6), (4, 8)], [(0, 2), (8, 10)]),  # overlapping names
+        ([(-5, 2), (9, 20)], [(2, 9)]),
+        ([(20, 30)], [(0, 10)]),
+    ],
+)
+def test_what_is_left_of_a_passage(taken, left):
+    assert privacy_leaks.without((0, 10), taken) == left
+
+
+@pytest.mark.parametrize(
+    ("excess", "level"),
+    [
+        ((0.10, 0.02, 0.18), "leak"),
+        ((0.01, -0.02, 0.04), "chance"),
+        ((0.01, -0.10, 0.12), "unsure"),  # too few records to say
+        ((float("nan"), None, None), "unknown"),
+        ((0.0, None, None), "unknown"),
+    ],
+)
+def test_levels_rest_on_intervals(excess, level):
+    assert privacy_verdict.level_of(finding("x_excess", "holdout", *excess)) == level
+    assert privacy_verdict.level_of(None) == "unknown"
+
+
+def test_verdict_without_direct_identifiers_uses_all_of_them():
+    rows = [
+        finding("pipp", "train", 0.30, 0.2, 0.4),
+        finding("pipp", "holdout", 0.29, 0.2, 0.4),
+        finding("pipp_excess", "holdout", 0.01, -0.02, 0.04),
+    ]
+    (level, sentence), (copies, _), (_, proof) = privacy_verdict.sentences(rows, "none")
+    assert (level, copies) == ("chance", "unknown")
+    assert sentence.startswith("30.0 % of the records hold an identifier")
+    assert "Nothing is proven" in proof
+    assert "formal guarantee covers" in privacy_verdict.sentences(rows, "dp")[2][1]
