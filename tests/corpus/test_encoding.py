@@ -3,9 +3,10 @@ import codecs
 import pytest
 
 from engine.corpus.readers import ReadOptions, read_preview, read_table
+from engine.corpus.readers.encoding import detect_encoding
 from engine.errors import DataError, UserError
 
-GERMAN = "id;text\n1;Die Prüfung der Wohnung ergab größere Schäden, über die der Mieter schon früher klagte.\n" * 1
+GERMAN = "id;text\n1;Die Prüfung der Wohnung ergab größere Schäden, über die der Mieter schon früher klagte.\n"
 
 
 @pytest.mark.parametrize(
@@ -50,3 +51,20 @@ def test_a_nul_character_is_named_by_its_line() -> None:
     with pytest.raises(DataError) as caught:
         read_table(b"id,text\n1,fine\n2,bro\x00ken\n", "a.csv")
     assert (caught.value.row, caught.value.rule) == (3, "no NUL characters")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Le patient a été opéré à l'hôpital; il ne présente plus de fièvre, où que ce soit.", "cp1252"),
+        ("El señor Muñoz llegó mañana al hospital", "cp1252"),
+        ("It’s a “quote” – naïve, and said so to the doctor", "cp1252"),
+        ("Pacjent zgłosił się z bólem w klatce piersiowej, który trwał już dwa dni i nie ustąpił.", "cp1250"),
+        ("Привет, как дела? Пациент жалуется на боль в груди.", "cp1251"),
+        ("病人昨天发烧，今天咳嗽，医生建议多休息。" * 5, "gb18030"),
+    ],
+)
+def test_code_pages_without_a_mark(text: str, encoding: str) -> None:
+    guess = detect_encoding(text.encode(encoding))
+    assert guess is not None
+    assert text.encode(encoding).decode(guess) == text

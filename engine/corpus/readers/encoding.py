@@ -19,6 +19,12 @@ _MARKS = (  # the four-byte marks first: UTF-32's begins like UTF-16's
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_WESTERN_MARKS = "€‚„…‘’“”•–—™¡¿£§©«»®°±²½·\u00a0\u00ad"
+_PLAUSIBLE = (
+    "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "koi8_r", "koi8_u",
+    "iso8859_2", "iso8859_5", "iso8859_7", "iso8859_9", "iso8859_15", "cp437", "cp850", "mac_roman", "cp932", "euc_jp",
+    "iso2022_jp", "gb18030", "big5", "euc_kr", "cp949", "tis_620",
+)  # fmt: skip
 _NOT_TEXT = (
     (b"PK\x03\x04", "is a zip or Excel file"),
     (b"PAR1", "is a Parquet file"),
@@ -58,21 +64,32 @@ def decode(source: Source, data: bytes, encoding: str | None = None) -> Decoded:
 
 
 def detect_encoding(data: bytes) -> str | None:
-    """Return the likely encoding of bytes that are not UTF-8, or None when nothing fits."""
+    """Return the likely encoding of bytes that are not UTF-8, or None when nothing fits.
+
+    Mostly plain letters with a few Western accents or typographic marks are Windows-1252, which
+    statistics cannot tell from rarer code pages on short texts; all else is left to statistics.
+    """
     from charset_normalizer import from_bytes
 
     sample = data[:SAMPLE_BYTES]
-    matches = from_bytes(sample)
-    best = matches.best()
+    if _is_western(sample):
+        return "cp1252"
+    best = from_bytes(sample, cp_isolation=list(_PLAUSIBLE)).best()
     if best is None:
         return None
-    if "cp1252" in best.could_be_from_charset:  # the same text under both names
-        return "cp1252"
-    western = next((m for m in matches if m.encoding == "cp1252"), None)
-    # Single-byte code pages often tie on short texts; among equals the Western one is by far the commonest.
-    if western is not None and western.chaos <= best.chaos + 0.02 and western.coherence >= best.coherence - 0.05:
-        return "cp1252"
-    return str(best.encoding)
+    # Several code pages may give the very same text; name the commonest.
+    return "cp1252" if "cp1252" in best.could_be_from_charset else str(best.encoding)
+
+
+def _is_western(sample: bytes) -> bool:
+    high = sum(byte >= 0x80 for byte in sample)
+    if not high or high > 0.12 * len(sample):
+        return False
+    try:
+        text = sample.decode("cp1252")
+    except UnicodeDecodeError:
+        return False
+    return all(character.isalpha() or character in _WESTERN_MARKS for character in text if ord(character) >= 0x80)
 
 
 def _detected(source: Source, data: bytes) -> Decoded:
