@@ -59,7 +59,7 @@ def test_a_nul_character_is_named_by_its_line() -> None:
         ("Le patient a été opéré à l'hôpital; il ne présente plus de fièvre, où que ce soit.", "cp1252"),
         ("El señor Muñoz llegó mañana al hospital", "cp1252"),
         ("It’s a “quote” – naïve, and said so to the doctor", "cp1252"),
-        ("Pacjent zgłosił się z bólem w klatce piersiowej, który trwał już dwa dni i nie ustąpił.", "cp1250"),
+        ("Žluťoučký kůň úpěl ďábelské ódy, příliš žluťoučký kůň.", "cp1250"),
         ("Привет, как дела? Пациент жалуется на боль в груди.", "cp1251"),
         ("病人昨天发烧，今天咳嗽，医生建议多休息。" * 5, "gb18030"),
     ],
