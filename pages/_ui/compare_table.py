@@ -46,25 +46,29 @@ def build(findings: Mapping[str, Sequence[Finding]]) -> pd.DataFrame:
     return compare(findings)
 
 
-def draw(table: pd.DataFrame, names: Mapping[str, str], group: str) -> None:
-    """Draw the rows of one group, numbers to the right with their intervals."""
+def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: bool) -> None:
+    """Draw the rows of one group; `context` adds the rows that only give something to judge by."""
     rows = table[table["group"] == group]
     if rows.empty:
         st.caption(f"None of these runs has {group} findings yet.")
         return
+    if not context:
+        rows = rows[(rows.filter(like=" against first") != "").any(axis=1)]
+    order = {name: place for place, name in enumerate(MEASURES)}
+    rows = rows.sort_values("name", key=lambda names: names.map(order).fillna(len(order)), kind="stable")
     shown: dict[str, Any] = {
         "Finding": [_title(name) for name in rows["name"]],
         "Held against": [REFERENCES.get(ref, ref) for ref in rows["reference"]],
         "Good is": rows["direction"].tolist(),
     }
-    config: dict[str, Any] = {"Finding": st.column_config.TextColumn(pinned=True)}
+    config: dict[str, Any] = {"Finding": st.column_config.TextColumn(pinned=True, width=260)}
     for run, name in names.items():
         shown[name] = [
             cell(row["name"], row[f"{run} value"], row[f"{run} low"], row[f"{run} high"]) for _, row in rows.iterrows()
         ]
         config[name] = st.column_config.TextColumn(alignment="right", help="Value, and its 95 % interval in brackets")
         if f"{run} against first" in rows:
-            column = f"{name} against {next(iter(names.values()))}"
+            column = f"{name[0]} against {next(iter(names.values()))[0]}"
             shown[column] = [OUTCOMES.get(value, value) for value in rows[f"{run} against first"]]
     st.dataframe(
         pd.DataFrame(shown),
@@ -74,8 +78,8 @@ def draw(table: pd.DataFrame, names: Mapping[str, str], group: str) -> None:
         height="content",
     )
     st.caption(
-        f"{count_of(len(rows), 'row')}. Better or worse is said only where the 95 % intervals do not overlap; "
-        "rows that hold real text against itself are there for reference and carry no judgement."
+        f"{count_of(len(rows), 'row')}. Better or worse is said only where the 95 % intervals do not overlap. "
+        "Rows that only give something to judge by carry no judgement."
     )
 
 

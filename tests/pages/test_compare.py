@@ -29,9 +29,19 @@ def test_full(seeded, visit):
     assert "B · Three-stage filter" in sentence
     table = app.dataframe[0].value
     assert "A · Surrogate replacement" in table.columns
-    column = "B · Three-stage filter against A · Surrogate replacement"
+    column = "B against A"
     copies = table[(table["Finding"] == "Records with an eight-word copy") & (table["Held against"] == "training part")]
     assert copies[column].iloc[0] == "▲ better"  # 12 copies of 120 against 90 of 120
+
+
+def test_context_is_shown_on_request(seeded, visit):
+    app = visit("compare", **{"compare.runs": [seeded.other, seeded.run]})
+    judged = app.dataframe[0].value
+    assert all(judged["B against A"] != "")
+    app.toggle(key="compare.context").set_value(True).run()
+    full = app.dataframe[0].value
+    assert len(full) > len(judged)
+    assert "real records nobody used" in set(full["Held against"])
 
 
 def test_one_run_chosen(seeded, visit):
