@@ -10,7 +10,7 @@ import secrets
 import shutil
 import sys
 import zipfile
-from importlib import metadata, util
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from engine.store.migrations import VERSION, current_version
 
 LOW_DISK_BYTES = 2 * 1024**3
 ROOT = Path(__file__).resolve().parents[2]
+BUILTIN_MODELS = ("builtin", "builtin-tagger")
 LOG_LINES = 500
 # What a line of our own log may look like; anything else is left out of the support file.
 LOG_LINE = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00 \d+ [\w ,.:()\-]*")
@@ -161,11 +162,9 @@ def _package(name: str) -> dict[str, Any]:
 
 
 def _models() -> dict[str, Any]:
-    if util.find_spec("engine.models.builtin") is None:
-        return _check("built-in models", False, "missing; install the application again")
     from engine.models.builtin import builtin_models
 
-    missing = [str(m.get("id")) for m in builtin_models() if not m.get("present", True)]
+    missing = sorted(set(BUILTIN_MODELS) - {str(model["id"]) for model in builtin_models()})
     detail = "present" if not missing else f"missing: {', '.join(missing)}; install the application again"
     return _check("built-in models", not missing, detail)
 

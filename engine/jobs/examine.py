@@ -38,11 +38,15 @@ def run(task: Task) -> None:
         progress=task.report,
         cancelled=task.cancelled,
     )
-    if task.cancelled():
+    if output.cancelled or task.cancelled():
         raise Stopped
-    store._save_tables(task.run_id, output.tables)
     groups = [name for name, wanted in (("privacy", privacy), ("utility", utility)) if wanted]
-    with task.batch("store findings", 1, 1) as connection:
-        store._save_examination(
-            connection, task.run_id, output.findings, output.record_risk, row.corpus_revision, groups
-        )
+    try:
+        store._save_tables(task.run_id, output.tables)
+        with task.batch("store findings", 1, 1) as connection:
+            store._save_examination(
+                connection, task.run_id, output.findings, output.record_risk, row.corpus_revision, groups
+            )
+    except Stopped:
+        store._sweep()  # the run was deleted meanwhile: its tables go too
+        raise

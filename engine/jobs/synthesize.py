@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -79,6 +80,20 @@ def keyed_order(records: pd.DataFrame, key: bytes) -> pd.DataFrame:
     return records.iloc[order].reset_index(drop=True)
 
 
+def added(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the diagnostics of a run so far: numbers add up, also inside mappings; other values are replaced."""
+    result = dict(old)
+    for name, value in new.items():
+        before = result.get(name)
+        if isinstance(value, Mapping):
+            result[name] = added(before if isinstance(before, Mapping) else {}, value)
+        elif isinstance(value, int | float) and isinstance(before, int | float) and not isinstance(value, bool):
+            result[name] = before + value
+        else:
+            result[name] = value
+    return result
+
+
 def _commit(connection: Connection, run_id: str, position: int, step: Step, seconds: float) -> None:
     row = connection.execute(
         select(runs.c.kept, runs.c.funnel, runs.c.diagnostics, runs.c.seconds).where(runs.c.id == run_id)
@@ -109,7 +124,7 @@ def _commit(connection: Connection, run_id: str, position: int, step: Step, seco
         .values(
             kept=position + len(step.records),
             funnel=funnel,
-            diagnostics={**row.diagnostics, **dict(step.diagnostics)},
+            diagnostics=added(row.diagnostics, step.diagnostics),
             state_json=dict(step.state),
             seconds=row.seconds + seconds,
         )

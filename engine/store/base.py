@@ -14,7 +14,7 @@ from engine.store import audit
 from engine.store.database import Database
 from engine.store.folder import Folder, default_path, remove_tree
 from engine.store.migrations import migrate
-from engine.store.schema import pending_removals
+from engine.store.schema import pending_removals, runs
 
 
 def new_id(prefix: str) -> str:
@@ -63,7 +63,7 @@ class Store:
         connection.execute(pending_removals.delete().where(pending_removals.c.path == relative))
 
     def _sweep(self) -> None:
-        """Remove condemned folders and those whose writer died."""
+        """Remove condemned folders, those whose writer died, and tables of runs that were deleted."""
         with self.db.read() as connection:
             rows = connection.execute(select(pending_removals)).all()
         for row in rows:
@@ -76,6 +76,13 @@ class Store:
                         (pending_removals.c.path == row.path) & pending_removals.c.pid.is_not_distinct_from(row.pid)
                     )
                 )
+        folders = list((self.folder.path / "runs").iterdir())  # a run exists before its folder does
+        if folders:
+            with self.db.read() as connection:
+                known = set(connection.execute(select(runs.c.id)).scalars())
+            for folder in folders:
+                if folder.name not in known:
+                    remove_tree(folder)
 
 
 def _alive(pid: int) -> bool:

@@ -6,6 +6,7 @@ content is overwritten (`secure_delete`), temporary tables stay in memory.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -104,10 +105,16 @@ class Database:
         self.engine.dispose()
 
 
+def _json(value: Any) -> str:
+    """Return JSON; numbers of numpy become plain ones."""
+    return json.dumps(value, ensure_ascii=False, default=lambda number: number.item())
+
+
 def _engine(folder: Folder) -> Engine:
     engine = create_engine(
         f"sqlite:///{folder.database}",
         hide_parameters=True,
+        json_serializer=_json,
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
         pool_size=4,
         max_overflow=12,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 import yaml
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, func, select, text, update
 
 from engine.errors import NotFoundError, UserError
 from engine.store.audit import now
@@ -227,11 +227,10 @@ class RunStation(ValueStation):
             connection.execute(
                 findings.insert(), [{"run_id": run_id, "position": i, "body": b} for i, b in enumerate(bodies)]
             )
-        for record_id, value in risk.items():
+        if risk:
             connection.execute(
-                update(synthetic)
-                .where(synthetic.c.run_id == run_id, synthetic.c.record_id == record_id)
-                .values(risk=float(value))
+                text("UPDATE synthetic SET risk = :risk WHERE run_id = :run AND record_id = :record"),
+                [{"run": run_id, "record": record_id, "risk": float(value)} for record_id, value in risk.items()],
             )
         connection.execute(
             update(runs).where(runs.c.id == run_id).values(examined_at=now(), examined_revision=revision)

@@ -8,7 +8,7 @@ from engine.errors import NotFoundError, UserError
 from engine.jobs import launch
 from engine.jobs.lock import ProcessLock
 from engine.jobs.progress import Rate
-from engine.jobs.synthesize import keyed_order
+from engine.jobs.synthesize import added, keyed_order
 from engine.jobs.worker import frames, sentence
 from engine.store import queue
 from tests.store.conftest import MAPPING, made_up
@@ -153,3 +153,17 @@ def test_an_error_becomes_a_sentence_without_its_message(error, says):
     assert says in sentence(error)
     assert "Zanzibarnacle" not in sentence(error)
     assert "Zanzibarnacle" not in frames(error)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "result"),
+    [
+        ({}, {"n": 1}, {"n": 1}),
+        ({"n": 1}, {"n": 2}, {"n": 3}),
+        ({"by": {"a": 1}}, {"by": {"a": 1, "b": 2}}, {"by": {"a": 2, "b": 2}}),
+        ({"domain": "x"}, {"domain": "y"}, {"domain": "y"}),
+        ({"flag": True}, {"flag": False}, {"flag": False}),
+    ],
+)
+def test_diagnostics_of_batches_add_up(old, new, result):
+    assert added(old, new) == result

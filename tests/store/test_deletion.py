@@ -91,3 +91,13 @@ def test_a_deletion_that_was_cut_short_is_finished_on_opening(store, monkeypatch
     assert not store.folder.corpus(corpus.id).exists()
     assert again.db.truncate_log()
     assert traces(store.folder.path) == []
+
+
+def test_tables_written_after_their_run_was_deleted_are_swept(store):
+    """An examination may finish just after its run was deleted."""
+    corpus, run_id = fill(store)
+    store.delete_run(run_id)
+    store._save_tables(run_id, {"leaks": pd.DataFrame({"words": [CANARY]})})
+    store._sweep()
+    assert not store.folder.run(run_id).exists()
+    assert store.folder.corpus(corpus.id).exists()
