@@ -42,8 +42,8 @@ def pager(total: int, *, key: str, size: int = 50, noun: str = "records") -> tup
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.bar"):
         if count > 1:
             st.pagination(count, key=key, max_visible_pages=5, persist_state="session")
-        if total:
+        if count > 1:
             st.caption(f"{offset + 1:,} to {min(offset + size, total):,} of {total:,} {noun}")
         else:
-            st.caption(f"No {noun}")
+            st.caption(f"{total:,} {noun.removesuffix('s') if total == 1 and noun != 'corpora' else noun}")
     return offset, size

@@ -81,19 +81,24 @@ def _alike(workspace: engine.Workspace, corpus_id: str, span_id: str, old: str, 
                 f"{text} {total:,}",
                 key=f"review.alike.{action}",
                 width="stretch",
-                on_click=states.act,
-                args=(workspace.decide_alike, corpus_id, span_id, action),
-                kwargs={"done": f"{{}} places: {'accepted' if action == 'accept' else 'rejected'}."},
+                on_click=_decide_alike,
+                args=(workspace, corpus_id, span_id, action, None),
             )
         st.button(
             f"Change all {total:,} to {label_name(label)}",
             key="review.alike.relabel",
             width="stretch",
             disabled=label == old,
-            on_click=states.act,
-            args=(workspace.decide_alike, corpus_id, span_id, "relabel", label),
-            kwargs={"done": f"{{}} places: now {label_name(label)}."},
+            on_click=_decide_alike,
+            args=(workspace, corpus_id, span_id, "relabel", label),
         )
+
+
+def _decide_alike(workspace: engine.Workspace, corpus_id: str, span_id: str, action: str, label: str | None) -> None:
+    """Decide on every place with the same words; a callback."""
+    words = {"accept": "accepted", "reject": "rejected", "relabel": f"now {label_name(label or 'MISC')}"}[action]
+    if states.act(workspace.decide_alike, corpus_id, span_id, action, label, done=f"{{}} places: {words}.") is not None:
+        review_state.remember(corpus_id, span_id)
 
 
 def _decide(
@@ -102,6 +107,7 @@ def _decide(
     """Decide on one finding, then show the next one; a callback."""
     if states.act(workspace.decide, corpus_id, [current], action, label) is None:
         return
+    review_state.remember(corpus_id, current)
     if action != "relabel":
         review_state.choose_span(corpus_id, review_state.neighbour(ids, current, 1) or current)
 
@@ -116,9 +122,10 @@ def _move(corpus_id: str, ids: list[str], current: str, step: int) -> None:
 
 
 def undo(workspace: engine.Workspace, corpus_id: str) -> None:
-    """Take back the latest decision; a callback."""
+    """Take back the latest decision and show its finding again; a callback."""
     sentence = states.act(workspace.undo, corpus_id)
     states.notice(sentence or "There is nothing to take back.")
+    review_state.go_back(corpus_id)
 
 
 def _next(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: Any) -> None:
@@ -137,7 +144,8 @@ def _next(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: An
 
 
 def _finish(workspace: engine.Workspace, corpus_id: str, record_id: str) -> None:
-    states.act(workspace.mark_reviewed, corpus_id, [record_id])
+    if states.act(workspace.mark_reviewed, corpus_id, [record_id]) is not None:
+        review_state.remember(corpus_id, None)
     review_queue.next_record(corpus_id)
 
 
@@ -182,8 +190,11 @@ def _add(
     workspace: engine.Workspace, corpus_id: str, record_id: str, places: list[tuple[int, int]], label: str
 ) -> None:
     """Add one finding a place; a callback."""
-    added = None
+    added: str | None = None
     for start, end in places:
-        added = states.act(workspace.add_span, corpus_id, record_id, start, end, label) or added
+        made = states.act(workspace.add_span, corpus_id, record_id, start, end, label)
+        if made:
+            added = str(made)
+            review_state.remember(corpus_id, added)
     if added:
         review_state.choose_span(corpus_id, added)

@@ -37,6 +37,20 @@ def choose_span(corpus_id: str, span_id: str | None) -> None:
     st.session_state.pop(PENDING, None)
 
 
+def remember(corpus_id: str, span_id: str | None) -> None:
+    """Note where the latest decision of this tab was made, for undo."""
+    st.session_state.setdefault(_key(corpus_id, "made"), []).append((record(corpus_id), span_id))
+
+
+def go_back(corpus_id: str) -> None:
+    """Open the text and finding of the latest decision of this tab, once for each."""
+    made: list[tuple[str | None, str | None]] = st.session_state.get(_key(corpus_id, "made"), [])
+    if made:
+        record_id, span_id = made.pop()
+        st.session_state[_key(corpus_id, "record")] = record_id
+        choose_span(corpus_id, span_id)
+
+
 def current_span(corpus_id: str, spans: Any) -> str | None:
     """Return the chosen finding, else the first undecided, else the first; None without any."""
     ids = list(spans["span_id"])

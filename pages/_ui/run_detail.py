@@ -125,15 +125,19 @@ def difference(run: Any, runs: list[Any]) -> list[str]:
     ]
 
 
+def times(run: Any) -> str:
+    """Return when a run started and ended, in a sentence."""
+    if run.started is None:
+        return f"Asked for {when(run.created)}, not started yet."
+    if run.state in ACTIVE:
+        return f"Started {when(run.started)}."
+    return f"Started {when(run.started)}, ended {when(run.finished)}, {seconds(run.seconds)} of work."
+
+
 def _facts(run: Any, runs: list[Any]) -> None:
     badge(run.guarantee["kind"])
     st.markdown(plain(run.guarantee["sentence"]))
-    st.caption(
-        plain(
-            f"Started {when(run.started)}, ended {when(run.finished)}, {seconds(run.seconds)} of work. "
-            f"{count_of(run.kept, 'output')} kept. Model: {run.model}. Seed {run.seed}."
-        )
-    )
+    st.caption(plain(f"{times(run)} {count_of(run.kept, 'output')} kept. Model: {run.model}. Seed {run.seed}."))
     changes = difference(run, runs)
     if changes:
         st.markdown("**Different from the run before**")
