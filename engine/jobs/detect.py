@@ -14,9 +14,9 @@ from sqlalchemy import Connection, func, select, text, update
 from engine.jobs.task import Stopped, Task
 from engine.store import decisions
 from engine.store.audit import now
-from engine.store.corpora import corpus_row
 from engine.store.schema import corpora, spans
 from engine.store.spans import activate, insert_spans, refresh, span_rows
+from engine.store.summaries import corpus_row
 
 PENDING = "pending"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from engine.errors import UserError
 from engine.jobs.task import Stopped, Task
-from engine.store.corpora import corpus_row
 from engine.store.runs import run_row
+from engine.store.summaries import corpus_row
 
 
 def run(task: Task) -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from sqlalchemy import update
 
 from engine.jobs.task import Task
-from engine.store.corpora import corpus_row
 from engine.store.schema import corpora
+from engine.store.summaries import corpus_row
 
 
 def run(task: Task) -> None:

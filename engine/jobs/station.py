@@ -16,10 +16,10 @@ from engine.methods.base import Facts, Method, MethodSpec, Plan, parse_parameter
 from engine.store import queue
 from engine.store.audit import now
 from engine.store.base import new_id
-from engine.store.corpora import corpus_row
 from engine.store.runs import run_row
 from engine.store.schema import jobs, runs
 from engine.store.service import ServiceStation
+from engine.store.summaries import corpus_row
 from engine.store.views import CorpusSummary, JobView
 
 DEFAULT_COUNT = 500  # outputs of a method that may make any number

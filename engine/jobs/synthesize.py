@@ -16,10 +16,10 @@ from sqlalchemy import Connection, select, update
 
 from engine.jobs.task import Stopped, Task
 from engine.methods.base import Context, Step, parse_parameters
-from engine.store.corpora import corpus_row
 from engine.store.runs import run_row
 from engine.store.schema import runs, synthetic
 from engine.store.spans import ACCEPTED_COLUMNS
+from engine.store.summaries import corpus_row
 
 if TYPE_CHECKING:
     from engine.methods.base import Method

@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, select, update
 
 from engine.errors import NotFoundError, StorageError, UserError
 from engine.store import populations, queue
 from engine.store.audit import now
 from engine.store.base import Store, new_id
 from engine.store.records import forget, read_rows, read_table, write_table
-from engine.store.schema import corpora, record_index, releases, runs
+from engine.store.schema import corpora, record_index, runs
 from engine.store.spans import insert_spans, refresh, span_rows
+from engine.store.summaries import corpus_row, summary
 from engine.store.views import CorpusSummary
 
 if TYPE_CHECKING:
@@ -109,12 +110,12 @@ class CorpusStation(Store):
         """Return every corpus, latest first."""
         with self.db.read() as connection:
             rows = connection.execute(select(corpora).order_by(corpora.c.created.desc(), corpora.c.id)).all()
-            return [_summary(connection, row) for row in rows]
+            return [summary(connection, row) for row in rows]
 
     def corpus(self, corpus_id: str) -> CorpusSummary:
         """Return one corpus."""
         with self.db.read() as connection:
-            return _summary(connection, corpus_row(connection, corpus_id))
+            return summary(connection, corpus_row(connection, corpus_id))
 
     def statistics(self, corpus_id: str) -> CorpusStatistics:
         """Return the statistics computed at import; near-duplicates follow when their job is done."""
@@ -298,72 +299,6 @@ class CorpusStation(Store):
     def _subkey(self, purpose: str) -> bytes:
         """Return a key derived from the workspace key for one purpose."""
         return hmac.new(self.key, f"subkey\0{purpose}".encode(), "sha256").digest()
-
-
-def corpus_row(connection: Connection, corpus_id: str) -> Any:
-    """Return a corpus' row or raise `NotFoundError`."""
-    row = connection.execute(select(corpora).where(corpora.c.id == corpus_id)).first()
-    if row is None:
-        raise NotFoundError(f"corpus {corpus_id!r} does not exist in this workspace; list them with `corpora`")
-    return row
-
-
-def _summary(connection: Connection, row: Any) -> CorpusSummary:
-    mine = runs.c.corpus_id == row.id
-    counts = connection.execute(
-        select(
-            func.count(),
-            func.count().filter(runs.c.state == "done"),
-            func.count(runs.c.examined_at),
-            func.count().filter(runs.c.needs_spans.is_(True), runs.c.revision != row.revision),
-        ).where(mine)
-    ).one()
-    total, done, examined, stale = (int(c) for c in counts)
-    released = connection.execute(
-        select(func.count()).select_from(releases).where(releases.c.corpus_id == row.id)
-    ).scalar_one()
-    decided, looked_at = connection.execute(
-        select(func.coalesce(func.sum(record_index.c.decided), 0), func.count().filter(record_index.c.reviewed)).where(
-            record_index.c.corpus_id == row.id
-        )
-    ).one()
-    reviewed = int(decided)
-    return CorpusSummary(
-        id=row.id,
-        name=row.name,
-        created=row.created,
-        unit=row.unit,
-        cap=row.cap,
-        holdout_rate=row.holdout_rate,
-        records=row.records,
-        units=row.units,
-        holdout_units=row.holdout_units,
-        has_gold=bool(row.has_gold),
-        detected_at=row.detected_at,
-        span_source=row.span_source,
-        reviewed=reviewed,
-        runs=total,
-        examined=examined,
-        released=released,
-        next_step=_next_step(row, bool(reviewed or looked_at), total, done, examined, released),
-        population=row.population,
-        warnings=tuple(row.warnings),
-        stale=bool(stale),
-    )
-
-
-def _next_step(row: Any, reviewed: bool, total: int, done: int, examined: int, released: int) -> str:
-    if released:
-        return "done"
-    if examined:
-        return "release"
-    if done:
-        return "examine"
-    if total:
-        return "run"
-    if row.spans_at is None:
-        return "detect"
-    return "plan" if reviewed else "review"
 
 
 def _checked_name(name: str) -> str:

@@ -14,10 +14,11 @@ from sqlalchemy import Integer, func, select
 
 from engine.errors import NotFoundError
 from engine.store import decisions
-from engine.store.corpora import corpus_row
 from engine.store.records import read_rows
-from engine.store.review import ReviewStation, _alike, _check, _check_action
+from engine.store.review import ReviewStation
+from engine.store.review_queries import alike_rows, check, check_action
 from engine.store.schema import record_index, spans
+from engine.store.summaries import corpus_row
 
 VALUE_COLUMNS = ["value_key", "value", "label", "count", "records", "state", "decided"]
 VALUE_STATES = ("accepted", "rejected", "mixed", "undecided", "decided")
@@ -42,7 +43,7 @@ class ValueStation(ReviewStation):
 
         `state` is accepted, rejected or mixed; `decided` counts the decided spans of the value.
         """
-        _check(state, VALUE_STATES, "state")
+        check(state, VALUE_STATES, "state")
         # without a type of its own the sum of a condition would come back as a truth value
         accepted = func.sum(spans.c.state == "accepted", type_=Integer)
         decided = func.sum(spans.c.decided, type_=Integer)
@@ -93,11 +94,11 @@ class ValueStation(ReviewStation):
 
     def decide_value(self, corpus_id: str, value_key: str, action: str, label: str | None = None) -> int:
         """Decide every span with one value and label; return how many."""
-        _check_action(action, label)
+        check_action(action, label)
         key, _, old_label = value_key.partition(".")
         with self.db.write() as connection:
             corpus_row(connection, corpus_id)
-            rows = _alike(connection, corpus_id, key, old_label)
+            rows = alike_rows(connection, corpus_id, key, old_label)
             if not rows:
                 raise NotFoundError("no span has this value any more; a newer detection may have replaced it")
             return decisions.apply(connection, corpus_id, rows, action, label, self.actor)

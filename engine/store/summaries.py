@@ -1,0 +1,81 @@
+"""A corpus' row as the summary the pages show, with its next step.
+
+Privacy posture: counts and the custodian's own name for the corpus.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from engine.errors import NotFoundError
+from engine.store.schema import corpora, record_index, releases, runs
+from engine.store.views import CorpusSummary
+
+
+def corpus_row(connection: Connection, corpus_id: str) -> Any:
+    """Return a corpus' row or raise `NotFoundError`."""
+    row = connection.execute(select(corpora).where(corpora.c.id == corpus_id)).first()
+    if row is None:
+        raise NotFoundError(f"corpus {corpus_id!r} does not exist in this workspace; list them with `corpora`")
+    return row
+
+
+def summary(connection: Connection, row: Any) -> CorpusSummary:
+    """Return a corpus' summary."""
+    mine = runs.c.corpus_id == row.id
+    counts = connection.execute(
+        select(
+            func.count(),
+            func.count().filter(runs.c.state == "done"),
+            func.count(runs.c.examined_at),
+            func.count().filter(runs.c.needs_spans.is_(True), runs.c.revision != row.revision),
+        ).where(mine)
+    ).one()
+    total, done, examined, stale = (int(c) for c in counts)
+    released = connection.execute(
+        select(func.count()).select_from(releases).where(releases.c.corpus_id == row.id)
+    ).scalar_one()
+    decided, looked_at = connection.execute(
+        select(func.coalesce(func.sum(record_index.c.decided), 0), func.count().filter(record_index.c.reviewed)).where(
+            record_index.c.corpus_id == row.id
+        )
+    ).one()
+    reviewed = int(decided)
+    return CorpusSummary(
+        id=row.id,
+        name=row.name,
+        created=row.created,
+        unit=row.unit,
+        cap=row.cap,
+        holdout_rate=row.holdout_rate,
+        records=row.records,
+        units=row.units,
+        holdout_units=row.holdout_units,
+        has_gold=bool(row.has_gold),
+        detected_at=row.detected_at,
+        span_source=row.span_source,
+        reviewed=reviewed,
+        runs=total,
+        examined=examined,
+        released=released,
+        next_step=_next_step(row, bool(reviewed or looked_at), total, done, examined, released),
+        population=row.population,
+        warnings=tuple(row.warnings),
+        stale=bool(stale),
+    )
+
+
+def _next_step(row: Any, reviewed: bool, total: int, done: int, examined: int, released: int) -> str:
+    if released:
+        return "done"
+    if examined:
+        return "release"
+    if done:
+        return "examine"
+    if total:
+        return "run"
+    if row.spans_at is None:
+        return "detect"
+    return "plan" if reviewed else "review"
