@@ -35,7 +35,7 @@ if view == VIEWS[0]:
 elif view == VIEWS[1]:
     privacy_kinds.draw(workspace, run)
 elif view == VIEWS[2]:
-    privacy_nearest.draw(workspace, run)
+    privacy_nearest.draw(workspace, run, findings)
 elif view == VIEWS[3]:
     examined_table.meanings(findings)
 else:

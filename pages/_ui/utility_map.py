@@ -11,64 +11,41 @@ from typing import Any
 import streamlit as st
 
 import engine
-from pages._ui.texts import count_of
+from pages._ui.texts import count_of, plain
 
 MOST_READ = 12
-KINDS = {"private": ("private text", "circle", 5), "synthetic": ("synthetic text", "diamond", 7)}
+CURVES = ("private", "synthetic")  # the order in which the figure draws them
 
 
 def draw(workspace: engine.Workspace, run: Any) -> None:
     """Draw the map and the texts chosen on it."""
-    import plotly.graph_objects as go
+    from engine.figures.utility import text_map
 
-    table = workspace.table(run.id, "map")
-    if table is None or table.empty:
+    points = workspace.table(run.id, "map")
+    if points is None or points.empty:
         st.caption("There is no map: the examination ran without the sentence encoder.")
         return
-    counts = table["kind"].value_counts()
-    takeaway = (
-        f"{count_of(int(counts.get('synthetic', 0)), 'synthetic text')} among "
-        f"{count_of(int(counts.get('private', 0)), 'private text')}: texts about the same things lie close together. "
-        "Draw a lasso around points to read them."
-    )
-    st.markdown(takeaway)
-    figure = go.Figure()
-    for kind, (name, symbol, size) in KINDS.items():
-        part = table[table["kind"] == kind]
-        figure.add_trace(
-            go.Scattergl(
-                x=part["x"],
-                y=part["y"],
-                mode="markers",
-                name=name,
-                customdata=[[kind, str(record)] for record in part["record_id"]],
-                marker={"symbol": symbol, "size": size, "opacity": 0.65},
-                hovertemplate=f"{name}<extra></extra>",
-            )
-        )
-    figure.update_xaxes(showticklabels=False, title=None, zeroline=False, showgrid=False)
-    figure.update_yaxes(showticklabels=False, title=None, zeroline=False, showgrid=False)
-    figure.update_layout(
-        height=520, margin={"l": 0, "r": 0, "t": 30, "b": 0}, dragmode="lasso", legend={"orientation": "h", "y": 1.08}
-    )
+    figure = text_map(points)
+    st.markdown(plain(figure.takeaway))
     event = st.plotly_chart(
-        figure, key=f"utility.map.{run.id}", on_select="rerun", selection_mode=("points", "box", "lasso"), alt=takeaway
+        figure.plot,
+        key=f"utility.map.{run.id}",
+        on_select="rerun",
+        selection_mode=("points", "box", "lasso"),
+        alt=figure.alt,
     )
-    st.caption(
-        "Distances far apart mean little on such a map, and holes may be chance. "
-        "Regions with private points only are what the synthetic text leaves out."
-    )
+    st.caption(plain(f"{figure.caveat} Draw a lasso around points to read the synthetic texts among them."))
     _read(workspace, run, chosen(event))
 
 
 def chosen(event: Any) -> dict[str, list[str]]:
     """Return the record ids chosen on the map by kind."""
-    result: dict[str, list[str]] = {"private": [], "synthetic": []}
+    result: dict[str, list[str]] = {kind: [] for kind in CURVES}
     selection = event.get("selection", {}) if event else {}
     for point in selection.get("points", []):
-        kind, record = tuple(point.get("customdata") or ("", ""))[:2]
-        if kind in result:
-            result[kind].append(str(record))
+        curve, ids = point.get("curve_number"), point.get("customdata")
+        if ids and curve in range(len(CURVES)):
+            result[CURVES[curve]].append(str(ids[0]))
     return result
 
 

@@ -80,29 +80,16 @@ def test_stale(seeded, visit):
     assert "Out of date" in words(visit("compare"), "warning")
 
 
-@pytest.mark.parametrize(
-    ("points", "beaten"),
-    [
-        ({"a": (1, 1), "b": (2, 2)}, {"a"}),
-        ({"a": (1, 2), "b": (2, 1)}, set()),
-        ({"a": (1, 1), "b": (1, 1)}, set()),  # equal runs do not beat each other
-        ({"a": (1, 1), "b": (1, 2), "c": (0, 0)}, {"a", "c"}),
-    ],
-)
-def test_dominated(points, beaten):
-    assert compare_board.dominated(points) == beaten
+def test_board_offers_only_what_every_run_has():
+    def finding(name: str, value: float, group: str = "privacy") -> Finding:
+        return Finding(name, value, None, None, 1, "train", name, "lower is safer", group)  # type: ignore[arg-type]
 
-
-def test_goodness_follows_the_direction():
-    def finding(value: float, direction: str) -> Finding:
-        return Finding("x", value, None, None, 1, "train", "x", direction, "utility")  # type: ignore[arg-type]
-
-    assert compare_board.goodness(finding(1, "lower is safer"), None) < compare_board.goodness(
-        finding(0, "lower is safer"), None
-    )
-    assert compare_board.goodness(finding(0.4, "closer to real is better"), 0.5) > compare_board.goodness(
-        finding(0.9, "closer to real is better"), 0.5
-    )
+    findings = {
+        "a": [finding("pipp", 0.1), finding("verbatim_8gram", 0.2), finding("elp", float("nan"))],
+        "b": [finding("verbatim_8gram", 0.2), finding("elp", 0.1), finding("mauve", 0.2, "utility")],
+    }
+    assert compare_board.common(findings, "privacy") == ["verbatim_8gram"]
+    assert compare_board.common(findings, "utility") == []
 
 
 def test_cell():

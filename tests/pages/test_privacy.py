@@ -42,9 +42,9 @@ def test_not_examined_yet(seeded, visit, add_run):
 def test_full(seeded, visit):
     app = visit("privacy", **{"_ui.run": seeded.run})
     shown = words(app.container(key="privacy.verdict"), "markdown")
-    assert shown.count("**") == 6
+    assert shown.count("**") == 8  # three sentences and what is proven
     assert "10.0 % of the records repeat eight words" in shown  # 12 of 120 were copied
-    assert "no formal guarantee" in shown
+    assert "Nothing is proven about this method" in shown
     table = app.dataframe[0].value.set_index("Finding")
     assert table.loc["Records with an eight-word copy", "Training part"].startswith("10.0 % (")
     assert table.loc["Closeness to the nearest record", "Training part"] == "not estimable"
@@ -188,28 +188,27 @@ def test_what_is_left_of_a_passage(taken, left):
 
 
 @pytest.mark.parametrize(
-    ("excess", "level"),
+    ("train", "holdout", "level"),
     [
-        ((0.10, 0.02, 0.18), "leak"),
-        ((0.01, -0.02, 0.04), "chance"),
-        ((0.01, -0.10, 0.12), "unsure"),  # too few records to say
-        ((float("nan"), None, None), "unknown"),
-        ((0.0, None, None), "unknown"),
+        ((0.75, 0.67, 0.82), (0.18, 0.12, 0.26), "leak"),  # names stand out though all identifiers together do not
+        ((0.20, 0.15, 0.27), (0.18, 0.12, 0.26), "unsure"),  # intervals overlap: the sentence stays the engine's
     ],
 )
-def test_levels_rest_on_intervals(excess, level):
-    assert privacy_verdict.level_of(finding("x_excess", "holdout", *excess)) == level
-    assert privacy_verdict.level_of(None) == "unknown"
-
-
-def test_verdict_without_direct_identifiers_uses_all_of_them():
+def test_direct_identifiers_that_stand_out_are_said_first(train, holdout, level):
     rows = [
-        finding("pipp", "train", 0.30, 0.2, 0.4),
-        finding("pipp", "holdout", 0.29, 0.2, 0.4),
-        finding("pipp_excess", "holdout", 0.01, -0.02, 0.04),
+        finding("pipp", "train", 0.75, 0.67, 0.82),
+        finding("pipp", "holdout", 0.69, 0.6, 0.77),
+        finding("pipp_excess", "holdout", 0.025, -0.03, 0.08),
+        finding("pipp_direct", "train", *train),
+        finding("pipp_direct", "holdout", *holdout),
     ]
-    (level, sentence), (copies, _), (_, proof) = privacy_verdict.sentences(rows, "none")
-    assert (level, copies) == ("chance", "unknown")
-    assert sentence.startswith("30.0 % of the records hold an identifier")
-    assert "Nothing is proven" in proof
-    assert "formal guarantee covers" in privacy_verdict.sentences(rows, "dp")[2][1]
+    first, copies, closeness = privacy_verdict.sentences(rows)
+    assert first.level == level
+    assert ("direct identifier" in first.text) is (level == "leak")
+    assert (copies.level, closeness.level) == ("unknown", "unknown")
+
+
+def test_every_level_has_a_word():
+    levels = set(privacy_verdict.LEVELS)
+    assert levels == {"leak", "unsure", "chance", "unknown"}
+    assert len({word for _, word, _ in privacy_verdict.LEVELS.values()}) == len(levels)
