@@ -14,7 +14,7 @@ import pandas as pd
 from sqlalchemy import Connection, select, update
 
 from engine.errors import NotFoundError, StorageError, UserError
-from engine.store import populations, queue
+from engine.store import memory, populations, queue
 from engine.store.audit import now
 from engine.store.base import Store, new_id
 from engine.store.records import forget, read_rows, read_table, write_table
@@ -151,6 +151,7 @@ class CorpusStation(Store):
             connection.execute(corpora.delete().where(corpora.c.id == corpus_id))
             self._audit(connection, "corpus deleted", corpus_id, records=row.records, runs=len(run_ids))
         forget(corpus_id)
+        memory.forget(corpus_id)
         self._sweep()
         if not self.db.truncate_log():
             raise StorageError(

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 
 from engine.errors import UserError
 from engine.pii.spans import default_identifier_type
 from engine.store import decisions
 from engine.store.audit import now
 from engine.store.corpora import CorpusStation
+from engine.store.memory import remembered
 from engine.store.records import read_rows
 from engine.store.review_queries import (
     alike_rows,
@@ -27,6 +28,7 @@ from engine.store.review_queries import (
     count_rows,
     position_of,
     queue_row,
+    span_counts,
     span_filter,
     span_row,
     spans_at,
@@ -88,29 +90,8 @@ class ReviewStation(CorpusStation):
 
     def span_counts(self, corpus_id: str) -> dict[str, Any]:
         """Return counts: `by_label`, `by_label_state`, accepted, rejected, decided, undecided, `records_with_spans`."""
-        with self.db.read() as connection:
-            corpus_row(connection, corpus_id)
-            by_label: dict[str, int] = {}
-            by_state: dict[str, dict[str, int]] = {}
-            totals = {"accepted": 0, "rejected": 0, "decided": 0, "undecided": 0}
-            query = (
-                select(spans.c.label, spans.c.state, spans.c.decided, func.count())
-                .where(spans.c.corpus_id == corpus_id, spans.c.active.is_(True))
-                .group_by(spans.c.label, spans.c.state, spans.c.decided)
-                .order_by(spans.c.label)
-            )
-            for label, state, decided, n in connection.execute(query):
-                row = by_state.setdefault(label, {"accepted": 0, "rejected": 0, "decided": 0, "undecided": 0})
-                by_label[label] = by_label.get(label, 0) + n
-                for name in (state, "decided" if decided else "undecided"):
-                    row[name] += n
-                    totals[name] += n
-            records = connection.execute(
-                select(func.count())
-                .select_from(record_index)
-                .where(record_index.c.corpus_id == corpus_id, record_index.c.spans > 0)
-            ).scalar_one()
-        return {"by_label": by_label, "by_label_state": by_state, **totals, "records_with_spans": int(records)}
+        counts = remembered(self.db, corpus_id, "span counts", lambda c: span_counts(c, corpus_id))
+        return {name: dict(n) if isinstance(n, dict) else n for name, n in counts.items()}
 
     def review_queue(
         self,

@@ -32,6 +32,31 @@ def span_filter(corpus_id: str, labels: Sequence[str], state: str | None, below:
     return conditions
 
 
+def span_counts(connection: Connection, corpus_id: str) -> dict[str, Any]:
+    """Return how many spans in force a corpus has, by label, state and decision."""
+    by_label: dict[str, int] = {}
+    by_state: dict[str, dict[str, int]] = {}
+    totals = {"accepted": 0, "rejected": 0, "decided": 0, "undecided": 0}
+    query = (
+        select(spans.c.label, spans.c.state, spans.c.decided, func.count())
+        .where(spans.c.corpus_id == corpus_id, spans.c.active.is_(True))
+        .group_by(spans.c.label, spans.c.state, spans.c.decided)
+        .order_by(spans.c.label)
+    )
+    for label, state, decided, n in connection.execute(query):
+        row = by_state.setdefault(label, {"accepted": 0, "rejected": 0, "decided": 0, "undecided": 0})
+        by_label[label] = by_label.get(label, 0) + n
+        for name in (state, "decided" if decided else "undecided"):
+            row[name] += n
+            totals[name] += n
+    records = connection.execute(
+        select(func.count())
+        .select_from(record_index)
+        .where(record_index.c.corpus_id == corpus_id, record_index.c.spans > 0)
+    ).scalar_one()
+    return {"by_label": by_label, "by_label_state": by_state, **totals, "records_with_spans": int(records)}
+
+
 def queue_row(row: Any) -> tuple[Any, ...]:
     """Return one line of the queue: id, spans, undecided, risk, decided, reviewed, split."""
     risk = 1.0 - math.exp(-row.hazard)

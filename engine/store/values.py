@@ -10,14 +10,16 @@ from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Integer, func, select
+from sqlalchemy import Connection, Integer, func, select
 
 from engine.errors import NotFoundError
 from engine.store import decisions
+from engine.store.memory import remembered
 from engine.store.records import read_rows
 from engine.store.review import ReviewStation
 from engine.store.review_queries import alike_rows, check, check_action
 from engine.store.schema import record_index, spans
+from engine.store.spans import accepted_spans
 from engine.store.summaries import corpus_row
 
 VALUE_COLUMNS = ["value_key", "value", "label", "count", "records", "state", "decided"]
@@ -77,9 +79,8 @@ class ValueStation(ReviewStation):
         }
         if state is not None:
             query = query.having(conditions[state])
-        with self.db.read() as connection:
-            corpus_row(connection, corpus_id)
-            rows = list(connection.execute(query))
+        name = f"values {sorted(labels)} {state}"
+        rows = remembered(self.db, corpus_id, name, lambda c: list(c.execute(query)))
         if search and search.strip():
             matching, needle = self._matching(corpus_id, search), search.strip().casefold()
             candidates = [r for r in rows if r.position in matching]
@@ -107,14 +108,14 @@ class ValueStation(ReviewStation):
         """Compare the accepted spans with the gold spans; None where the corpus has no gold spans."""
         from engine.pii.evaluate import evaluate
 
-        with self.db.read() as connection:
-            row = corpus_row(connection, corpus_id)
-            if not row.has_gold:
+        def measure(connection: Connection) -> dict[str, Any] | None:
+            if not corpus_row(connection, corpus_id).has_gold:
                 return None
             gold = _origin_frame(connection, corpus_id, "gold")
-        accepted = self.accepted_spans(corpus_id)
-        records = self._frame(corpus_id, columns=["record_id", "text"])
-        return evaluate(gold, accepted, records)
+            records = self._frame(corpus_id, columns=["record_id", "text"])
+            return evaluate(gold, accepted_spans(connection, corpus_id), records)
+
+        return remembered(self.db, corpus_id, "gold evaluation", measure)
 
     def residual_risk(self, corpus_id: str) -> dict[str, Any] | None:
         """Estimate the share of identifiers that detection misses, from the records marked as reviewed.
@@ -123,7 +124,7 @@ class ValueStation(ReviewStation):
             value, low, high (95 % interval), n (identifiers in them), missed, records, and a sentence;
             None where no record was marked.
         """
-        from engine.pii.queue import residual_risk
+        from engine.pii.queue import ResidualRisk, residual_risk
 
         query = (
             select(record_index.c.record_id, spans.c.recogniser, spans.c.state)
@@ -133,17 +134,15 @@ class ValueStation(ReviewStation):
             )
             .where(spans.c.corpus_id == corpus_id, spans.c.active.is_(True), record_index.c.reviewed.is_(True))
         )
-        with self.db.read() as connection:
-            corpus_row(connection, corpus_id)
-            reviewed = list(
-                connection.execute(
-                    select(record_index.c.record_id).where(
-                        record_index.c.corpus_id == corpus_id, record_index.c.reviewed.is_(True)
-                    )
-                ).scalars()
-            )
+
+        def estimate(connection: Connection) -> ResidualRisk | None:
+            mine = record_index.c.corpus_id == corpus_id
+            marked = select(record_index.c.record_id).where(mine, record_index.c.reviewed.is_(True))
+            reviewed = list(connection.execute(marked).scalars())
             rows = [tuple(r) for r in connection.execute(query)] if reviewed else []
-        risk = residual_risk(pd.DataFrame(rows, columns=["record_id", "recogniser", "state"]), reviewed)
+            return residual_risk(pd.DataFrame(rows, columns=["record_id", "recogniser", "state"]), reviewed)
+
+        risk = remembered(self.db, corpus_id, "residual risk", estimate)
         if risk is None:
             return None
         return {**asdict(risk), "sentence": _residual_sentence(risk.missed, risk.n, risk.records)}

@@ -268,3 +268,34 @@ def test_residual_risk_rests_on_reviewed_records(store, corpus):
     assert (risk["missed"], risk["n"]) == (1, 41)
     assert risk["low"] < risk["value"] < risk["high"]
     assert "1 of 41" in risk["sentence"]
+
+
+def test_what_is_remembered_follows_every_change(store, corpus):
+    """Counts, values and the estimate are kept in memory; a change by another process must show at once."""
+    from engine.store.service import ServiceStation
+
+    other = ServiceStation(store.path)
+
+    def seen():
+        table, total = store.values(corpus.id, limit=100)
+        return store.span_counts(corpus.id), total, list(table["decided"]), store.gold_evaluation(corpus.id)
+
+    looks = [seen()]
+    span = person(store, corpus)
+    changes = (
+        lambda: other.decide(corpus.id, [span], "accept"),
+        lambda: other.decide(corpus.id, [span], "reject"),
+        lambda: other.undo(corpus.id),
+        lambda: other.mark_reviewed(corpus.id, ["id9"]),
+        lambda: other.add_span(corpus.id, "id9", 0, 6, "CODE"),
+        lambda: other.undo(corpus.id),
+    )
+    for change in changes:
+        change()
+        looks.append(seen())
+        assert looks[-1] != looks[-2]
+    assert looks[-1] == looks[-3]
+    assert store.span_counts(corpus.id) == seen()[0]
+    store.delete_corpus(corpus.id)
+    with pytest.raises(NotFoundError):
+        store.span_counts(corpus.id)

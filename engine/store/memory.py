@@ -1,0 +1,61 @@
+"""What the review computes from all spans of a corpus, kept in memory until a span or a decision changes.
+
+Privacy posture: lives in this process alone, keyed by the corpus' random id; holds counts, positions
+and keyed digests.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from typing import TypeVar
+
+from sqlalchemy import Connection, func, select
+
+from engine.store.database import Database
+from engine.store.schema import corpora, decisions
+from engine.store.summaries import corpus_row
+
+ENTRIES = 64
+Version = tuple[object, ...]
+Result = TypeVar("Result")
+
+_held: OrderedDict[tuple[str, ...], tuple[Version, object]] = OrderedDict()
+_lock = Lock()
+
+
+def version(connection: Connection, corpus_id: str) -> Version:
+    """Return what changes with every decision, undo, detection and choice of gold spans of a corpus."""
+    row = connection.execute(
+        select(corpora.c.revision, corpora.c.span_source, corpora.c.spans_at).where(corpora.c.id == corpus_id)
+    ).first()
+    if row is None:
+        corpus_row(connection, corpus_id)  # raises
+    batch = connection.execute(select(func.max(decisions.c.batch)).where(decisions.c.corpus_id == corpus_id)).scalar()
+    return (*(row or ()), batch)
+
+
+def remembered(database: Database, corpus_id: str, name: str, compute: Callable[[Connection], Result]) -> Result:
+    """Return `compute(connection)`, or its earlier result where nothing has changed since."""
+    key = (str(database.folder.path), corpus_id, name)
+    with database.read() as connection:
+        now = version(connection, corpus_id)
+        with _lock:
+            found = _held.get(key)
+            if found is not None and found[0] == now:
+                _held.move_to_end(key)
+                return found[1]  # type: ignore[return-value]
+        result = compute(connection)  # of the same snapshot as the version
+    with _lock:
+        _held[key] = (now, result)
+        while len(_held) > ENTRIES:
+            _held.popitem(last=False)
+    return result
+
+
+def forget(corpus_id: str) -> None:
+    """Drop what is held of a corpus."""
+    with _lock:
+        for key in [k for k in _held if k[1] == corpus_id]:
+            del _held[key]
