@@ -1,1 +1,20 @@
-"""Plotly figures from findings."""
+"""Figures from findings and tables; ids and numbers, never record text. Light enough for the web process."""
+
+from __future__ import annotations
+
+from engine.figures.base import Figure
+from engine.figures.privacy import closeness, triple_bars
+from engine.figures.runs import funnel, pareto, side_by_side
+from engine.figures.utility import lengths, text_map, utility_dots
+
+__all__ = [
+    "Figure",
+    "closeness",
+    "funnel",
+    "lengths",
+    "pareto",
+    "side_by_side",
+    "text_map",
+    "triple_bars",
+    "utility_dots",
+]

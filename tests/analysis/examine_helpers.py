@@ -61,9 +61,7 @@ def synthetic(texts: Sequence[str], lineage: Sequence[str | None] | None = None)
 
 
 def examine(train: pd.DataFrame, holdout: pd.DataFrame, made: pd.DataFrame, **options: Any) -> ExamineOutput:
-    return examine_run(
-        ExamineInput(made, train, holdout, spans_of(train), spans_of(holdout), seed=3, **options)
-    )
+    return examine_run(ExamineInput(made, train, holdout, spans_of(train), spans_of(holdout), seed=3, **options))
 
 
 def row(output: ExamineOutput, name: str, reference: str) -> Any:

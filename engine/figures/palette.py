@@ -1,0 +1,26 @@
+"""One palette for every figure: Okabe and Ito 2008 (Color universal design), told apart by colour-blind readers.
+
+Shapes repeat what colours say, so no figure relies on colour alone.
+"""
+
+from __future__ import annotations
+
+BLUE, ORANGE, GREEN, PINK = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
+SKY, VERMILION, YELLOW, GREY = "#56B4E9", "#D55E00", "#F0E442", "#8A979C"
+OKABE_ITO = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, YELLOW)
+
+METHODS: dict[str, str] = {"surrogate": BLUE, "filter": ORANGE}
+METHOD_SYMBOLS: dict[str, str] = {"surrogate": "circle", "filter": "diamond"}
+REFERENCES: dict[str, str] = {
+    "train": VERMILION, "holdout": BLUE, "baseline": GREY, "real": GREEN, "unrelated": GREY, "none": ORANGE,
+}  # fmt: skip
+PATTERNS: dict[str, str] = {"train": "", "holdout": "/", "baseline": ".", "none": "x"}
+KINDS: dict[str, str] = {"private": GREY, "train": GREY, "holdout": BLUE, "synthetic": ORANGE}
+
+
+def of_method(method: str) -> str:
+    """Return a method's colour: fixed for known ones, else one that depends on its name alone."""
+    if method in METHODS:
+        return METHODS[method]
+    spare = [colour for colour in OKABE_ITO if colour not in METHODS.values()]
+    return spare[sum(method.encode()) % len(spare)]

@@ -1,0 +1,81 @@
+"""Figures of leakage: each measure against train, holdout and baseline; closeness to the nearest record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from engine.analysis.findings import Finding
+from engine.analysis.measures import MEASURES, REFERENCES, show
+from engine.figures import palette
+from engine.figures.base import Figure, listed, pick, styled, whiskers
+
+SHARES = ("pipp", "pipp_direct", "elp", "elp_direct", "elp_rare", "verbatim_8gram")
+SIDES = ("train", "holdout", "baseline")
+
+
+def triple_bars(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> Figure:
+    """Return bars a measure: synthetic text against train and holdout, and real unused text as baseline."""
+    measured = [name for name in names if pick(findings, name, "train") is not None]
+    plot = go.Figure()
+    for side in SIDES:
+        rows = [f for f in (pick(findings, name, side) for name in measured) if f is not None]
+        if rows:
+            plot.add_bar(
+                x=[100 * f.value for f in rows], y=[MEASURES[f.name].title for f in rows], orientation="h",
+                name=REFERENCES[side], error_x=whiskers(rows, 100),
+                marker={"color": palette.REFERENCES[side], "pattern": {"shape": palette.PATTERNS[side]}},
+                hovertemplate="%{y}: %{x:.1f} %<extra>" + REFERENCES[side] + "</extra>",
+            )  # fmt: skip
+    styled(plot, x="Share (per cent), with 95 % interval", y="", height=120 + 70 * max(1, len(measured)))
+    plot.update_layout(barmode="group")
+    plot.update_xaxes(rangemode="tozero")
+    plot.update_yaxes(autorange="reversed")
+    above = [MEASURES[n].title.lower() for n in measured if _stands_out(findings, n)]
+    if not measured:
+        takeaway = "No leakage was measured."
+    elif above:
+        takeaway = f"More than chance: {listed(above)} stand out against the training part."
+    else:
+        takeaway = "Nothing stands out: against the training part the text scores no higher than against unused text."
+    caveat = (
+        "Intervals of 95 % miss one time in twenty. The training part is larger than the holdout, so it is met more."
+    )
+    return Figure(plot, takeaway, caveat, f"Bars of {len(measured)} leakage measures. {takeaway}")
+
+
+def _stands_out(findings: Sequence[Finding], name: str) -> bool:
+    """Return whether an equal-size excess, or where there is none the intervals, lie above chance."""
+    excess = pick(findings, f"{name}_excess", "holdout")
+    if excess is not None:
+        return excess.low is not None and excess.low > 0
+    train, holdout = pick(findings, name, "train"), pick(findings, name, "holdout")
+    if train is None or holdout is None or train.low is None or holdout.high is None:
+        return False
+    return train.low > holdout.high
+
+
+def closeness(quantiles: pd.DataFrame, findings: Sequence[Finding]) -> Figure:
+    """Return the distribution of nearest similarities against train and holdout, and of real unused records."""
+    plot = go.Figure()
+    dashes = {"train": "solid", "holdout": "dash", "baseline": "dot"}
+    for side, rows in quantiles.groupby("reference", sort=False):
+        name = str(side)
+        plot.add_scatter(
+            x=rows["similarity"], y=100 * rows["share"], mode="lines", name=REFERENCES.get(name, name),
+            line={"color": palette.REFERENCES.get(name, palette.GREY), "dash": dashes.get(name, "solid"), "width": 2.5},
+            hovertemplate="%{y:.0f} % of records below %{x:.2f}<extra></extra>",
+        )  # fmt: skip
+    styled(plot, x="Cosine similarity to the nearest record", y="Records below (per cent)", height=340)
+    excess = pick(findings, "nearest_similarity_excess", "holdout")
+    if excess is None:
+        takeaway = "There is no holdout to compare closeness with."
+    elif excess.low is not None and excess.low > 0:
+        takeaway = (
+            f"Records lie closer to the training part than to unused records, by {show('', excess.value)} on average."
+        )
+    else:
+        takeaway = "No closer to the training part than to records nobody used, as far as this run can tell."
+    return Figure(plot, takeaway, MEASURES["nearest_similarity"].caveat, f"Three rising curves. {takeaway}")

@@ -1,0 +1,141 @@
+"""Figures of usefulness: metrics beside real against real, lengths, the map of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from engine.analysis.findings import Finding
+from engine.analysis.measures import MEASURES
+from engine.figures import palette
+from engine.figures.base import Figure, listed, pick, styled, whiskers
+
+DOTS = (
+    "js_1gram",
+    "js_2gram",
+    "js_3gram",
+    "embedding_similarity",
+    "mauve",
+    "self_bleu",
+    "distinct_2",
+    "length_distance",
+)
+
+
+def within_real(ours: Finding, real: Finding) -> bool:
+    """Return whether the synthetic value's interval touches real against real's, or is better where that exists."""
+    low, high = (ours.low if ours.low is not None else ours.value), (ours.high if ours.high is not None else ours.value)
+    floor, top = (
+        (real.low if real.low is not None else real.value),
+        (real.high if real.high is not None else real.value),
+    )
+    if ours.direction == "lower is better":
+        return low <= top
+    if ours.direction == "higher is better":
+        return high >= floor
+    return low <= top and high >= floor
+
+
+def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Figure:
+    """Return a dot a metric with its interval, beside the band of real against real and unrelated text."""
+    measured = [n for n in names if pick(findings, n, "train") and pick(findings, n, "real")]
+    titles = [MEASURES[name].title for name in measured]
+    plot = go.Figure()
+    cases = (("real", "Real against real", "line-ns-open", 16), ("train", "Synthetic", "circle", 11),
+             ("unrelated", "Unrelated text", "x-thin-open", 10))  # fmt: skip
+    for reference, title, symbol, size in cases:
+        found = [(pick(findings, name, reference), label) for name, label in zip(measured, titles, strict=True)]
+        rows = [(f, label) for f, label in found if f is not None]
+        if rows:
+            colour = palette.REFERENCES["none" if reference == "train" else reference]
+            bars = whiskers([f for f, _ in rows])
+            if reference == "real":
+                bars |= {"thickness": 12, "width": 0, "color": "rgba(0,158,115,0.35)"}
+            plot.add_scatter(
+                x=[f.value for f, _ in rows], y=[label for _, label in rows], mode="markers", name=title, error_x=bars,
+                marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 2}},
+                hovertemplate="%{y}: %{x:.3g}<extra>" + title + "</extra>",
+            )  # fmt: skip
+    styled(
+        plot, x="Value (each row has its own unit), with 95 % interval", y="", height=120 + 46 * max(1, len(measured))
+    )
+    plot.update_yaxes(autorange="reversed", type="category")
+    near = [n for n in measured if _near(findings, n)]
+    far = [MEASURES[n].title.lower() for n in measured if n not in near]
+    takeaway = f"{len(near)} of {len(measured)} measures are as good as real against real"
+    takeaway += f"; apart are {listed(far)}." if far else "."
+    caveat = "Each row has its own unit: compare a dot with the band of its own row, never with another row."
+    return Figure(plot, takeaway, caveat, f"A dot for each of {len(measured)} measures. {takeaway}")
+
+
+def _near(findings: Sequence[Finding], name: str) -> bool:
+    ours, real = pick(findings, name, "train"), pick(findings, name, "real")
+    return ours is not None and real is not None and within_real(ours, real)
+
+
+def lengths(table: pd.DataFrame) -> Figure:
+    """Return the share of records up to each length, synthetic beside private text (table `lengths`)."""
+    plot = go.Figure()
+    medians: dict[str, float] = {}
+    for kind, dash in (("train", "dot"), ("synthetic", "solid")):
+        rows = table[table["kind"] == kind].sort_values("words")
+        if not len(rows):
+            continue
+        share = rows["records"].cumsum() / rows["records"].sum()
+        medians[kind] = float(rows["words"].to_numpy()[np.searchsorted(share.to_numpy(), 0.5)])
+        title = "Synthetic" if kind == "synthetic" else "Private (training part)"
+        plot.add_scatter(
+            x=rows["words"], y=100 * share, mode="lines", name=title,
+            line={"shape": "hv", "color": palette.KINDS[kind], "dash": dash, "width": 2.5},
+            hovertemplate="%{y:.0f} % have at most %{x} words<extra>" + title + "</extra>",
+        )  # fmt: skip
+    styled(plot, x="Length of a record (words)", y="Records of at most this length (per cent)", height=320)
+    if len(medians) == 2:
+        takeaway = f"Half of the synthetic records have at most {medians['synthetic']:.0f} words; "
+        takeaway += f"in the private text it is {medians['train']:.0f}."
+    else:
+        takeaway = "There is only one side to draw."
+    return Figure(plot, takeaway, "Equal lengths say nothing about equal content.", f"Two rising curves. {takeaway}")
+
+
+def text_map(table: pd.DataFrame) -> Figure:
+    """Return the map of texts (table `map`): a point a record, its id in `customdata`, no text."""
+    plot = go.Figure()
+    for kind, symbol in (("private", "circle-open"), ("synthetic", "diamond")):
+        rows = table[table["kind"] == kind]
+        plot.add_scattergl(
+            x=rows["x"], y=rows["y"], mode="markers", name=kind.capitalize(), customdata=rows[["record_id"]].to_numpy(),
+            marker={"color": palette.KINDS[kind], "symbol": symbol, "size": 6, "opacity": 0.75},
+            hovertemplate="%{customdata[0]}<extra>" + kind + "</extra>",
+        )  # fmt: skip
+    styled(plot, x="Map, first direction (no unit)", y="Map, second direction (no unit)", height=460)
+    plot.update_xaxes(showticklabels=False, zeroline=False)
+    plot.update_yaxes(showticklabels=False, zeroline=False)
+    plot.update_layout(dragmode="lasso")
+    share, even = mixing(table), float(np.mean(table["kind"] == "synthetic")) if len(table) else 0.0
+    takeaway = "There are too few points to say how well they mix."
+    if share == share:
+        takeaway = f"Of the ten points nearest to a private text {100 * share:.0f} % are synthetic; "
+        takeaway += f"even mixing would give {100 * even:.0f} %."
+    caveat = "A map bends distances: clusters and gaps are hints to read texts, not measurements."
+    return Figure(plot, takeaway, caveat, f"A cloud of {len(table)} points of two kinds. {takeaway}")
+
+
+def mixing(table: pd.DataFrame, neighbours: int = 10) -> float:
+    """Return the mean share of synthetic points among the nearest neighbours of private points on the map."""
+    points = table[["x", "y"]].to_numpy(float)
+    made = (table["kind"] == "synthetic").to_numpy()
+    private = np.flatnonzero(~made)
+    if len(points) <= neighbours or not len(private) or not made.any():
+        return float("nan")
+    shares = []
+    for start in range(0, len(private), 200):
+        rows = private[start : start + 200]
+        apart = ((points[rows, None, :] - points[None, :, :]) ** 2).sum(axis=2)
+        apart[np.arange(len(rows)), rows] = np.inf
+        near = np.argpartition(apart, neighbours, axis=1)[:, :neighbours]
+        shares.append(made[near].mean(axis=1))
+    return float(np.concatenate(shares).mean())

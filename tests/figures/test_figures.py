@@ -1,0 +1,156 @@
+"""Figures from made-up findings: what they say, what they hold, and that they carry no text."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine import figures
+from engine.analysis.findings import Finding
+from engine.analysis.measures import MEASURES
+from engine.analysis.verdict import USES, privacy_verdict, use_table
+from engine.figures import palette
+from engine.figures.runs import dominated
+from engine.figures.utility import mixing
+
+
+def finding(name: str, reference: Any, value: float, half: float | None = 0.01) -> Finding:
+    measure = MEASURES[name]
+    low, high = (None, None) if half is None else (value - half, value + half)
+    return Finding(name, value, low, high, 100, reference, measure.measure, measure.direction, measure.group)
+
+
+PRIVACY = [
+    finding("pipp", "train", 0.4), finding("pipp", "holdout", 0.1), finding("pipp", "baseline", 0.2),
+    finding("pipp_excess", "holdout", 0.3), finding("verbatim_8gram", "train", 0.05),
+    finding("verbatim_8gram", "holdout", 0.04), finding("verbatim_8gram_excess", "holdout", 0.005),
+    finding("nearest_similarity", "train", 0.7), finding("nearest_similarity_excess", "holdout", 0.02, 0.05),
+]  # fmt: skip
+UTILITY = [
+    finding(name, reference, value)
+    for name, ours, real, far in (
+        ("length_distance", 0.02, 0.01, 1.5), ("js_1gram", 0.12, 0.10, 0.7), ("js_2gram", 0.7, 0.6, 0.98),
+        ("js_3gram", 0.9, 0.85, 1.0), ("embedding_similarity", 0.40, 0.41, 0.1), ("mauve", 0.3, 0.98, 0.01),
+    )
+    for reference, value in (("train", ours), ("real", real), ("unrelated", far))
+] + [finding("self_bleu", "train", 0.2), finding("self_bleu", "real", 0.19),
+     finding("distinct_2", "train", 0.6), finding("distinct_2", "real", 0.62)]  # fmt: skip
+
+
+def maps() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    kinds = np.repeat(["private", "synthetic"], 60)
+    return pd.DataFrame({"x": rng.normal(size=120), "y": rng.normal(size=120), "kind": kinds,
+                         "record_id": [f"r{i}" for i in range(120)], "text": "SECRET WORDS"})  # fmt: skip
+
+
+def quantiles() -> pd.DataFrame:
+    grid = np.linspace(0, 1, 11)
+    return pd.concat([pd.DataFrame({"reference": r, "share": grid, "similarity": grid}) for r in ("train", "holdout")])
+
+
+def lengths() -> pd.DataFrame:
+    return pd.DataFrame(
+        {"kind": ["synthetic"] * 3 + ["train"] * 3, "words": [1, 2, 9, 4, 5, 6], "records": [1, 1, 1, 2, 1, 1]}
+    )
+
+
+ALL = [
+    figures.triple_bars(PRIVACY),
+    figures.closeness(quantiles(), PRIVACY),
+    figures.utility_dots(UTILITY),
+    figures.lengths(lengths()),
+    figures.text_map(maps()),
+    figures.funnel({"made": 100, "dropped: copied": 30, "dropped: too short": 10, "kept": 60}),
+    figures.pareto(dict.fromkeys(("one", "two"), PRIVACY + UTILITY), {"one": "surrogate"}, "pipp", "mauve"),
+    figures.side_by_side({"one": PRIVACY, "two": [finding("pipp", "train", 0.9)]}, {"one": "surrogate"}, ["pipp"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("made", ALL, ids=lambda made: made.takeaway[:24])
+def test_every_figure_has_words_and_follows_the_theme(made: figures.Figure) -> None:
+    assert made.takeaway.endswith(".")
+    assert made.caveat.endswith(".")
+    assert made.takeaway in made.alt
+    layout = made.plot.to_plotly_json()["layout"]
+    assert layout["paper_bgcolor"] == "rgba(0,0,0,0)"
+    assert "color" not in layout.get("font", {})
+    assert made.plot.layout.xaxis.title.text
+    text = made.plot.to_json()
+    assert "SECRET" not in text
+    assert json.loads(text)["data"]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [figures.triple_bars([]), figures.utility_dots([]), figures.funnel({}), figures.lengths(lengths().head(0)),
+     figures.text_map(maps().head(0)), figures.closeness(quantiles().head(0), []),
+     figures.pareto({}, {}, "pipp", "mauve"),
+     figures.side_by_side({}, {}, ["pipp"])],
+)  # fmt: skip
+def test_nothing_measured_is_drawn_as_such(made: figures.Figure) -> None:
+    assert made.takeaway.endswith(".")
+
+
+def test_takeaways_are_computed() -> None:
+    assert "records with a private entity" in figures.triple_bars(PRIVACY).takeaway
+    assert "eight-word copy" not in figures.triple_bars(PRIVACY).takeaway
+    safe = [f for f in PRIVACY if not f.name.startswith("pipp")]
+    assert "Nothing stands out" in figures.triple_bars(safe).takeaway
+    assert figures.funnel({"made": 100, "dropped: copied": 30, "kept": 60}).takeaway.startswith("60 of 100")
+    assert "5 words" not in figures.lengths(lengths()).takeaway
+    assert "at most 2 words" in figures.lengths(lengths()).takeaway
+    assert "mixture of topics and styles" in figures.utility_dots(UTILITY).takeaway
+    assert "records with a private entity" in ALL[-1].takeaway
+
+
+def test_mixing_is_even_for_one_cloud_and_nil_for_two() -> None:
+    table = maps()
+    assert mixing(table) == pytest.approx(0.5, abs=0.1)
+    table.loc[table["kind"] == "synthetic", "x"] += 100
+    assert mixing(table) == 0.0
+
+
+def test_dominated_needs_a_run_at_least_as_good_on_both() -> None:
+    assert dominated({"a": (1, 1), "b": (2, 2), "c": (3, 0)}) == {"a"}
+    assert dominated({"a": (1, 1), "b": (1, 1)}) == set()
+
+
+def test_a_method_keeps_its_colour() -> None:
+    assert palette.of_method("surrogate") != palette.of_method("filter")
+    assert palette.of_method("other") == palette.of_method("other")
+    assert palette.of_method("other") not in palette.METHODS.values()
+
+
+def test_the_verdict_follows_the_excess() -> None:
+    leak, chance, unsure = privacy_verdict(PRIVACY)
+    assert (leak.level, chance.level, unsure.level) == ("leak", "chance", "unsure")
+    assert "40.0 %" in leak.text
+    assert {s.level for s in privacy_verdict([])} == {"unknown"}
+    assert [s.level for s in privacy_verdict([finding("pipp", "train", 0.2)])] == ["unknown"] * 3
+
+
+def test_uses_are_judged_by_their_worst_finding() -> None:
+    marks = {use.use: use for use in use_table(UTILITY)}
+    assert len(marks) == len(USES)
+    assert marks["Counting words and simple statistics"].mark == "tick"
+    assert marks["Training and testing language tools"].mark == "cross"
+    assert marks["Training and testing language tools"].finding in {"mauve", "js_3gram"}
+    assert marks["Building search, rules and dictionaries"].mark == "warning"
+    assert {use.mark for use in use_table([])} == {"unknown"}
+
+
+def test_the_web_process_can_import_figures_and_verdicts() -> None:
+    code = (
+        "import sys, engine.figures, engine.analysis.verdict, engine.analysis.measures;"
+        "bad = {'torch', 'umap', 'mauve', 'sklearn', 'numba', 'faiss', 'scipy', 'spacy'} & set(sys.modules);"
+        "sys.exit(str(sorted(bad)) if bad else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
