@@ -29,6 +29,7 @@ SINKS = {
     "header", "subheader", "badge", "latex", "json", "page_link", "link_button", "exception", "write_stream",
 }  # fmt: skip
 SAFE_WRAPPERS = {"len", "int", "float", "bool", "number", "share", "count_of", "sum", "digest", "isinstance", "any"}
+SENTENCES = {"takeaway", "caveat", "alt", "sentence"}  # written by the engine about numbers
 WORDED = {"label", "help", "placeholder", "captions", "alt", "text"}
 
 
@@ -143,6 +144,8 @@ def holds_text(node: ast.AST, tainted: set[str]) -> bool:
             return False
         if name in TEXT_CALLS and isinstance(node.func, ast.Attribute):
             return ast.unparse(node.func.value).endswith("workspace")
+    if isinstance(node, ast.Attribute) and node.attr in SENTENCES:
+        return False
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == "text":
         return True
     if isinstance(node, ast.Name):

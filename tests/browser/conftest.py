@@ -1,0 +1,208 @@
+"""A real server process, a real Chromium, and a watch over everything that leaves either of them."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+
+import engine
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+START_SECONDS = 60
+
+
+def chromium() -> str | None:
+    """Return the path of an installed Chromium: the environment's choice, else the first found."""
+    named = os.environ.get("UNDERSTUDY_CHROMIUM")
+    found = [named] if named else [shutil.which(name) for name in NAMES]
+    return next((path for path in found if path and Path(path).exists()), None)
+
+
+def is_loopback(address: str) -> bool:
+    """Return whether a host name or address is this machine."""
+    host = address.strip("[]").partition("%")[0]
+    if host in ("", "localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@dataclass
+class Watch:
+    """Collects each socket of the server and of its worker that is not loopback."""
+
+    server: int
+    worker_folder: Path
+    foreign: set[str] = field(default_factory=set)
+    looked: int = 0
+    seen: set[int] = field(default_factory=set)
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    def processes(self) -> list[psutil.Process]:
+        """Return the server, the worker of its workspace, and their children."""
+        roots = [self.server]
+        for process in psutil.process_iter(["cmdline"]):
+            words = process.info["cmdline"] or []
+            if "engine.jobs.worker" in words and str(self.worker_folder) in words:
+                roots.append(process.pid)
+        found = []
+        for pid in roots:
+            try:
+                process = psutil.Process(pid)
+                found += [process, *process.children(recursive=True)]
+            except psutil.Error:
+                continue
+        return found
+
+    def look(self) -> None:
+        """Look once at every socket."""
+        for process in self.processes():
+            try:
+                connections = process.net_connections(kind="inet")
+            except psutil.Error:
+                continue
+            self.seen.add(process.pid)
+            for connection in connections:
+                ends = [connection.raddr] if connection.raddr else [connection.laddr]
+                self.foreign |= {str(end.ip) for end in ends if end and not is_loopback(end.ip)}
+        self.looked += 1
+
+    def run(self) -> None:
+        """Look ten times a second until told to stop."""
+        while not self._stop.wait(0.1):
+            self.look()
+
+    def stop(self) -> None:
+        """End the watch."""
+        self._stop.set()
+
+
+@dataclass
+class Server:
+    """A running application: its address, workspace folder, process and socket watch."""
+
+    url: str
+    workspace: Path
+    process: subprocess.Popen[bytes]
+    watch: Watch
+    log: Path
+
+    def open(self) -> engine.Workspace:
+        """Return the workspace the server works on."""
+        return engine.open_workspace(self.workspace)
+
+
+def free_port() -> int:
+    """Return a port nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_healthy(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait for the first answer of the server."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError(f"the server did not start: {log.read_text('utf-8')[-2000:]}")
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """Start `streamlit run app.py` on a fresh workspace; end it and its worker afterwards."""
+    workspace, log, port = tmp_path / "workspace", tmp_path / "server.log", free_port()
+    environment = {**os.environ, "UNDERSTUDY_WORKSPACE": str(workspace), "OMP_NUM_THREADS": "2"}
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*command, "--server.port", str(port)], cwd=ROOT, env=environment, stdout=output, stderr=output
+        )
+    watch = Watch(process.pid, workspace)
+    thread = threading.Thread(target=watch.run, daemon=True)
+    try:
+        url = f"http://localhost:{port}"
+        wait_until_healthy(url, process, log)
+        thread.start()
+        yield Server(url, workspace, process, watch, log)
+    finally:
+        watch.stop()
+        if workspace.exists():
+            engine.open_workspace(workspace).stop_worker()
+        process.terminate()
+        process.wait(timeout=20)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Start Chromium; skipped where there is none, a failure where CI is set."""
+    path = chromium()
+    if path is None:
+        reason = "no Chromium found: install one or set UNDERSTUDY_CHROMIUM to its path"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        instance = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield instance
+        instance.close()
+
+
+@dataclass
+class Requests:
+    """Every address the browser asked for."""
+
+    urls: list[str] = field(default_factory=list)
+
+    def foreign(self) -> list[str]:
+        """Return the addresses that are not on this machine."""
+        parts = [(url, urlsplit(url)) for url in self.urls]
+        return [
+            url for url, part in parts if part.scheme not in ("data", "blob") and not is_loopback(part.hostname or "")
+        ]
+
+
+@pytest.fixture
+def tab(browser: Any) -> Iterator[tuple[Any, Requests]]:
+    """Open a tab whose requests and sockets are recorded."""
+    requests = Requests()
+    context = browser.new_context(viewport={"width": 1360, "height": 900}, accept_downloads=True)
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    page.on("request", lambda request: requests.urls.append(request.url))
+    page.on("websocket", lambda websocket: requests.urls.append(websocket.url))
+    yield page, requests
+    context.close()

@@ -1,0 +1,269 @@
+"""One custodian's way through the whole application, in a real browser, without any network.
+
+UNDERSTUDY_WRITE_PICTURES=1 writes the README's pictures to assets/pictures.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PICTURES = ROOT / "assets" / "pictures"
+RECORDS, OUTPUTS = 120, 8
+SERIOUS = {"serious", "critical"}
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(420)]
+
+
+def sample_as_csv() -> bytes:
+    """Return the first records of a sample corpus as a CSV file."""
+    from engine.corpus.samples import load_sample
+
+    frame = load_sample("clinic_letters").head(RECORDS)
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["letter", "patient", "body", "outcome"])
+    writer.writerows(frame[["record_id", "source_id", "text", "label"]].itertuples(index=False))
+    return out.getvalue().encode()
+
+
+def settled(page: Any) -> None:
+    """Wait until the script has run and nothing is stale."""
+    page.locator("h1").first.wait_for()
+    page.wait_for_timeout(150)
+    page.wait_for_function(
+        "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState !== 'running'"
+        " && !document.querySelector('[data-testid=stSkeleton]')"
+    )
+
+
+def goto(page: Any, title: str) -> None:
+    """Follow the menu to a page."""
+    link = page.get_by_test_id("stTopNavLink").filter(has_text=re.compile(f"{title}$"))
+    if not link.first.is_visible():
+        section = page.get_by_test_id("stTopNavSection")
+        for position in range(section.count()):
+            section.nth(position).click()
+            if link.first.is_visible():
+                break
+            page.keyboard.press("Escape")
+    link.first.click()
+    page.get_by_role("heading", level=1, name=title).wait_for()
+    settled(page)
+
+
+def key(page: Any, name: str) -> Any:
+    """Return the element with a widget key."""
+    return page.locator(f".st-key-{re.sub(r'[^a-zA-Z0-9_-]', '-', name)}")
+
+
+def starting(page: Any, name: str) -> Any:
+    """Return elements whose widget key starts with a name."""
+    return page.locator(f"[class*='st-key-{re.sub(r'[^a-zA-Z0-9_-]', '-', name)}']")
+
+
+def choose(page: Any, box: Any, option: str) -> None:
+    """Choose an option of a select box; its list closes when the page moves, so try again."""
+    from playwright.sync_api import TimeoutError as TooLong
+
+    for _ in range(6):
+        if box.input_value() == option:
+            break
+        box.click()
+        try:
+            page.get_by_role("option", name=option, exact=True).click(timeout=3000)
+        except TooLong:
+            page.keyboard.press("Escape")
+        settled(page)
+    assert box.input_value() == option
+
+
+def check_accessibility(page: Any, name: str) -> None:
+    """Fail on any serious or critical violation that axe finds."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    results = Axe().run(page).response
+    found = [
+        (violation["id"], violation["impact"], [node["html"][:160] for node in violation["nodes"][:3]])
+        for violation in results["violations"]
+        if violation["impact"] in SERIOUS
+    ]
+    assert not found, f"{name}: {json.dumps(found, indent=1)}"
+
+
+def wait_for(what: Callable[[], bool], seconds: float, message: str) -> None:
+    """Wait for something in the workspace."""
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, message
+        time.sleep(0.2)
+
+
+def picture(page: Any, name: str) -> None:
+    """Write a picture of the page in light and dark where pictures are asked for."""
+    if os.environ.get("UNDERSTUDY_WRITE_PICTURES") != "1":
+        return
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(700)
+        page.screenshot(path=PICTURES / f"{name}_{scheme}.png")
+
+
+def test_from_upload_to_download(server, tab, tmp_path):
+    page, requests = tab
+    workspace = server.open()
+
+    page.goto(server.url)
+    page.get_by_role("heading", level=1, name="Home").wait_for()
+    check_accessibility(page, "home, empty")
+    load(page, workspace, tmp_path)
+    review(page, workspace)
+    run_id = synthesise(page, workspace)
+    examine(page, workspace, run_id)
+    release(page, workspace, run_id, tmp_path)
+    for title, heading in (
+        ("Compare", None),
+        ("Ledger", "Ledger"),
+        ("Models", None),
+        ("Settings", None),
+        ("Home", None),
+    ):
+        goto(page, title, heading)
+        check_accessibility(page, title)
+        picture(page, title.lower())
+
+    assert requests.foreign() == []
+    assert len(requests.urls) > 20
+    assert server.watch.foreign == set(), "a process of ours opened a socket beyond this machine"
+    assert server.watch.looked > 50
+    assert len(server.watch.seen) >= 2, "the worker was watched too"
+    text = server.log.read_text("utf-8")
+    assert "Traceback" not in text
+    assert "Error" not in text
+
+
+def load(page: Any, workspace: Any, folder: Path) -> None:
+    key(page, "home.load").get_by_role("button").click()
+    page.get_by_role("heading", level=1, name="Load").wait_for()
+    check_accessibility(page, "load, empty")
+    file = folder / "letters.csv"
+    file.write_bytes(sample_as_csv())
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("heading", name="2 · Map the columns").wait_for()
+    page.get_by_role("heading", name="5 · Import").wait_for()
+    settled(page)
+    for name, column in (("text", "body"), ("source", "patient"), ("label", "outcome"), ("record", "letter")):
+        box = starting(page, f"load.map.{name}.").get_by_role("combobox").first
+        choose(page, box, column)
+    check_accessibility(page, "load, mapped")
+    picture(page, "load")
+    key(page, "load.import").get_by_role("button").click()
+    key(page, "load.next").wait_for()
+    (corpus,) = workspace.corpora()
+    assert (corpus.records, corpus.unit) == (RECORDS, "source")
+    settled(page)
+    check_accessibility(page, "load, what was loaded")
+
+
+def review(page: Any, workspace: Any) -> None:
+    goto(page, "Review")
+    check_accessibility(page, "review, nothing yet")
+    key(page, "review.detect.start").get_by_role("button").click()
+    page.get_by_text("You can leave this page").wait_for()
+    page.get_by_text("Not looked at").first.wait_for(timeout=90_000)
+    settled(page)
+    page.locator(".mark[role=button]").first.wait_for()
+    corpus_id = workspace.corpora()[0].id
+    before = workspace.span_counts(corpus_id)
+    assert before["decided"] == 0
+    assert before["accepted"] > RECORDS
+
+    page.locator(".mark[role=button]").first.focus()
+    page.keyboard.press("Enter")
+    settled(page)
+    page.keyboard.press("a")
+    wait_for(lambda: workspace.span_counts(corpus_id)["decided"] == 1, 10, "A did not accept")
+    settled(page)
+    page.keyboard.press("x")
+    wait_for(lambda: workspace.span_counts(corpus_id)["decided"] == 2, 10, "X did not reject")
+    settled(page)
+    assert workspace.span_counts(corpus_id)["rejected"] == before["rejected"] + 1
+    page.keyboard.press("Control+z")
+    wait_for(lambda: workspace.span_counts(corpus_id)["decided"] == 1, 10, "Ctrl+Z did not undo")
+    settled(page)
+    page.keyboard.press("x")
+    wait_for(lambda: workspace.span_counts(corpus_id)["decided"] == 2, 10, "X did not reject again")
+    settled(page)
+    check_accessibility(page, "review")
+    picture(page, "review")
+
+
+def synthesise(page: Any, workspace: Any) -> str:
+    goto(page, "Plan")
+    key(page, "plan.method").get_by_text("Three-stage filter").click()
+    outputs = page.get_by_role("spinbutton", name="Outputs wanted")
+    outputs.wait_for()
+    outputs.fill(str(OUTPUTS))
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name=f"Start: {OUTPUTS} outputs").wait_for()
+    settled(page)
+    check_accessibility(page, "plan")
+    picture(page, "plan")
+    page.get_by_role("button", name=f"Start: {OUTPUTS} outputs").click()
+    page.get_by_role("heading", level=1, name="Runs").wait_for()
+    check_accessibility(page, "runs, running")
+    key(page, "run.examine").wait_for(timeout=90_000)
+    settled(page)
+    (run,) = workspace.runs()
+    assert run.state == "done"
+    assert 0 < run.kept <= OUTPUTS
+    check_accessibility(page, "runs, done")
+    picture(page, "run")
+    return str(run.id)
+
+
+def examine(page: Any, workspace: Any, run_id: str) -> None:
+    key(page, "run.examine").get_by_role("button").click()
+    page.get_by_role("heading", level=1, name="Privacy").wait_for()
+    settled(page)
+    starting(page, "privacy.examine").get_by_role("button").first.click()
+    wait_for(lambda: workspace.run(run_id).examined_at is not None, 120, "the examination did not end")
+    for title in ("Privacy", "Utility"):
+        goto(page, title)
+        page.wait_for_timeout(1000)
+        check_accessibility(page, title)
+        picture(page, title.lower())
+
+
+def release(page: Any, workspace: Any, run_id: str, folder: Path) -> None:
+    goto(page, "Release")
+    check_accessibility(page, "release, nothing approved")
+    for _ in range(workspace.run(run_id).kept):
+        waiting = workspace.approval_counts(run_id)["pending"]
+        key(page, f"release.approved.{run_id}").get_by_role("button").click()
+        wait_for(lambda left=waiting: workspace.approval_counts(run_id)["pending"] < left, 10, "approval was not saved")
+        settled(page)
+    assert workspace.approval_counts(run_id)["pending"] == 0
+    picture(page, "release")
+    key(page, "release.build").get_by_role("button").click()
+    starting(page, "release.made.").first.wait_for()
+    settled(page)
+    check_accessibility(page, "release, built")
+    (made,) = workspace.releases()
+    assert made.records == workspace.approval_counts(run_id)["approved"]
+    with page.expect_download() as waiting_download:
+        starting(page, "release.made.").first.get_by_role("button", name="Download").first.click()
+    target = folder / "download"
+    waiting_download.value.save_as(target)
+    assert target.stat().st_size in set(made.files.values())
