@@ -16,11 +16,11 @@ with left:
     settings_parts.person(workspace)
     st.subheader("Nothing leaves this machine", anchor=False)
     settings_parts.self_check(workspace)
+    st.subheader("Backup", anchor=False)
+    settings_parts.backup(workspace)
 with right:
     st.subheader("Storage", anchor=False)
     settings_parts.storage(workspace)
-    st.subheader("Backup", anchor=False)
-    settings_parts.backup(workspace)
     st.subheader("Delete a corpus", anchor=False)
     settings_parts.delete(workspace)
 

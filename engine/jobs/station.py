@@ -78,7 +78,7 @@ class JobStation(ServiceStation):
     ) -> dict[str, Any]:
         """Return `plan`, `guarantee`, `blockers` (sentences; a run is refused) and `warnings`."""
         known, summary, facts = _method(method), self.corpus(corpus_id), self.facts(corpus_id)
-        values = parse_parameters(known.spec, parameters)
+        values = parse_parameters(known.spec, self._with_domain(known.spec, parameters))
         wanted = self._count(known, facts, count)
         blockers = self._blockers(known, summary, facts)
         plan: Plan = known.plan(values, facts, wanted)
@@ -123,7 +123,7 @@ class JobStation(ServiceStation):
             UserError: a parameter breaks a rule, or the method needs spans and the corpus has none.
         """
         known, summary, facts = _method(method), self.corpus(corpus_id), self.facts(corpus_id)
-        values = parse_parameters(known.spec, parameters)
+        values = parse_parameters(known.spec, self._with_domain(known.spec, parameters))
         wanted = self._count(known, facts, count)
         blockers = self._blockers(known, summary, facts)
         if model != "builtin":
@@ -245,6 +245,14 @@ class JobStation(ServiceStation):
 
     def _wake(self) -> None:
         launch.ensure_worker(self.folder)
+
+    def _with_domain(self, spec: MethodSpec, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return the parameters with the domain from the settings where it was left to the program."""
+        given = dict(parameters or {})
+        domain = self.setting("domain", "auto")
+        if "domain" in spec.parameters.model_fields and given.get("domain", "auto") == "auto" and domain != "auto":
+            given["domain"] = domain
+        return given
 
     @staticmethod
     def _count(method: Method, facts: Facts, count: int | None) -> int:

@@ -67,6 +67,8 @@ def timeline(frame: pd.DataFrame) -> None:
     """Draw the events as marks on a time axis, and as a table."""
     import plotly.graph_objects as go
 
+    from engine.figures.palette import OKABE_ITO
+
     counts = frame["kind"].value_counts()
     takeaway = (
         f"{count_of(int(counts.get('Run finished', 0)), 'run')} read private text, "
@@ -84,7 +86,11 @@ def timeline(frame: pd.DataFrame) -> None:
                 mode="markers",
                 name=kind,
                 showlegend=False,
-                marker={"size": 12, "symbol": ("circle", "square", "diamond", "star")[number]},
+                marker={
+                    "size": 12,
+                    "symbol": ("circle", "square", "diamond", "star")[number],
+                    "color": OKABE_ITO[number],
+                },
                 text=[when(at) for at in part["at"]],
                 hovertemplate="%{y}, %{text}<extra></extra>",
             )
@@ -124,7 +130,12 @@ def _details(detail: str) -> str:
         body = json.loads(detail)
     except (TypeError, ValueError):
         return str(detail)
-    return ", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in body.items() if value is not None)
+    words = {True: "yes", False: "no"}
+    return ", ".join(
+        f"{name.replace('_', ' ')}: {words[value] if isinstance(value, bool) else value}"
+        for name, value in body.items()
+        if value is not None
+    )
 
 
 def all_lines(workspace: engine.Workspace) -> bytes:

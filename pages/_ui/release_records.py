@@ -42,7 +42,7 @@ def draw(workspace: engine.Workspace, run: Any, counts: dict[str, int]) -> None:
     rows = workspace.synthetic(run.id, offset=offset_of(key, SIZE), limit=SIZE, order="risk")
     ids = [str(record) for record in rows["record_id"]]
     chosen = _current(run.id, ids)
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns(2, gap="medium")
     with left:
         _table(run.id, rows, ids)
         pager(total, key=key, size=SIZE)

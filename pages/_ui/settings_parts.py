@@ -20,7 +20,8 @@ from pages._ui.states import act, notice
 from pages._ui.texts import count_of, number, plain
 
 DOMAINS = {
-    "generic": "General text",
+    "auto": "Let the program guess",
+    "generic": "Something else",
     "clinical": "Clinical notes and letters",
     "legal": "Court and legal text",
     "social": "Posts and interviews",
@@ -46,8 +47,8 @@ def person(workspace: engine.Workspace) -> None:
         args=(workspace,),
         help="Stands beside each line of the audit log from now on. Earlier lines keep their name.",
     )
-    known = workspace.setting("domain", "generic")
-    st.session_state.setdefault("settings.domain", known if known in DOMAINS else "generic")
+    known = workspace.setting("domain", "auto")
+    st.session_state.setdefault("settings.domain", known if known in DOMAINS else "auto")
     st.selectbox(
         "What the text is about",
         list(DOMAINS),
@@ -55,7 +56,7 @@ def person(workspace: engine.Workspace) -> None:
         key="settings.domain",
         on_change=_save_domain,
         args=(workspace,),
-        help="Chooses the prompts that new runs are made with.",
+        help="Chooses how the language model is asked, in new runs that leave the domain open.",
     )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 import engine
-from engine.analysis.measures import MEASURES, show
+from engine.analysis.measures import MEASURES, REFERENCES, show
+from pages._ui.texts import GUARANTEES
 
 ANY_GUARANTEE = 4
 
@@ -19,18 +21,27 @@ def draw(workspace: engine.Workspace) -> None:
     st.caption("Thresholds are fixed before anything is measured. A missing number never passes.")
     rows: dict[str, dict[str, str]] = {}
     for policy in policies:
-        for rule in policy.rules:
-            rows.setdefault(_name(rule), {})[policy.title] = _limit(rule)
         for name, value in _requirements(policy).items():
             rows.setdefault(name, {})[policy.title] = value
+    for policy in policies:
+        for rule in policy.rules:
+            rows.setdefault(_name(rule), {})[policy.title] = _limit(rule)
     table = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=[p.title for p in policies]).fillna("–")
     table.index.name = "Condition"
-    st.dataframe(table.reset_index(), hide_index=True, alt="Release policies and their conditions")
+    st.dataframe(
+        table.reset_index(),
+        hide_index=True,
+        height="content",
+        alt="Release policies and their conditions",
+        column_config={"Condition": st.column_config.TextColumn(width="large")},
+    )
 
 
 def _name(rule: Any) -> str:
     title = MEASURES[rule.finding].title if rule.finding in MEASURES else rule.finding
-    return f"{title}, {rule.reference}" + (f" above {rule.above}" if rule.above else "")
+    if rule.finding.endswith("_excess"):
+        return title
+    return f"{title}: {REFERENCES[rule.reference]}" + (f" above {rule.above}" if rule.above else "")
 
 
 def _limit(rule: Any) -> str:
@@ -45,9 +56,19 @@ def _requirements(policy: Any) -> dict[str, str]:
         "Records a person decided on": "all"
         if need.minimum_reviewed_share >= 1
         else f"{need.minimum_reviewed_share:.0%}",
-        "Formal guarantee": "any" if len(need.guarantee_kinds) == ANY_GUARANTEE else ", ".join(need.guarantee_kinds),
+        "Formal guarantee": _kinds(need.guarantee_kinds),
         "Second person signs": "yes" if need.second_person else "no",
         "Longest copied run of words": "no limit"
         if need.longest_copied_words is None
         else str(need.longest_copied_words),
     }
+
+
+def _share_of_all(share: float) -> str:
+    return "all" if share >= 1 else "none needed" if share == 0 else f"{share:.0%}"
+
+
+def _kinds(kinds: Sequence[str]) -> str:
+    if len(kinds) == ANY_GUARANTEE:
+        return "not needed"
+    return " or ".join(GUARANTEES[kind][0] for kind in kinds)

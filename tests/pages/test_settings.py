@@ -35,6 +35,17 @@ def test_empty_name_is_refused(seeded, visit):
     assert "must not be empty" in words(app, "error")
 
 
+def test_domain_reaches_new_runs(seeded, visit):
+    app = visit("settings")
+    app.selectbox(key="settings.domain").select("clinical").run()
+    workspace = seeded.open()
+    run = workspace.run(workspace.synthesize(seeded.corpus, "filter", count=5))
+    assert run.parameters["domain"] == "clinical"
+    own = workspace.run(workspace.synthesize(seeded.corpus, "filter", count=5, parameters={"domain": "legal"}))
+    assert own.parameters["domain"] == "legal"
+    assert "domain" not in workspace.run(workspace.synthesize(seeded.corpus, "surrogate")).parameters
+
+
 def test_self_check_is_a_table(seeded, visit):
     app = visit("settings")
     app.button(key="settings.doctor").click().run(timeout=60)
