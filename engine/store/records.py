@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 
@@ -21,9 +21,11 @@ from engine.store.folder import file_errors, write_atomic
 
 GROUP_ROWS = 512
 CACHED_GROUPS = 96
+KEPT_TEXT_BYTES = 64 << 20
 PLAIN = ("record_id", "text", "source_id", "label", "split")
 
 _cache: OrderedDict[tuple[str, int], pd.DataFrame] = OrderedDict()
+_texts: tuple[str, pa.ChunkedArray] | None = None
 _lock = Lock()
 
 
@@ -35,11 +37,14 @@ def write_table(path: Path, frame: pd.DataFrame) -> None:
     write_atomic(path, buffer.getvalue())
 
 
-def read_table(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Read a whole table, or some of its columns."""
+def read_table(
+    path: Path, columns: Sequence[str] | None = None, *, where: Mapping[str, str] | None = None
+) -> pd.DataFrame:
+    """Read a whole table, some of its columns, or the rows whose columns equal the values in `where`."""
+    filters = [(name, "=", value) for name, value in where.items()] if where else None
     with file_errors():
         try:
-            table = pq.read_table(path, columns=list(columns) if columns else None)
+            table = pq.read_table(path, columns=list(columns) if columns else None, filters=filters)
         except FileNotFoundError:
             raise StorageError("A table of the workspace is missing. Restore the workspace from a backup.") from None
         except pa.ArrowInvalid:
@@ -64,9 +69,29 @@ def read_rows(path: Path, positions: Sequence[int]) -> pd.DataFrame:
     return joined.iloc[[start[p // GROUP_ROWS] + p % GROUP_ROWS for p in positions]].reset_index(drop=True)
 
 
+def read_texts(path: Path) -> pa.ChunkedArray:
+    """Return the text column of a record table; a small one is kept in memory for the next search."""
+    global _texts
+    with _lock:
+        if _texts is not None and _texts[0] == str(path):
+            return _texts[1]
+    with file_errors():
+        try:
+            column = pq.read_table(path, columns=["text"]).column("text")
+        except FileNotFoundError:
+            raise StorageError("A record table is missing. Restore the workspace from a backup.") from None
+    if column.nbytes <= KEPT_TEXT_BYTES:
+        with _lock:
+            _texts = (str(path), column)
+    return column
+
+
 def forget(corpus_id: str) -> None:
     """Drop a corpus' row groups from memory."""
+    global _texts
     with _lock:
+        if _texts is not None and f"/{corpus_id}/" in _texts[0].replace("\\", "/"):
+            _texts = None
         for key in [k for k in _cache if f"/{corpus_id}/" in k[0].replace("\\", "/")]:
             del _cache[key]
 

@@ -19,9 +19,10 @@ from engine.store import decisions
 from engine.store.audit import now
 from engine.store.corpora import CorpusStation
 from engine.store.memory import remembered
-from engine.store.records import read_rows
+from engine.store.records import read_rows, read_texts
 from engine.store.review_queries import (
     alike_rows,
+    among,
     check,
     check_action,
     check_label,
@@ -127,12 +128,10 @@ class ReviewStation(CorpusStation):
                 query = query.order_by(record_index.c.hazard.desc(), record_index.c.position)
             else:
                 query = query.order_by(record_index.c.position)
-            if matching is None:
-                total = count_rows(connection, query)
-                rows = list(connection.execute(query.limit(limit).offset(offset)))
-            else:
-                kept = [r for r in connection.execute(query) if r.position in matching]
-                total, rows = len(kept), kept[offset : offset + limit]
+            if matching is not None:
+                query = query.where(among(matching))
+            total = count_rows(connection, query)
+            rows = list(connection.execute(query.limit(limit).offset(offset)))
         return pd.DataFrame([queue_row(r) for r in rows], columns=QUEUE_COLUMNS), total
 
     def record_spans(self, corpus_id: str, record_id: str) -> pd.DataFrame:
@@ -263,11 +262,10 @@ class ReviewStation(CorpusStation):
 
     def _matching(self, corpus_id: str, search: str) -> set[int]:
         """Return the positions of records whose text contains `search`, whatever the case."""
-        column = self._texts(corpus_id)
-        hits = pc.match_substring(column, search.strip(), ignore_case=True)
+        hits = pc.match_substring(self._texts(corpus_id), search.strip(), ignore_case=True)
         return set(pc.indices_nonzero(hits).to_pylist())
 
     def _texts(self, corpus_id: str) -> pa.ChunkedArray:
-        import pyarrow.parquet as pq
-
-        return pq.read_table(self.folder.records(corpus_id), columns=["text"]).column("text")
+        with self.db.read() as connection:
+            corpus_row(connection, corpus_id)
+        return read_texts(self.folder.records(corpus_id))

@@ -5,11 +5,12 @@ Privacy posture: rows hold positions and keyed digests; an error names a rule, n
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, func, select
+from sqlalchemy import Connection, Select, TextClause, and_, func, select, text
 
 from engine.errors import NotFoundError, UserError
 from engine.pii.spans import LABELS
@@ -55,6 +56,13 @@ def span_counts(connection: Connection, corpus_id: str) -> dict[str, Any]:
         .where(record_index.c.corpus_id == corpus_id, record_index.c.spans > 0)
     ).scalar_one()
     return {"by_label": by_label, "by_label_state": by_state, **totals, "records_with_spans": int(records)}
+
+
+def among(positions: Collection[int]) -> TextClause:
+    """Return the condition that a record's position is one of these, however many they are."""
+    return text("record_index.position IN (SELECT value FROM json_each(:positions))").bindparams(
+        positions=json.dumps(sorted(positions))
+    )
 
 
 def queue_row(row: Any) -> tuple[Any, ...]:

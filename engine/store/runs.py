@@ -182,14 +182,21 @@ class RunStation(ValueStation):
             query = select(findings.c.body).where(findings.c.run_id == run_id).order_by(findings.c.position)
             return [Finding(**_number(body)) for body in connection.execute(query).scalars()]
 
-    def table(self, run_id: str, name: str) -> pd.DataFrame | None:
-        """Return one of the examination's tidy tables, or None where it was not made."""
+    def table(
+        self, run_id: str, name: str, *, columns: Sequence[str] | None = None, where: Mapping[str, str] | None = None
+    ) -> pd.DataFrame | None:
+        """Return one of the examination's tidy tables, or None where it was not made.
+
+        Args:
+            columns: only these; all if None.
+            where: only rows whose columns equal these values; milliseconds even in a large table.
+        """
         with self.db.read() as connection:
             row = run_row(connection, run_id)
         if row.examined_at is None or not TABLE_NAME.fullmatch(name):
             return None
         path = self.folder.run(run_id) / f"{name}.parquet"
-        return read_table(path) if path.exists() else None
+        return read_table(path, columns, where=where) if path.exists() else None
 
     def tables(self, run_id: str) -> list[str]:
         """Return the names of the examination's tables."""
