@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -105,6 +106,42 @@ def prepare_samples(work: Path, seeds: Sequence[int] = TRAINING_SEEDS[:16], coun
     for document in read_samples([HELDOUT_SEED], 150):
         held.setdefault(document.kind, []).append(document.text)
     _merge_held_out(work, held)
+
+
+REWRITING_WEIGHTS = {"expand": 50, "rephrase": 40, "vary": 10}
+
+
+def prepare_rewriting(data: Path, work: Path, passes: int = 2, seed: int = 2) -> None:
+    """Write shards of easier rewriting exercises, short pieces of letters included: what the filter method asks for."""
+    rng = random.Random(seed)
+    tokenizer = load_tokenizer(work)
+    project = [d for d in read_samples(TRAINING_SEEDS[:16], 400) if d.text]
+    sources = {"narrative": split(read_source("narrative", data))[0]}
+    for document in project:
+        sources.setdefault(document.kind, []).extend(_windows(document, rng))
+    for kind, documents in sources.items():
+        exercises = Exercises(documents, rng, REWRITING_WEIGHTS, ease=0.55)
+        short = [d for d in documents if 4 <= len(d.text.split()) <= MAX_WORDS["operator"]]
+        made = (exercises.make(d) for _ in range(passes if kind == "narrative" else 1) for d in short)
+        written = write_shard(work / "shards" / f"{kind.replace(' ', '_')}_rewriting.npz", kind, made, tokenizer)
+        _say({"shard": kind, "rewriting_documents": len(short), "tokens": written})
+
+
+def _windows(document: Document, rng: random.Random) -> list[Document]:
+    """Return the document cut at line and sentence ends into pieces of 20 to 90 words, spans kept."""
+    bounds = [m.end() for m in re.finditer(r"\n+|(?<=[.!?])\s+", document.text)] + [len(document.text)]
+    out, start, target = [], 0, rng.randint(20, 90)
+    for end in bounds:
+        if end < len(document.text) and len(document.text[start:end].split()) < target:
+            continue
+        spans = [
+            {**s, "start": int(s["start"]) - start, "end": int(s["end"]) - start}
+            for s in document.spans
+            if start <= int(s["start"]) and int(s["end"]) <= start + len(document.text[start:end].rstrip())
+        ]
+        out.append(replace(document, text=document.text[start:end].rstrip(), spans=spans))
+        start, target = end, rng.randint(20, 90)
+    return out
 
 
 def _vocabulary(parts: dict[str, tuple[list[Document], list[Document]]], work: Path, rng: random.Random) -> Tokenizer:

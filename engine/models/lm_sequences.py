@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.models.lm_data import Document
@@ -104,10 +104,19 @@ class Exercises:
     Args:
         documents: Training documents; partners for examples, crosses and wrong answers come from here.
         rng: Source of every choice.
+        weights: How often each operator is set; OPERATOR_WEIGHTS where not given.
+        ease: Factor on how much vary, rephrase and expand take away; below 1, more of the answer stands in the prompt.
     """
 
-    def __init__(self, documents: Sequence[Document], rng: random.Random) -> None:
-        self.documents, self.rng = documents, rng
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        rng: random.Random,
+        weights: Mapping[str, float] | None = None,
+        ease: float = 1.0,
+    ) -> None:
+        self.documents, self.rng, self.ease = documents, rng, ease
+        self.weights = dict(weights or OPERATOR_WEIGHTS)
         self.frequency = document_frequency(documents)
         self.labels = sorted({d.label for d in documents if d.label})
         self.by_label: dict[str, list[Document]] = {}
@@ -115,9 +124,8 @@ class Exercises:
             self.by_label.setdefault(document.label, []).append(document)
 
     def make(self, document: Document) -> Sequence_:
-        """Return one exercise on `document`, its operator drawn by OPERATOR_WEIGHTS."""
-        names = list(OPERATOR_WEIGHTS)
-        op = self.rng.choices(names, [OPERATOR_WEIGHTS[n] for n in names])[0]
+        """Return one exercise on `document`, its operator drawn by weight."""
+        op = self.rng.choices(list(self.weights), list(self.weights.values()))[0]
         builder: Callable[[Document], Sequence_] = getattr(self, f"_{op}")
         return builder(document)
 
@@ -142,11 +150,11 @@ class Exercises:
         return self._answer("invent", document, keys=keys)
 
     def _vary(self, document: Document) -> Sequence_:
-        text = noisy(self._input(document), self.rng, drop=0.15 + 0.15 * self.rng.random(), shuffle=3.0)
+        text = noisy(self._input(document), self.rng, drop=self.ease * (0.15 + 0.15 * self.rng.random()), shuffle=3.0)
         return self._answer("vary", document, texts=[text])
 
     def _rephrase(self, document: Document) -> Sequence_:
-        text = noisy(self._input(document), self.rng, drop=0.2 + 0.25 * self.rng.random(), shuffle=2.5)
+        text = noisy(self._input(document), self.rng, drop=self.ease * (0.2 + 0.25 * self.rng.random()), shuffle=2.5)
         return self._answer("rephrase", document, texts=[text])
 
     def _fill(self, document: Document) -> Sequence_:
@@ -154,7 +162,7 @@ class Exercises:
         return self._answer("fill", document, texts=[text])
 
     def _expand(self, document: Document) -> Sequence_:
-        phrases = outline(self._input(document), self.rng, 0.4 + 0.4 * self.rng.random())
+        phrases = outline(self._input(document), self.rng, 1.0 - self.ease * (0.6 - 0.4 * self.rng.random()))
         return self._answer("expand", document, keys=phrases)
 
     def _abstract(self, document: Document) -> Sequence_:

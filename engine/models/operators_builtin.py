@@ -66,11 +66,11 @@ class BuiltinOperators:
 
     def _vary(self, inputs: dict[str, Any]) -> dict[str, Any]:
         text = clean(inputs["text"])
-        return {"texts": [noisy(text, text_rng(text), drop=0.2, shuffle=3.0)]}
+        return {"texts": [noisy(text, text_rng(text), drop=0.12, shuffle=3.0)]}
 
     def _rephrase(self, inputs: dict[str, Any]) -> dict[str, Any]:
         text = clean(inputs["text"])
-        return {"texts": [noisy(text, text_rng(text), drop=0.3, shuffle=2.5)]}
+        return {"texts": [noisy(text, text_rng(text), drop=0.18, shuffle=2.5)]}
 
     def _fill(self, inputs: dict[str, Any]) -> dict[str, Any]:
         parts = [clean(part) for part in inputs["text"].split(BLANK)]
@@ -83,7 +83,7 @@ class BuiltinOperators:
 
     def _expand(self, inputs: dict[str, Any]) -> dict[str, Any]:
         text = clean(inputs["text"])
-        return {"keys": outline(text, text_rng(text), 0.6)}
+        return {"keys": outline(text, text_rng(text), 0.78)}
 
     def _abstract(self, inputs: dict[str, Any]) -> dict[str, Any]:
         return {"texts": [clean(inputs["text"])]}

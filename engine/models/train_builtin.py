@@ -110,10 +110,11 @@ def _train(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _prepare(options: argparse.Namespace) -> dict[str, Any]:
-    from engine.models.lm_prepare import prepare, prepare_samples
+    from engine.models.lm_prepare import prepare, prepare_rewriting, prepare_samples
 
     prepare(options.data / "lm", options.work, options.seed)
     prepare_samples(options.work)
+    prepare_rewriting(options.data / "lm", options.work)
     return {"work": str(options.work)}
 
 
