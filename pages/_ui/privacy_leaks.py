@@ -21,6 +21,7 @@ SIZE = 20
 SHORTEST_REASON = 10
 REVEALED = "privacy.revealed"
 COPY_HUE = 5
+COLUMNS = ["record_id", "kind", "reference", "identifier_type", "entity", "words"]
 
 
 def ranked(leaks: pd.DataFrame) -> pd.DataFrame:
@@ -43,13 +44,20 @@ def ranked(leaks: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values(["direct", "longest", "other"], ascending=False, kind="stable").reset_index()
 
 
+@st.cache_data(scope="session", show_spinner=False, max_entries=4)
+def ranked_of(_workspace: engine.Workspace, run_id: str, examined_at: str) -> pd.DataFrame | None:
+    """Return `ranked` of an examination; ids and counts only, kept for this session under run and time."""
+    del examined_at  # part of the key only
+    leaks = _workspace.table(run_id, "leaks", columns=COLUMNS, where={"reference": "train"})
+    return None if leaks is None else ranked(leaks)
+
+
 def draw(workspace: engine.Workspace, run: Any) -> None:
     """Draw the list of records with leaks and the chosen one in full."""
-    leaks = workspace.table(run.id, "leaks")
-    if leaks is None:
+    records = ranked_of(workspace, run.id, str(run.examined_at))
+    if records is None:
         st.caption("This examination left no table of leaks.")
         return
-    records = ranked(leaks)
     if records.empty:
         st.success(
             "No record holds a known identifier of the training part or eight of its words in a row.",
@@ -69,7 +77,7 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
         pager(len(records), key=key, size=SIZE)
     with right:
         if chosen is not None:
-            _one(workspace, run, chosen, leaks[leaks["record_id"] == chosen])
+            _one(workspace, run, chosen)
 
 
 def _list(run_id: str, rows: pd.DataFrame) -> str | None:
@@ -106,11 +114,17 @@ def _list(run_id: str, rows: pd.DataFrame) -> str | None:
     return st.session_state[current] if st.session_state.get(current) in ids else (ids[0] if ids else None)
 
 
-def _one(workspace: engine.Workspace, run: Any, record: str, leaks: pd.DataFrame) -> None:
+def of_record(workspace: engine.Workspace, run_id: str, record: str) -> pd.DataFrame:
+    """Return what one synthetic record shares with the training part."""
+    found = workspace.table(run_id, "leaks", where={"record_id": record, "reference": "train"})
+    return pd.DataFrame() if found is None else found
+
+
+def _one(workspace: engine.Workspace, run: Any, record: str) -> None:
     rows = workspace.synthetic(run.id, ids=[record], limit=1)
     if rows.empty:
         return
-    own = leaks[leaks["reference"] == "train"]
+    own = of_record(workspace, run.id, record)
     st.markdown("**Synthetic text**, what also stands in the training part marked")
     with st.container(border=True, height=300, key=f"privacy.text.{record}"):
         highlight(

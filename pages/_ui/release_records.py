@@ -12,9 +12,9 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from pages._ui.highlight import Mark, highlight, segments
+from pages._ui.highlight import highlight, segments
 from pages._ui.pager import digest, offset_of, pager
-from pages._ui.privacy_leaks import marks
+from pages._ui.privacy_leaks import marks, of_record
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, number
 
@@ -111,7 +111,7 @@ def _one(workspace: engine.Workspace, run: Any, row: pd.Series, ids: list[str]) 
     with st.container(border=True, height=330, key=f"release.text.{record}"):
         text = str(row["text"])
         highlight(
-            segments(text, _marks(workspace, run.id, record, text)),
+            segments(text, marks(text, of_record(workspace, run.id, record))),
             key=f"release.marks.{run.id}.{record}",
             label="Synthetic record, copies marked",
         )
@@ -147,14 +147,6 @@ def _one(workspace: engine.Workspace, run: Any, row: pd.Series, ids: list[str]) 
             args=(run.id, ids[max(place - 1, 0)]),
         )
     st.caption("Approving or rejecting moves on to the next record of this page.")
-
-
-def _marks(workspace: engine.Workspace, run_id: str, record: str, text: str) -> list[Mark]:
-    """Return what the examination found copied in this record."""
-    leaks = workspace.table(run_id, "leaks")
-    if leaks is None or leaks.empty:
-        return []
-    return marks(text, leaks[(leaks["record_id"] == record) & (leaks["reference"] == "train")])
 
 
 def _decide(workspace: engine.Workspace, run_id: str, record: str, state: str, ids: list[str]) -> None:
