@@ -97,14 +97,22 @@ class Prepared:
         lineage = self.synthetic.lineage
         return lineage is not None and all(source is not None for source in lineage)
 
-    def report(self, stage: str, done: int, total: int) -> None:
-        """Tell progress, and stop if asked to.
+    def check(self) -> None:
+        """Stop if asked to.
 
         Raises:
             CancelledError: the caller asked to stop.
         """
         if self.cancelled():
             raise CancelledError("the examination was stopped on request")
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Tell progress, and stop if asked to.
+
+        Raises:
+            CancelledError: the caller asked to stop.
+        """
+        self.check()
         self.progress(stage, done, total)
 
     def embedded(self, side: Side, which: str) -> Side:

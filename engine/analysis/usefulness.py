@@ -17,13 +17,14 @@ from engine.analysis.findings import Finding, Reference
 from engine.analysis.intervals import Interval
 from engine.analysis.make import finding, missing
 from engine.analysis.prepare import Prepared
-from engine.analysis.samples import halves, keyed_order, sample, sample_units
+from engine.analysis.samples import halves, sample, sample_units
 from engine.attacks.base import Side
 from engine.utility import METRICS, Metric, Sample
 from engine.utility.embeddings import BUCKETS, LEAST
 
 SMALLEST = 2
 FEWEST_APART = 50
+UNRELATED = 200  # unrelated texts embedded: they give a level, not a number to report closely
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,9 @@ def pick(prepared: Prepared, largest: int, embed: bool, unrelated: Side | None) 
     texts = texts.take(sample(texts.record_ids, size, seed, "utility"))
     other = None
     if unrelated is not None and len(unrelated):
-        other = unrelated.take(np.sort(keyed_order(unrelated.record_ids, seed, "unrelated")[:size]))
+        other = unrelated.take(
+            np.sort(keyed_order(unrelated.record_ids, seed, "unrelated")[: min(size, UNRELATED) if embed else size])
+        )
     if embed:
         texts, target, real = (
             prepared.embedded(side, name) for side, name in ((texts, "synthetic"), (target, "train"), (real, "train"))
@@ -144,7 +147,7 @@ def _measured(metric: Metric, candidate: Sample, target: Sample, prepared: Prepa
     units = np.concatenate([candidate.units, target.units]) if metric.pair else candidate.units
 
     def without(rows: NDArray[np.int64]) -> float:
-        prepared.report(f"utility: {metric.title.lower()}", 0, 1)
+        prepared.check()
         left = candidate.take(rows[rows < count])
         right = target.take(rows[rows >= count] - count) if metric.pair else target
         return metric.score(left, right, seed).value

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from engine.analysis.examine import ExamineInput, ExamineOutput, examine_run
 
@@ -28,6 +31,22 @@ class PatternDetector:
             ]
             for text in texts
         ]  # fmt: skip
+
+
+class WordEmbedder:
+    """A real, tiny embedder: random directions of words, summed."""
+
+    id = "sum of random word directions"
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        rows = [sum((_direction(word) for word in {*text.lower().split()}), np.full(64, 1e-3)) for text in texts]
+        table = np.array(rows, np.float32)
+        return table / np.linalg.norm(table, axis=1, keepdims=True)
+
+
+@cache
+def _direction(word: str) -> NDArray[np.float64]:
+    return np.random.default_rng(zlib.crc32(word.encode())).normal(size=64)
 
 
 def spans_of(records: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pytest
 from engine.analysis.examine import ExamineInput, examine_run
 from engine.analysis.measures import MEASURES
 from engine.errors import UserError
-from tests.analysis.examine_helpers import PatternDetector, examine, row, spans_of, synthetic
+from tests.analysis.examine_helpers import PatternDetector, WordEmbedder, examine, row, spans_of, synthetic
 
 Notes = tuple[pd.DataFrame, pd.DataFrame, list[str]]
 
@@ -142,3 +142,44 @@ def test_records_of_one_person_count_as_one(notes: Notes) -> None:
     together = row(examine(train, holdout, made, utility=False, unit="source"), "verbatim_8gram", "train")
     assert together.value == alone.value
     assert together.high - together.low > 1.5 * (alone.high - alone.low)  # whole persons copy or do not
+
+
+def test_closeness_compares_equally_many_records(notes: Notes) -> None:
+    train, holdout, fresh = notes
+    copies = examine(train, holdout, synthetic(train["text"].tolist()[:150]), utility=False, embedder=WordEmbedder())
+    others = examine(train, holdout, synthetic(fresh[:150]), utility=False, embedder=WordEmbedder())
+    for output in (copies, others):
+        sizes = {row(output, "nearest_similarity", side).settings["reference_records"] for side in ("train", "holdout")}
+        assert sizes == {min(len(train), len(holdout))}
+    assert row(copies, "nearest_similarity", "train").settings["all_train_value"] == pytest.approx(1.0, abs=1e-5)
+    assert row(copies, "nearest_similarity_excess", "holdout").low > 0.05
+    excess = row(others, "nearest_similarity_excess", "holdout")
+    assert excess.low - 0.02 < 0 < excess.high + 0.02  # other real notes lie as close to either part
+    table = copies.tables["nearest"]
+    assert table["similarity_train"].between(0.999, 1.001).all()
+
+
+def test_meaning_is_measured_beside_real_and_unrelated_text(notes: Notes) -> None:
+    train, holdout, fresh = notes
+    output = examine(train.head(400), holdout, synthetic(fresh[:250]), privacy=False, embedder=WordEmbedder())
+    assert not output.record_risk
+    for name in ("mauve", "embedding_similarity"):
+        ours, real, far = (row(output, name, reference) for reference in ("train", "real", "unrelated"))
+        assert abs(ours.value - real.value) < 0.1
+        assert far.value < real.value - 0.3 * abs(real.value)
+        assert ours.n == real.n
+    marks = output.tables["map"]
+    assert set(marks["kind"]) == {"private", "synthetic"}
+    assert np.isfinite(marks[["x", "y"]].to_numpy()).all()
+    assert "text" not in marks
+
+
+def test_the_packaged_embedder_finds_copies_closer_than_unused_notes(notes: Notes) -> None:
+    from engine.models.embedder import load_embedder
+
+    train, holdout, _ = notes
+    small, held = train.head(80), holdout.head(40)
+    made = synthetic(small["text"].tolist()[:40], small["record_id"].tolist()[:40])
+    output = examine(small, held, made, utility=False, embedder=load_embedder())
+    assert row(output, "nearest_similarity", "train").settings["own_source_mean"] == pytest.approx(1.0, abs=0.01)
+    assert row(output, "nearest_similarity_excess", "holdout").low > 0
