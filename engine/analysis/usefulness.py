@@ -62,9 +62,8 @@ def pick(prepared: Prepared, largest: int, embed: bool, unrelated: Side | None) 
     texts = texts.take(sample(texts.record_ids, size, seed, "utility"))
     other = None
     if unrelated is not None and len(unrelated):
-        other = unrelated.take(
-            np.sort(keyed_order(unrelated.record_ids, seed, "unrelated")[: min(size, UNRELATED) if embed else size])
-        )
+        most = min(size, UNRELATED) if embed else size
+        other = unrelated.take(sample(unrelated.record_ids, most, seed, "unrelated"))
     if embed:
         texts, target, real = (
             prepared.embedded(side, name) for side, name in ((texts, "synthetic"), (target, "train"), (real, "train"))
