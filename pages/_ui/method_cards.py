@@ -76,4 +76,4 @@ def _cost(workspace: engine.Workspace, corpus: Any, spec: Any) -> str:
         plan = workspace.plan(corpus.id, spec.id)["plan"]
     except engine.UserError:
         return "not known yet"
-    return f"about {seconds(plan.seconds)} for {plan.outputs:,} outputs"
+    return f"{seconds(plan.seconds)} for {plan.outputs:,} outputs, roughly"

@@ -49,9 +49,11 @@ def _outputs(texts: list[str]) -> None:
     st.markdown("**Latest outputs**")
     if not texts:
         st.caption("None yet.")
-    for text in texts[-5:]:
-        with st.container(border=True):
-            st.text(text if len(text) <= 600 else f"{text[:600]} …")
+        return
+    with st.container(height=380, border=False, key="run.outputs"):
+        for text in texts[-5:]:
+            with st.container(border=True):
+                st.text(text if len(text) <= 600 else f"{text[:600]} …")
 
 
 def _ended(workspace: engine.Workspace, run: Any) -> None:

@@ -49,15 +49,12 @@ def settled(page: Any) -> None:
 
 def goto(page: Any, title: str) -> None:
     """Follow the menu to a page."""
-    link = page.get_by_test_id("stTopNavLink").filter(has_text=re.compile(f"{title}$"))
-    if not link.first.is_visible():
-        section = page.get_by_test_id("stTopNavSection")
-        for position in range(section.count()):
-            section.nth(position).click()
-            if link.first.is_visible():
-                break
-            page.keyboard.press("Escape")
-    link.first.click()
+    links = page.locator("[data-testid=stTopNavLink], [data-testid=stTopNavDropdownLink]")
+    link = links.filter(has_text=re.compile(f"{title}$")).first
+    if not link.is_visible():
+        page.get_by_test_id("stTopNavSection").first.click()
+        link.wait_for()
+    link.click()
     page.get_by_role("heading", level=1, name=title).wait_for()
     settled(page)
 
