@@ -68,4 +68,4 @@ if lines:
     page = workspace.audit(limit=ledger_events.PAGE, offset=offset_of("ledger.page", ledger_events.PAGE))
     st.dataframe(ledger_events.audit_table(page), hide_index=True, alt="Audit lines, latest first")
     pager(lines, key="ledger.page", size=ledger_events.PAGE, noun="lines")
-st.caption("The log holds who did what and when, with counts and ids; never text.")
+st.caption("The log holds who did what and when, with counts, ids and the reasons people typed; never record text.")

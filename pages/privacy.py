@@ -9,7 +9,7 @@ from pages._ui.guard import guard
 
 workspace = guard()
 VIEWS = ["Leaks", "Types", "Closeness", "What the numbers mean", "All numbers"]
-COLUMNS = ("none", "train", "holdout", "baseline", "excess")
+COLUMNS = ("train", "holdout", "baseline", "excess", "none")
 
 st.title("Privacy", anchor=False)
 run, findings = examined_run.choose(workspace, key="privacy", group="privacy")

@@ -12,6 +12,7 @@ from engine.analysis.measures import MEASURES
 from pages._ui import examined_figure
 
 AGAINST = ("none", "train")
+PREFERRED = ("verbatim_8gram", "mauve", "js_2gram")  # what the board opens with, the first one known
 
 
 def ask_and_draw(runs: Mapping[str, Any], names: Mapping[str, str], findings: Mapping[str, Sequence[Finding]]) -> None:
@@ -24,15 +25,17 @@ def ask_and_draw(runs: Mapping[str, Any], names: Mapping[str, str], findings: Ma
         return
     chosen = {}
     for column, group in zip(st.columns(2), choices, strict=True):
+        first = next((name for name in PREFERRED if name in choices[group]), choices[group][0])
         chosen[group] = column.selectbox(
             f"{group.capitalize()} finding",
             choices[group],
+            index=choices[group].index(first),
             format_func=lambda name: MEASURES[name].title,
             key=f"compare.board.{group}",
         )
     figure = pareto(
-        {names[run]: rows for run, rows in findings.items()},
-        {names[run]: runs[run].method for run in runs},
+        {names[run][0]: rows for run, rows in findings.items()},
+        {names[run][0]: runs[run].method for run in runs},
         chosen["privacy"],
         chosen["utility"],
     )

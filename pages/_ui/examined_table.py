@@ -21,6 +21,7 @@ HEADINGS = {
     "real": "Real against real",
     "unrelated": "Unrelated text",
 }
+WIDTHS = {"train": 170, "holdout": 160, "baseline": 170, "excess": 160, "none": 130, "real": 170, "unrelated": 110}
 HELP = {
     "holdout": "Set aside at import and used by nobody: what stands here is chance",
     "baseline": "Real records that nobody used, in the place of the synthetic ones, against the training part",
@@ -58,13 +59,15 @@ def triples(
         else:
             rows.setdefault(finding.name, {})[finding.reference] = finding
     shown: dict[str, list[Any]] = {"Finding": [title(name) for name in rows]}
-    config: dict[str, Any] = {"Finding": st.column_config.TextColumn(pinned=True, width="medium")}
+    config: dict[str, Any] = {"Finding": st.column_config.TextColumn(pinned=True, width=230)}
     for reference in columns:
         if not any(reference in row for row in rows.values()):
             continue
         heading = headings[reference]
         shown[heading] = [cell(row.get(reference)) for row in rows.values()]
-        config[heading] = st.column_config.TextColumn(alignment="right", help=HELP.get(reference))
+        config[heading] = st.column_config.TextColumn(
+            alignment="right", width=WIDTHS.get(reference), help=HELP.get(reference)
+        )
     shown["n"] = [next(iter(row.values())).n for row in rows.values()]
     directions = [next(iter(row.values())).direction for row in rows.values()]
     if len(set(directions)) > 1:

@@ -62,6 +62,9 @@ def draw(findings: Sequence[Finding], run: Any) -> None:
 
 def figure(findings: Sequence[Finding], run: Any) -> None:
     """Draw shares against training part, holdout and real records, with their intervals."""
+    from engine.figures.palette import GREY
     from engine.figures.privacy import triple_bars
 
-    examined_figure.draw(triple_bars(findings), key=f"privacy.figure.{run.id}")
+    figure = triple_bars(findings)
+    figure.plot.update_traces(error_x_color=GREY)  # whiskers that can be seen on light and dark ground
+    examined_figure.draw(figure, key=f"privacy.figure.{run.id}")

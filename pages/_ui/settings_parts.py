@@ -171,7 +171,8 @@ def self_check(workspace: engine.Workspace) -> None:
     answer = st.session_state.get("settings.checks")
     if answer is None:
         return
-    checks: list[dict[str, Any]] = answer["checks"]
+    checks: list[dict[str, Any]] = list(answer["checks"])
+    checks.sort(key=lambda check: (check["ok"], not str(check["name"]).startswith("page settings")))
     bad = [check for check in checks if not check["ok"]]
     if bad:
         st.error(f"{count_of(len(bad), 'check')} of {len(checks)} failed.", icon=":material/error:")
@@ -188,6 +189,7 @@ def self_check(workspace: engine.Workspace) -> None:
         table,
         hide_index=True,
         alt="Self-check results",
+        height="content",
         column_config={"Result": st.column_config.TextColumn(width=80)},
     )
 

@@ -53,9 +53,7 @@ def _limit(rule: Any) -> str:
 def _requirements(policy: Any) -> dict[str, str]:
     need = policy.requirements
     return {
-        "Records a person decided on": "all"
-        if need.minimum_reviewed_share >= 1
-        else f"{need.minimum_reviewed_share:.0%}",
+        "Records a person decided on": _share_of_all(need.minimum_reviewed_share),
         "Formal guarantee": _kinds(need.guarantee_kinds),
         "Second person signs": "yes" if need.second_person else "no",
         "Longest copied run of words": "no limit"
