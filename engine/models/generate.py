@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 PAD, BOS, EOS = 0, 1, 2
 _TAIL_TOKENS = 48
 _TRIES = 64
+_COMPACT = 0.75  # share of rows still running at which finished ones leave the batch
 
 
 @dataclass
@@ -110,7 +111,7 @@ class BatchDecoder:
             live = [i for i, row in enumerate(rows) if not row.finish]
             if not live:
                 return
-            if len(live) < len(rows):
+            if len(live) <= _COMPACT * len(rows):  # copying the cache costs more than a few idle rows
                 keep = torch.tensor(live)
                 cache.keep(keep.to(self.device))
                 rows, pads, tokens = [rows[i] for i in live], pads[keep], [tokens[i] for i in live]
@@ -125,6 +126,8 @@ class BatchDecoder:
         """Append one token to each row, or finish it."""
         logits[:, self.banned] = -np.inf
         for row, values in zip(rows, logits, strict=True):
+            if row.finish:
+                continue
             if row.room <= len(row.made):
                 row.finish = "length"
                 continue

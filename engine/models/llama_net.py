@@ -93,7 +93,11 @@ class Cache:
 
     def keep(self, rows: Tensor) -> None:
         """Drop every sequence but `rows` (int64 indices)."""
-        self.keys, self.values = self.keys[:, rows], self.values[:, rows]
+        for name in ("keys", "values"):
+            old: Tensor = getattr(self, name)
+            new = old.new_empty((old.shape[0], len(rows), *old.shape[2:]))
+            new[:, :, :, : self.length] = old[:, rows, :, : self.length]
+            setattr(self, name, new)
 
 
 class RMSNorm(nn.Module):

@@ -102,11 +102,16 @@ def _train(options: argparse.Namespace) -> dict[str, Any]:
 
     settings = TrainSettings(minutes=options.minutes, device=options.device, threads=options.threads, seed=options.seed)
     Trainer(options.work, options.out, NetConfig(), settings).run()
-    log = (options.work / "training_log.jsonl").read_text(encoding="utf-8").splitlines()
-    step = max(1, len(log) // 60)
-    (options.out / "training_log.jsonl").write_text("\n".join([*log[:-1:step], log[-1]]) + "\n", encoding="utf-8")
-    parsed: dict[str, Any] = json.loads(log[-1])
-    return parsed
+    return shorten_log(options.work, options.out)
+
+
+def shorten_log(work: Path, folder: Path, lines: int = 60) -> dict[str, Any]:
+    """Write about `lines` evenly spaced lines of the training log beside the weights and return the last."""
+    log = (work / "training_log.jsonl").read_text(encoding="utf-8").splitlines()
+    step = max(1, len(log) // lines)
+    (folder / "training_log.jsonl").write_text("\n".join([*log[:-1:step], log[-1]]) + "\n", encoding="utf-8")
+    last: dict[str, Any] = json.loads(log[-1])
+    return last
 
 
 def _prepare(options: argparse.Namespace) -> dict[str, Any]:
