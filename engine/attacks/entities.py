@@ -7,13 +7,15 @@ reference; their fine-tuning setting) and `context` (entities of the one record 
 in-context setting). For both, lower is safer.
 
 Entities are compared as word sequences: case, punctuation and spacing do not matter, and a name inside
-a longer word does not count. An entity with fewer than two letters or digits cannot identify and is left out.
+a longer word does not count. An entity with fewer than two letters or digits, or made of function words
+alone (a surname "An" would be "found" in every second sentence), cannot identify and is left out.
 
 Privacy posture: the index holds word numbers of private entities, in memory only.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -23,12 +25,14 @@ from numpy.typing import NDArray
 
 from engine.attacks.base import Scores, Side
 from engine.attacks.words import WordTable
+from engine.pii.function_words import only_function_words
 
 LEAK_COLUMNS = [
     "record_id", "source_record_id", "kind", "start", "end", "source_start", "source_end",
     "entity", "label", "identifier_type", "units",
 ]  # fmt: skip
 MIN_CHARACTERS = 2
+_WORD = re.compile(r"\w+")
 
 
 @dataclass
@@ -50,7 +54,7 @@ class EntityIndex:
         of_record: record id -> numbers of the entities standing in it.
         by_words: word-number tuple -> entity number.
         lengths: first word number -> lengths of entities that begin with it.
-        skipped: spans left out because they are too short.
+        skipped: spans left out because they are too short or hold function words alone.
     """
 
     entities: list[Entity]
@@ -83,7 +87,9 @@ def index_entities(reference: Side) -> EntityIndex:
         if row is None:
             continue
         key = _words_between(reference.words, row, int(start), int(end))
-        if not key or sum(ch.isalnum() for ch in reference.texts[row][int(start) : int(end)]) < MIN_CHARACTERS:
+        surface = reference.texts[row][int(start) : int(end)]
+        letters = sum(ch.isalnum() for ch in surface)
+        if not key or letters < MIN_CHARACTERS or only_function_words(_WORD.findall(surface)):
             skipped += 1
             continue
         number = by_words.setdefault(key, len(entities))
