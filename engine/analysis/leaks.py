@@ -207,12 +207,15 @@ def _tables(prepared: Prepared, reference: Reference, index: EntityIndex, matche
 
 
 def _signals(prepared: Prepared, train: EntityIndex, in_train: Matches) -> dict[str, NDArray[np.float64]]:
-    """Return, a synthetic record, how many distinct direct and how many rare quasi entities it contains."""
+    """Return, a synthetic record, its distinct direct entities, each divided by its units, and its rare quasi ones."""
     pairs = np.unique(np.column_stack([in_train.text, in_train.entity]), axis=0).astype(np.int64)
     direct, rare = train.mask("direct"), train.mask("rare")
     size = len(prepared.synthetic)
 
+    share = np.array([1.0 / max(1, len(entity.units)) for entity in train.entities])
+
     def count(mask: NDArray[np.bool_]) -> NDArray[np.float64]:
-        return np.bincount(pairs[mask[pairs[:, 1]], 0], minlength=size).astype(float)
+        kept = pairs[mask[pairs[:, 1]]]
+        return np.bincount(kept[:, 0], weights=share[kept[:, 1]], minlength=size)
 
     return {"direct": count(direct), "rare": count(rare & ~direct)}

@@ -2,7 +2,8 @@
 
 It is an order, not a probability. Each sign of a leak takes away a part of what is left of safety
 ("noisy or"): risk = 1 - product of (1 - weight x strength), with
-- leaked direct identifiers: weight 0.6 each, rare entities (held by one unit) 0.25 each;
+- leaked direct identifiers: weight 0.6 each, counted as one over the units that hold it, since what many
+  people share points to none; rare quasi identifiers (held by one unit) 0.25 each;
 - copied: 0.9 x the share of the record's words in copies of eight words or more from the training part that
   the holdout does not explain;
 - closeness: 0.4 x how far the nearest training record is above what real unused records reach (only the upper
@@ -25,7 +26,7 @@ def record_risk(signals: Mapping[str, NDArray[np.float64]], records: int) -> NDA
     """Return a risk in [0, 1] a synthetic record; higher = look at it sooner.
 
     Args:
-        signals: float arrays (n,): `direct`, `rare` (entities), `copied_train`, `copied_holdout` (shares of
+        signals: float arrays (n,): `direct` (sum of 1 / units), `rare` (entities), `copied_train`, `copied_holdout` (shares of
             words), `nearest` (share of real records that are less close, NaN where not sampled),
             `detected` (spans, NaN where not sampled); any may be missing.
         records: n.
