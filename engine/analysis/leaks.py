@@ -216,6 +216,6 @@ def _signals(prepared: Prepared, train: EntityIndex, in_train: Matches) -> dict[
 
     def count(mask: NDArray[np.bool_]) -> NDArray[np.float64]:
         kept = pairs[mask[pairs[:, 1]]]
-        return np.bincount(kept[:, 0], weights=share[kept[:, 1]], minlength=size)
+        return np.bincount(kept[:, 0], weights=share[kept[:, 1]], minlength=size).astype(np.float64)
 
     return {"direct": count(direct), "rare": count(rare & ~direct)}

@@ -26,8 +26,8 @@ def record_risk(signals: Mapping[str, NDArray[np.float64]], records: int) -> NDA
     """Return a risk in [0, 1] a synthetic record; higher = look at it sooner.
 
     Args:
-        signals: float arrays (n,): `direct` (sum of 1 / units), `rare` (entities), `copied_train`, `copied_holdout` (shares of
-            words), `nearest` (share of real records that are less close, NaN where not sampled),
+        signals: float arrays (n,): `direct` (sum of 1 / units), `rare` (entities), `copied_train`, `copied_holdout`
+            (shares of words), `nearest` (share of real records that are less close, NaN where not sampled),
             `detected` (spans, NaN where not sampled); any may be missing.
         records: n.
     """
