@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -190,47 +191,44 @@ def build(path: Path) -> Seeded:
     return Seeded(path, corpus.id, run, other)
 
 
-@pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Seeded:
-    """Build the workspace once a session."""
-    return build(tmp_path_factory.mktemp("built") / "workspace")
-
-
-@pytest.fixture
-def no_worker() -> Iterator[Any]:
-    """Return a function that keeps a workspace's worker from starting until the test ends."""
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold the worker lock of the workspace at `path`, so that no second process starts."""
     from engine.jobs.lock import ProcessLock
-    from engine.store.folder import Folder
 
-    locks = []
-
-    def hold(path: Path) -> None:
-        lock = ProcessLock(Folder(path).worker_lock)
-        assert lock.acquire()
-        locks.append(lock)
-
-    yield hold
-    for lock in locks:
+    lock = ProcessLock(engine.open_workspace(path).folder.worker_lock)
+    assert lock.acquire()
+    try:
+        yield
+    finally:
         lock.release()
 
 
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Seeded:
+    """Build the workspace once a session."""
+    path = tmp_path_factory.mktemp("built") / "workspace"
+    with held(path):
+        return build(path)
+
+
 @pytest.fixture
-def seeded(built: Seeded, tmp_path: Path, no_worker: Any, monkeypatch: pytest.MonkeyPatch) -> Seeded:
+def seeded(built: Seeded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Seeded]:
     """Return a copy of the built workspace that this test may change."""
     path = tmp_path / "workspace"
     shutil.copytree(built.path, path)
-    copy = replace(built, path=path)
-    no_worker(copy.open().folder.path)
     monkeypatch.setenv("UNDERSTUDY_WORKSPACE", str(path))
-    return copy
+    with held(path):
+        yield replace(built, path=path)
 
 
 @pytest.fixture
-def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Return the folder of a workspace with nothing in it."""
     path = tmp_path / "workspace"
     monkeypatch.setenv("UNDERSTUDY_WORKSPACE", str(path))
-    return path
+    with held(path):
+        yield path
 
 
 @pytest.fixture
