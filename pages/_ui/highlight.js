@@ -101,6 +101,9 @@ export default function (component) {
   if (!area || !tool) return
   area.setAttribute("role", "group")
   area.setAttribute("aria-label", data.label || "")
+  // Without marks to focus, the text itself can be focused, so that a keyboard can scroll to its end.
+  if (data.pickable) area.removeAttribute("tabindex")
+  else area.tabIndex = 0
 
   const focused = parentElement.activeElement ? parentElement.activeElement.dataset.id : null
   draw(area, data, (id) => setTriggerValue("picked", id))

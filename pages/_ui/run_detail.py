@@ -16,6 +16,8 @@ from pages._ui.progress import ACTIVE
 from pages._ui.progress import draw as draw_job
 from pages._ui.texts import count_of, number, plain, seconds, when
 
+SHOWN = 240  # characters of an output
+
 
 def draw(workspace: engine.Workspace, run: Any, runs: list[Any]) -> None:
     """Draw a run in whatever state it is."""
@@ -50,10 +52,9 @@ def _outputs(texts: list[str]) -> None:
     if not texts:
         st.caption("None yet.")
         return
-    with st.container(height=380, border=False, key="run.outputs"):
-        for text in texts[-5:]:
-            with st.container(border=True):
-                st.text(text if len(text) <= 600 else f"{text[:600]} …")
+    for text in texts[-5:]:
+        with st.container(border=True):
+            st.text(text if len(text) <= SHOWN else f"{text[:SHOWN]} …")
 
 
 def _ended(workspace: engine.Workspace, run: Any) -> None:
