@@ -65,8 +65,10 @@ class Filler:
         return fake.first_name(), fake.last_name()
 
     def slot(self, name: str) -> tuple[str, str | None]:
-        """Return (text, label) of one slot."""
-        slot = self.grammar["slots"][name]
+        """Return (text, label) of one slot; a bare word list or number has no label."""
+        slot = self.grammar["slots"].get(name)
+        if slot is None:
+            return self._plain(name), None
         self.now = self.rng.choice(self.people)
         return self.expand(self.rng.choice(slot["forms"])), slot["label"]
 

@@ -34,6 +34,7 @@ from engine.models.tagger import (
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "models" / "tagger"
 STRIDE = 190
 FLOOR = 0.4
+EDGES = frozenset(" \t\n,;:\"“”‘'")
 TYPE_OF_TAG = np.array([0, *(1 + i // 2 for i in range(2 * len(TYPES)))])
 BEGINS = np.array([tag.startswith("B") for tag in TAGS])
 
@@ -117,10 +118,20 @@ class Tagger:
             while to < len(best) and state[to] == state[at] and best[to] == best[at] and not begins[to]:
                 to += 1
             start, end = int(pieces.starts[firsts[at]]), int(pieces.ends[lasts[to - 1]])
+            start, end = trimmed(text, start, end)
             if any(c.isalnum() for c in text[start:end]):
                 out.append(Tagged(start, end, TYPES[best[at]], float(score[at:to].mean())))
             at = to
         return out
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the range without punctuation that cannot belong to a name or a number."""
+    while start < end and text[start] in EDGES:
+        start += 1
+    while end > start and (text[end - 1] in EDGES or (text[end - 1] == "(")):
+        end -= 1
+    return start, end
 
 
 def rescale(probability: NDArray[np.float32], thresholds: NDArray[np.float32]) -> NDArray[np.float32]:

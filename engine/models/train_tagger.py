@@ -61,6 +61,15 @@ def groups(net: TaggerNet, rate: float, decay: float) -> list[dict[str, object]]
     return [{"params": p, "lr": r, "weight_decay": 0.01} for r, p in out.items()]
 
 
+def freeze_below(net: TaggerNet, layers: int) -> None:
+    """Freeze the embeddings and the lowest `layers` layers; nothing for 0. A short adaptation needs no more."""
+    if layers > 0:
+        for name, parameter in net.encoder.named_parameters():
+            number = int(name.split("layer.")[1].split(".")[0]) if "layer." in name else -1
+            if number < layers:
+                parameter.requires_grad = False
+
+
 def loss_of(net: TaggerNet, batch: Sequence[Window], table: torch.Tensor) -> torch.Tensor:
     """Return the mean negative log marginal likelihood of a batch's tags."""
     ids, shapes, mask = collate([(w.ids, w.shapes) for w in batch])
@@ -102,7 +111,7 @@ def train(net: TaggerNet, args: argparse.Namespace, tab_ids: frozenset[str] | No
             if step % 25 == 0:
                 spent = time.monotonic() - begun
                 smooth = running / (1 - 0.98**step)
-                if step % 100 == 0:
+                if step % 50 == 0:
                     save(net, args.out / "checkpoint", {"step": step, "of": total})
                 LOG.info(
                     "epoch %d step %d/%d loss %.4f pieces/s %.0f seconds %.0f",
@@ -153,6 +162,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--decay", type=float, default=0.9)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--start", type=Path, default=None, help="folder of earlier weights to continue from")
+    parser.add_argument("--freeze", type=int, default=0, help="leave this many lower layers as they are")
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args(argv)
     args.out.mkdir(parents=True, exist_ok=True)
@@ -164,6 +174,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     net = TaggerNet(minilm.base_folder())
     if args.start:
         load_weights(net, args.start)
+    freeze_below(net, args.freeze)
     found = train(net, args, tab_ids)
     settings = {k: v for k, v in vars(args).items() if k not in {"data", "out", "start"}}
     save(net, args.out, {**settings, **found})

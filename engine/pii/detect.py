@@ -24,6 +24,7 @@ import pandas as pd
 import regex
 
 from engine.errors import UserError
+from engine.pii import plain_words
 from engine.pii.known import KnownIdentifiers
 from engine.pii.overlap import folded, resolve
 from engine.pii.rules import Rules
@@ -61,7 +62,10 @@ class RecordDetector:
             for row, found in zip(tagged, self.tagger.tag(texts)):
                 row += [_made(t.start, t.end, t.label, t.score, "tagger") for t in found]
         for row, text in zip(tagged, texts):
-            row += self.rules.find(text) + self.known.find(text) + self._lists(text)
+            row[:] = [plain_words.doubted(text, s) for s in row]
+            ruled = self.rules.find(text)
+            row += ruled if self.tagger is None else [plain_words.held_back(s) for s in ruled]
+            row += self.known.find(text) + self._lists(text)
         if self.spacy is not None:
             for row, doc in zip(tagged, self.spacy.pipe(texts)):
                 row += [_made(e.start_char, e.end_char, canonical_label(e.label_), 0.85, "spacy") for e in doc.ents]

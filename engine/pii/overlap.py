@@ -6,8 +6,8 @@ Rules, in this order:
    label's threshold) over suggestions; then the longer span; then the more specific recogniser (a
    validated format before the tagger); then the higher score.
 3. What a losing span covers beyond the winner stays marked, so that resolving never uncovers text.
-4. A title before a person's name joins the name. Parts of one date or time join ("Tuesday, 4 May 2010",
-   "26 and 27 October 1994"); two complete dates stay two.
+4. A title before a person's name joins the name; a second title begins a second person. Parts of one date or
+   time join ("Tuesday, 4 May 2010", "26 and 27 October 1994"); two complete dates stay two.
 5. A value accepted once in a record is accepted at its other places in that record; the last name of an
    accepted person too.
 
@@ -28,6 +28,7 @@ SPECIFIC = {"custom": 3, "tagger": 0, "spacy": 0, "institution": 0, "long_number
 TITLE = regex.compile(
     r"\b(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Sir|Dame|Rev|Judge|Justice|Madam|Herr|Frau)\b\.? {1,2}$", regex.I
 )
+NEXT_PERSON = regex.compile(r"(?:[,;]| and| or)\s+(?=(?:Mr|Mrs|Ms|Miss|Dr|Prof|Judge)\b)")
 DATE_GAP = regex.compile(r"(?:,? |, ?| ?T| at | on | of |, at |/| ?[-–] ?)")
 RANGE_GAP = regex.compile(r",? (?:and|or|to|until) (?:on |in )?|, (?:on |in )?| ?[-–] ?")
 YEAR = regex.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
@@ -40,7 +41,6 @@ SPREAD = {
     "CODE",
     "USERNAME",
     "DEMOGRAPHIC",
-    "ADDRESS",
     "NATIONAL_ID",
     "MEDICAL_ID",
 }
@@ -55,12 +55,22 @@ def folded(value: str) -> str:
 
 def resolve(text: str, spans: Sequence[Span], threshold: Threshold, allow: frozenset[str] = frozenset()) -> list[Span]:
     """Return the spans of one text, sorted and without overlap, by the rules above."""
-    kept = _without_overlap(text, _allowed(text, spans, allow), threshold)
+    single = [part for span in spans for part in _people(text, span)]
+    kept = _without_overlap(text, _allowed(text, single, allow), threshold)
     kept = _join_dates(text, [_with_title(text, s, kept) for s in kept], threshold)
     extra = _spread(text, kept, threshold)
     if extra:
         kept = _without_overlap(text, [*kept, *_allowed(text, extra, allow)], threshold)
     return kept
+
+
+def _people(text: str, span: Span) -> list[Span]:
+    """Return a person's span cut where another title begins ("Dr. Lind, Mrs Ruiz" are two people)."""
+    if span.label != "PERSON":
+        return [span]
+    cuts = list(NEXT_PERSON.finditer(text, span.start, span.end))
+    edges = [span.start, *(edge for m in cuts for edge in m.span()), span.end]
+    return [replace(span, start=a, end=b) for a, b in zip(edges[::2], edges[1::2])]
 
 
 def _allowed(text: str, spans: Sequence[Span], allow: frozenset[str]) -> list[Span]:

@@ -31,7 +31,10 @@ class PatternSpec:
 
 @dataclass(frozen=True)
 class RecogniserSpec:
-    """One recogniser: how it finds (`patterns` or a Presidio `presidio` class), its label, context words, examples."""
+    """One recogniser: how it finds (`patterns` or a Presidio `presidio` class), its label, context words, examples.
+
+    A `backup` counts where no tagger runs; beside a tagger that does not agree it only suggests.
+    """
 
     id: str
     title: str
@@ -42,7 +45,7 @@ class RecogniserSpec:
     context: tuple[str, ...] = ()
     ignore_case: bool = True
     needs: str | None = None
-    score: float | None = None
+    backup: bool = False
     find: tuple[str, ...] = ()
     leave: tuple[str, ...] = ()
 
