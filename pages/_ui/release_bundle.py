@@ -14,7 +14,6 @@ import streamlit as st
 
 import engine
 from engine.release.bundle import VERIFY_COMMANDS, WHAT
-from pages._ui import states
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, number, plain, when
 
@@ -82,7 +81,7 @@ def build(workspace: engine.Workspace, run: Any, policy: Any, verdict: Any, sign
     )
     if not verdict.passed:
         first = verdict.open_rules()[0]
-        st.caption(f"Not possible yet: {plain(first.title)}. {plain(first.remedy)}")
+        st.caption(f"Not possible yet. Still open: “{plain(first.title)}”. {plain(first.remedy)}")
     elif not formats:
         st.caption("Choose at least one file format.")
 
@@ -120,7 +119,7 @@ def _files(workspace: engine.Workspace, release: Any) -> None:
     for name, size in release.files.items():
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(
-                f"`{plain(name)}`  \n:small[{WHAT.get(name, 'checksums')} · {number(size)} bytes]", width="content"
+                f"**{plain(name)}**  \n:small[{WHAT.get(name, 'checksums')} · {number(size)} bytes]", width="content"
             )
             st.download_button(
                 "Download",
@@ -139,8 +138,3 @@ def _files(workspace: engine.Workspace, release: Any) -> None:
 def _reader(workspace: engine.Workspace, release_id: str, name: str) -> Callable[[], bytes]:
     """Return what reads the file when the button is clicked; `release_file` checks it again."""
     return partial(workspace.release_file, release_id, name)
-
-
-def refused_note() -> None:
-    """Say where a refusal comes from."""
-    states.refused("The gate refuses this release.", "The check-list above says what would open it.")
