@@ -75,7 +75,7 @@ def card(model: dict[str, Any]) -> None:
         right.metric("Numbers in it", _millions(model["parameters"]))
         st.markdown(f"Licence: {plain(model['licence'])}. Works without a network.")
         with st.expander("Where it lies and its checksum", key=f"models.where.{model['id']}"):
-            st.code(f"{model['folder']}\nSHA-256 {model['sha256']}", language=None)
+            st.code(f"{model['folder']}\nSHA-256 {model['sha256']}", language=None, wrap_lines=True)
         _result(model["id"])
 
 

@@ -132,7 +132,7 @@ def _files(workspace: engine.Workspace, release: Any) -> None:
                 help=f"{name}, checked again before it is handed out",
             )
     st.caption("Check the files anywhere, in the folder that holds them:")
-    st.code(VERIFY_COMMANDS.rstrip() + f"\npython -m engine verify {release.path}", language=None)
+    st.code(VERIFY_COMMANDS.rstrip() + f"\npython -m engine verify {release.path}", language=None, wrap_lines=True)
 
 
 def _reader(workspace: engine.Workspace, release_id: str, name: str) -> Callable[[], bytes]:

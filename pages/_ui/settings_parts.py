@@ -72,7 +72,7 @@ def storage(workspace: engine.Workspace) -> None:
     """Show where the workspace lies and what takes up room."""
     used = workspace.storage()
     st.markdown(f"**{_size(used['total'])}** in this workspace:")
-    st.code(str(workspace.path), language=None)
+    st.code(str(workspace.path), language=None, wrap_lines=True)
     rows = [(PARTS.get(name, name), _size(size)) for name, size in used.items() if name != "total"]
     st.dataframe(
         pd.DataFrame(rows, columns=["Part", "Size"]),
