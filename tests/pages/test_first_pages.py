@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -77,14 +78,18 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Small:
 
 
 @pytest.fixture
-def small(made: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_worker: Any) -> Small:
+def small(made: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Small]:
     """Return a copy of the workspace that this test may change; no worker starts."""
+    from engine.jobs.lock import ProcessLock
+
     path = tmp_path / "workspace"
     shutil.copytree(made.path, path)
     monkeypatch.setenv("UNDERSTUDY_WORKSPACE", str(path))
     copy = replace(made, path=path)
-    no_worker(copy.open().folder.path)
-    return copy
+    lock = ProcessLock(copy.open().folder.worker_lock)
+    assert lock.acquire()
+    yield copy
+    lock.release()
 
 
 @pytest.fixture
@@ -183,9 +188,8 @@ class TestHome:
         assert [corpus.id for corpus in small.open().corpora()] == [small.bare]
         assert not app.exception
 
-    def test_sample_is_imported_and_becomes_current(self, empty, visit, no_worker):
+    def test_sample_is_imported_and_becomes_current(self, empty, visit):
         app = visit("home")
-        no_worker(engine.open_workspace(empty).folder.path)
         app.button(key="home.sample.try.court_decisions").click().run()
         assert not app.exception
         assert [corpus.name for corpus in engine.open_workspace(empty).corpora()] == ["Court decisions"]
@@ -204,9 +208,8 @@ class TestLoad:
         assert not app.dataframe
         assert "Nothing is stored before you import" in words(app)
 
-    def test_upload_map_and_import(self, empty, visit, no_worker):
+    def test_upload_map_and_import(self, empty, visit):
         app = visit("load")
-        no_worker(engine.open_workspace(empty).folder.path)
         self.upload(app, "tickets.csv", as_csv(rows()))
         assert len(app.dataframe[0].value) == 10
         boxes = {box.label: box.value for box in app.selectbox if (box.key or "").startswith("load.map")}
@@ -222,9 +225,8 @@ class TestLoad:
         assert app.radio(key="load.view").value == "What was loaded"
         assert "81 records" in words(app)
 
-    def test_after_the_import_the_uploader_is_empty(self, empty, visit, no_worker):
+    def test_after_the_import_the_uploader_is_empty(self, empty, visit):
         app = visit("load")
-        no_worker(engine.open_workspace(empty).folder.path)
         self.upload(app, "tickets.csv", as_csv(rows()))
         app.button(key="load.import").click().run()
         app.radio(key="load.view").set_value("Load a file").run()
