@@ -92,7 +92,7 @@ def test_the_whole_path(folder, imported):
         assert {"mauve", "self_bleu", "distinct_2"} <= names
     compared = run(workspace, "compare", first["run"], second["run"])
     assert compared["rows"]
-    message = run(workspace, "release", second["run"], "--policy", "public-release", "--out", folder / "no", expect=2)
+    message = run(workspace, "release", second["run"], "--policy", "public", "--out", folder / "no", expect=2)
     assert message.strip()
     assert run(workspace, "approve", second["run"])["approved_now"] == 4
     released = run(workspace, "release", second["run"], "--policy", "exploratory", "--out", folder / "bundle")
