@@ -93,6 +93,12 @@ def test_blocked_words_never_appear_in_any_variant(generator, prompts):
     assert all(phrase.lower() not in g.text.lower() for g in made)
 
 
+def test_the_number_of_threads_is_the_callers_again(generator, prompts):
+    before = torch.get_num_threads()
+    generator.generate(prompts, greedy(4))
+    assert torch.get_num_threads() == before
+
+
 def test_lengths_and_finish(generator, prompts):
     sampling = Sampling(max_new_tokens=7, min_new_tokens=7, temperature=1.0, seed=1)
     made = generator.generate(prompts, sampling)
