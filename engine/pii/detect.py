@@ -65,6 +65,7 @@ class RecordDetector:
             row[:] = [plain_words.doubted(text, s) for s in row]
             ruled = self.rules.find(text)
             row += ruled if self.tagger is None else [plain_words.held_back(s) for s in ruled]
+            row[:] = [s for s in row if not plain_words.names_nobody(text, s)]
             row += self.known.find(text) + self._lists(text)
         if self.spacy is not None:
             for row, doc in zip(tagged, self.spacy.pipe(texts)):

@@ -184,3 +184,16 @@ def test_a_pipeline_without_entities_is_refused(tmp_path: Path) -> None:
     spacy.blank("en").to_disk(tmp_path)
     with pytest.raises(UserError, match="no component that finds entities"):
         RecordDetector(DetectorSettings(tagger=False, spacy_model=str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    "line", ["Patient: Yes.", "Doctor: What is it?", "Patient: It's worse.", "Doctor: Let me look."]
+)
+def test_function_words_are_no_names(detector: RecordDetector, line: str) -> None:
+    assert "PERSON" not in {span.label for span in detector.find([line])[0]}
+
+
+def test_a_name_after_a_function_word_stays(detector: RecordDetector) -> None:
+    assert any(
+        label == "PERSON" for _, label in found("Patient: Amina Diallo.", detector.find(["Patient: Amina Diallo."])[0])
+    )

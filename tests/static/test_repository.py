@@ -58,3 +58,9 @@ def test_readme_shows_the_two_commands():
     text = (ROOT / "README.md").read_text("utf-8")
     assert "pip install -e . && streamlit run app.py" in text
     assert 'pip install -e ".[test]" && pytest' in text
+
+
+def test_readme_links_lead_somewhere():
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", (ROOT / "README.md").read_text("utf-8"))
+    assert len(links) >= 4
+    assert [link for link in links if not (ROOT / link).exists()] == []
