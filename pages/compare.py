@@ -49,14 +49,8 @@ table = compare_table.build(findings)
 for sentence in compare_table.sentences(table, names):
     st.markdown(sentence)
 
-view = st.segmented_control(
-    "View",
-    ["Table", "Board", "Texts"],
-    default="Table",
-    key="compare.view",
-    required=True,
-    label_visibility="collapsed",
-)
+views = ["Table", "Board", "Texts"]
+view = st.radio("View", views, key="compare.view", horizontal=True, label_visibility="collapsed")
 if view == "Texts":
     compare_texts.draw(workspace, shown, names)
 elif view == "Board":

@@ -16,7 +16,7 @@ st.title("Ledger and audit", anchor=False)
 corpus = current_corpus(workspace)
 scope = SCOPES[1]
 if corpus is not None:
-    scope = st.segmented_control("Scope", SCOPES, default=SCOPES[0], key="ledger.scope", required=True) or SCOPES[0]
+    scope = st.radio("Scope", SCOPES, key="ledger.scope", horizontal=True)
 corpus_id = corpus.id if corpus is not None and scope == SCOPES[0] else None
 
 st.subheader("Formal budget", anchor=False)

@@ -27,9 +27,7 @@ st.caption(
     "and never leave with a release."
 )
 
-view = st.segmented_control(
-    "View", VIEWS, default=VIEWS[0], key="privacy.view", required=True, label_visibility="collapsed"
-)
+view = st.radio("View", VIEWS, key="privacy.view", horizontal=True, label_visibility="collapsed")
 if view == VIEWS[0]:
     privacy_leaks.draw(workspace, run)
 elif view == VIEWS[1]:

@@ -15,9 +15,7 @@ st.title("Utility", anchor=False)
 run, findings = examined_run.choose(workspace, key="utility", group="utility")
 utility_verdict.draw(findings)
 
-view = st.segmented_control(
-    "View", VIEWS, default=VIEWS[0], key="utility.view", required=True, label_visibility="collapsed"
-)
+view = st.radio("View", VIEWS, key="utility.view", horizontal=True, label_visibility="collapsed")
 if view == VIEWS[0]:
     utility_verdict.figure(findings, run)
     examined_table.triples(

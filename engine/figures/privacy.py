@@ -39,7 +39,7 @@ def triple_bars(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> F
     elif above:
         takeaway = f"More than chance: {listed(above)} stand out against the training part."
     else:
-        takeaway = "Nothing stands out: against the training part the text scores no higher than against unused text."
+        takeaway = "Nothing stands out from chance: every difference to unused text lies within its interval."
     caveat = (
         "Intervals of 95 % miss one time in twenty. The training part is larger than the holdout, so it is met more."
     )

@@ -26,12 +26,12 @@ def choose(workspace: engine.Workspace) -> Any:
     policies = {policy.id: policy for policy in workspace.policies()}
     if st.session_state.get(CHOICE) not in policies:
         st.session_state[CHOICE] = next(iter(policies))
-    chosen = st.segmented_control(
+    chosen = st.radio(
         "Policy",
         list(policies),
         format_func=lambda policy_id: policies[policy_id].title,
         key=CHOICE,
-        required=True,
+        horizontal=True,
         persist_state="session",
         help="From the smallest circle of readers to the largest.",
     )

@@ -28,14 +28,7 @@ def phrases(workspace: engine.Workspace, run: Any) -> None:
     if table is None or table.empty:
         return
     st.markdown("**Words and phrases used most differently.** Only what at least ten people's records share is listed.")
-    length = st.segmented_control(
-        "Words in a phrase",
-        [1, 2, 3],
-        default=1,
-        key="utility.phrases",
-        required=True,
-        help="Single words, pairs, triples",
-    )
+    length = st.radio("Words in a phrase", [1, 2, 3], key="utility.phrases", horizontal=True)
     part = table[table["n"] == (length or 1)]
     shown = pd.DataFrame(
         {
