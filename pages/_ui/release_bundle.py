@@ -58,11 +58,10 @@ def build(workspace: engine.Workspace, run: Any, policy: Any, verdict: Any, sign
         right.text_input("Name of the original", key="release.card.source", placeholder="not named", max_chars=200)
         left.text_input("Contact", key="release.card.contact", placeholder="not given", max_chars=200)
         right.text_input("Licence", key="release.card.licence", placeholder="not stated", max_chars=200)
-    formats = st.pills(
+    formats = st.multiselect(
         "File formats",
         list(FORMATS),
         format_func=FORMATS.__getitem__,
-        selection_mode="multi",
         default=list(FORMATS),
         key="release.formats",
     )

@@ -87,16 +87,18 @@ def choose(page: Any, box: Any, option: str) -> None:
 
 
 def check_accessibility(page: Any, name: str) -> None:
-    """Fail on any serious or critical violation that axe finds."""
+    """Fail on any serious or critical violation that axe finds, in the dark and in the light."""
     from axe_playwright_python.sync_playwright import Axe
 
-    results = Axe().run(page).response
-    found = [
-        (violation["id"], violation["impact"], [node["html"][:160] for node in violation["nodes"][:3]])
-        for violation in results["violations"]
-        if violation["impact"] in SERIOUS
-    ]
-    assert not found, f"{name}: {json.dumps(found, indent=1)}"
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(300)
+        found = [
+            (violation["id"], violation["impact"], [node["html"][:160] for node in violation["nodes"][:3]])
+            for violation in Axe().run(page).response["violations"]
+            if violation["impact"] in SERIOUS
+        ]
+        assert not found, f"{name}, {scheme}: {json.dumps(found, indent=1)}"
 
 
 def wait_for(what: Callable[[], bool], seconds: float, message: str) -> None:
