@@ -339,12 +339,12 @@ def demo(options: Namespace) -> dict[str, Any]:
 
 def _demo(workspace: Workspace, folder: Path) -> dict[str, Any]:
     started = time.monotonic()
-    corpus = workspace.import_sample("clinic_letters")
-    say(f"demo: {corpus.records} made-up clinic letters of {corpus.units} units")
+    corpus = workspace.import_sample("support_tickets")
+    say(f"demo: {corpus.records} made-up support tickets of {corpus.units} units")
     wait_for(workspace, workspace.detect(corpus.id))
     findings: dict[str, Any] = {}
     run_ids = []
-    for method, count in (("surrogate", None), ("filter", 40)):
+    for method, count in (("surrogate", None), ("filter", 32)):
         run_id = workspace.synthesize(corpus.id, method, count=count)
         wait_for(workspace, workspace.run(run_id).job_id)
         wait_for(workspace, workspace.examine(run_id))

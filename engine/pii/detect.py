@@ -31,6 +31,7 @@ from engine.pii.rules import Rules
 from engine.pii.settings import PATTERN_SECONDS, DetectorSettings
 from engine.pii.spans import Span, canonical_label, default_identifier_type
 
+OWN_LISTS = ("known", "deny", "custom")
 BATCH_RECORDS = 64
 SPAWN_RECORDS = 400
 MAX_WORKERS = 16
@@ -70,7 +71,12 @@ class RecordDetector:
         if self.spacy is not None:
             for row, doc in zip(tagged, self.spacy.pipe(texts)):
                 row += [_made(e.start_char, e.end_char, canonical_label(e.label_), 0.85, "spacy") for e in doc.ents]
-        return [resolve(t, row, self.settings.threshold, self.allow) for t, row in zip(texts, tagged)]
+        resolved = [resolve(t, row, self.settings.threshold, self.allow) for t, row in zip(texts, tagged)]
+        return [[s for s in row if self._counts(t, s)] for t, row in zip(texts, resolved)]
+
+    def _counts(self, text: str, span: Span) -> bool:
+        """Return whether a span may stay: the custodian's own lists always, a rest of function words never."""
+        return span.recogniser in OWN_LISTS or not plain_words.names_nobody(text, span)
 
     def _lists(self, text: str) -> list[Span]:
         out = []

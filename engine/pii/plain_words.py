@@ -17,7 +17,6 @@ from engine.pii.recognisers import FOLDER, specs
 from engine.pii.spans import Span
 
 SUGGESTION = 0.45
-NAMES = frozenset({"PERSON", "LOCATION", "ORGANISATION", "DEMOGRAPHIC", "MISC"})
 VITAL = regex.compile(r"[TP]\d{2,3}(?:\.\d)?", regex.I)
 READING = regex.compile(r"\b(?:BP|b/p|temp|T|HR|P|resp|WBC|O2|sat|wt|ht|titer|x)\b[\s:=of-]{0,4}$", regex.I)
 
@@ -36,8 +35,8 @@ def backups() -> frozenset[str]:
 
 
 def names_nobody(text: str, span: Span) -> bool:
-    """Return whether a name, place or description is made of function words alone ("Patient: Yes.")."""
-    return span.label in NAMES and only_function_words(regex.findall(r"\w+", text[span.start : span.end]))
+    """Return whether a span is made of function words alone ("Patient: Yes.")."""
+    return only_function_words(regex.findall(r"\w+", text[span.start : span.end]))
 
 
 def held_back(span: Span) -> Span:
