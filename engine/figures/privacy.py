@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from engine.analysis.findings import Finding
+from engine.analysis.intervals import wilson
 from engine.analysis.measures import MEASURES, REFERENCES, show
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled, whiskers
@@ -33,7 +34,7 @@ def triple_bars(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> F
     plot.update_layout(barmode="group")
     plot.update_xaxes(rangemode="tozero")
     plot.update_yaxes(autorange="reversed")
-    above = [MEASURES[n].title.lower() for n in measured if _stands_out(findings, n)]
+    above = [MEASURES[n].title.lower() for n in measured if stands_out(findings, n)]
     if not measured:
         takeaway = "No leakage was measured."
     elif above:
@@ -46,15 +47,22 @@ def triple_bars(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> F
     return Figure(plot, takeaway, caveat, f"Bars of {len(measured)} leakage measures. {takeaway}")
 
 
-def _stands_out(findings: Sequence[Finding], name: str) -> bool:
-    """Return whether an equal-size excess, or where there is none the intervals, lie above chance."""
+def stands_out(findings: Sequence[Finding], name: str) -> bool:
+    """Return whether a leak measure lies above chance, training and holdout part taken at equal sizes.
+
+    An `_excess` finding decides where there is one. Else the share against as many training records as the
+    holdout has (`equal_size_value`) must lie above the holdout's with its 95 % interval: the whole training
+    part is larger, so more of it is met by chance. Where no such share is known, the intervals decide.
+    """
     excess = pick(findings, f"{name}_excess", "holdout")
     if excess is not None:
         return excess.low is not None and excess.low > 0
     train, holdout = pick(findings, name, "train"), pick(findings, name, "holdout")
     if train is None or holdout is None or train.low is None or holdout.high is None:
         return False
-    return train.low > holdout.high
+    equal = train.settings.get("equal_size_value")
+    low = train.low if equal is None else wilson(equal * train.n, train.n)[0]
+    return low > holdout.high
 
 
 def closeness(quantiles: pd.DataFrame, findings: Sequence[Finding]) -> Figure:

@@ -38,13 +38,16 @@ def _direct(findings: Sequence[Finding]) -> Sentence | None:
 
     All identifiers together can hide this: common places and dates are in most texts anyway.
     """
+    from engine.figures.privacy import stands_out
+
     known = {f.reference: f for f in findings if f.name == "pipp_direct" and f.value == f.value}
     train, holdout = known.get("train"), known.get("holdout")
-    if train is None or holdout is None or train.low is None or holdout.high is None or train.low <= holdout.high:
+    if train is None or holdout is None or not stands_out(findings, "pipp_direct"):
         return None
+    equal = train.settings.get("equal_size_value", train.value)
     return Sentence(
-        f"Real identifiers: {show(train.name, train.value)} of the synthetic records contain a direct identifier "
-        f"of the training part, and {show(holdout.name, holdout.value)} one of the holdout, which nobody used.",
+        f"Real identifiers: {show(train.name, equal)} of the synthetic records contain a direct identifier "
+        f"of the training part, and {show(holdout.name, holdout.value)} one of as many records that nobody used.",
         "leak",
         train.name,
     )

@@ -16,6 +16,7 @@ from engine.analysis.findings import Finding
 from engine.analysis.measures import MEASURES
 from engine.analysis.verdict import USES, privacy_verdict, use_table
 from engine.figures import palette
+from engine.figures.privacy import stands_out
 from engine.figures.runs import dominated
 from engine.figures.utility import mixing
 
@@ -108,6 +109,22 @@ def test_takeaways_are_computed() -> None:
     assert "at most 2 words" in figures.lengths(lengths()).takeaway
     assert "mixture of topics and styles" in figures.utility_dots(UTILITY).takeaway
     assert "records with a private entity" in ALL[-1].takeaway
+
+
+@pytest.mark.parametrize(
+    ("equal", "expected"),
+    [
+        (None, True),  # 0.70 [0.65, 0.75] against 0.41 [0.36, 0.47], sizes unknown
+        (0.40, False),  # against as many training records as the holdout has it is no more than the holdout's
+        (0.60, True),
+    ],
+)
+def test_unequal_sizes_alone_do_not_stand_out(equal: float | None, expected: bool) -> None:
+    settings = {} if equal is None else {"equal_size_value": equal}
+    words = ("share", "lower is safer", "privacy")
+    train = Finding("pipp_direct", 0.70, 0.65, 0.75, 300, "train", *words, settings)
+    holdout = Finding("pipp_direct", 0.41, 0.36, 0.47, 300, "holdout", *words)
+    assert stands_out([train, holdout], "pipp_direct") is expected
 
 
 def test_mixing_is_even_for_one_cloud_and_nil_for_two() -> None:
