@@ -6,7 +6,8 @@ cannot change it. `kind` is one of `KINDS`; only `dp` carries an ε and a δ.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["none", "heuristic", "selection-only", "dp"]
@@ -21,13 +22,17 @@ class Guarantee:
         kind: `none`, `heuristic`, `selection-only` or `dp`.
         sentence: one plain sentence a lawyer can read.
         scope: what the claim covers ("the run's complete output", "nothing").
-        epsilon: privacy loss bound, > 0, or None where there is no formal claim.
-        delta: failure probability in (0, 1), or None.
+        epsilon: privacy loss bound, >= 0 (0: no private input), or None where there is no formal claim.
+        delta: failure probability in [0, 1), or None.
         unit: `record` or `source`: what is protected.
         adjacency: neighbouring relation, empty where there is no formal claim.
         events: serialised mechanism events in order.
         assumptions: each public input or precondition, one sentence each.
         voided_by: what would make the sentence untrue.
+        noise: a statistic's name to `sigma` (standard deviation in the statistic's unit),
+            `noise_multiplier` (sigma over sensitivity) and `sensitivity`.
+        accounting: totals recomputed from the events, a name each (`epsilon_pld`, `epsilon_rdp`, …).
+        pending: the exact accounting is still being computed; no run may start on it.
     """
 
     kind: Kind
@@ -40,6 +45,9 @@ class Guarantee:
     events: tuple[dict[str, Any], ...] = ()
     assumptions: tuple[str, ...] = ()
     voided_by: tuple[str, ...] = ()
+    noise: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    accounting: Mapping[str, Any] = field(default_factory=dict)
+    pending: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return a JSON-ready mapping."""

@@ -18,6 +18,9 @@ from engine.models.contracts import Detector, Embedder, Generator, Operators
 if TYPE_CHECKING:
     import pandas as pd
 
+    from engine.dp.accountant import Accountant
+    from engine.dp.private import Mechanisms
+
 
 @dataclass(frozen=True)
 class MethodSpec:
@@ -94,7 +97,8 @@ class Step:
     """One committed batch: JSON `state` to resume from, new records, funnel counts to add.
 
     `funnel` maps stage to count: `made`, `dropped: <why>`, `kept`. `done` of `total` is progress
-    in `stage`'s own unit. `diagnostics` are internal numbers for figures.
+    in `stage`'s own unit. `diagnostics` are internal numbers for figures. `snapshot` holds the
+    population of an iteration (`iteration`, `texts`, `labels`), kept for internal figures.
     """
 
     state: dict[str, Any]
@@ -104,17 +108,20 @@ class Step:
     done: int
     total: int
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    snapshot: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
 class Context:
     """Everything a run may touch.
 
-    records: training part only, columns record_id, text, source_id, label; keyed-hash order.
+    records: training part only, columns record_id, text, source_id, label; keyed-hash order. Empty
+    for methods of kind `dp`, which get `mechanisms` instead.
     spans: accepted spans of those records: record_id, start, end, label, identifier_type.
     count: outputs wanted. seed: fixes everything except mechanism noise. state: where to resume,
     None at the start. cancelled: asked between batches. surrogate_key: keyed-hash secret for
-    consistent, non-invertible choices.
+    consistent, non-invertible choices. mechanisms: data-bound noisy statistics. facts: public
+    quantities. labels: the public label list, sorted. guarantee: as reserved; noise levels come from it.
     """
 
     records: pd.DataFrame
@@ -131,6 +138,10 @@ class Context:
     cancelled: Callable[[], bool] = lambda: False
     surrogate_key: bytes = b""
     batch_size: int = 16
+    mechanisms: Mechanisms | None = None
+    facts: Facts | None = None
+    labels: tuple[str, ...] = ()
+    guarantee: Guarantee | None = None
 
 
 class Method(Protocol):
@@ -138,8 +149,12 @@ class Method(Protocol):
 
     spec: MethodSpec
 
-    def guarantee(self, parameters: BaseModel, facts: Facts) -> Guarantee:
-        """Return what a run with these parameters may claim."""
+    def guarantee(self, parameters: BaseModel, facts: Facts, accountant: Accountant | None = None) -> Guarantee:
+        """Return what a run with these parameters may claim.
+
+        Raises:
+            AccountingPending: `accountant` has no answer at once; None computes exactly, which may take seconds.
+        """
         ...
 
     def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:

@@ -27,6 +27,8 @@ from engine.pii.spans import Span
 if TYPE_CHECKING:
     import pandas as pd
 
+    from engine.dp.accountant import Accountant
+
 _TABLE_1 = "Mohammed 2025, Table 1, All Filters"
 _TOKENS_A_WORD = 1.6
 _SEGMENT = 110  # words a model call; longer records are generated piece by piece, cut at sentence ends
@@ -91,7 +93,7 @@ class FilterMethod:
         bad_for="Any setting that needs a provable bound, or where the story itself identifies a person.",
     )
 
-    def guarantee(self, parameters: BaseModel, facts: Facts) -> Guarantee:
+    def guarantee(self, parameters: BaseModel, facts: Facts, accountant: Accountant | None = None) -> Guarantee:
         """Return the statement that there is no formal guarantee."""
         return Guarantee(
             kind="heuristic",

@@ -25,6 +25,8 @@ from engine.pii.surrogates.dates import month_first
 if TYPE_CHECKING:
     import pandas as pd
 
+    from engine.dp.accountant import Accountant
+
 _SECONDS_A_CHARACTER = 1.2e-6  # measured on one CPU core, spans at the density of clinic letters
 _SECONDS_A_RECORD = 0.0004
 _BATCHES_A_STEP = 4  # records are cheap here: fewer, larger commits
@@ -77,7 +79,7 @@ class SurrogateMethod:
         one_to_one=True,
     )
 
-    def guarantee(self, parameters: BaseModel, facts: Facts) -> Guarantee:
+    def guarantee(self, parameters: BaseModel, facts: Facts, accountant: Accountant | None = None) -> Guarantee:
         """Return the statement that there is no formal guarantee."""
         return Guarantee(
             kind="heuristic",
