@@ -51,3 +51,13 @@ class Accountant(Protocol):
     def account(self, events: Sequence[Event], delta: float) -> Account:
         """Return what the events cost at δ."""
         ...
+
+
+def request_of(question: str, **values: Any) -> dict[str, Any]:
+    """Return a question to an accountant as JSON-ready public parameters."""
+    raise NotImplementedError
+
+
+def answer_request(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer a request exactly; the answer is JSON-ready."""
+    raise NotImplementedError

@@ -6,15 +6,18 @@ adjacency. It holds public quantities only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
-from engine.errors import InternalError
+from engine.errors import InternalError, UserError
 
 EventType = Literal["gaussian", "laplace", "pure", "zcdp", "declared", "selection"]
 Unit = Literal["record", "source"]
 Adjacency = Literal["zero-out", "replace-one"]
+Geometry = Literal["counts", "vectors"]
+FREE = ("declared", "selection")
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,10 @@ class Event:
         sensitivity: what one unit can change, in the statistic's own norm and unit.
         unit: whom it protects.
         adjacency: neighbouring relation.
+        geometry: what one unit adds to the statistic. `counts`: non-negative entries (votes, histograms), so
+            two units' contributions are at worst orthogonal; `vectors`: any direction (gradients), at worst
+            opposed. It matters under replace-one only, where `sensitivity` is √2 (counts) or 2 (vectors) times
+            one unit's norm.
     """
 
     type: EventType
@@ -48,6 +55,7 @@ class Event:
     sensitivity: float = 1.0
     unit: str = "record"
     adjacency: str = "zero-out"
+    geometry: str = "counts"
 
     def __post_init__(self) -> None:
         needed = {"gaussian": "noise_multiplier", "laplace": "epsilon", "pure": "epsilon", "zcdp": "rho"}
@@ -58,6 +66,8 @@ class Event:
             raise InternalError(f"event {self.type!r} needs {name} > 0, has {getattr(self, name)}")
         if not 0.0 < self.sampling_probability <= 1.0 or self.count < 1 or not 0.0 <= self.delta < 1.0:
             raise InternalError(f"event {self.type!r} has a sampling probability, count or delta out of range")
+        if self.adjacency not in get_args(Adjacency) or self.geometry not in get_args(Geometry):
+            raise InternalError(f"event {self.type!r}: adjacency or geometry {self.adjacency!r} does not exist")
 
     def as_dict(self) -> dict[str, Any]:
         """Return a JSON-ready mapping without the fields that do not apply."""
@@ -68,3 +78,40 @@ class Event:
         """Return the event of a mapping that `as_dict` made."""
         known = {field.name for field in fields(cls)}
         return cls(**{k: v for k, v in values.items() if k in known})
+
+
+def acting(events: Iterable[Event]) -> list[Event]:
+    """Return the events that cost something: all but declared inputs and selections among given candidates."""
+    return [event for event in events if event.type not in FREE]
+
+
+def group_factor(group: int) -> int:
+    """Return how many units change at once.
+
+    Raises:
+        UserError: below one.
+    """
+    if group < 1:
+        raise UserError(f"group: must be at least 1, got {group}")
+    return group
+
+
+def count_sensitivity(cap: int = 1, adjacency: str = "zero-out", norm: str = "l2") -> float:
+    """Return what one unit can change in votes or a histogram, all its records in one bin.
+
+    Args:
+        cap: records a unit contributes at most, >= 1 (1 where the unit is the record).
+        adjacency: `zero-out` (a unit's records vanish) or `replace-one` (they move from one bin to another).
+        norm: `l2` (Gaussian noise) or `l1` (Laplace noise).
+    """
+    if adjacency == "zero-out":
+        return float(cap)
+    return cap * (math.sqrt(2.0) if norm == "l2" else 2.0)
+
+
+def mean_sensitivity(units: int) -> float:
+    """Return what one unit can change in the mean similarity over all pairs of N units: 2/N.
+
+    Each pair's value lies in [0, 1] and a unit is in N − 1 of N (N − 1)/2 pairs, whatever the adjacency.
+    """
+    return 2.0 / max(units, 2)
