@@ -1,0 +1,197 @@
+"""Propose unit, cap, method and policy from five plain questions, and say why.
+
+Pure: it reads answers and public quantities, never data. A proposal is a start; each part can be changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from engine.dp.closed_form import default_delta, noise_multiplier
+from engine.errors import UserError
+
+Recipients = Literal["team", "organisation", "researchers", "public"]
+About = Literal["unit", "cap", "method", "policy", "review", "label"]
+
+POLICIES: dict[str, str] = {
+    "team": "exploratory", "organisation": "internal", "researchers": "research", "public": "public",
+}  # fmt: skip
+# Units below which noise hides nearly every vote, at ε = 4: for one vote, for ten rounds of votes, and where
+# a part of the budget goes into keywords, lengths and labels as well.
+ENOUGH_FOR_ONE_VOTE = 1_000
+ENOUGH_FOR_ROUNDS = 3_000
+ENOUGH_FOR_METADATA = 20_000
+ENOUGH_FOR_TUNING = 500  # outputs that a surrogate model is tuned on
+ROUNDS = 10
+EPSILON = 4.0  # what the sentences about noise are computed for
+CAP_WITHOUT_CLAIM = 20
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the custodian answered.
+
+    Args:
+        repeats: whether one person appears in more than one record.
+        recipients: who will receive the text.
+        label: whether records carry a label that outputs should carry too.
+        private_beside: whether reviewers see private text beside the output before they approve it.
+        units: persons (or records, where each stands alone) that a method may learn from, >= 0.
+    """
+
+    repeats: bool
+    recipients: Recipients
+    label: bool
+    private_beside: bool
+    units: int
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One sentence and what it speaks for."""
+
+    about: About
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A unit of protection, a cap of records a unit, a method and a policy, with reasons."""
+
+    unit: Literal["record", "source"]
+    cap: int
+    method: str
+    policy: str
+    reasons: tuple[Reason, ...]
+
+
+def propose(answers: Answers, available: Collection[str] | None = None) -> Proposal:
+    """Return what suits the answers.
+
+    Args:
+        answers: the five answers.
+        available: ids of the methods on offer; None means all. The first suitable one is taken.
+
+    Raises:
+        UserError: an answer is out of range, or no suitable method is on offer.
+    """
+    if answers.recipients not in get_args(Recipients):
+        raise UserError(f"recipients: must be one of {', '.join(get_args(Recipients))}, got {answers.recipients!r}")
+    if answers.units < 0:
+        raise UserError(f"units: must be at least 0, got {answers.units}")
+    method, why = next(
+        ((name, why) for name, why in _suited(answers) if available is None or name in available), (None, "")
+    )
+    if method is None:
+        raise UserError("method: none of the methods on offer suits these answers; choose one by its card")
+    cap = _cap(answers, formal=method in FORMAL)
+    reasons = [_unit_reason(answers), *_cap_reason(answers, cap, method), Reason("method", why)]
+    reasons += _label_reason(answers, method)
+    reasons += [Reason("policy", POLICY_REASONS[answers.recipients]), *_review_reason(answers, method)]
+    return Proposal(
+        "source" if answers.repeats else "record", cap, method, POLICIES[answers.recipients], tuple(reasons)
+    )
+
+
+FORMAL = ("aug-pe", "dpga", "rpsg-public", "public")
+NOISY = ("aug-pe", "dpga", "rpsg-public")
+POLICY_REASONS: dict[str, str] = {
+    "team": "Whoever receives the text may read the original anyway, so leaks must be known but need no limit.",
+    "organisation": "Colleagues under the same duties may see whole sentences, but no identifiers of people.",
+    "researchers": "Readers outside your duties need strict limits on identifiers and copies, and every record read.",
+    "public": "What is public cannot be taken back, so measurements are not enough: the policy asks for a formal "
+    "guarantee and a second person's signature.",
+}
+
+
+def _suited(answers: Answers) -> list[tuple[str, str]]:
+    """Return suitable methods with their reasons, best first."""
+    n = f"{answers.units:,}"
+    surrogate = ("surrogate", "It keeps the wording and changes only what identifies people: the truest text for "
+                 "readers who may see the original.")  # fmt: skip
+    rewrite = ("filter", "It writes new text and takes identifiers out before, while and after writing; nothing is "
+               "proven, so what it leaks is measured.")  # fmt: skip
+    if answers.recipients == "team":
+        return [surrogate, rewrite]
+    if answers.recipients == "organisation":
+        return [rewrite, surrogate]
+    if answers.recipients == "researchers" and answers.private_beside:
+        beside = ("rpsg", "Reviewers will hold each output against private text, which no formal guarantee survives. "
+                  "This method makes one output from one record, so the two can be held side by side.")  # fmt: skip
+        return [beside, rewrite] if answers.units >= ENOUGH_FOR_TUNING else [rewrite]
+    last = rewrite
+    if answers.recipients == "public":
+        last = ("public", f"With {n} to learn from, noise would hide what a guarantee may show, so any budget would "
+                "be spent for nothing. This method reads no private text at all.")  # fmt: skip
+    return [*_formal(answers), last]
+
+
+def _formal(answers: Answers) -> list[tuple[str, str]]:
+    """Return methods with a guarantee whose statistics stand out from their noise at this size."""
+    if answers.units < ENOUGH_FOR_ONE_VOTE:
+        return []
+    n, delta = f"{answers.units:,}", default_delta(answers.units)
+    one, many = (noise_multiplier(EPSILON, delta, count) for count in (1, ROUNDS))
+    votes = (
+        "aug-pe",
+        f"Private text only votes for public candidates, with noise, in {ROUNDS} rounds. {n} are enough to vote: at "
+        f"ε = {EPSILON:g} a count has noise of σ = {many:.1f} for each record a unit may add.",
+    )
+    single = (
+        "rpsg-public",
+        f"Private text votes once for public candidates: at ε = {EPSILON:g} a count has noise of σ = {one:.1f} instead "
+        f"of {many:.1f} over {ROUNDS} rounds, which matters with {n} to learn from.",
+    )
+    metadata = (
+        "dpga",
+        f"{n} are enough to buy words and lengths besides {ROUNDS} rounds of votes, and labels to group them by "
+        "are there.",
+    )
+    if answers.units < ENOUGH_FOR_ROUNDS:
+        return [single, votes]
+    return [metadata, votes] if answers.label and answers.units >= ENOUGH_FOR_METADATA else [votes]
+
+
+def _cap(answers: Answers, *, formal: bool) -> int:
+    """Return how many records a unit may contribute."""
+    if not answers.repeats:
+        return 1
+    if not formal:
+        return CAP_WITHOUT_CLAIM
+    return 3 if answers.units < 10_000 else 5
+
+
+def _unit_reason(answers: Answers) -> Reason:
+    if answers.repeats:
+        return Reason("unit", "One person has several records, so all records of a person are protected together; "
+                      "a promise about single records would fall short of the person.")  # fmt: skip
+    return Reason("unit", "Nobody appears twice, so protecting a record protects the person.")
+
+
+def _cap_reason(answers: Answers, cap: int, method: str) -> list[Reason]:
+    if not answers.repeats:
+        return []
+    if method in NOISY:
+        return [Reason("cap", f"Noise grows in proportion to the cap, so it is low: {cap} records of one person are "
+                       "used, chosen in an order that says nothing about them.")]  # fmt: skip
+    return [Reason("cap", f"No noise depends on it here; {cap} records keep one person from standing for many.")]
+
+
+def _label_reason(answers: Answers, method: str) -> list[Reason]:
+    if method not in NOISY:
+        return []
+    if answers.label:
+        return [Reason("label", "How common each label is counts as private: it is bought with a small share of the "
+                       "budget, unless you declare the shares public.")]  # fmt: skip
+    return [Reason("label", "Without labels no part of the budget goes into their shares.")]
+
+
+def _review_reason(answers: Answers, method: str) -> list[Reason]:
+    if method not in FORMAL:
+        return []
+    if answers.private_beside:
+        return [Reason("review", "Let reviewers see the synthetic text alone. Leaving records out after a look at "
+                       "private text would turn the guarantee into one before selection only.")]  # fmt: skip
+    return [Reason("review", "Reviewers see the synthetic text alone, so their choices leave the guarantee whole.")]

@@ -1,0 +1,78 @@
+"""The question wizard: what it proposes for which answers, and that each part comes with its reason."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from engine.errors import UserError
+from engine.methods import method_ids
+from engine.release.policy import get_policy
+from engine.release.wizard import FORMAL, Answers, propose
+
+
+@pytest.mark.parametrize(
+    ("repeats", "recipients", "label", "beside", "units", "unit", "cap", "method", "policy"),
+    [
+        # readers who may see the original: keep the wording
+        (False, "team", False, True, 900, "record", 1, "surrogate", "exploratory"),
+        (True, "team", True, True, 50_000, "source", 20, "surrogate", "exploratory"),
+        (True, "organisation", False, False, 50_000, "source", 20, "filter", "internal"),
+        # reviewed beside private text: no formal guarantee would survive, one output a record helps the review
+        (False, "researchers", True, True, 9_000, "record", 1, "rpsg", "research"),
+        (False, "researchers", True, True, 499, "record", 1, "filter", "research"),
+        # a guarantee where votes stand out from the noise
+        (False, "researchers", True, False, 999, "record", 1, "filter", "research"),
+        (False, "researchers", False, False, 1_000, "record", 1, "rpsg-public", "research"),
+        (True, "researchers", False, False, 3_000, "source", 3, "aug-pe", "research"),
+        (False, "public", False, False, 20_000, "record", 1, "aug-pe", "public"),  # nothing to group keywords by
+        (True, "public", True, True, 20_000, "source", 5, "dpga", "public"),
+        # too few for any vote: read nothing private rather than spend for nothing
+        (False, "public", True, False, 999, "record", 1, "public", "public"),
+    ],
+)
+def test_proposals(repeats, recipients, label, beside, units, unit, cap, method, policy):
+    found = propose(Answers(repeats, recipients, label, beside, units))
+    assert (found.unit, found.cap, found.method, found.policy) == (unit, cap, method, policy)
+
+
+def test_every_answer_gets_a_method_its_policy_accepts_and_reasons():
+    kinds = {"surrogate": "heuristic", "filter": "heuristic", "rpsg": "selection-only"}
+    cases = itertools.product(
+        (True, False), ("team", "organisation", "researchers", "public"), (True, False), (True, False),
+        (0, 1, 700, 2_000, 5_000, 10**6),
+    )  # fmt: skip
+    for case in cases:
+        found = propose(Answers(*case))
+        assert kinds.get(found.method, "dp") in get_policy(found.policy).requirements.guarantee_kinds, case
+        assert {"unit", "method", "policy"} <= {reason.about for reason in found.reasons}, case
+        assert ("cap" in {reason.about for reason in found.reasons}) == case[0]
+        assert all(reason.sentence.endswith(".") for reason in found.reasons)
+        assert (found.method in FORMAL) == ("review" in {reason.about for reason in found.reasons})
+
+
+def test_private_text_beside_a_public_release_is_warned_of():
+    (review,) = [r for r in propose(Answers(False, "public", False, True, 9_000)).reasons if r.about == "review"]
+    assert "before selection" in review.sentence
+
+
+def test_noise_in_the_reason_is_the_exact_one():
+    # N = 8,396, ε = 4, ten rounds: σ = 3.37 (exact Gaussian calibration)
+    (why,) = [r for r in propose(Answers(False, "public", False, False, 8_396)).reasons if r.about == "method"]
+    assert "σ = 3.4 " in why.sentence
+
+
+def test_only_methods_on_offer_are_proposed():
+    answers = Answers(False, "researchers", True, False, 50_000)
+    assert propose(answers, available=("aug-pe", "filter")).method == "aug-pe"
+    assert propose(answers, available=("surrogate", "filter")).method == "filter"
+    assert propose(answers, available=method_ids()).method in method_ids()
+    with pytest.raises(UserError, match="none of the methods on offer"):
+        propose(Answers(False, "public", True, False, 50_000), available=("surrogate",))
+
+
+@pytest.mark.parametrize(("recipients", "units", "named"), [("press", 5, "recipients"), ("team", -1, "units")])
+def test_answers_out_of_range_are_named(recipients, units, named):
+    with pytest.raises(UserError, match=named):
+        propose(Answers(False, recipients, False, False, units))
