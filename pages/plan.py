@@ -1,14 +1,14 @@
-"""Plan: choose a method, read what it promises and costs, and start a run."""
+"""Plan: choose a method and a budget, read what they promise, cost and buy, and start a run."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import method_cards, parameters, states
+from pages._ui import method_cards, parameters, plan_budget, plan_promise, plan_wizard, states
 from pages._ui.current import choose_run, current_corpus
 from pages._ui.guard import guard
 from pages._ui.navigation import go
-from pages._ui.texts import NO_BUDGET, count_of, number, plain, seconds
+from pages._ui.texts import count_of, number, plain, seconds
 
 workspace = guard()
 
@@ -18,27 +18,29 @@ if corpus is None:
     states.empty("No corpus yet", "Load a file or try a sample first.", action="Load", page="load", key="plan.empty")
     st.stop()
 
+facts = workspace.facts(corpus.id)
+plan_wizard.draw(workspace, corpus, facts)
 method = method_cards.choose(workspace, corpus)
-training = workspace.facts(corpus.id).records
-left, right = st.columns([3, 2], gap="large")
+left, right = st.columns([1, 1], gap="large")
 
 with left:
     st.subheader("How much, and how", anchor=False)
     if method.one_to_one:
         count = None
-        st.markdown(f"One output for each of the {number(training)} records that were not set aside.")
+        st.markdown(f"One output for each of the {number(facts.records)} records that were not set aside.")
     else:
         count = int(
             st.number_input(
                 "Outputs wanted",
                 min_value=1,
                 max_value=100_000,
-                value=min(500, training),
+                value=max(1, min(500, facts.records)),
                 step=50,
                 key=f"plan.count.{corpus.id}",
                 help="How many synthetic records to keep. Filters may need to make more.",
             )
         )
+    formal = method.kind == "dp"
     seed = int(
         st.number_input(
             "Number that fixes the draw (seed)",
@@ -46,14 +48,19 @@ with left:
             max_value=2**31 - 1,
             value=0,
             key=f"plan.seed.{corpus.id}",
-            help="The same corpus, settings and seed give the same outputs.",
+            help="It fixes prompts and wording. It never touches mechanism noise, which this machine draws anew."
+            if formal
+            else "The same corpus, settings and seed give the same outputs.",
         )
     )
-    settings = parameters.form(method, key=f"plan.set.{corpus.id}.{method.id}")
+    if formal:
+        st.caption("The seed never touches mechanism noise: that comes from the operating system and is drawn once.")
+    settings = parameters.form(method, key=f"plan.set.{corpus.id}.{method.id}", skip=plan_promise.OWN)
 
-asked = parameters.checked(method, settings)
 with right:
     st.subheader("What it promises", anchor=False)
+    settings |= plan_promise.knobs(method, facts, key=f"plan.set.{corpus.id}.{method.id}")
+    asked = parameters.checked(method, settings)
     if asked is None:
         st.stop()
     answer = states.act(workspace.plan, corpus.id, method.id, count=count, parameters=asked)
@@ -61,14 +68,11 @@ with right:
     if answer is None:
         st.stop()
     guarantee, plan = answer["guarantee"], answer["plan"]
-    method_cards.badge(guarantee.kind)
-    st.markdown(plain(guarantee.sentence))
-    with st.expander("What it relies on, and what breaks it", key="plan.assumptions"):
-        st.markdown("\n".join(f"- Relies on: {plain(line)}" for line in guarantee.assumptions))
-        st.markdown("\n".join(f"- Broken by: {plain(line)}" for line in guarantee.voided_by))
-    if guarantee.kind != "dp":
-        st.caption(NO_BUDGET)
+    plan_promise.draw(workspace, corpus, method, asked, guarantee)
 
+with left:
+    plan_budget.draw(guarantee, answer.get("what_if"))
+    plan_budget.buys(workspace, corpus, method, asked, guarantee)
     st.subheader("What it costs", anchor=False)
     with st.grid(2, min_column_width=130):
         st.metric("Outputs", number(plan.outputs), border=True)
@@ -78,10 +82,11 @@ with right:
     for note in plan.notes:
         st.caption(plain(note))
     for warning in answer["warnings"]:
-        st.warning(plain(warning), icon=":material/warning:")
+        if warning not in plan.notes:
+            st.warning(plain(warning), icon=":material/warning:")
     for blocker in answer["blockers"]:
-        states.refused(blocker, "Do this first, then come back.")
-    if answer["blockers"] and corpus.span_source is None and st.button("Go to review", key="plan.review"):
+        states.refused(blocker, "Change this first, then start.")
+    if "spans" in method.needs and corpus.span_source is None and st.button("Go to review", key="plan.review"):
         go("review")
 
     if st.button(
@@ -89,7 +94,7 @@ with right:
         type="primary",
         icon=":material/play_arrow:",
         key="plan.start",
-        disabled=bool(answer["blockers"]),
+        disabled=bool(answer["blockers"]) or guarantee.pending,
         width="stretch",
     ):
         run_id = states.act(

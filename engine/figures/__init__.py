@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from engine.figures.base import Figure
+from engine.figures.budget import guarantee_curve, ledger_timeline
+from engine.figures.iterations import over_rounds
 from engine.figures.privacy import closeness, triple_bars
 from engine.figures.runs import funnel, pareto, side_by_side
 from engine.figures.utility import lengths, text_map, utility_dots
@@ -11,7 +13,10 @@ __all__ = [
     "Figure",
     "closeness",
     "funnel",
+    "guarantee_curve",
+    "ledger_timeline",
     "lengths",
+    "over_rounds",
     "pareto",
     "side_by_side",
     "text_map",

@@ -9,8 +9,15 @@ BLUE, ORANGE, GREEN, PINK = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, VERMILION, YELLOW, GREY = "#56B4E9", "#D55E00", "#F0E442", "#8A979C"
 OKABE_ITO = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, YELLOW)
 
-METHODS: dict[str, str] = {"surrogate": BLUE, "filter": ORANGE}
-METHOD_SYMBOLS: dict[str, str] = {"surrogate": "circle", "filter": "diamond"}
+# A variant keeps its family's colour and has a shape of its own.
+METHODS: dict[str, str] = {
+    "surrogate": BLUE, "filter": ORANGE, "public": SKY, "aug-pe": GREEN, "dpga": PINK,
+    "rpsg": VERMILION, "rpsg-public": VERMILION,
+}  # fmt: skip
+METHOD_SYMBOLS: dict[str, str] = {
+    "surrogate": "circle", "filter": "diamond", "public": "x", "aug-pe": "triangle-up", "dpga": "pentagon",
+    "rpsg": "star", "rpsg-public": "star-open",
+}  # fmt: skip
 REFERENCES: dict[str, str] = {
     "train": VERMILION, "holdout": BLUE, "baseline": GREY, "real": GREEN, "unrelated": GREY, "none": ORANGE,
 }  # fmt: skip

@@ -22,6 +22,8 @@ NEEDS = {
     "instruct": "a model that follows instructions",
     "train": "a model that can be trained",
     "logits": "a model whose probabilities can be read",
+    "sentiment": "a sentiment model",
+    "classifier": "a classifier",
 }
 
 
@@ -44,7 +46,7 @@ def choose(workspace: engine.Workspace, corpus: Any) -> Any:
         horizontal=True,
         persist_state="session",
     )
-    with st.grid(2, min_column_width=320):
+    with st.grid(3, min_column_width=320):
         for spec in methods.values():
             _card(workspace, corpus, spec, chosen=spec.id == st.session_state[CHOICE])
     return methods[st.session_state[CHOICE]]
@@ -76,4 +78,7 @@ def _cost(workspace: engine.Workspace, corpus: Any, spec: Any) -> str:
         plan = workspace.plan(corpus.id, spec.id)["plan"]
     except engine.UserError:
         return "not known yet"
-    return f"{seconds(plan.seconds)} for {plan.outputs:,} outputs, roughly"
+    cost = f"{seconds(plan.seconds)} for {plan.outputs:,} outputs, roughly"
+    if "epsilon" not in spec.parameters.model_fields or spec.kind != "dp":
+        return cost
+    return f"{cost}; at first ε = {spec.parameters.model_fields['epsilon'].get_default():g} of the budget"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import types
 import typing
+from collections.abc import Collection
 from typing import Any
 
 import streamlit as st
@@ -19,10 +20,14 @@ from pages._ui.texts import plain
 NONE_TYPE = type(None)
 
 
-def form(spec: Any, *, key: str) -> dict[str, Any]:
-    """Draw one field a parameter, folded; return what differs from the defaults."""
+def form(spec: Any, *, key: str, skip: Collection[str] = ()) -> dict[str, Any]:
+    """Draw one field a parameter, folded; return what differs from the defaults.
+
+    Args:
+        skip: parameters that are asked for elsewhere on the page.
+    """
     values: dict[str, Any] = {}
-    fields = spec.parameters.model_fields
+    fields = {name: field for name, field in spec.parameters.model_fields.items() if name not in skip}
     with st.expander(f"Settings of the method ({len(fields)})", icon=":material/tune:", key=f"{key}.box"):
         st.caption("The defaults come from the method's paper. Change them only if you know why.")
         with st.grid(2, min_column_width=240):
@@ -65,19 +70,37 @@ def describe(field: FieldInfo) -> str:
     low, high = limits(field)
     parts = [field.description or ""]
     if low is not None and high is not None:
-        parts.append(f"From {low:g} to {high:g}.")
+        parts.append(f"{_above(field)} {low:g} to {high:g}.")
     elif low is not None:
-        parts.append(f"At least {low:g}.")
+        parts.append(f"{'More than' if _above(field) == 'Above' else 'At least'} {low:g}.")
+    elif high is not None:
+        parts.append(f"At most {high:g}.")
     default = field.get_default(call_default_factory=True)
     shown = "nothing" if default in ((), "", None, []) else default
     parts.append(f"Default {shown}.")
     return " ".join(part for part in parts if part)
 
 
+def _above(field: FieldInfo) -> str:
+    """Return how the lower limit reads: excluded or included."""
+    return "Above" if any(getattr(rule, "gt", None) is not None for rule in field.metadata) else "From"
+
+
+def _words_or_number(kind: Any) -> tuple[str, ...] | None:
+    """Return the words of a type such as `Literal["paid"] | float`, or None for other types."""
+    if typing.get_origin(kind) not in (typing.Union, types.UnionType):
+        return None
+    parts = typing.get_args(kind)
+    words = [word for part in parts if typing.get_origin(part) is typing.Literal for word in typing.get_args(part)]
+    return tuple(words) if words and any(part in (int, float) for part in parts) else None
+
+
 def _unwrapped(annotation: Any) -> tuple[Any, bool]:
     """Return the type inside `X | None` and whether None is allowed."""
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         inner = [argument for argument in typing.get_args(annotation) if argument is not NONE_TYPE]
+        if len(inner) > 1:
+            return typing.Union[tuple(inner)], len(inner) < len(typing.get_args(annotation))  # noqa: UP007
         return (inner[0] if inner else str), True
     return annotation, False
 
@@ -87,6 +110,9 @@ def _field(name: str, field: FieldInfo, *, key: str) -> Any:
     label, default = title(name), field.get_default(call_default_factory=True)
     kind, optional = _unwrapped(field.annotation)
     low, high = limits(field)
+    words = _words_or_number(kind)
+    if words is not None:
+        return _word_or_number(label, default, words, low, high, key=key)
     if typing.get_origin(kind) is typing.Literal:
         options = list(typing.get_args(kind))
         return st.selectbox(label, options, index=options.index(default), key=key)
@@ -110,6 +136,20 @@ def _field(name: str, field: FieldInfo, *, key: str) -> Any:
         return tuple(line.strip() for line in text.splitlines() if line.strip())
     text = st.text_input(label, value=str(default or ""), key=key)
     return (text or None) if optional else text
+
+
+def _word_or_number(
+    label: str, default: Any, words: tuple[str, ...], low: float | None, high: float | None, *, key: str
+) -> Any:
+    """Draw a choice of words and, where a number is chosen instead, its field."""
+    own = "a number"
+    options = [*words, own]
+    start = options.index(default) if default in words else len(words)
+    chosen = st.selectbox(label, options, index=start, key=f"{key}.kind")
+    if chosen != own:
+        return chosen
+    first = float(default) if isinstance(default, int | float) else (low or 0.0)
+    return st.number_input(f"{label}, number", value=first, min_value=low, max_value=high, step=0.01, key=key)
 
 
 def _whole(limit: float | None) -> int | None:

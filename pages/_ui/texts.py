@@ -54,7 +54,10 @@ UNITS = {
     "source": ("everyone's records together", "All rows of one person, case or author count as one."),
 }
 
+UNIT_NOUNS = {"record": "a record", "source": "a person"}
+
 NO_BUDGET = "No budget is set. Both methods here make no formal claim, so there is none to spend."
+NO_CLAIM = "This method proves nothing, so it spends nothing. A release of its outputs makes the total unbounded."
 
 GLOSSARY = {
     "corpus": "One imported file of private text with its settings.",
@@ -66,7 +69,13 @@ GLOSSARY = {
     "threshold": "From this confidence on, a finding counts as accepted until someone decides otherwise.",
     "surrogate": "An invented value of the same type put in place of an identifier.",
     "guarantee": "What is proven about a method before any measurement. Most methods have none.",
-    "budget (ε)": "How much proven privacy loss all releases together may add up to.",
+    "budget (ε)": "How much proven privacy loss all runs with a guarantee together may add up to.",
+    "ε (epsilon)": "How much one person's text can change what leaves. Smaller protects more.",
+    "δ (delta)": "The chance that the promise of ε does not hold.",
+    "noise (σ)": "The spread of the random number added to each statistic before anything else sees it.",
+    "population": "The people behind one or more files. The budget is theirs and outlives a deleted file.",
+    "ledger": "The lines of every use of private text, each chained to the one before.",
+    "touch": "A use that no guarantee covers: a run without a proof, or an examination. It must stay inside.",
     "gate": "The policy's check-list; a release passes only when each rule is met.",
     "funnel": "How many outputs were made, dropped by which step, and kept.",
 }
