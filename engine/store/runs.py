@@ -44,6 +44,11 @@ class RunStation(ValueStation):
         with self.db.read() as connection:
             return _run_view(run_row(connection, run_id))
 
+    def diagnostics(self, run_id: str) -> dict[str, Any]:
+        """Return the numbers a run noted on its way, for internal figures; never released."""
+        with self.db.read() as connection:
+            return dict(run_row(connection, run_id).diagnostics or {})
+
     def delete_run(self, run_id: str) -> None:
         """Delete a run with its records, findings and jobs."""
         with self.db.write() as connection:
