@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 import engine
-from pages._ui import states
+from pages._ui import run_bought, run_budget, run_rounds, states
 from pages._ui.charts import bars
 from pages._ui.current import choose_run
 from pages._ui.method_cards import badge
@@ -30,6 +30,8 @@ def draw(workspace: engine.Workspace, run: Any, runs: list[Any]) -> None:
         _facts(run, runs)
     with right:
         _again(workspace, run)
+    run_rounds.draw(workspace, run)
+    run_bought.draw(workspace, run, runs)
 
 
 @st.fragment(run_every="1s")
@@ -42,6 +44,7 @@ def _live(workspace: engine.Workspace, run_id: str) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         draw_job(workspace, job, key="run.live", samples=False, cancel=True)
+        run_budget.draw(workspace, run)
         _funnel(run)
     with right:
         _outputs(list(job.sample))
@@ -83,6 +86,7 @@ def _ended(workspace: engine.Workspace, run: Any) -> None:
             _confirm_delete(workspace, run)
     left, right = st.columns([3, 2], gap="large")
     with left:
+        run_budget.draw(workspace, run)
         _funnel(run)
     with right:
         try:

@@ -1,0 +1,240 @@
+"""The formal budget of the people behind a corpus: limit, what is left, what-if, every line.
+
+Nothing here holds record text: ledger lines are public parameters, counts and ids.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+import engine
+from engine.dp.closed_form import noise_multiplier
+from engine.dp.events import Event
+from engine.dp.guarantee import Guarantee
+from engine.figures.budget import LINES, ledger_timeline, probability
+from pages._ui import examined_figure, states
+from pages._ui.pager import offset_of, pager
+from pages._ui.texts import count_of, plain, share, when
+
+PAGE = 50
+POPULATION = (
+    "The budget belongs to the people, not to the file. People are recognised by keyed hashes of their records, so "
+    "deleting a corpus and importing it again does not bring budget back, and a file that overlaps with an earlier "
+    "one shares its ledger. When two ledgers turn out to be about the same people, what was spent adds up and the "
+    "smaller limit holds."
+)
+LATE = (
+    "A limit that is changed after outputs were seen is a weaker promise: the change stands in the ledger as its own "
+    "line, with that sentence."
+)
+
+
+def headline(view: Any) -> None:
+    """Draw the total and what is left."""
+    if view.unbounded:
+        st.warning(f"**The formal total is unbounded.** {plain(view.sentence)}", icon=":material/all_inclusive:")
+    else:
+        st.markdown(plain(view.sentence))
+    st.progress(min(1.0, max(0.0, view.share)), text=bar_text(view))
+    with st.grid(4, min_column_width=170):
+        st.metric("Limit, ε", f"{view.limit_epsilon:g}", border=True, help=_limit_help(view))
+        st.metric("A further run may claim, ε", _left(view), border=True, help="At the limit's δ.")
+        st.metric("In use", share(view.share, 0), border=True, help="Share of the limit, reserved or drawn.")
+        st.metric("Drawn so far, ε", total(view), border=True, help="All mechanism outputs composed, at the limit's δ.")
+    st.caption(
+        f"δ of the limit: {view.limit_delta:.2e}, {probability(view.limit_delta)}. Runs add up in Rényi divergence of "
+        f"order {view.order}, fixed with the limit, so that a run may be chosen after looking at earlier ones."
+    )
+    if view.remaining_epsilon <= 0 and view.share < 1:
+        st.caption("The first run took the whole limit by its own exact accounting, so nothing else fits.")
+
+
+def bar_text(view: Any) -> str:
+    """Return the bar's words."""
+    if view.remaining_epsilon > 0:
+        return f"{share(view.share, 0)} in use, a further run may claim up to ε = {view.remaining_epsilon:.3g}"
+    return f"{share(view.share, 0)} in use, nothing is left"
+
+
+def total(view: Any) -> str:
+    """Return the formal total of what was drawn or released."""
+    if view.unbounded:
+        return "unbounded"
+    return "pending" if view.total_epsilon is None else f"{view.total_epsilon:.3g}"
+
+
+def _left(view: Any) -> str:
+    return f"{view.remaining_epsilon:.3g}" if view.remaining_epsilon > 0 else "nothing"
+
+
+def _limit_help(view: Any) -> str:
+    return "The default; nobody set one yet." if view.limit_is_default else "Set by a person; see the lines below."
+
+
+def set_limit(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+    """Draw the form that changes the limit."""
+    seen = bool((view.lines["kind"] == "spend").any()) if len(view.lines) else False
+    with st.expander("Set the limit", icon=":material/tune:", key="ledger.limit.box"):
+        st.markdown("What all runs with a guarantee together may cost the people behind this corpus, at most.")
+        left, right = st.columns(2)
+        with left:
+            epsilon = st.number_input(
+                "Limit, ε", min_value=0.01, max_value=100.0, value=float(view.limit_epsilon), step=0.5,
+                key=f"ledger.limit.epsilon.{corpus.id}",
+            )  # fmt: skip
+        with right:
+            delta = st.number_input(
+                "Limit, δ", min_value=1e-12, max_value=1e-3, value=float(view.limit_delta), step=1e-6, format="%.2e",
+                key=f"ledger.limit.delta.{corpus.id}",
+            )  # fmt: skip
+        (st.warning if seen else st.caption)(LATE + (" Outputs were already drawn." if seen else ""))
+        st.button(
+            "Set this limit", icon=":material/check:", key="ledger.limit.set",
+            on_click=states.act, args=(workspace.set_limit, corpus.id, epsilon, delta),
+            kwargs={"done": f"The limit is ε = {epsilon:g} at δ = {delta:.2e}."},
+        )  # fmt: skip
+
+
+def what_if(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+    """Draw what would be left after a run at a chosen ε."""
+    st.markdown("**What if a run claimed …**")
+    epsilon = st.slider("ε of the run", 0.1, 16.0, 4.0, 0.1, key="ledger.whatif", persist_state="session")
+    answer = workspace.what_if(corpus.id, one_gaussian(epsilon, view.limit_delta, corpus.unit))
+    if answer["allowed"]:
+        left = answer["remaining_after"]
+        after = f"a further run may claim up to ε = {left:.3g}" if left > 0 else "nothing is left"
+        st.progress(
+            min(1.0, max(0.0, answer["share_after"])), text=f"{share(answer['share_after'], 0)} in use, {after}"
+        )
+        st.caption(plain(answer["sentence"]))
+    else:
+        states.refused(answer["sentence"], "Choose a smaller ε, or set the limit anew before anything was drawn.")
+    st.caption("For a run with Gaussian noise; the Plan page answers for the very run you set up there.")
+
+
+def one_gaussian(epsilon: float, delta: float, unit: str) -> Guarantee:
+    """Return the guarantee of a single Gaussian release with this claim."""
+    event = Event("gaussian", "what if", noise_multiplier=noise_multiplier(epsilon, delta), unit=unit)
+    return Guarantee("dp", "A run that is only thought of.", epsilon=epsilon, delta=delta, unit=unit,
+                     adjacency="zero-out", events=(event.as_dict(),))  # fmt: skip
+
+
+def timeline(view: Any) -> None:
+    """Draw every line as a mark over time and as a table."""
+    if view.lines.empty:
+        st.caption("No line yet: the first run, examination or release writes one.")
+        return
+    examined_figure.draw(ledger_timeline(view.lines, view.limit_epsilon), key="ledger.lines.figure")
+    latest = view.lines.sort_values("seq", ascending=False)
+    begin = offset_of("ledger.lines.page", PAGE)
+    shown = table(latest.iloc[begin : begin + PAGE])
+    st.dataframe(shown, hide_index=True, column_config={
+        "ε": st.column_config.NumberColumn(format="%.4g"), "δ": st.column_config.NumberColumn(format="%.2e"),
+        "Sentence": st.column_config.TextColumn(width="large"),
+    }, alt="Every line of the ledger, latest first")  # fmt: skip
+    pager(len(latest), key="ledger.lines.page", size=PAGE, noun="lines")
+
+
+def table(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return ledger lines as people read them."""
+    return pd.DataFrame(
+        {
+            "Line": lines["seq"],
+            "When": [when(at) for at in lines["at"]],
+            "What": [LINES[kind][0] if kind in LINES else str(kind) for kind in lines["kind"]],
+            "Which": [str(what or "").replace("_", " ") for what in lines["what"]],
+            "Method": [method or "–" for method in lines["method"]],
+            "ε": pd.to_numeric(lines["epsilon"]),
+            "δ": pd.to_numeric(lines["delta"]),
+            "In use after": [share(value, 0) for value in pd.to_numeric(lines["share_after"])],
+            "Sentence": lines["sentence"],
+            "Who": lines["actor"],
+            "Run": [run_id or "–" for run_id in lines["run_id"]],
+        }
+    )
+
+
+def runs(view: Any, known: dict[str, Any]) -> None:
+    """Draw what each run with a guarantee claimed and drew, totals recomputed from its events."""
+    rows = run_rows(view, known)
+    if not rows:
+        return
+    st.markdown("**Runs with a guarantee**")
+    st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Claims, recomputed totals and outputs drawn, a row a run",
+                 column_config={name: st.column_config.NumberColumn(format="%.4g")
+                                for name in ("Claimed ε", "Recomputed ε")})  # fmt: skip
+    st.caption("Recomputed from the run's own list of mechanisms, which is fixed before it starts.")
+
+
+def run_rows(view: Any, known: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return one row a run that reserved budget, latest first."""
+    rows = []
+    for run_id, part in view.lines.sort_values("seq", ascending=False).groupby("run_id", sort=False):
+        kinds = part["kind"].value_counts()
+        if not kinds.get("reserve", 0):
+            continue
+        run = known.get(str(run_id))
+        guarantee = run.guarantee if run else {}
+        rows.append(
+            {
+                "Run": str(run_id),
+                "Method": run.title if run else "deleted; its lines stay",
+                "Claimed ε": guarantee.get("epsilon"),
+                "Recomputed ε": (guarantee.get("accounting") or {}).get("epsilon_pld"),
+                "Outputs drawn": int(kinds.get("spend", 0)),
+                "State": state_of(kinds),
+            }
+        )
+    return rows
+
+
+def state_of(kinds: Any) -> str:
+    """Return where a reservation stands, in words, from the counts of its lines by kind."""
+    if kinds.get("give_back", 0):
+        return "given back, nothing was drawn"
+    if kinds.get("settle", 0):
+        return "settled"
+    return f"reserved, {count_of(int(kinds.get('spend', 0)), 'output')} drawn" if kinds.get("spend", 0) else "reserved"
+
+
+def overview(workspace: engine.Workspace) -> None:
+    """Draw one row a corpus: its limit, what is left, and the total."""
+    rows = []
+    for corpus in workspace.corpora():
+        view = workspace.ledger(corpus.id)
+        rows.append(
+            {
+                "Corpus": corpus.name,
+                "People": view.population,
+                "Limit, ε": view.limit_epsilon,
+                "In use": share(view.share, 0),
+                "A further run may claim, ε": _left(view),
+                "Formal total": total(view),
+            }
+        )
+    if rows:
+        st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Budgets, a row a corpus")
+        st.caption("Corpora with the same entry under People share one budget.")
+
+
+def check(workspace: engine.Workspace) -> None:
+    """Verify the ledger's chain and keep the answer for this session; a callback."""
+    st.session_state["ledger.lines.checked"] = workspace.verify_ledger()
+
+
+def answer() -> None:
+    """Draw the answer of the last check."""
+    found = st.session_state.get("ledger.lines.checked")
+    if found is None:
+        return
+    if found["ok"]:
+        st.success(f"All {found['lines']:,} lines of the ledger hold together.", icon=":material/verified:")
+    else:
+        st.error(
+            f"**The ledger was changed.** Line {plain(found['first_bad'])} is the first that does not hold. "
+            "Keep this folder as it is and compare it with a backup.",
+            icon=":material/gpp_bad:",
+        )

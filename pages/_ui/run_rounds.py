@@ -1,0 +1,103 @@
+"""How a run went from round to round: votes, self-similarity, distance to private text, most similar pairs.
+
+All of it is internal: computed from private text, or from outputs in ways a guarantee does not cover.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+import engine
+from engine.figures.iterations import over_rounds
+from pages._ui import examined_figure
+
+Series = dict[int, float]
+
+
+@dataclass(frozen=True)
+class Course:
+    """A measure's words: title, axis with unit, which way is better, whether private text went into it."""
+
+    title: str
+    axis: str
+    better: str = ""
+    private: bool = True
+
+
+COURSES: dict[str, Course] = {
+    "votes": Course("Votes counted", "Votes (noisy count)", private=False),
+    "kept_votes": Course("Share of votes kept", "Share of all votes", "higher", private=False),
+    "votes_kept": Course("Share of votes kept", "Share of all votes", "higher", private=False),
+    "self_similarity": Course("Similarity of candidates to each other", "Mean cosine (0 to 1)", "lower", private=False),
+    "fid": Course("Distance to private text (FID)", "Fréchet distance, no unit", "lower"),
+    "mauve": Course("Closeness to private text (MAUVE)", "MAUVE (0 to 1)", "higher"),
+    "selected": Course("Candidates kept", "Candidates", private=False),
+    "population": Course("Candidates", "Candidates", private=False),
+    "suppressed": Course("Too similar, held back", "Candidates", private=False),
+    "loss": Course("Training loss", "Loss, nats a token", "lower"),
+}
+HIDDEN = ("iteration", "round", "n", "seconds")
+
+
+def draw(workspace: engine.Workspace, run: Any) -> None:
+    """Draw one curve a measure, and the most similar pairs, where the run has any."""
+    courses = series(workspace.diagnostics(run.id))
+    table = workspace.table(run.id, "iterations")
+    if table is not None:
+        courses |= from_table(table)
+    courses = {name: values for name, values in courses.items() if len(values) > 1}
+    if not courses:
+        return
+    st.subheader("Round by round", anchor=False)
+    st.badge("internal, may not be released", color="orange", icon=":material/lock:")
+    with st.grid(2, min_column_width=320):
+        for name, values in courses.items():
+            course = COURSES.get(name, Course(name.replace("_", " ").capitalize(), name.replace("_", " ")))
+            with st.container():
+                figure = over_rounds(
+                    list(values), list(values.values()),
+                    title=course.title, axis=course.axis, better=course.better, internal=course.private,
+                )  # fmt: skip
+                examined_figure.draw(figure, key=f"run.rounds.{run.id}.{name}")
+    if table is None and run.state == "done":
+        st.caption("Distance to private text over the rounds (FID, MAUVE) is measured when the run is examined.")
+
+
+def series(diagnostics: Mapping[str, Any]) -> dict[str, Series]:
+    """Return measure -> round -> value from what a run noted.
+
+    Either a measure maps rounds to numbers, or a round maps measures to numbers (under any name).
+    """
+    found: dict[str, Series] = {}
+    for name, body in diagnostics.items():
+        if not isinstance(body, Mapping):
+            continue
+        for key, value in body.items():
+            if not str(key).isdigit():
+                continue
+            if isinstance(value, Mapping):
+                for inner, number in value.items():
+                    _add(found, str(inner), int(key), number)
+            else:
+                _add(found, str(name), int(key), value)
+    return {name: dict(sorted(values.items())) for name, values in found.items()}
+
+
+def from_table(table: pd.DataFrame) -> dict[str, Series]:
+    """Return measure -> round -> value from the examination's table `iterations` (a row a round)."""
+    found: dict[str, Series] = {}
+    for row in table.sort_values("iteration").to_dict("records"):
+        for name, value in row.items():
+            if name not in HIDDEN:
+                _add(found, str(name), int(row["iteration"]), value)
+    return found
+
+
+def _add(found: dict[str, Series], name: str, at: int, value: Any) -> None:
+    if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
+        found.setdefault(name, {})[at] = float(value)
