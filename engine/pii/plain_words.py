@@ -1,7 +1,7 @@
 """Second thoughts about the tagger: shorthand, public bodies and readings that name nobody.
 
 Such a span keeps its place in the review queue as a suggestion but no longer counts as accepted. The words
-are data, one a line, in `assets/recognisers/plain/`.
+are data, one a line, in `assets/recognisers/plain/` and `bodies/`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from engine.pii.function_words import only_function_words
 from engine.pii.overlap import folded
 from engine.pii.recognisers import FOLDER, specs
 from engine.pii.spans import Span
+from engine.pii.state_bodies import names_state_body
 
 SUGGESTION = 0.45
 VITAL = regex.compile(r"[TP]\d{2,3}(?:\.\d)?", regex.I)
@@ -55,7 +56,8 @@ def doubted(text: str, span: Span) -> Span:
     short = letters < 2 and not (span.label == "DATE" or surface[:1].isupper())
     if span.label == "CODE" and VITAL.fullmatch(surface):
         return replace(span, score=SUGGESTION)
+    body = span.label == "ORGANISATION" and names_state_body(text, span.start, span.end)
     reading = number and span.label == "CODE" and READING.search(text[max(0, span.start - 10) : span.start]) is not None
-    if plain or short or reading or (span.label == "CODE" and letters < 2):
+    if plain or body or short or reading or (span.label == "CODE" and letters < 2):
         return replace(span, score=SUGGESTION)
     return span
