@@ -1,8 +1,8 @@
 """Made sentences for the tagger: clinic, court, support desk, letters and chat, filled with made-up people.
 
-Every sentence is the project's own; the grammar is `assets/models/tagger/made.yaml`. Slots that a person
-would mask carry a label, others (drugs, diseases, months as words, eponyms, courts of a whole country)
-teach what to leave alone.
+Every sentence is the project's own; the grammar is `assets/models/tagger/made*.yaml`. Slots that a person
+would mask carry a label, others (drugs, body parts, diseases, months as words, eponyms, courts and
+ministries of a whole country) teach what to leave alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import yaml
 
 from engine.models.tagger_data import MADE, Document, Segments
 
-GRAMMAR = Path(__file__).resolve().parents[2] / "assets" / "models" / "tagger" / "made.yaml"
+GRAMMAR = Path(__file__).resolve().parents[2] / "assets" / "models" / "tagger"
 SLOT = re.compile(r"\{(?:(lower|upper):)?([\w.-]+)\}")
 NUMBER = re.compile(r"(\d+)-(\d+)")
 EAST_SHARE = 0.25
@@ -30,7 +30,10 @@ LOCALES = (
 @lru_cache(maxsize=1)
 def grammar() -> dict[str, Any]:
     """Return word lists, slots and sentences of the grammar."""
-    found: dict[str, Any] = yaml.safe_load(GRAMMAR.read_text(encoding="utf-8"))
+    found: dict[str, Any] = {"words": {}, "slots": {}, "domains": {}}
+    for path in sorted(GRAMMAR.glob("made*.yaml")):
+        for part, entries in yaml.safe_load(path.read_text(encoding="utf-8")).items():
+            found[part] |= entries
     found["words"] = {k: [w.strip() for w in v.split("|")] for k, v in found["words"].items()}
     return found
 

@@ -36,6 +36,8 @@ def documents(args: argparse.Namespace, tab_ids: frozenset[str] | None, rng: ran
     others = tagger_data.read_sentences(args.data / "ner_permissive.jsonl.gz", rng=rng)
     others += tagger_data.read_presidio(args.data / "presidio_synth_v2.json.gz")
     others += made_documents(args.made, rng)
+    if args.plain:
+        others += tagger_data.read_plain(args.data / "lm" / "vaers_1990_1997.parquet", args.plain, rng)
     if args.others < 1:
         others = rng.sample(others, round(len(others) * args.others))
     out = [tagger_data.noisy(d, rng) for d in others]
@@ -155,6 +157,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--tab-documents", type=int, default=0, help="train on this many benchmark documents, 0 = all")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--made", type=int, default=6000, help="made documents an epoch")
+    parser.add_argument("--plain", type=int, default=2500, help="documents an epoch of narrative that names nobody")
     parser.add_argument("--others", type=float, default=1.0, help="share of the other documents an epoch")
     parser.add_argument("--tab-repeats", type=int, default=3, help="times each benchmark document comes an epoch")
     parser.add_argument("--pieces", type=int, default=3072, help="padded word pieces a batch")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import random
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from engine.models import minilm
 from engine.models.tagger import MAX_PIECES, TAGS, TYPES, load_tokenizer
@@ -13,6 +16,7 @@ from engine.models.tagger_data import (
     ALL,
     FOUR,
     MADE,
+    PLAIN,
     SETS,
     THREE,
     Document,
@@ -20,6 +24,8 @@ from engine.models.tagger_data import (
     batches,
     from_spans,
     noisy,
+    read_plain,
+    read_sentences,
     read_tab,
     spans_of,
     windows,
@@ -86,3 +92,52 @@ def test_benchmark_documents_keep_their_text(test_data: Path) -> None:
     documents = read_tab(test_data / "tab_train_92.jsonl.gz")
     assert len(documents) == 92
     assert sum(len(spans_of(d)[0]) for _, d in documents) == 373_811
+
+
+def test_narrative_that_names_nobody_has_no_name_place_of_work_or_figure(tmp_path: Path) -> None:
+    texts = [
+        "Pain in the left shoulder and neck, no fever. Dr lind was told the next day.",
+        "swelling went down to the elbow; seen at the clinic in leeds; rash on the collarbone and the back",
+        "Temp 104 for days. Gave Tylenol to the baby. the nurse said that it would go away soon",
+    ]
+    pd.DataFrame({"text": texts}).to_parquet(tmp_path / "a.parquet")
+    made = read_plain(tmp_path / "a.parquet", 3, random.Random(0))
+    kept = {part for d in made for part in d.segments[0][0].split("; ")}
+    assert kept <= {
+        "Pain in the left shoulder and neck, no fever",
+        "swelling went down to the elbow",
+        "rash on the collarbone and the back",
+    }
+    assert kept
+    assert all(d.types == PLAIN and d.segments[0][1] is None for d in made)
+    assert len(read_plain(tmp_path / "a.parquet", 1, random.Random(0))) == 1
+
+
+def test_bodies_of_the_state_may_be_left_in_by_the_sentence_corpora(tmp_path: Path) -> None:
+    rows = [
+        {
+            "split": "x",
+            "source": "gum",
+            "tokens": ["The", "Supreme", "Court", "sat"],
+            "tags": ["O", "B-ORG", "I-ORG", "O"],
+        },
+        {"split": "x", "source": "gum", "tokens": ["Nokia", "sells"], "tags": ["B-ORG", "O"]},
+    ]
+    with gzip.open(tmp_path / "s.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    found = {s for d in read_sentences(tmp_path / "s.jsonl.gz", rng=random.Random(0)) for s in d.segments if s[1]}
+    assert found == {("Supreme Court", "?ORGANISATION"), ("Nokia", "ORGANISATION")}
+
+
+def test_made_grammar_fills_every_template() -> None:
+    from engine.models.tagger_data_made import Filler, _sentence, grammar
+
+    filler = Filler(random.Random(5))
+    filler.meet()
+    templates = [t for d in grammar()["domains"].values() for t in d["sentences"]]
+    for template in templates:
+        assert not any("{" in text or "}" in text for text, _ in _sentence(template, filler))
+    forms = [f for s in grammar()["slots"].values() for f in s["forms"]]
+    for form in forms:
+        filler.now = filler.people[0]
+        assert "{" not in filler.expand(form)
