@@ -34,8 +34,12 @@ def draw(workspace: engine.Workspace, corpus: Any, facts: Any) -> None:
             answers = _questions(corpus, facts)
         with right:
             specs = {spec.id: spec for spec in workspace.methods()}
-            proposal = propose(answers, available=tuple(specs))
-            _proposal(workspace, corpus, proposal, specs)
+            try:
+                proposal = propose(answers, available=tuple(specs))
+            except engine.UserError as error:
+                st.warning(plain(str(error)), icon=":material/help:")
+            else:
+                _proposal(workspace, corpus, proposal, specs)
 
 
 def _questions(corpus: Any, facts: Any) -> Answers:
@@ -81,7 +85,8 @@ def _proposal(workspace: engine.Workspace, corpus: Any, proposal: Proposal, spec
         "Use this method and policy", icon=":material/check:", key="plan.wizard.use",
         on_click=_use, args=(proposal, spec.title, policy.title),
     )  # fmt: skip
-    if (proposal.unit, proposal.cap) != (corpus.unit, corpus.cap):
+    noisy = spec.kind == "dp"  # elsewhere the cap changes no promise
+    if proposal.unit != corpus.unit or (noisy and proposal.cap != corpus.cap):
         own = f"{UNITS[corpus.unit][0]}{_capped(corpus)}"
         st.info(
             f"This corpus protects {own}. Unit and cap are fixed when a file is loaded: load the file again with "
