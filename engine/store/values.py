@@ -93,13 +93,19 @@ class ValueStation(ReviewStation):
         table = [_value_row(row, shown[row.example]) for row in page]
         return pd.DataFrame(table, columns=VALUE_COLUMNS), len(rows)
 
-    def decide_value(self, corpus_id: str, value_key: str, action: str, label: str | None = None) -> int:
-        """Decide every span with one value and label; return how many."""
+    def decide_values(self, corpus_id: str, value_keys: Sequence[str], action: str, label: str | None = None) -> int:
+        """Decide every span with one of these values and labels, as one step of undo; return how many.
+
+        Raises:
+            NotFoundError: no span has any of the values any more; values that are gone are left out otherwise.
+        """
         check_action(action, label)
-        key, _, old_label = value_key.partition(".")
         with self.db.write() as connection:
             corpus_row(connection, corpus_id)
-            rows = alike_rows(connection, corpus_id, key, old_label)
+            rows = []
+            for value_key in dict.fromkeys(value_keys):
+                key, _, old_label = value_key.partition(".")
+                rows += alike_rows(connection, corpus_id, key, old_label)
             if not rows:
                 raise NotFoundError("no span has this value any more; a newer detection may have replaced it")
             return decisions.apply(connection, corpus_id, rows, action, label, self.actor)

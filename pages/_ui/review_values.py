@@ -81,10 +81,8 @@ def _bulk(workspace: engine.Workspace, corpus_id: str, chosen: list[str], places
 def _decide(
     workspace: engine.Workspace, corpus_id: str, chosen: list[str], action: str, label: str | None = None
 ) -> None:
-    """Decide on each chosen value; a callback."""
-    changed = 0
-    for key in chosen:
-        changed += states.act(workspace.decide_value, corpus_id, key, action, label) or 0
+    """Decide on the chosen values; a callback."""
+    changed = states.act(workspace.decide_values, corpus_id, chosen, action, label) or 0
     if changed:
         words = {"accept": "accepted", "reject": "rejected", "relabel": f"changed to {label_name(label or 'MISC')}"}
-        states.notice(f"{count_of(changed, 'place')} {words[action]}. Undo takes back one value at a time.")
+        states.notice(f"{count_of(changed, 'place')} {words[action]}. Undo takes all of it back.")

@@ -119,7 +119,7 @@ def test_an_added_span_must_lie_in_the_text(store, corpus, start, end):
         (lambda s, c: s.record_text(c, "nobody"), NotFoundError),
         (lambda s, c: s.review_queue(c, order="name"), UserError),
         (lambda s, c: s.values(c, state="lost"), UserError),
-        (lambda s, c: s.decide_value(c, "0" * 32 + ".PERSON", "accept"), NotFoundError),
+        (lambda s, c: s.decide_values(c, ["0" * 32 + ".PERSON"], "accept"), NotFoundError),
     ],
 )
 def test_wrong_requests_are_refused_and_change_nothing(store, corpus, call, error):
@@ -207,7 +207,7 @@ def test_values_group_spans_and_are_decided_together(store, corpus):
     assert total == 1
     key = found["value_key"].iloc[0]
     assert CANARY.casefold() not in key.casefold()
-    assert store.decide_value(corpus.id, key, "reject") == 8
+    assert store.decide_values(corpus.id, [key], "reject") == 8
     assert store.values(corpus.id, state="rejected")[1] == 1
     first = store.record_spans(corpus.id, "id2")["span_id"].iloc[0]
     store.decide(corpus.id, [first], "accept")
@@ -215,10 +215,20 @@ def test_values_group_spans_and_are_decided_together(store, corpus):
     assert (total, mixed["decided"].iloc[0]) == (1, 8)
 
 
+def test_a_decision_on_several_values_is_taken_back_as_one(store, corpus):
+    before, _ = store.values(corpus.id, labels=["PERSON"])
+    assert store.decide_values(corpus.id, list(before["value_key"][:3]), "reject") == 24
+    assert store.values(corpus.id, state="rejected")[1] == 3
+    assert store.undo(corpus.id) == "Took back: 24 spans rejected."
+    after, _ = store.values(corpus.id, labels=["PERSON"])
+    assert list(after["state"]) == list(before["state"])
+    assert store.undo(corpus.id) is None
+
+
 def test_gold_is_evaluated_against_itself(store, corpus):
     result = store.gold_evaluation(corpus.id)
     assert result["direct_recall"]["value"] == 1.0
-    store.decide_value(corpus.id, store.values(corpus.id, labels=["PERSON"])[0]["value_key"].iloc[0], "reject")
+    store.decide_values(corpus.id, [store.values(corpus.id, labels=["PERSON"])[0]["value_key"].iloc[0]], "reject")
     assert store.gold_evaluation(corpus.id)["direct_recall"]["value"] < 1.0
 
 
