@@ -11,7 +11,8 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine.dp.closed_form import noise_multiplier
+from engine.dp.closed_form import epsilon as epsilon_of
+from engine.dp.closed_form import gaussian_mu, noise_multiplier
 from engine.dp.events import Event
 from engine.dp.guarantee import Guarantee
 from engine.figures.budget import LINES, ledger_timeline, probability
@@ -132,7 +133,7 @@ def timeline(view: Any) -> None:
     begin = offset_of("ledger.lines.page", PAGE)
     shown = table(latest.iloc[begin : begin + PAGE])
     st.dataframe(shown, hide_index=True, column_config={
-        "ε": st.column_config.NumberColumn(format="%.4g"), "δ": st.column_config.NumberColumn(format="%.2e"),
+        **{name: st.column_config.TextColumn(alignment="right") for name in ("ε", "δ", "In use after")},
         "Sentence": st.column_config.TextColumn(width="large"),
     }, alt="Every line of the ledger, latest first")  # fmt: skip
     pager(len(latest), key="ledger.lines.page", size=PAGE, noun="lines")
@@ -144,17 +145,29 @@ def table(lines: pd.DataFrame) -> pd.DataFrame:
         {
             "Line": lines["seq"],
             "When": [when(at) for at in lines["at"]],
-            "What": [LINES[kind][0] if kind in LINES else str(kind) for kind in lines["kind"]],
-            "Which": [str(what or "").replace("_", " ") for what in lines["what"]],
-            "Method": [method or "–" for method in lines["method"]],
-            "ε": pd.to_numeric(lines["epsilon"]),
-            "δ": pd.to_numeric(lines["delta"]),
+            "What": [_kind(kind, what) for kind, what in zip(lines["kind"], lines["what"], strict=True)],
+            "Run": [_text(run_id) for run_id in lines["run_id"]],
+            "ε": [_short(value, ".4g") for value in pd.to_numeric(lines["epsilon"])],
+            "δ": [_short(value, ".2e") for value in pd.to_numeric(lines["delta"])],
             "In use after": [share(value, 0) for value in pd.to_numeric(lines["share_after"])],
             "Sentence": lines["sentence"],
             "Who": lines["actor"],
-            "Run": [run_id or "–" for run_id in lines["run_id"]],
         }
     )
+
+
+def _kind(kind: str, what: Any) -> str:
+    """Return a line's kind in words, with the statistic of a spend."""
+    name = LINES[kind][0] if kind in LINES else kind
+    return f"{name}: {_text(what).replace('_', ' ')}" if kind == "spend" else name
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) and value else "–"
+
+
+def _short(value: Any, digits: str) -> str:
+    return "–" if value is None or value != value else format(float(value), digits)
 
 
 def runs(view: Any, known: dict[str, Any]) -> None:
@@ -164,7 +177,7 @@ def runs(view: Any, known: dict[str, Any]) -> None:
         return
     st.markdown("**Runs with a guarantee**")
     st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Claims, recomputed totals and outputs drawn, a row a run",
-                 column_config={name: st.column_config.NumberColumn(format="%.4g")
+                 column_config={name: st.column_config.TextColumn(alignment="right")
                                 for name in ("Claimed ε", "Recomputed ε")})  # fmt: skip
     st.caption("Recomputed from the run's own list of mechanisms, which is fixed before it starts.")
 
@@ -177,18 +190,27 @@ def run_rows(view: Any, known: dict[str, Any]) -> list[dict[str, Any]]:
         if not kinds.get("reserve", 0):
             continue
         run = known.get(str(run_id))
-        guarantee = run.guarantee if run else {}
+        claimed = pd.to_numeric(part.loc[part["kind"] == "reserve", "epsilon"]).max()
         rows.append(
             {
                 "Run": str(run_id),
                 "Method": run.title if run else "deleted; its lines stay",
-                "Claimed ε": guarantee.get("epsilon"),
-                "Recomputed ε": (guarantee.get("accounting") or {}).get("epsilon_pld"),
+                "Claimed ε": _short(claimed, ".4g"),
+                "Recomputed ε": _short(recomputed(run.guarantee) if run else None, ".4g"),
                 "Outputs drawn": int(kinds.get("spend", 0)),
                 "State": state_of(kinds),
             }
         )
     return rows
+
+
+def recomputed(guarantee: dict[str, Any]) -> float | None:
+    """Return a run's ε from its own events: by formula, else as the accounting noted it."""
+    mu = gaussian_mu([Event.from_dict(event) for event in guarantee.get("events", ())])
+    if mu is not None and guarantee.get("delta"):
+        return epsilon_of(mu, float(guarantee["delta"]))
+    noted = guarantee.get("accounting") or {}
+    return noted.get("epsilon_pld", noted.get("epsilon_rdp"))
 
 
 def state_of(kinds: Any) -> str:

@@ -17,7 +17,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine.dp.closed_form import default_delta, delta_strict, gaussian_mu, posterior
+from engine.dp.closed_form import MAX_DELTA, default_delta, delta_strict, gaussian_mu, posterior
 from engine.dp.events import Event
 from engine.figures.budget import guarantee_curve, probability
 from pages._ui import examined_figure, method_cards
@@ -48,9 +48,10 @@ def knobs(method: Any, facts: Any, *, key: str) -> dict[str, float]:
         given = st.number_input(
             "δ: the chance that ε does not hold", min_value=low or 1e-12, max_value=high or 1e-3, value=None,
             step=1e-6, format="%.2e", key=f"{key}.delta", placeholder=f"{usual:.2e}",
-            help=f"Left empty: 1 / (N ln N) = {usual:.2e} for N = {facts.units:,}.",
+            help=f"Left empty: {usual:.2e}.",
         )  # fmt: skip
-        st.caption(f"Default δ = 1 / (N ln N) = {usual:.2e}, with N = {facts.units:,}: {probability(usual)}.")
+        formula = "at most 0.001, and 1 / (N ln N)" if usual >= MAX_DELTA else "1 / (N ln N)"
+        st.caption(f"Default {formula}, with N = {facts.units:,}: δ = {usual:.2e}, {probability(usual)}.")
         if given is not None:
             values["delta"] = float(given)
     return values
