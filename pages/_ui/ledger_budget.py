@@ -18,6 +18,8 @@ from engine.dp.guarantee import Guarantee
 from engine.figures.budget import LINES, ledger_timeline, probability
 from pages._ui import examined_figure, states
 from pages._ui.pager import offset_of, pager
+from pages._ui.plan_promise import wait
+from pages._ui.sliders import slider
 from pages._ui.texts import count_of, plain, share, when
 
 PAGE = 50
@@ -33,13 +35,13 @@ LATE = (
 )
 
 
-def headline(view: Any) -> None:
+def headline(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
     """Draw the total and what is left."""
     if view.unbounded:
         st.warning(f"**The formal total is unbounded.** {plain(view.sentence)}", icon=":material/all_inclusive:")
     else:
         st.markdown(plain(view.sentence))
-    st.progress(min(1.0, max(0.0, view.share)), text=bar_text(view))
+    st.progress(min(1.0, max(0.0, view.share)), text=f"{share(view.share, 0)} of the limit in use")
     with st.grid(4, min_column_width=170):
         st.metric("Limit, ε", f"{view.limit_epsilon:g}", border=True, help=_limit_help(view))
         st.metric("A further run may claim, ε", _left(view), border=True, help="At the limit's δ.")
@@ -51,13 +53,8 @@ def headline(view: Any) -> None:
     )
     if view.remaining_epsilon <= 0 and view.share < 1:
         st.caption("The first run took the whole limit by its own exact accounting, so nothing else fits.")
-
-
-def bar_text(view: Any) -> str:
-    """Return the bar's words."""
-    if view.remaining_epsilon > 0:
-        return f"{share(view.share, 0)} in use, a further run may claim up to ε = {view.remaining_epsilon:.3g}"
-    return f"{share(view.share, 0)} in use, nothing is left"
+    if not view.unbounded and view.total_epsilon is None:
+        wait(lambda: workspace.ledger(corpus.id).total_epsilon is None, key="ledger.wait.total", what="The total")
 
 
 def total(view: Any) -> str:
@@ -102,7 +99,7 @@ def set_limit(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
 def what_if(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
     """Draw what would be left after a run at a chosen ε."""
     st.markdown("**What if a run claimed …**")
-    epsilon = st.slider("ε of the run", 0.1, 16.0, 4.0, 0.1, key="ledger.whatif", persist_state="session")
+    epsilon = slider("ε of the run", 0.1, 16.0, 4.0, 0.1, key="ledger.whatif", persist=True)
     answer = workspace.what_if(corpus.id, one_gaussian(epsilon, view.limit_delta, corpus.unit))
     if answer["allowed"]:
         left = answer["remaining_after"]

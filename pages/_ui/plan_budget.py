@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
+from pages._ui import states
 from pages._ui.plan_promise import wait
 from pages._ui.texts import NO_CLAIM, plain, share
 
@@ -50,7 +51,10 @@ def buys(workspace: engine.Workspace, corpus: Any, method: Any, parameters: Mapp
         return
     st.subheader("What the budget buys", anchor=False)
     asked = dict(parameters)
-    found = workspace.buys(corpus.id, method.id, asked)
+    found = states.act(workspace.buys, corpus.id, method.id, asked)
+    states.flash()
+    if found is None:
+        return
     if found["pending"]:
         wait(
             lambda: bool(workspace.buys(corpus.id, method.id, asked)["pending"]),

@@ -20,8 +20,9 @@ import engine
 from engine.dp.closed_form import MAX_DELTA, default_delta, delta_strict, gaussian_mu, posterior
 from engine.dp.events import Event
 from engine.figures.budget import guarantee_curve, probability
-from pages._ui import examined_figure, method_cards
+from pages._ui import examined_figure, method_cards, states
 from pages._ui.parameters import limits
+from pages._ui.sliders import slider
 from pages._ui.texts import UNIT_NOUNS, plain, share
 
 EPSILONS = (0.1, 16.0)  # ends of the slider, inside the method's own limits
@@ -36,17 +37,17 @@ def knobs(method: Any, facts: Any, *, key: str) -> dict[str, float]:
         low, high = limits(fields["epsilon"])
         start = float(fields["epsilon"].get_default())
         ends = max(EPSILONS[0], low or 0.0), min(EPSILONS[1], high or math.inf)
-        chosen = st.slider(
-            "ε: how much one may change what leaves", *ends, start, 0.1, key=f"{key}.epsilon",
+        chosen = slider(
+            "ε, how much a single unit may change what leaves", *ends, start, 0.1, key=f"{key}.epsilon",
             help="Smaller protects more and tells less. Below 1 is strong, above 8 is weak.",
         )  # fmt: skip
         if chosen != start:
-            values["epsilon"] = float(chosen)
+            values["epsilon"] = round(chosen, 6)
     if "delta" in fields:
         usual = default_delta(facts.units)
         low, high = limits(fields["delta"])
         given = st.number_input(
-            "δ: the chance that ε does not hold", min_value=low or 1e-12, max_value=high or 1e-3, value=None,
+            "δ, the chance that ε does not hold", min_value=low or 1e-12, max_value=high or 1e-3, value=None,
             step=1e-6, format="%.2e", key=f"{key}.delta", placeholder=f"{usual:.2e}",
             help=f"Left empty: {usual:.2e}.",
         )  # fmt: skip
@@ -62,8 +63,11 @@ def draw(workspace: engine.Workspace, corpus: Any, method: Any, parameters: Mapp
     method_cards.badge(guarantee.kind)
     st.markdown(plain(guarantee.sentence))
     if guarantee.kind == "dp" and guarantee.epsilon:
-        curve = workspace.guarantee_curve(method.id, corpus_id=corpus.id, parameters=dict(parameters))
-        if guarantee.pending or curve["pending"]:
+        curve = states.act(workspace.guarantee_curve, method.id, corpus_id=corpus.id, parameters=dict(parameters))
+        states.flash()
+        if curve is None:
+            st.caption("The curve cannot be computed for these settings.")
+        elif guarantee.pending or curve["pending"]:
             wait(lambda: _pending(workspace, corpus, method, parameters), key="plan.wait.curve")
         else:
             _prior(corpus, guarantee, curve)
@@ -80,9 +84,12 @@ def draw(workspace: engine.Workspace, corpus: Any, method: Any, parameters: Mapp
 
 def _pending(workspace: engine.Workspace, corpus: Any, method: Any, parameters: Mapping[str, Any]) -> bool:
     asked: dict[str, Any] = {"corpus_id": corpus.id, "parameters": dict(parameters)}
-    if workspace.guarantee(method.id, **asked).pending:
-        return True
-    return bool(workspace.guarantee_curve(method.id, **asked)["pending"])
+    try:
+        if workspace.guarantee(method.id, **asked).pending:
+            return True
+        return bool(workspace.guarantee_curve(method.id, **asked)["pending"])
+    except engine.UserError:  # it cannot be computed; the page says why
+        return False
 
 
 @st.fragment(run_every="1s")
@@ -106,9 +113,7 @@ def strict_at(guarantee: Any, curve: Mapping[str, Any], epsilon: float) -> float
 def _prior(corpus: Any, guarantee: Any, curve: Mapping[str, Any]) -> None:
     """Draw the attacker's-prior slider and what it comes to."""
     noun = UNIT_NOUNS[corpus.unit]
-    prior = st.slider(
-        "How sure is an attacker beforehand?", 1, 99, 10, format="%d %%", key="plan.prior", persist_state="session"
-    )
+    prior = slider("How sure an attacker is beforehand", 1, 99, 10, 1, key="plan.prior", unit="%", persist=True)
     after = posterior(prior / 100, guarantee.epsilon)
     chance = strict_at(guarantee, curve, guarantee.epsilon)
     st.markdown(prior_sentence(prior / 100, after, chance, noun, guarantee.adjacency))
