@@ -37,6 +37,8 @@ JOBS = {
     "detect": "Looking for identifiers",
     "synthesize": "Making synthetic text",
     "examine": "Measuring privacy and utility",
+    "account": "Computing the exact accounting",
+    "signal": "Computing what a budget buys",
 }
 
 STEPS = {
