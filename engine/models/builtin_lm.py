@@ -33,7 +33,7 @@ class BuiltinGenerator:
     """
 
     id = "builtin"
-    capabilities = frozenset({"logprobs", "block_tokens"})
+    capabilities = frozenset({"logprobs", "block_tokens", "train"})
 
     def __init__(self, folder: Path, batch_size: int = 32) -> None:
         self.net: LlamaNet = load_folder(folder)
