@@ -130,7 +130,7 @@ def timeline(view: Any) -> None:
     begin = offset_of("ledger.lines.page", PAGE)
     shown = table(latest.iloc[begin : begin + PAGE])
     st.dataframe(shown, hide_index=True, column_config={
-        **{name: st.column_config.TextColumn(alignment="right") for name in ("ε", "δ", "In use after")},
+        **{name: st.column_config.TextColumn(alignment="right", width=90) for name in ("ε", "δ", "In use after")},
         "Sentence": st.column_config.TextColumn(width="large"),
     }, alt="Every line of the ledger, latest first")  # fmt: skip
     pager(len(latest), key="ledger.lines.page", size=PAGE, noun="lines")

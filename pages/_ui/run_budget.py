@@ -19,7 +19,7 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
     own = lines[lines["run_id"] == run.id]
     kinds = own["kind"].value_counts()
     drawn, planned = int(kinds.get("spend", 0)), planned_outputs(run.guarantee)
-    st.markdown(f"**Budget** {plain(sentence(drawn, planned, state_of(kinds) if len(own) else ''))}")
+    st.markdown(f"**Budget.** {plain(sentence(drawn, planned, state_of(kinds) if len(own) else ''))}")
     if planned:
         st.progress(min(1.0, drawn / planned), text=f"{drawn:,} of {count_of(planned, 'mechanism output')} drawn")
 
