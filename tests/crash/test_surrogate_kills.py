@@ -1,47 +1,23 @@
 """The product's own worker and a real method, killed (SIGKILL) in the middle."""
 
-import os
-import random
-import signal
-import time
-
 import pytest
 
-from engine.corpus.mapping import ColumnMapping
 from engine.corpus.samples import generate
-from engine.workspace import open_workspace
-from tests.crash.test_kills import done, table
-from tests.jobs.conftest import wait
-
-MAPPING = ColumnMapping(
-    text="text", record_id="record_id", source_id="source_id", label="label", keep=(), spans="spans"
-)
+from tests.crash.conftest import SAMPLE
+from tests.crash.killing import completed, enqueue, kill_worker, strike_at_random
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(8, marks=[pytest.mark.slow, pytest.mark.timeout(900)])])
-def test_a_killed_surrogate_run_equals_an_undisturbed_one(tmp_path, kills):
-    workspace = open_workspace(tmp_path / "workspace", "tester")
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=[pytest.mark.slow, pytest.mark.timeout(600)])])
+def test_a_killed_surrogate_run_equals_an_undisturbed_one(own_workspace, kills):
     letters = generate("support_tickets", 600 * kills, 5)
-    corpus = workspace.import_table(letters, MAPPING, name="Tickets", unit="source", cap=50)
-    workspace.use_gold(corpus.id)
-    try:
-        whole = workspace.synthesize(corpus.id, "surrogate", seed=4)
-        assert wait(workspace, workspace.run(whole).job_id, seconds=120).state == "done"
-        killed = workspace.synthesize(corpus.id, "surrogate", seed=4)
-        job_id, rng, hits = workspace.run(killed).job_id, random.Random(3), 0
-        count = workspace.run(killed).count
-        for amount in sorted(rng.sample(range(1, count - 128), kills)):
-            deadline = time.monotonic() + 60
-            while done(workspace, job_id)[0] < amount and done(workspace, job_id)[1] != "done":
-                assert time.monotonic() < deadline
-                workspace.ensure_worker()
-            pid = workspace.worker_status()["pid"]
-            if pid is not None and done(workspace, job_id)[1] != "done":
-                os.kill(pid, signal.SIGKILL)
-                hits += 1
-        assert wait(workspace, job_id, seconds=120).state == "done"
-        assert hits >= 1
-        assert table(workspace, killed) == table(workspace, whole)
-    finally:
-        workspace.stop_worker()
-        workspace.close()
+    corpus = own_workspace.import_table(letters, SAMPLE, name="Tickets", unit="source", cap=50)
+    own_workspace.use_gold(corpus.id)
+
+    def begin():
+        return enqueue(own_workspace, corpus.id, "surrogate", seed=4)
+
+    expected = completed(begin())
+    tables, hits = strike_at_random(begin, kill_worker, kills, nudge=own_workspace.ensure_worker, pause_seconds=0.02)
+    assert len(hits) == kills
+    assert all(table == expected for table in tables)
+    assert len({row[1] for row in expected[0]}) == expected[2] > 400 * kills
