@@ -7,10 +7,12 @@ from engine.figures.budget import guarantee_curve, ledger_timeline
 from engine.figures.iterations import over_rounds
 from engine.figures.privacy import closeness, triple_bars
 from engine.figures.runs import funnel, pareto, side_by_side
+from engine.figures.thresholds import attack_grid
 from engine.figures.utility import lengths, text_map, utility_dots
 
 __all__ = [
     "Figure",
+    "attack_grid",
     "closeness",
     "funnel",
     "guarantee_curve",

@@ -46,7 +46,8 @@ def checked(spec: Any, settings: dict[str, Any]) -> dict[str, Any] | None:
         spec.parameters.model_validate(settings)
     except ValidationError as error:
         for item in error.errors(include_input=False):
-            st.error(f"{title(str(item['loc'][0]))}: {plain(item['msg'])}", icon=":material/error:")
+            where = f"{title(str(item['loc'][0]))}: " if item["loc"] else ""  # a rule about several has no place
+            st.error(f"{where}{plain(item['msg'].removeprefix('Value error, '))}", icon=":material/error:")
         return None
     return settings
 

@@ -26,6 +26,8 @@ from pages._ui.sliders import slider
 from pages._ui.texts import UNIT_NOUNS, plain, share
 
 EPSILONS = (0.1, 16.0)  # ends of the slider, inside the method's own limits
+BOUND = "ε, how much a single unit may change what leaves"
+CHOICE_ONLY = "ε that the noisy choice is made for; it bounds nothing that leaves"
 OWN = ("epsilon", "delta")  # parameters that have a knob here instead of in the form
 
 
@@ -37,8 +39,9 @@ def knobs(method: Any, facts: Any, *, key: str) -> dict[str, float]:
         low, high = limits(fields["epsilon"])
         start = float(fields["epsilon"].get_default())
         ends = max(EPSILONS[0], low or 0.0), min(EPSILONS[1], high or math.inf)
+        title = BOUND if method.kind == "dp" else CHOICE_ONLY
         chosen = slider(
-            "ε, how much a single unit may change what leaves", *ends, start, 0.1, key=f"{key}.epsilon",
+            title, *ends, start, 0.1, key=f"{key}.epsilon",
             help="Smaller protects more and tells less. Below 1 is strong, above 8 is weak.",
         )  # fmt: skip
         if chosen != start:

@@ -76,3 +76,15 @@ def test_rounds_say_which_way_they_went(values, better, words):
     figure = figures.over_rounds([1, 2, 3], values, title="Distance", axis="distance", better=better)
     assert words in figure.takeaway
     assert "must not leave" in figure.caveat
+
+
+def test_attack_grid_names_the_range_and_the_runs_own_cell():
+    rows = [
+        {"similarity_keep": a, "nll_keep": b, "retained": 10, "auc": 0.5 + a * b / 10}
+        for a in (0.5, 1.0)
+        for b in (0.5, 1.0)
+    ]
+    figure = figures.attack_grid([*rows, {"similarity_keep": 0.5, "nll_keep": 0.1, "auc": float("nan")}], (0.9, 0.9))
+    assert "between 0.53 and 0.60" in figure.takeaway  # 0.5 + 0.025, 0.5 + 0.1
+    assert "about 0.60" in figure.takeaway
+    assert "Too few" in figures.attack_grid([]).takeaway
