@@ -81,7 +81,18 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
                 (("--labels",), {"type": int, "default": 0, "help": "number of labels"}),
             ],
         ),
-        "plan": ("say what a run would cost", [corpus, method, settings, count]),
+        "plan": ("say what a run would cost", [corpus, method, settings, count, *budget]),
+        "ledger": (
+            "print the budget of the people behind a corpus and every line of its use",
+            [
+                corpus,
+                (
+                    ("--set-limit",),
+                    {"nargs": 2, "type": float, "metavar": ("EPS", "DELTA"), "help": "the most all runs may cost"},
+                ),
+                (("--export",), {"action": "store_true", "help": "with the hashes that chain the lines"}),
+            ],
+        ),
         "synthesize": (
             "run a method",
             [

@@ -200,20 +200,34 @@ def guarantee(options: Namespace) -> dict[str, Any]:
 
 
 def plan(options: Namespace) -> dict[str, Any]:
-    """Print what a run would cost."""
-    return _open(options).plan(
-        options.corpus, options.method, count=options.count, parameters=parse_settings(options.set)
-    )
+    """Print what a run would cost, also of the budget."""
+    workspace, parameters = _open(options), _budget(options, parse_settings(options.set))
+    workspace.wait_guarantee(options.method, corpus_id=options.corpus, parameters=parameters)
+    return workspace.plan(options.corpus, options.method, count=options.count, parameters=parameters)
+
+
+def ledger(options: Namespace) -> dict[str, Any]:
+    """Print the ledger of the people behind a corpus, after changing its limit where asked to."""
+    workspace = _open(options)
+    if options.set_limit:
+        workspace.set_limit(options.corpus, *options.set_limit)
+    workspace.wait_total(options.corpus)
+    if options.export:
+        return dict(json.loads(workspace.ledger_export(options.corpus)))
+    view = workspace.ledger(options.corpus)
+    fields = {name: value for name, value in vars(view).items() if name != "lines"}
+    return {"corpus": options.corpus, **fields, "lines": view.lines.to_dict(orient="records")}
 
 
 def synthesize(options: Namespace) -> dict[str, Any]:
     """Run a method and wait for its records."""
-    workspace = _open(options)
+    workspace, parameters = _open(options), _budget(options, parse_settings(options.set))
+    workspace.wait_guarantee(options.method, corpus_id=options.corpus, parameters=parameters)
     run_id = workspace.synthesize(
         options.corpus,
         options.method,
         count=options.count,
-        parameters=_budget(options, parse_settings(options.set)),
+        parameters=parameters,
         seed=options.seed,
         model=options.model,
     )
@@ -289,13 +303,14 @@ def verify(options: Namespace) -> dict[str, Any]:
 
 
 def audit(options: Namespace) -> dict[str, Any]:
-    """Print the audit log, or check its chain."""
+    """Print the audit log, or check its chain and the ledger's."""
     workspace = _open(options)
     if options.verify:
-        verdict = workspace.verify_audit()
-        if not verdict["ok"]:
-            raise UnderstudyError(f"the audit chain is broken at line {verdict['first_bad']}")
-        return verdict
+        verdict, lines = workspace.verify_audit(), workspace.verify_ledger()
+        for name, found in (("audit", verdict), ("ledger", lines)):
+            if not found["ok"]:
+                raise UnderstudyError(f"the {name} chain is broken at line {found['first_bad']}")
+        return {**verdict, "ledger": lines}
     return {"audit": workspace.audit(limit=1_000_000).to_dict(orient="records")}
 
 
@@ -370,6 +385,7 @@ VERBS: dict[str, Callable[[Namespace], dict[str, Any]]] = {
     "methods": methods,
     "guarantee": guarantee,
     "plan": plan,
+    "ledger": ledger,
     "synthesize": synthesize,
     "runs": runs,
     "resume": resume,

@@ -46,6 +46,7 @@ class DoctorStation(JobStation):
             self._schema(),
             self._integrity(),
             self._audit_chain(),
+            self._ledger_chain(),
             self._worker(),
             _streamlit("browser", "gatherUsageStats", False, "telemetry"),
             _streamlit("server", "address", "127.0.0.1", "listens on this machine only", also=("localhost",)),
@@ -134,6 +135,11 @@ class DoctorStation(JobStation):
         result = self.verify_audit()
         detail = f"{result['lines']} lines, chain holds" if result["ok"] else f"broken at line {result['first_bad']}"
         return _check("audit log", result["ok"], detail)
+
+    def _ledger_chain(self) -> dict[str, Any]:
+        result = self.verify_ledger()
+        detail = f"{result['lines']} lines, chain holds" if result["ok"] else f"broken at line {result['first_bad']}"
+        return _check("ledger", result["ok"], detail)
 
     def _worker(self) -> dict[str, Any]:
         status = launch.worker_status(self.folder)

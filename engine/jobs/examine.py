@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
 from engine.errors import UserError
 from engine.jobs.task import Stopped, Task
 from engine.store.runs import run_row
 from engine.store.summaries import corpus_row
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TOUCHED = "The run's records were measured against private ones; the results are internal and must not leave."
 
 
 def run(task: Task) -> None:
@@ -21,10 +29,11 @@ def run(task: Task) -> None:
         raise UserError("this run has no records to examine; run the method again with other settings")
     privacy, utility = bool(task.arguments["privacy"]), bool(task.arguments["utility"])
     records = store._frame(task.corpus_id)
+    train = records[records["split"] == "train"].reset_index(drop=True)
     output = examine_run(
         ExamineInput(
             synthetic=synthetic,
-            train=records[records["split"] == "train"].reset_index(drop=True),
+            train=train,
             holdout=records[records["split"] == "holdout"].reset_index(drop=True),
             train_spans=store.accepted_spans(task.corpus_id, "train"),
             holdout_spans=store.accepted_spans(task.corpus_id, "holdout"),
@@ -42,11 +51,24 @@ def run(task: Task) -> None:
         raise Stopped
     groups = [name for name, wanted in (("privacy", privacy), ("utility", utility)) if wanted]
     try:
-        store._save_tables(task.run_id, output.tables)
+        store._save_tables(task.run_id, {**output.tables, **_iterations(task, list(train["text"]))})
         with task.batch("store findings", 1, 1) as connection:
             store._save_examination(
                 connection, task.run_id, output.findings, output.record_risk, row.corpus_revision, groups
             )
+            store._touch(connection, task.run_id, "examination", TOUCHED)
     except Stopped:
         store._sweep()  # the run was deleted meanwhile: its tables go too
         raise
+
+
+def _iterations(task: Task, texts: list[str]) -> dict[str, pd.DataFrame]:
+    """Return the table of a run's rounds against the training part; none where the method works in no rounds."""
+    snapshots = task.store._snapshots(task.run_id)
+    if not snapshots or find_spec("engine.analysis.iterations") is None:
+        return {}
+    from engine.analysis.iterations import iteration_table
+
+    task.report("rounds", 0, len(snapshots))
+    tables = [table.assign(iteration=number) for number, table in snapshots]
+    return {"iterations": iteration_table(tables, texts, task.models.embedder())}

@@ -9,16 +9,15 @@ from typing import Any
 
 from sqlalchemy import select, update
 
-from engine.dp.guarantee import Guarantee
 from engine.errors import NotFoundError, UserError
 from engine.jobs import launch
+from engine.jobs.budget import BudgetStation, find_method
 from engine.methods.base import Facts, Method, MethodSpec, Plan, parse_parameters
 from engine.store import queue
 from engine.store.audit import now
 from engine.store.base import new_id
 from engine.store.runs import run_row
 from engine.store.schema import jobs, runs
-from engine.store.service import ServiceStation
 from engine.store.summaries import corpus_row
 from engine.store.views import CorpusSummary, JobView
 
@@ -27,7 +26,7 @@ LARGEST_COUNT = 1_000_000
 PACKAGES = ("understudy", "torch", "transformers", "presidio-analyzer", "spacy", "pandas", "sqlalchemy")
 
 
-class JobStation(ServiceStation):
+class JobStation(BudgetStation):
     """What enqueues, cancels and watches jobs."""
 
     def methods(self) -> tuple[MethodSpec, ...]:
@@ -42,32 +41,6 @@ class JobStation(ServiceStation):
 
         return [dict(model) for model in builtin_models()]
 
-    def guarantee(
-        self,
-        method: str,
-        *,
-        corpus_id: str | None = None,
-        parameters: Mapping[str, Any] | None = None,
-        facts: Facts | None = None,
-    ) -> Guarantee:
-        """Return what a method promises with these parameters on a corpus, or on given public facts."""
-        known = _method(method)
-        if facts is None:
-            facts = self.facts(corpus_id) if corpus_id is not None else Facts(records=1000, units=1000)
-        return known.guarantee(parse_parameters(known.spec, parameters), facts)
-
-    def facts(self, corpus_id: str) -> Facts:
-        """Return the public quantities of a corpus' training part."""
-        summary, statistics = self.corpus(corpus_id), self.statistics(corpus_id)
-        return Facts(
-            records=statistics.train_records,
-            units=statistics.train_units,
-            unit=summary.unit,
-            cap=summary.cap,
-            labels=sum(label != "" for label in statistics.labels),
-            mean_characters=float(statistics.characters.get("mean", 0.0)),
-        )
-
     def plan(
         self,
         corpus_id: str,
@@ -76,18 +49,25 @@ class JobStation(ServiceStation):
         count: int | None = None,
         parameters: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Return `plan`, `guarantee`, `blockers` (sentences; a run is refused) and `warnings`."""
-        known, summary, facts = _method(method), self.corpus(corpus_id), self.facts(corpus_id)
+        """Return `plan`, `guarantee`, `blockers` (sentences; a run is refused), `warnings` and `what_if`.
+
+        `what_if` is the budget before and after, None without a formal claim and while that is pending.
+        """
+        known, summary, facts = find_method(method), self.corpus(corpus_id), self.facts(corpus_id)
         values = parse_parameters(known.spec, self._with_domain(known.spec, parameters))
         wanted = self._count(known, facts, count)
         blockers = self._blockers(known, summary, facts)
         plan: Plan = known.plan(values, facts, wanted)
+        claim = self._guarantee_now(known, values, facts)
+        budget = None if claim.pending or claim.kind != "dp" else self.what_if(corpus_id, claim)
+        if budget is not None and not budget["allowed"]:
+            blockers.append(budget["sentence"])
         warnings = list(plan.notes)
         if "spans" in known.spec.needs and summary.span_source == "detected" and not summary.reviewed:
             warnings.append("Nobody has reviewed the detected spans yet; missed ones stay as they are.")
         if count is not None and count != wanted:
             warnings.append(f"{known.spec.title} makes at most one output a training record: {wanted:,}.")
-        return {"plan": plan, "guarantee": known.guarantee(values, facts), "blockers": blockers, "warnings": warnings}
+        return {"plan": plan, "guarantee": claim, "blockers": blockers, "warnings": warnings, "what_if": budget}
 
     def detect(self, corpus_id: str) -> str:
         """Queue a detection and return its job id; an active one of this corpus is returned instead."""
@@ -113,7 +93,9 @@ class JobStation(ServiceStation):
         seed: int = 0,
         model: str = "builtin",
     ) -> str:
-        """Queue a run and return its id.
+        """Queue a run and return its id; a `dp` run reserves its budget at once.
+
+        Where the exact accounting is not there yet, the worker computes it and reserves before it begins.
 
         Args:
             count: outputs wanted; every training record for a one-to-one method, else 500.
@@ -121,8 +103,9 @@ class JobStation(ServiceStation):
 
         Raises:
             UserError: a parameter breaks a rule, or the method needs spans and the corpus has none.
+            RefusedError: the budget of the people behind the corpus does not cover the run.
         """
-        known, summary, facts = _method(method), self.corpus(corpus_id), self.facts(corpus_id)
+        known, summary, facts = find_method(method), self.corpus(corpus_id), self.facts(corpus_id)
         values = parse_parameters(known.spec, self._with_domain(known.spec, parameters))
         wanted = self._count(known, facts, count)
         blockers = self._blockers(known, summary, facts)
@@ -130,7 +113,7 @@ class JobStation(ServiceStation):
             blockers.append(f"model: must be 'builtin' in this edition, is {model!r}")
         if blockers:
             raise UserError(" ".join(blockers))
-        run_id = new_id("r")
+        run_id, claim = new_id("r"), self._guarantee_now(known, values, facts).as_dict()
         with self.db.write() as connection:
             row = corpus_row(connection, corpus_id)
             connection.execute(
@@ -147,12 +130,13 @@ class JobStation(ServiceStation):
                     created=now(),
                     funnel={},
                     diagnostics={},
-                    guarantee=known.guarantee(values, facts).as_dict(),
+                    guarantee=claim,
                     manifest={"versions": versions(), "seed": int(seed)},
                     revision=row.revision,
                     needs_spans="spans" in known.spec.needs,
                 )
             )
+            self._reserve_budget(connection, run_id, corpus_id, known.spec.id, claim)
             job_id = queue.enqueue(connection, "synthesize", corpus_id=corpus_id, run_id=run_id)
             connection.execute(update(runs).where(runs.c.id == run_id).values(job_id=job_id))
             self._audit(connection, "run asked for", run_id, corpus=corpus_id, method=known.spec.id, count=wanted)
@@ -188,10 +172,16 @@ class JobStation(ServiceStation):
             else:
                 _job_row(connection, job_or_run_id)
                 active = [job_or_run_id]
-            return sum(queue.cancel(connection, job_id) for job_id in active) > 0
+            cancelled = sum(queue.cancel(connection, job_id) for job_id in active)
+            self._settle(connection)
+            return cancelled > 0
 
     def resume(self, run_id: str) -> str:
-        """Continue a cancelled or failed run where it stopped; return the new job's id."""
+        """Continue a cancelled or failed run where it stopped; return the new job's id.
+
+        Raises:
+            RefusedError: its budget was given back and does not fit any more.
+        """
         with self.db.write() as connection:
             row = run_row(connection, run_id)
             if row.state in queue.ACTIVE:
@@ -200,6 +190,7 @@ class JobStation(ServiceStation):
                 raise UserError("this run is done; there is nothing to resume")
             if row.needs_spans and row.revision != row.corpus_revision:
                 raise UserError("the reviewed spans changed since this run began; start a new run instead")
+            self._reserve_budget(connection, run_id, row.corpus_id, row.method, row.guarantee)
             job_id = queue.enqueue(connection, "synthesize", corpus_id=row.corpus_id, run_id=run_id)
             connection.execute(
                 update(runs).where(runs.c.id == run_id).values(state="queued", error=None, finished=None, job_id=job_id)
@@ -246,14 +237,6 @@ class JobStation(ServiceStation):
     def _wake(self) -> None:
         launch.ensure_worker(self.folder)
 
-    def _with_domain(self, spec: MethodSpec, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Return the parameters with the domain from the settings where it was left to the program."""
-        given = dict(parameters or {})
-        domain = self.setting("domain", "auto")
-        if "domain" in spec.parameters.model_fields and given.get("domain", "auto") == "auto" and domain != "auto":
-            given["domain"] = domain
-        return given
-
     @staticmethod
     def _count(method: Method, facts: Facts, count: int | None) -> int:
         if count is not None and not 1 <= count <= LARGEST_COUNT:
@@ -283,12 +266,6 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
-
-
-def _method(method_id: str) -> Method:
-    from engine.methods import get_method
-
-    return get_method(method_id)
 
 
 def _job_row(connection: Any, job_id: str) -> Any:

@@ -2,6 +2,9 @@
 
 Each step's state, records and funnel go into the database in one transaction. Record ids follow
 from the position within the run, so an interrupted run's ids and count equal an uninterrupted one's.
+
+A method of kind `dp` sees no record: it gets an empty table and mechanisms bound to the training part, whose
+outputs and ledger lines are stored before the method gets them. The budget is reserved before it begins.
 """
 
 from __future__ import annotations
@@ -14,14 +17,17 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from sqlalchemy import Connection, select, update
 
+from engine.jobs.private import mechanisms
 from engine.jobs.task import Stopped, Task
 from engine.methods.base import Context, Step, parse_parameters
+from engine.store.ledger import stored_guarantee
 from engine.store.runs import run_row
 from engine.store.schema import runs, synthetic
 from engine.store.spans import ACCEPTED_COLUMNS
 from engine.store.summaries import corpus_row
 
 if TYPE_CHECKING:
+    from engine.dp.guarantee import Guarantee
     from engine.methods.base import Method
 
 COLUMNS = ["record_id", "text", "source_id", "label"]
@@ -33,13 +39,15 @@ def run(task: Task) -> None:
 
     with task.store.db.read() as connection:
         row = run_row(connection, task.run_id)
-        unit = corpus_row(connection, row.corpus_id).unit
     method = get_method(row.method)
+    claim = _reserved(task, row, method)
     position, begun = row.kept, time.monotonic()
-    for step in method.run(_context(task, row, unit, method)):
+    for step in method.run(_context(task, row, method, claim)):
         seconds, begun = time.monotonic() - begun, time.monotonic()
         cursor = {"records": position + len(step.records)}
         sample = [r.text for r in step.records]
+        if step.snapshot is not None:
+            task.store._save_snapshot(task.run_id, step.snapshot)
         with task.batch(step.stage, step.done, step.total, cursor=cursor, sample=sample[-5:]) as connection:
             _commit(connection, task.run_id, position, step, seconds)
         position += len(step.records)
@@ -48,21 +56,52 @@ def run(task: Task) -> None:
         raise Stopped
 
 
-def _context(task: Task, row: Any, unit: str, method: Method) -> Context:
-    needs, store = set(method.spec.needs), task.store
-    records = keyed_order(store._frame(task.corpus_id, "train", [*COLUMNS, "split"]), store._subkey("order"))
-    if "spans" in needs:
+def _reserved(task: Task, row: Any, method: Method) -> Guarantee:
+    """Return the run's guarantee with its budget reserved, or its use of private records written down.
+
+    Raises:
+        RefusedError: the budget does not cover the run.
+    """
+    store, claim = task.store, stored_guarantee(row.guarantee)
+    if claim.pending:
+        task.report("account", 0, 1)
+        values = parse_parameters(method.spec, row.parameters)
+        claim = store._promise(method, values, store.facts(task.corpus_id), wait=True)
+    with store.db.write() as connection:
+        if run_row(connection, task.run_id).guarantee.get("pending"):
+            connection.execute(update(runs).where(runs.c.id == task.run_id).values(guarantee=claim.as_dict()))
+        store._reserve_budget(connection, task.run_id, task.corpus_id, row.method, claim.as_dict())
+        if method.spec.kind != "dp":
+            store._touch(connection, task.run_id, "run", _touched(method), once=True)
+    return claim
+
+
+def _touched(method: Method) -> str:
+    if method.spec.kind == "selection-only":
+        return (
+            f"{method.spec.title} reads private records; only its choice among candidates is noisy. "
+            "Its output has no formal guarantee and must stay inside."
+        )
+    return f"{method.spec.title} reads private records without a formal guarantee; its output must stay inside."
+
+
+def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
+    needs, store, private = set(method.spec.needs), task.store, method.spec.kind == "dp"
+    with store.db.read() as connection:
+        corpus = corpus_row(connection, task.corpus_id)
+    records = keyed_order(store._frame(task.corpus_id, "train", [*COLUMNS, "split"]), store._subkey("order"))[COLUMNS]
+    if "spans" in needs and not private:
         spans = store.accepted_spans(task.corpus_id, "train")
     else:
         spans = pd.DataFrame(columns=ACCEPTED_COLUMNS)
     models = task.models
     return Context(
-        records=records[COLUMNS],
+        records=records.iloc[:0] if private else records,
         spans=spans,
         count=row.count,
         parameters=parse_parameters(method.spec, row.parameters),
         seed=row.seed,
-        unit=unit,
+        unit=corpus.unit,
         state=row.state_json,
         generator=models.generator(row.model) if "generator" in needs else None,
         operators=models.operators(row.model) if "generator" in needs else None,
@@ -70,6 +109,17 @@ def _context(task: Task, row: Any, unit: str, method: Method) -> Context:
         detector=models.detector(store.detector_settings(task.corpus_id)) if "detector" in needs else None,
         cancelled=task.cancelled,
         surrogate_key=store._subkey("surrogate"),
+        mechanisms=mechanisms(
+            task,
+            records,
+            unit=corpus.unit,
+            cap=corpus.cap if corpus.unit == "source" else 1,
+            adjacency=claim.adjacency or "zero-out",
+            bound=private,
+        ),
+        facts=store.facts(task.corpus_id),
+        labels=store.public_labels(task.corpus_id),
+        guarantee=claim,
     )
 
 

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 from engine.jobs.models import ModelCache
 from engine.jobs.progress import Rate
 from engine.store import queue
-from engine.store.runs import RunStation
+from engine.store.ledger import LedgerStation
 from engine.store.schema import jobs
 
 ASK_SECONDS = 0.25
@@ -30,7 +30,7 @@ class Stopped(Exception):
 class Task:
     """One running job."""
 
-    def __init__(self, store: RunStation, row: Any, models: ModelCache, leaving: Callable[[], bool]) -> None:
+    def __init__(self, store: LedgerStation, row: Any, models: ModelCache, leaving: Callable[[], bool]) -> None:
         self.store, self.models = store, models
         self.id, self.kind = row.id, row.kind
         self.corpus_id, self.run_id = row.corpus_id, row.run_id

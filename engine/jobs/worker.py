@@ -43,9 +43,16 @@ LOCK_TRIES = 20  # another process may hold the lock for an instant while it loo
 
 def handler(kind: str) -> Callable[[Task], None]:
     """Return the function that does jobs of this kind."""
-    from engine.jobs import detect, examine, profile, synthesize
+    from engine.jobs import account, detect, examine, profile, synthesize
 
-    return {"profile": profile.run, "detect": detect.run, "synthesize": synthesize.run, "examine": examine.run}[kind]
+    return {
+        "profile": profile.run,
+        "detect": detect.run,
+        "synthesize": synthesize.run,
+        "examine": examine.run,
+        "account": account.run,
+        "signal": account.run,
+    }[kind]
 
 
 def log(line: str) -> None:
@@ -91,6 +98,7 @@ class Worker:
         """Work both lanes until idle for long enough or asked to leave."""
         with self.store.db.write() as connection:
             recovered = queue.recover(connection)
+            self.store._settle(connection)
         if recovered:
             log(f"recovered {len(recovered)} job(s): {', '.join(recovered)}")
         others = [
@@ -133,6 +141,7 @@ class Worker:
         for pending in list(self._unwritten):
             with self.store.db.write() as connection:
                 queue.finish(connection, *pending)
+                self.store._settle(connection)
             self._unwritten.remove(pending)
         with self.store.db.read() as connection:
             waiting = connection.execute(
@@ -142,6 +151,7 @@ class Worker:
             return False
         with self.store.db.write() as connection:
             row = queue.claim(connection, lane)
+            self.store._settle(connection)  # a job that was given up
         if row is None:
             return False
         self._busy[lane] = True
@@ -171,6 +181,7 @@ class Worker:
                 log(f"{job_id} was deleted")
             elif row.cancel:
                 queue.finish(connection, job_id, "cancelled")
+                self.store._settle(connection)
                 log(f"{job_id} cancelled")
             else:  # the worker is leaving; the next one goes on
                 connection.execute(update(jobs).where(jobs.c.id == job_id).values(state="queued", seconds_left=None))
@@ -180,6 +191,7 @@ class Worker:
         try:
             with self.store.db.write() as connection:
                 queue.finish(connection, job_id, state, error)
+                self.store._settle(connection)
         except StorageError as problem:
             log(f"{job_id} could not be marked {state}: {frames(problem)}")
             self._unwritten.append((job_id, state, error))

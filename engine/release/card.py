@@ -34,6 +34,15 @@ LIMITS = (
     "Records were approved one by one or in bulk by the custodian. How many were held back is not stated.",
     "Measurements of leakage and usefulness were made on private data. They stay with the custodian.",
 )
+BEFORE_SELECTION = (
+    "The statement is differential privacy before selection: it covers the run's complete output. A policy or a person "
+    "then chose among the records, or looked at measurements of private data before the release, and the statement "
+    "does not cover that choice."
+)
+WHOLE = (
+    "The statement covers these records as they are: the run's complete output was released, and nothing computed from "
+    "private data outside the stated mechanisms chose among them."
+)
 LEFT_OUT = (
     "Results of measurements, counts and statistics of the original, its name unless given above, source records, "
     "columns other than text and label, ids of the run, free-text settings and the seed."
@@ -42,7 +51,10 @@ LEFT_OUT = (
 
 @dataclass(frozen=True)
 class CardFacts:
-    """All a card may say. `source` and `contact` are public words the custodian typed, or empty."""
+    """All a card may say. `source` and `contact` are public words the custodian typed, or empty.
+
+    selected: somebody, or a rule, may have chosen among the run's records after private data were looked at.
+    """
 
     method: MethodSpec
     guarantee: Guarantee
@@ -55,6 +67,7 @@ class CardFacts:
     contact: str = ""
     licence: str = ""
     created: str = ""
+    selected: bool = True
 
 
 @dataclass(frozen=True)
@@ -85,7 +98,7 @@ def build_card(facts: CardFacts) -> DataCard:
         },
         "model": facts.model or "none",
         "settings": _public_settings(facts),
-        "guarantee": _guarantee(facts.guarantee),
+        "guarantee": _guarantee(facts.guarantee, facts.selected),
         "policy": _policy(facts.policy),
         "columns": {
             "id": "fresh, random, without meaning",
@@ -131,14 +144,15 @@ def _choices(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> set[s
     return found
 
 
-def _guarantee(guarantee: Guarantee) -> dict[str, Any]:
+def _guarantee(guarantee: Guarantee, selected: bool) -> dict[str, Any]:
     result = {"in_words": KIND_WORDS[guarantee.kind], **guarantee.as_dict()}
+    result.pop("pending", None)
     if guarantee.kind == "dp":
-        result["before_selection"] = (
-            "The statement covers the run's complete output. A policy and a person then chose among the records using "
-            "measurements of private data, so it holds before that selection."
-        )
+        result["before_selection"] = BEFORE_SELECTION if selected else WHOLE
+        result["selected"] = selected
     else:
+        result.pop("noise", None)
+        result.pop("accounting", None)
         result.pop("epsilon")
         result.pop("delta")
         result.pop("adjacency")

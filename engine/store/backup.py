@@ -30,6 +30,7 @@ from engine.store.schema import pending_removals
 FORMAT = "understudy-workspace"
 MANIFEST = "manifest.json"
 PARTS = ("corpora", "runs", "releases")
+EMBEDDINGS = "embeddings_"  # files of a corpus' folder that can be computed again stay out of backups
 BLOCK = 1 << 20
 
 
@@ -105,7 +106,8 @@ def _pack(folder: Folder, snapshot: Path, target: Path, skipped: list[str]) -> N
     for part in PARTS:
         for file in sorted((folder.path / part).rglob("*")):
             name = file.relative_to(folder.path).as_posix()
-            if file.is_file() and not file.name.startswith(".") and not any(name.startswith(s + "/") for s in skipped):
+            left_out = file.name.startswith((".", EMBEDDINGS)) or any(name.startswith(s + "/") for s in skipped)
+            if file.is_file() and not left_out:
                 files[name] = file
     manifest = {
         "format": FORMAT,

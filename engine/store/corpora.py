@@ -14,7 +14,7 @@ import pandas as pd
 from sqlalchemy import Connection, select, update
 
 from engine.errors import NotFoundError, StorageError, UserError
-from engine.store import memory, populations, queue
+from engine.store import memory, populations, queue, reservations
 from engine.store.audit import now
 from engine.store.base import Store, new_id
 from engine.store.records import forget, read_rows, read_table, write_table
@@ -136,7 +136,7 @@ class CorpusStation(Store):
     def delete_corpus(self, corpus_id: str) -> None:
         """Delete a corpus with its text, spans, decisions, runs, findings, jobs and internal files.
 
-        An audit line without text and the keyed hashes of its units stay. Released files stay, since
+        An audit line without text, the keyed hashes of its units and the ledger stay. Released files stay, since
         they left the custodian's hands as approved synthetic records.
 
         Raises:
@@ -149,6 +149,7 @@ class CorpusStation(Store):
                 self._condemn(connection, f"runs/{run_id}")
             self._condemn(connection, f"corpora/{corpus_id}")
             connection.execute(corpora.delete().where(corpora.c.id == corpus_id))
+            reservations.reconcile(connection, self.key, self.actor)
             self._audit(connection, "corpus deleted", corpus_id, records=row.records, runs=len(run_ids))
         forget(corpus_id)
         memory.forget(corpus_id)
@@ -249,7 +250,12 @@ class CorpusStation(Store):
         holdout: float,
     ) -> None:
         statistics, gold = built.statistics, built.spans
-        population, known = populations.adopt(connection, built.unit_hashes)
+        population, known = populations.adopt(
+            connection,
+            built.unit_hashes,
+            units=statistics.train_units,
+            merging=lambda other, into: reservations.merge(connection, self.key, self.actor, other, into),
+        )
         connection.execute(
             corpora.insert().values(
                 id=corpus_id,

@@ -10,12 +10,30 @@ from engine.errors import StorageError
 from engine.store import schema
 from engine.store.database import Database
 
-APPEND_ONLY = ("audit",)
+APPEND_ONLY = ("audit", "ledger")
 
 
 def first_tables(connection: Connection) -> None:
-    """Create the tables of version 1 and forbid changes to append-only ones."""
+    """Create the tables and forbid changes to append-only ones."""
     schema.metadata.create_all(connection)
+    _forbid_changes(connection)
+
+
+def ledger_tables(connection: Connection) -> None:
+    """Add the ledger, stored mechanism outputs and accounting answers, and a population's number of units."""
+    if "units" not in [column["name"] for column in inspect(connection).get_columns("populations")]:
+        connection.exec_driver_sql("ALTER TABLE populations ADD COLUMN units INTEGER")
+    connection.exec_driver_sql(
+        "UPDATE populations SET units = COALESCE("
+        "(SELECT json_extract(c.statistics, '$.train_units') FROM corpora AS c "
+        "WHERE c.population = populations.id ORDER BY c.created LIMIT 1), "
+        "(SELECT count(*) FROM unit_hashes AS u WHERE u.population = populations.id)) WHERE units IS NULL"
+    )
+    schema.metadata.create_all(connection)
+    _forbid_changes(connection)
+
+
+def _forbid_changes(connection: Connection) -> None:
     for table in APPEND_ONLY:
         for verb in ("UPDATE", "DELETE"):
             connection.exec_driver_sql(
@@ -24,7 +42,7 @@ def first_tables(connection: Connection) -> None:
             )
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (first_tables,)
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (first_tables, ledger_tables)
 VERSION = len(MIGRATIONS)
 
 

@@ -9,7 +9,7 @@ Privacy posture: a hash is an HMAC under the workspace key; it says nothing with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sqlalchemy import Connection, func, select, text, update
 
@@ -43,16 +43,24 @@ def match(connection: Connection, hashes: Sequence[str]) -> list[str]:
     return [population for n, population in sorted(found, key=lambda pair: (-pair[0], pair[1]))]
 
 
-def adopt(connection: Connection, hashes: Sequence[str]) -> tuple[str, bool]:
-    """Return the population of a new corpus and whether it was known; merge populations it joins."""
+def adopt(
+    connection: Connection, hashes: Sequence[str], *, units: int, merging: Callable[[str, str], None]
+) -> tuple[str, bool]:
+    """Return the population of a new corpus and whether it was known; merge populations it joins.
+
+    Args:
+        units: in the corpus' training part; a new population keeps the number for its default limit.
+        merging: called with (other, into) before two populations become one, to merge their ledgers.
+    """
     matched = match(connection, hashes)
     if matched:
         population = matched[0]
         for other in matched[1:]:
+            merging(other, population)
             _merge(connection, other, population)
     else:
         population = new_id("pop")
-        connection.execute(populations.insert().values(id=population, created=now()))
+        connection.execute(populations.insert().values(id=population, created=now(), units=units))
     rows = [{"hash": h, "population": population} for h in sorted(set(hashes))]
     if rows:
         connection.execute(unit_hashes.insert().prefix_with("OR IGNORE"), rows)

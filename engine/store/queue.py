@@ -16,7 +16,14 @@ from engine.store.base import new_id
 from engine.store.schema import jobs, runs
 from engine.store.views import JobView
 
-LANES = {"profile": "light", "detect": "heavy", "synthesize": "heavy", "examine": "heavy"}
+LANES = {
+    "profile": "light",
+    "detect": "heavy",
+    "synthesize": "heavy",
+    "examine": "heavy",
+    "account": "light",
+    "signal": "light",
+}
 ACTIVE = ("queued", "running")
 MAX_ATTEMPTS = 5
 GIVEN_UP = (
@@ -29,7 +36,7 @@ def enqueue(
     connection: Connection,
     kind: str,
     *,
-    corpus_id: str,
+    corpus_id: str | None = None,
     run_id: str | None = None,
     arguments: dict[str, Any] | None = None,
 ) -> str:

@@ -21,7 +21,8 @@ from engine.errors import NotFoundError, RefusedError, StorageError, UserError
 from engine.store.audit import now
 from engine.store.base import new_id
 from engine.store.folder import file_errors
-from engine.store.runs import RunStation, run_row
+from engine.store.ledger import LedgerStation, stored_guarantee
+from engine.store.runs import run_row
 from engine.store.schema import releases, runs
 from engine.store.views import ReleaseSummary
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from engine.release import Policy, Verdict
 
 
-class ReleaseStation(RunStation):
+class ReleaseStation(LedgerStation):
     """What the release page asks."""
 
     def policies(self) -> tuple[Policy, ...]:
@@ -156,27 +157,33 @@ class ReleaseStation(RunStation):
         return data
 
     def _card(self, run_id: str, policy: Policy, title: str, source: str, contact: str, licence: str) -> Any:
-        from engine.dp.guarantee import Guarantee
         from engine.methods import get_method
         from engine.release import CardFacts, build_card
 
         with self.db.read() as connection:
             row = run_row(connection, run_id)
-        claim: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in row.guarantee.items()}
         return build_card(
             CardFacts(
                 method=get_method(row.method).spec,
-                guarantee=Guarantee(**claim),
+                guarantee=stored_guarantee(row.guarantee),
                 policy=policy,
                 parameters=row.parameters,
                 model=row.model,
                 versions=row.manifest.get("versions", {}),
+                selected=self._selected(row, policy),
                 title=title or "Synthetic text records",
                 source=source,
                 contact=contact,
                 licence=licence,
             )
         )
+
+    def _selected(self, row: Any, policy: Policy) -> bool:
+        """Say whether anything but the run's own mechanisms may have chosen what is released."""
+        counts = self.approval_counts(row.id)
+        held_back = counts["rejected"] + counts["pending"] > 0
+        compared = policy.requirements.longest_copied_words is not None
+        return held_back or compared or row.examined_at is not None
 
     def _record(self, summary: ReleaseSummary, judged: pd.DataFrame, manifest_sha256: str) -> None:
         """Store the release if the run is still as it was judged."""
@@ -202,6 +209,7 @@ class ReleaseStation(RunStation):
             )
             connection.execute(update(runs).where(runs.c.id == summary.run_id).values(released_at=summary.created))
             self._keep(connection, f"releases/{summary.id}")
+            self._touch_of_release(connection, summary.run_id, summary.records)
             self._audit(
                 connection,
                 "records released",

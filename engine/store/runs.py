@@ -14,6 +14,7 @@ import yaml
 from sqlalchemy import Connection, func, select, text, update
 
 from engine.errors import NotFoundError, UserError
+from engine.store import reservations
 from engine.store.audit import now
 from engine.store.records import read_table, write_table
 from engine.store.schema import corpora, findings, runs, synthetic
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 APPROVALS = ("pending", "approved", "rejected")
 SYNTHETIC_COLUMNS = ["record_id", "text", "label", "approval", "risk"]
 TABLE_NAME = re.compile(r"[a-z0-9_]{1,60}")
+SNAPSHOT = re.compile(r"iteration_(\d+)")  # a method's candidates of one round, kept for internal figures
 
 
 class RunStation(ValueStation):
@@ -55,6 +57,7 @@ class RunStation(ValueStation):
             row = run_row(connection, run_id)
             self._condemn(connection, f"runs/{run_id}")
             connection.execute(runs.delete().where(runs.c.id == run_id))
+            reservations.reconcile(connection, self.key, self.actor)
             self._audit(connection, "run deleted", run_id, corpus=row.corpus_id, records=row.kept)
         self._sweep()
         self.db.truncate_log(2.0)
@@ -208,7 +211,8 @@ class RunStation(ValueStation):
         with self.db.read() as connection:
             if run_row(connection, run_id).examined_at is None:
                 return []
-        return sorted(path.stem for path in self.folder.run(run_id).glob("*.parquet"))
+        names = [path.stem for path in self.folder.run(run_id).glob("*.parquet")]
+        return sorted(name for name in names if not SNAPSHOT.fullmatch(name))
 
     def compare(self, run_ids: Sequence[str]) -> pd.DataFrame:
         """Return the findings of two to four runs side by side; see `engine.release.compare`."""
@@ -254,6 +258,17 @@ class RunStation(ValueStation):
             if not TABLE_NAME.fullmatch(name):
                 raise UserError(f"table name {name!r}: must be lower-case letters, digits and underscores")
             write_table(self.folder.run(run_id) / f"{name}.parquet", frame)
+
+    def _save_snapshot(self, run_id: str, snapshot: Mapping[str, Any]) -> None:
+        """Keep the candidates of one round; writing the same round again replaces it."""
+        texts = list(snapshot["texts"])
+        frame = pd.DataFrame({"text": texts, "label": snapshot.get("labels") or [None] * len(texts)}, dtype=object)
+        write_table(self.folder.run(run_id) / f"iteration_{int(snapshot['iteration'])}.parquet", frame)
+
+    def _snapshots(self, run_id: str) -> list[tuple[int, pd.DataFrame]]:
+        """Return the kept rounds of a run: number, and a table of text and label."""
+        found = {int(m[1]): p for p in self.folder.run(run_id).glob("*.parquet") if (m := SNAPSHOT.fullmatch(p.stem))}
+        return [(number, read_table(found[number])) for number in sorted(found)]
 
     def _synthetic_frame(self, run_id: str) -> pd.DataFrame:
         """Return all records of a run with lineage, for the examination and the release."""

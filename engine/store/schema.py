@@ -1,8 +1,9 @@
 """The tables of a workspace's database.
 
 Privacy posture: private text is held in `synthetic.text`, `synthetic.lineage`, `runs.state_json`,
-`jobs.sample` and `corpora.detector` only; spans hold positions and keyed digests. All of it goes
-when its corpus is deleted. `audit` and `unit_hashes` stay and hold no text.
+`jobs.sample` and `corpora.detector` only; spans hold positions and keyed digests; `mechanism_outputs.values`
+holds noisy statistics, and exact ones that were declared public. All of it goes when its corpus is deleted.
+`audit`, `ledger`, `populations` and `unit_hashes` stay and hold no text.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -58,6 +60,7 @@ populations = Table(
     metadata,
     Column("id", String, primary_key=True),
     Column("created", String, nullable=False),
+    Column("units", Integer),  # in the training part of its first corpus; public, the default limit's N
 )
 
 unit_hashes = Table(
@@ -250,6 +253,54 @@ releases = Table(
     Column("path", String, nullable=False),
     Column("files", JSON, nullable=False),
     Column("detail", JSON, nullable=False),
+)
+
+ledger = Table(  # no foreign key: a line outlives its corpus, its run and its population's merger
+    "ledger",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("at", String, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("population", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("run_id", String, nullable=False),  # empty where no run is meant
+    Column("body", Text, nullable=False),  # canonical JSON: numbers, events, sentence; no text of a record
+    Column("hash", String(64), nullable=False),
+    Index("ix_ledger_run", "run_id", "seq"),
+    Index("ix_ledger_population", "population", "seq"),
+)
+
+ledger_head = Table(
+    "ledger_head",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("seq", Integer, nullable=False),
+    Column("seal", String(64), nullable=False),
+)
+
+mechanism_outputs = Table(
+    "mechanism_outputs",
+    metadata,
+    Column("run_id", String, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("key", String, primary_key=True),
+    Column("seq", Integer, nullable=False),  # within the run, from 1
+    Column("request", Text, nullable=False),
+    Column("event", Text, nullable=False),
+    Column("shape", JSON, nullable=False),
+    Column("values", LargeBinary, nullable=False),  # float64, little endian
+    Column("at", String, nullable=False),
+)
+
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("kind", String, nullable=False),  # 'account' or 'signal'
+    Column("request", JSON, nullable=False),  # public parameters only
+    Column("answer", JSON),  # None while pending
+    Column("error", String),
+    Column("final", Boolean, nullable=False, default=True),  # an error that another try would not change
+    Column("at", String, nullable=False),
 )
 
 pending_removals = Table(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -99,3 +102,27 @@ class ReleaseSummary:
     path: str
     files: dict[str, int]
     sha256: dict[str, str]
+
+
+@dataclass(frozen=True)
+class LedgerView:
+    """The ledger of the people behind a corpus.
+
+    share, reserved_share: parts of the limit that are used, and reserved but not settled, 0..1. order: of the
+    Rényi divergence that runs add up in. remaining_epsilon: what a further run may claim at the limit's δ.
+    total_epsilon: of every drawn output, None while it is computed. unbounded: records without a formal
+    guarantee left. lines: seq, at, actor, kind, run_id, method, epsilon, delta, what, sentence, share_after.
+    """
+
+    population: str
+    limit_epsilon: float
+    limit_delta: float
+    limit_is_default: bool
+    order: int
+    share: float
+    remaining_epsilon: float
+    reserved_share: float
+    unbounded: bool
+    total_epsilon: float | None
+    sentence: str
+    lines: pd.DataFrame

@@ -11,7 +11,7 @@ import pytest
 import engine.methods
 from engine.jobs import launch
 from engine.workspace import open_workspace
-from tests.jobs import slow_method
+from tests.jobs import dp_method, slow_method
 from tests.store.conftest import MAPPING, made_up
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,15 +36,15 @@ def idle_seconds():
 
 @pytest.fixture
 def workspace(tmp_path, monkeypatch, idle_seconds):
-    """Return an open workspace with the slow method; its worker is stopped at the end."""
-    monkeypatch.setattr(engine.methods, "REGISTRY", (*engine.methods.REGISTRY, slow_method.ENTRY))
+    """Return an open workspace with the methods for tests; its worker is stopped at the end."""
+    monkeypatch.setattr(engine.methods, "REGISTRY", (*engine.methods.REGISTRY, slow_method.ENTRY, *dp_method.ENTRIES))
     monkeypatch.setattr(
         launch,
         "worker_command",
         lambda folder: [
             sys.executable,
             "-m",
-            "tests.jobs.slow_method",
+            "tests.jobs.dp_method",
             "--workspace",
             str(folder.path),
             "--idle-seconds",

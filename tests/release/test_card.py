@@ -117,8 +117,19 @@ def test_formal_claim_holds_before_selection() -> None:
     formal = Guarantee("dp", "One record changes little.", "the output", 1.0, 1e-6, "record", "zero-out")
     text = card(guarantee=formal).markdown
     assert "ε = 1.0" in text
-    assert "before that selection" in text
+    assert "differential privacy before selection" in text
+    assert "does not cover that choice" in text
     assert "epsilon" not in card().content["guarantee"]
+
+
+def test_formal_claim_of_a_whole_output_that_nothing_private_chose_from_stands() -> None:
+    formal = Guarantee("dp", "One record changes little.", "the output", 1.0, 1e-6, "record", "zero-out")
+    built = card(guarantee=formal, selected=False)
+    assert "before selection" not in built.markdown
+    assert "covers these records as they are" in built.markdown
+    assert built.content["guarantee"]["selected"] is False
+    assert "before selection" in card(guarantee=formal, selected=True).markdown
+    assert "selected" not in card(selected=False).content["guarantee"]
 
 
 def test_typed_words_stay_words() -> None:

@@ -1,5 +1,9 @@
 """An older workspace is brought up to date in one step; a newer one is refused."""
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 from sqlalchemy import inspect
 
@@ -50,3 +54,38 @@ def test_a_newer_workspace_is_refused_with_a_sentence(store):
         connection.execute(schema.schema_version.update().values(version=migrations.VERSION + 1))
     with pytest.raises(StorageError, match="Update Understudy"):
         ServiceStation(store.path)
+
+
+def version_1(folder):
+    """Write the workspace that the program of version 1 left, and return its folder."""
+    script = Path(__file__).with_name("version_1.sql").read_text("utf-8")
+    folder.mkdir(mode=0o700)
+    with closing(sqlite3.connect(folder / "understudy.sqlite")) as database:
+        database.executescript(script)
+    key = script.splitlines()[0].rpartition("Key: ")[2]
+    (folder / "workspace.key").write_bytes(bytes.fromhex(key))
+    return folder
+
+
+def test_a_workspace_of_version_1_gets_a_ledger(tmp_path):
+    store = ServiceStation(version_1(tmp_path / "old"))
+    with store.db.read() as connection:
+        assert migrations.current_version(connection) == migrations.VERSION == 2
+        tables = set(inspect(connection).get_table_names())
+        assert {"ledger", "ledger_head", "mechanism_outputs", "accounts"} <= tables
+        units = dict(connection.exec_driver_sql("SELECT id, units FROM populations").all())
+        population = connection.exec_driver_sql("SELECT population FROM corpora").scalar_one()
+    assert units.pop(population) == store.facts(store.corpora()[0].id).units
+    assert list(units.values()) == [6]  # its corpus is deleted: the hashes are counted
+    assert store.verify_audit() == {"ok": True, "lines": 3, "first_bad": None}
+    assert store.verify_ledger() == {"ok": True, "lines": 0, "first_bad": None}
+    assert store.runs()[0].guarantee["kind"] == "none"
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        _change_a_ledger_line(store)
+
+
+def _change_a_ledger_line(store):
+    view = store.ledger(store.corpora()[0].id)
+    store.set_limit(store.corpora()[0].id, 3.0, view.limit_delta)
+    with closing(sqlite3.connect(store.folder.database)) as database:
+        database.execute("UPDATE ledger SET actor = 'x'")

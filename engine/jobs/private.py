@@ -1,0 +1,89 @@
+"""Private data behind mechanisms, for the worker: records, keyed order, embeddings kept with their corpus.
+
+Privacy posture: embeddings of private text are private. They lie in the corpus' folder, owner-only, go when
+the corpus is deleted, stay out of backups, and are handed to mechanisms alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.jobs.task import Task
+from engine.store.backup import EMBEDDINGS
+from engine.store.folder import write_atomic
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from engine.dp.private import Mechanisms, PrivateData
+    from engine.models.contracts import Embedder
+
+CHUNK = 256
+STAGE = "read private records"
+
+
+def mechanisms(task: Task, records: pd.DataFrame, *, unit: str, cap: int, adjacency: str, bound: bool) -> Mechanisms:
+    """Return the mechanisms of a run; `bound` ones hold the training part, others choose among given candidates.
+
+    Args:
+        records: record_id, text, source_id, label of the training part, keyed order.
+        unit, cap, adjacency: whom a claim protects, records a unit contributes, neighbouring relation.
+    """
+    from engine.dp.private import Mechanisms, PrivateData
+
+    data: PrivateData | None = None
+    if bound:
+        data = PrivateData(
+            records, unit=unit, cap=cap, embed=private_embed(task, records), order_key=task.store._subkey("order")
+        )
+    return Mechanisms(data, task.store.outputs(task.run_id), unit=unit, cap=cap, adjacency=adjacency)
+
+
+def private_embed(task: Task, records: pd.DataFrame) -> Callable[[list[str]], NDArray[np.float32]]:
+    """Return a function that embeds private texts once a corpus and model, and finds them again afterwards."""
+    held: dict[str, NDArray[np.float32]] = {}
+
+    def embed(texts: list[str]) -> NDArray[np.float32]:
+        embedder = task.models.embedder()
+        if not held:
+            known = [str(text) for text in records["text"]]
+            table = _table(task, embedder, known)
+            held.update(zip(known, table, strict=True))
+        if all(text in held for text in texts):
+            return np.stack([held[text] for text in texts]) if texts else np.zeros((0, 0), dtype=np.float32)
+        return embedder.embed(texts)
+
+    return embed
+
+
+def _table(task: Task, embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
+    """Return one row a text, from the corpus' folder where an earlier run left them."""
+    path = _path(task, embedder)
+    if path.exists():
+        stored: NDArray[np.float32] = np.load(path, allow_pickle=False)
+        if len(stored) == len(texts):
+            return stored
+    parts = []
+    for begin in range(0, len(texts), CHUNK):
+        task.check()
+        task.report(STAGE, begin, len(texts))
+        parts.append(embedder.embed(texts[begin : begin + CHUNK]))
+    table = np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
+    buffer = io.BytesIO()
+    np.save(buffer, table, allow_pickle=False)
+    if task.store.folder.records(task.corpus_id).exists():  # else the corpus was deleted meanwhile
+        write_atomic(path, buffer.getvalue())
+    return table
+
+
+def _path(task: Task, embedder: Embedder) -> Path:
+    model = hashlib.sha256(embedder.id.encode()).hexdigest()[:16]
+    folder: Path = task.store.folder.corpus(task.corpus_id)
+    return folder / f"{EMBEDDINGS}{model}.npy"

@@ -1,0 +1,293 @@
+"""The ledger of a population: its limit, what runs reserved and drew, touches, releases, and the guarantee of a run.
+
+Privacy posture: everything here is made of public quantities; no line holds text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from sqlalchemy import Connection, select
+
+from engine.dp.accountant import AccountingPending
+from engine.dp.events import acting
+from engine.dp.guarantee import Guarantee
+from engine.dp.ledger import Admission, admit, remaining, share_used
+from engine.errors import UnderstudyError
+from engine.methods.base import Facts
+from engine.store import accounts, ledger_lines, reservations
+from engine.store.ledger_lines import Book
+from engine.store.outputs import RunOutputs
+from engine.store.runs import RunStation, run_row
+from engine.store.schema import ledger
+from engine.store.summaries import corpus_row
+from engine.store.views import LedgerView
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from engine.dp.accountant import Accountant
+    from engine.methods.base import Method
+
+Lookup = Callable[[dict[str, Any]], dict[str, Any] | None]
+LINE_COLUMNS = "seq at actor kind run_id method epsilon delta what sentence share_after".split()
+EXPORT = "understudy-ledger"
+
+
+class LedgerStation(RunStation):
+    """What the ledger page asks, and what runs, examinations and releases write."""
+
+    def facts(self, corpus_id: str) -> Facts:
+        """Return the public quantities of a corpus' training part."""
+        summary, statistics = self.corpus(corpus_id), self.statistics(corpus_id)
+        return Facts(
+            records=statistics.train_records,
+            units=statistics.train_units,
+            unit=summary.unit,
+            cap=summary.cap,
+            labels=sum(label != "" for label in statistics.labels),
+            mean_characters=float(statistics.characters.get("mean", 0.0)),
+        )
+
+    def public_labels(self, corpus_id: str) -> tuple[str, ...]:
+        """Return the corpus' list of labels, sorted: public by declaration, their shares are not."""
+        return tuple(sorted(label for label in self.statistics(corpus_id).labels if label != ""))
+
+    def ledger(self, corpus_id: str) -> LedgerView:
+        """Return the ledger of the people behind a corpus."""
+        with self.db.read() as connection:
+            book = self._book(connection, corpus_id)
+        total = self._total(book)
+        reserved = tuple(run for run in book.state.runs if run.state != "spent")
+        left = remaining(book.state)
+        return LedgerView(
+            population=book.population,
+            limit_epsilon=book.state.limit.epsilon,
+            limit_delta=book.state.limit.delta,
+            limit_is_default=book.is_default,
+            order=book.state.order,
+            share=book.share,
+            remaining_epsilon=left,
+            reserved_share=share_used(type(book.state)(book.state.limit, book.state.order, reserved)),
+            unbounded=book.unbounded,
+            total_epsilon=total,
+            sentence=_sentence(book, left, total),
+            lines=_frame(book),
+        )
+
+    def set_limit(self, corpus_id: str, epsilon: float, delta: float) -> LedgerView:
+        """Set the most that the people behind a corpus may ever spend, and return their ledger."""
+        with self.db.write() as connection:
+            population = corpus_row(connection, corpus_id).population
+            reservations.change_limit(connection, self.key, self.actor, population, epsilon, delta)
+        return self.ledger(corpus_id)
+
+    def what_if(self, corpus_id: str, guarantee: Guarantee) -> dict[str, Any]:
+        """Return `allowed`, `sentence`, and share and remaining ε before and after a run with this guarantee."""
+        with self.db.read() as connection:
+            return self._admission(self._book(connection, corpus_id), guarantee)
+
+    def ledger_export(self, corpus_id: str) -> str:
+        """Return every line of a ledger as JSON, with the hashes that chain it to the workspace's other lines."""
+        view = self.ledger(corpus_id)
+        with self.db.read() as connection:
+            members = {line.seq for line in self._book(connection, corpus_id).lines}
+            rows = [row for row in connection.execute(select(ledger).order_by(ledger.c.seq)) if row.seq in members]
+        head = {
+            name: getattr(view, name)
+            for name in "population limit_epsilon limit_delta limit_is_default order share remaining_epsilon".split()
+        }
+        total = {"unbounded": view.unbounded, "total_epsilon": view.total_epsilon, "sentence": view.sentence}
+        lines = [{**_columns(row), "body": json.loads(row.body), "hash": row.hash} for row in rows]
+        return json.dumps({"format": EXPORT, **head, **total, "lines": lines}, indent=1) + "\n"
+
+    def wait_total(self, corpus_id: str) -> float:
+        """Return ε of all drawn outputs at the limit's δ, computed in this process where it is not known yet."""
+        with self.db.read() as connection:
+            book = self._book(connection, corpus_id)
+        if not acting(book.drawn):
+            return 0.0
+        return self._account(book, self._computed)
+
+    def verify_ledger(self) -> dict[str, Any]:
+        """Check the ledger's chain: `ok`, `lines`, `first_bad` (number of the first line that does not hold)."""
+        with self.db.read() as connection:
+            return ledger_lines.CHAIN.verify(connection, self.key)
+
+    def outputs(self, run_id: str) -> RunOutputs:
+        """Return the store of a run's mechanism outputs."""
+        return RunOutputs(self.db, self.key, self.actor, run_id)
+
+    def _book(self, connection: Connection, corpus_id: str) -> Book:
+        return ledger_lines.read(connection, corpus_row(connection, corpus_id).population)
+
+    @staticmethod
+    def _admission(book: Book, guarantee: Guarantee) -> dict[str, Any]:
+        events = reservations.claimed(guarantee.as_dict())
+        if events:
+            limits = float(guarantee.epsilon or 0.0), float(guarantee.delta or 0.0)
+            return admit(book.state, events, *limits).as_dict()
+        share, left = book.share, remaining(book.state)
+        return Admission(True, False, "This run claims nothing of the budget.", share, share, left, left).as_dict()
+
+    def _total(self, book: Book) -> float | None:
+        """Return ε of all drawn outputs at the limit's δ, None where nobody has computed it yet."""
+        if not acting(book.drawn):
+            return 0.0
+        try:
+            return self._account(book, self._known)
+        except AccountingPending as pending:
+            self._ask("account", pending.request)
+            return None
+
+    @staticmethod
+    def _account(book: Book, lookup: Lookup) -> float:
+        from engine.dp.accountant import CachedAccountant
+        from engine.dp.accounts import merged
+
+        return CachedAccountant(lookup).account(merged(book.drawn), book.state.limit.delta).epsilon
+
+    def _ask(self, kind: str, request: Mapping[str, Any]) -> None:
+        """Have a request answered in the worker; the jobs part overrides this."""
+
+    def _known(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        with self.db.read() as connection:
+            return accounts.lookup(connection, "account", request)
+
+    def _computed(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer to an accounting request, computed here unless it is known; takes seconds."""
+        from engine.dp.accountant import answer_request
+
+        known = self._known(request)
+        if known is not None:
+            return known
+        try:
+            found = answer_request(request)
+        except UnderstudyError as error:
+            with self.db.write() as connection:
+                accounts.answer(connection, "account", request, None, str(error))
+            raise
+        with self.db.write() as connection:
+            accounts.answer(connection, "account", request, found)
+        return found
+
+    def _promise(self, method: Method, values: BaseModel, facts: Facts, *, wait: bool) -> Guarantee:
+        """Return a method's guarantee; `wait` computes what is not known yet.
+
+        Raises:
+            AccountingPending: something is not known yet, and `wait` is false.
+        """
+        from engine.dp.accountant import CachedAccountant
+
+        if method.spec.kind not in ("dp", "selection-only"):
+            return method.guarantee(values, facts)
+        accountant: Accountant = CachedAccountant(self._computed if wait else self._known)
+        return method.guarantee(values, facts, accountant)
+
+    def _reserve_budget(
+        self, connection: Connection, run_id: str, corpus_id: str, method: str, claim: Mapping[str, Any]
+    ) -> None:
+        """Reserve a run's events in the ledger, unless they are reserved already."""
+        if claim.get("pending"):
+            return
+        reservations.reserve(
+            connection,
+            self.key,
+            self.actor,
+            population=reservations.population_of(connection, corpus_id),
+            run_id=run_id,
+            method=method,
+            guarantee=claim,
+        )
+
+    def _settle(self, connection: Connection) -> None:
+        """Settle or give back the reservations of runs that are over."""
+        reservations.reconcile(connection, self.key, self.actor)
+
+    def _touch(
+        self, connection: Connection, run_id: str, what: str, sentence: str, *, once: bool = False, kind: str = "touch",
+        **body: Any,
+    ) -> None:  # fmt: skip
+        """Write that private data were used, or records left, outside any reservation."""
+        row = run_row(connection, run_id)
+        if once:
+            query = select(ledger.c.body).where(ledger.c.run_id == run_id, ledger.c.kind == kind)
+            if any(json.loads(found)["what"] == what for found in connection.execute(query).scalars()):
+                return
+        population = reservations.population_of(connection, row.corpus_id)
+        ledger_lines.write(
+            connection,
+            self.key,
+            self.actor,
+            population,
+            kind,
+            run_id,
+            method=row.method,
+            what=what,
+            sentence=sentence,
+            share_after=ledger_lines.last_share(connection, population),
+            **body,
+        )
+
+    def _touch_of_release(self, connection: Connection, run_id: str, records: int) -> None:
+        claim = stored_guarantee(run_row(connection, run_id).guarantee)
+        bounded = claim.kind == "dp"
+        if not bounded:
+            sentence = "Released without a formal guarantee. Formal total: unbounded."
+        elif claim.epsilon == 0:
+            sentence = "Released; made without any private input, so it costs nothing."
+        else:
+            sentence = f"Released under the run's own guarantee: ε = {claim.epsilon:g} at δ = {claim.delta:g}."
+        self._touch(
+            connection,
+            run_id,
+            "release",
+            sentence,
+            kind="release",
+            epsilon=claim.epsilon if bounded else None,
+            delta=claim.delta if bounded else None,
+            records=records,
+            unbounded=not bounded,
+        )
+
+
+def stored_guarantee(values: Mapping[str, Any]) -> Guarantee:
+    """Return the guarantee that was stored with a run."""
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    return Guarantee(**fields)
+
+
+def _columns(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ("seq", "at", "actor", "population", "kind", "run_id")}
+
+
+def _frame(book: Book) -> pd.DataFrame:
+    """Return the lines as a table with the columns of `LINE_COLUMNS`."""
+    rows = []
+    for line in book.lines:
+        own = {name: getattr(line, name) for name in ("seq", "at", "actor", "kind", "run_id")}
+        rows.append({name: own.get(name, line.body.get(name)) for name in LINE_COLUMNS})
+    frame = pd.DataFrame(rows, columns=LINE_COLUMNS)
+    for name in ("epsilon", "delta", "share_after"):
+        frame[name] = frame[name].astype("float64")
+    return frame
+
+
+def _sentence(book: Book, left: float, total: float | None) -> str:
+    limit = book.state.limit
+    if book.unbounded:
+        return (
+            "Records that carry no formal guarantee were released, so no number bounds what can be learnt about the "
+            "people behind this corpus."
+        )
+    if not acting(book.drawn):
+        drawn = "No mechanism output has been drawn yet."
+    elif total is None:
+        drawn = "What was drawn so far is being added up."
+    else:
+        drawn = f"What was drawn so far adds up to ε = {total:.3g} at δ = {limit.delta:.2e}."
+    after = f"a further run may claim up to ε = {left:.3g}" if left > 0 else "no further run fits"
+    return f"{drawn} The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.2e}; {after}."

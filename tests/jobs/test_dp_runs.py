@@ -1,0 +1,254 @@
+"""Runs with a guarantee in a real worker: no record reaches the method, the ledger pays, nothing is drawn twice."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from engine.errors import RefusedError, UserError
+from engine.jobs import launch
+from tests.jobs.conftest import wait
+from tests.store.conftest import MAPPING, made_up
+
+DELTA = 1e-5
+
+
+def asked(workspace, corpus, method="counts", **parameters):
+    """Ask for a run and return its id and job."""
+    run_id = workspace.synthesize(corpus.id, method, count=50, parameters={"delta": DELTA, **parameters})
+    return run_id, workspace.run(run_id).job_id
+
+
+def finished(workspace, corpus, method="counts", **parameters):
+    """Make a run and return its id."""
+    run_id, job_id = asked(workspace, corpus, method, **parameters)
+    job = wait(workspace, job_id)
+    assert job.state == "done", job.error
+    return run_id
+
+
+def lines(workspace, corpus, run_id=None):
+    """Return the kinds of the ledger's lines, of one run or all."""
+    frame = workspace.ledger(corpus.id).lines
+    return list(frame["kind"] if run_id is None else frame[frame["run_id"] == run_id]["kind"])
+
+
+def stored(workspace, run_id):
+    """Return a run's mechanism outputs as they lie in the database: key to bytes."""
+    with workspace.db.read() as connection:
+        rows = connection.exec_driver_sql(
+            f'SELECT "key", "values" FROM mechanism_outputs WHERE run_id = \'{run_id}\' ORDER BY seq'
+        ).all()
+    return {row[0]: row[1] for row in rows}
+
+
+@pytest.fixture
+def small(workspace):
+    """Return a corpus of its own without spans, under a limit of ε = 2."""
+    made = workspace.import_table(made_up(), MAPPING, name="Letters", holdout=0.25)
+    workspace.set_limit(made.id, 2.0, DELTA)
+    return made
+
+
+def test_a_run_reserves_draws_and_settles(workspace, small):
+    run_id = finished(workspace, small)
+    assert lines(workspace, small, run_id) == ["reserve", "spend", "spend", "spend", "settle"]
+    assert workspace.diagnostics(run_id) == {"records seen": 0, "spans seen": 0}
+    view = workspace.ledger(small.id)
+    assert view.total_epsilon == pytest.approx(1.0, rel=1e-3)
+    assert (view.reserved_share, view.unbounded) == (0.0, False)
+    outputs = stored(workspace, run_id)
+    texts = list(workspace.synthetic(run_id)["text"])
+    for t, values in enumerate(outputs.values()):
+        assert texts[t] == f"Round {t} counted {[float(v).hex() for v in np.frombuffer(values)]}."
+    assert [number for number, _ in workspace._snapshots(run_id)] == [0, 1, 2]
+    assert workspace.tables(run_id) == []
+    assert set(view.lines["actor"]) == {"tester", "worker"}  # one chain, whoever writes
+    assert workspace.verify_ledger()["ok"]
+    assert {"name": "ledger", "ok": True, "detail": "6 lines, chain holds"} in workspace.doctor()["checks"]
+
+
+def test_a_run_past_the_limit_is_refused_and_leaves_nothing(workspace, small):
+    plan = workspace.plan(small.id, "counts", parameters={"delta": DELTA, "epsilon": 3.0})
+    assert plan["what_if"]["sentence"] in plan["blockers"]
+    with pytest.raises(RefusedError):
+        asked(workspace, small, epsilon=3.0)
+    assert workspace.runs() == []
+    assert lines(workspace, small) == ["limit"]
+    fits = workspace.plan(small.id, "counts", parameters={"delta": DELTA})
+    assert (fits["blockers"], fits["what_if"]["allowed"]) == ([], True)
+
+
+def test_a_claim_that_is_still_computed_is_pending_everywhere(workspace, small, monkeypatch):
+    asked_for = {"delta": DELTA, "laplace": 0.2}
+    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    claim = workspace.guarantee("counts", corpus_id=small.id, parameters=asked_for)
+    assert claim.pending
+    assert (claim.kind, claim.epsilon, claim.delta) == ("dp", 1.0, DELTA)
+    assert workspace.guarantee("counts", corpus_id=small.id, parameters=asked_for) == claim
+    assert [job.kind for job in workspace.jobs()].count("account") == 1
+    plan = workspace.plan(small.id, "counts", parameters=asked_for)
+    assert (plan["guarantee"].pending, plan["what_if"]) == (True, None)
+    assert workspace.guarantee_curve("counts", corpus_id=small.id, parameters=asked_for)["pending"]
+    run_id, _ = asked(workspace, small, laplace=0.2)
+    assert workspace.run(run_id).guarantee["pending"]
+    assert lines(workspace, small, run_id) == []
+
+
+def test_the_worker_answers_and_the_page_then_knows(workspace, small):
+    asked_for = {"delta": DELTA, "laplace": 0.2}
+    assert workspace.guarantee("counts", corpus_id=small.id, parameters=asked_for).pending
+    run_id, job_id = asked(workspace, small, laplace=0.2)
+    assert wait(workspace, job_id).state == "done"
+    assert lines(workspace, small, run_id)[0] == "reserve"
+    assert lines(workspace, small, run_id).count("spend") == 4
+    claim = workspace.guarantee("counts", corpus_id=small.id, parameters=asked_for)
+    assert not claim.pending
+    assert workspace.run(run_id).guarantee["noise"] == claim.noise
+    assert claim == workspace.wait_guarantee("counts", corpus_id=small.id, parameters=asked_for)
+    deadline = time.monotonic() + 30
+    while workspace.guarantee_curve("counts", corpus_id=small.id, parameters=asked_for)["pending"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    curve = workspace.guarantee_curve("counts", corpus_id=small.id, parameters=asked_for)
+    at_claim = np.interp(1.0, curve["epsilons"], curve["standard"])
+    assert at_claim == pytest.approx(DELTA, rel=0.5)
+    assert len(curve["epsilons"]) == len(curve["strict"]) > 10
+    while any(job.kind == "account" for job in workspace.jobs()):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert not any(job.kind == "account" for job in workspace.jobs(active_only=False))
+
+
+def test_the_worker_refuses_what_the_budget_does_not_cover(workspace, small):
+    run_id, job_id = asked(workspace, small, epsilon=2.5, laplace=0.2)
+    job = wait(workspace, job_id)
+    run = workspace.run(run_id)
+    assert (job.state, run.state, run.kept) == ("failed", "failed", 0)
+    parameters = {"delta": DELTA, "epsilon": 2.5, "laplace": 0.2}
+    claim = workspace.wait_guarantee("counts", corpus_id=small.id, parameters=parameters)
+    sentence = workspace.what_if(small.id, claim)["sentence"]
+    assert run.error == sentence
+    assert lines(workspace, small, run_id) == []
+    assert stored(workspace, run_id) == {}
+
+
+def test_a_failure_before_any_output_gives_back_and_a_resume_reserves_again(workspace, small):
+    run_id, job_id = asked(workspace, small, fail_at=0)
+    assert wait(workspace, job_id).state == "failed"
+    assert lines(workspace, small, run_id) == ["reserve", "give_back"]
+    assert workspace.ledger(small.id).share == 0.0
+    wait(workspace, workspace.resume(run_id))
+    assert lines(workspace, small, run_id) == ["reserve", "give_back"] * 2
+
+
+def test_a_failure_after_an_output_keeps_the_reservation(workspace, small):
+    run_id, job_id = asked(workspace, small, fail_at=1)
+    assert wait(workspace, job_id).state == "failed"
+    assert lines(workspace, small, run_id) == ["reserve", "spend"]
+    before = stored(workspace, run_id)
+    wait(workspace, workspace.resume(run_id))
+    assert stored(workspace, run_id) == before
+    assert lines(workspace, small, run_id) == ["reserve", "spend"]
+    workspace.delete_run(run_id)
+    assert lines(workspace, small, run_id) == ["reserve", "spend", "settle"]
+
+
+def test_cancelling_a_queued_run_gives_back(workspace, small, monkeypatch):
+    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    run_id, _ = asked(workspace, small)
+    share = workspace.ledger(small.id).share
+    assert share > 0
+    assert workspace.cancel(run_id)
+    assert lines(workspace, small, run_id) == ["reserve", "give_back"]
+    with pytest.raises(RefusedError):
+        asked(workspace, small, epsilon=2.01)
+    taken, _ = asked(workspace, small, epsilon=1.5)
+    with pytest.raises(RefusedError):  # somebody else took the budget meanwhile
+        asked(workspace, small, epsilon=1.5)
+    workspace.delete_run(taken)
+    assert lines(workspace, small, taken) == ["reserve", "give_back"]
+
+
+def test_a_resume_is_refused_where_the_budget_went_elsewhere(workspace, small, monkeypatch):
+    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    first, _ = asked(workspace, small, epsilon=1.5)
+    workspace.cancel(first)
+    asked(workspace, small, epsilon=1.5)
+    with pytest.raises(RefusedError):
+        workspace.resume(first)
+    assert workspace.run(first).state == "cancelled"
+
+
+def test_a_run_without_a_claim_is_a_touch_once(workspace, corpus):
+    run_id = finished_slow(workspace, corpus)
+    assert lines(workspace, corpus, run_id) == ["touch"]
+    chosen = finished(workspace, corpus, "choice")
+    assert lines(workspace, corpus, chosen) == ["touch"]
+    sentences = workspace.ledger(corpus.id).lines.set_index("run_id")["sentence"]
+    assert "without a formal guarantee" in sentences[run_id]
+    assert "only its choice among candidates is noisy" in sentences[chosen]
+    assert list(stored(workspace, chosen)) == ["choice"]
+    workspace.db.close()
+
+
+def finished_slow(workspace, corpus):
+    run_id = workspace.synthesize(corpus.id, "slow", count=6, parameters={"fail_at": 5})
+    wait(workspace, workspace.run(run_id).job_id)
+    wait(workspace, workspace.resume(run_id))
+    return run_id
+
+
+def test_killing_the_worker_redraws_nothing_and_spends_nothing_twice(workspace, small):
+    rounds = 12
+    run_id, job_id = asked(workspace, small, rounds=rounds, seconds=0.15)
+    seen, kills, deadline = {}, 0, time.monotonic() + 120
+    while kills < 3:
+        assert time.monotonic() < deadline
+        workspace.ensure_worker()
+        drawn = stored(workspace, run_id)
+        if len(drawn) > len(seen) + 1:
+            pid = workspace.worker_status()["pid"]
+            if pid is None:
+                continue
+            os.kill(pid, signal.SIGKILL)
+            while workspace.worker_status()["alive"]:
+                time.sleep(0.01)
+            kills, seen = kills + 1, stored(workspace, run_id)
+            assert workspace.run(run_id).state == "running"
+        time.sleep(0.01)
+    assert wait(workspace, job_id, seconds=90).state == "done"
+    outputs = stored(workspace, run_id)
+    assert {key: outputs[key] for key in seen} == seen
+    assert list(outputs) == [f"counts/{t}" for t in range(rounds)]
+    assert lines(workspace, small, run_id) == ["reserve", *["spend"] * rounds, "settle"]
+    texts = list(workspace.synthetic(run_id)["text"])
+    assert texts == [
+        f"Round {t} counted {[float(v).hex() for v in np.frombuffer(outputs[f'counts/{t}'])]}." for t in range(rounds)
+    ]
+    assert workspace.ledger(small.id).total_epsilon == pytest.approx(1.0, rel=1e-3)
+    assert workspace.verify_ledger()["ok"]
+
+
+def test_private_embeddings_are_made_once_and_go_with_the_corpus(workspace, small):
+    finished(workspace, small, feature="votes", rounds=2, epsilon=0.5)
+    (path,) = workspace.folder.corpus(small.id).glob("embeddings_*.npy")
+    made = path.stat().st_mtime_ns
+    table = np.load(path, allow_pickle=False)
+    assert table.shape == (workspace.facts(small.id).records, 384)
+    assert path.stat().st_mode & 0o077 == 0
+    finished(workspace, small, feature="votes", rounds=1, epsilon=0.5)
+    assert path.stat().st_mtime_ns == made
+    workspace.delete_corpus(small.id)
+    assert not path.exists()
+
+
+def test_what_the_budget_buys_is_pending_then_there_or_said_to_be_unknown(workspace, small, monkeypatch):
+    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    assert workspace.buys(small.id, "counts", {"delta": DELTA})["pending"]
+    assert [job.kind for job in workspace.jobs()].count("signal") == 1
+    assert workspace.buys(small.id, "slow", {}) == {"pending": False, "rows": [], "advice": []}
+    with pytest.raises(UserError):
+        workspace.buys(small.id, "counts", {"epsilon": -1})
