@@ -18,6 +18,7 @@ import streamlit as st
 
 import engine
 from engine.dp.closed_form import MAX_DELTA, default_delta, delta_strict, gaussian_mu, posterior
+from engine.dp.closed_form import epsilon as epsilon_of
 from engine.dp.events import Event
 from engine.figures.budget import guarantee_curve, probability
 from pages._ui import examined_figure, method_cards, states
@@ -80,6 +81,7 @@ def draw(workspace: engine.Workspace, corpus: Any, method: Any, parameters: Mapp
             examined_figure.draw(figure, key="plan.curve")
     noise_table(guarantee)
     accounted(guarantee)
+    groups(guarantee, "records" if corpus.unit == "record" else "people")
     with st.expander("What it relies on, and what breaks it", key="plan.assumptions"):
         st.markdown("\n".join(f"- Relies on: {plain(line)}" for line in guarantee.assumptions))
         st.markdown("\n".join(f"- Broken by: {plain(line)}" for line in guarantee.voided_by))
@@ -162,6 +164,17 @@ def noise_table(guarantee: Any) -> None:
     st.dataframe(
         pd.DataFrame(rows), hide_index=True, column_config=numbers, alt="Standard deviation of the noise by statistic"
     )
+
+
+def groups(guarantee: Any, noun: str) -> None:
+    """Draw what the promise is worth for several who belong together, where a formula holds."""
+    if guarantee.kind != "dp" or not guarantee.epsilon or guarantee.pending:
+        return
+    events = [Event.from_dict(event) for event in guarantee.events]
+    found = {size: gaussian_mu(events, size) for size in (2, 5)}
+    words = [f"{size} {noun}: ε = {epsilon_of(mu, guarantee.delta):.3g}" for size, mu in found.items() if mu]
+    if words:
+        st.caption(f"For several who belong together, such as a family, at the same δ: {'; '.join(words)}.")
 
 
 def accounted(guarantee: Any) -> None:
