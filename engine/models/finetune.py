@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from engine.errors import UserError
@@ -54,7 +54,7 @@ class Cancelled(Exception):
 class CausalModel(Protocol):
     """A network with its vocabulary, as fine-tuning sees it."""
 
-    module: nn.Module
+    module: Any
     bos: int | None
     eos: int
     context: int
