@@ -5,11 +5,15 @@ Pure functions of public quantities; storing lines is someone else's work (`Ledg
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Protocol
 
-from engine.dp.events import Event
+from engine.dp import filter as privacy_filter
+from engine.dp.closed_form import check_delta, default_delta
+from engine.dp.events import Event, acting
+from engine.errors import InternalError, UserError
 
 DEFAULT_EPSILON = 10.0
 RunState = Literal["reserved", "spent", "given_back"]
@@ -62,7 +66,7 @@ class Admission:
 
     def as_dict(self) -> dict[str, Any]:
         """Return a JSON-ready mapping."""
-        raise NotImplementedError
+        return asdict(self)
 
 
 class LedgerStore(Protocol):
@@ -79,17 +83,38 @@ class LedgerStore(Protocol):
 
 def default_limit(units: int) -> Limit:
     """Return ε = 10 at δ = 1/(N ln N) for the units of a population's first corpus."""
-    raise NotImplementedError
+    return Limit(DEFAULT_EPSILON, default_delta(units))
 
 
 def new_state(limit: Limit) -> LedgerState:
     """Return an empty ledger with the Rényi order that suits its limit."""
-    raise NotImplementedError
+    if not 0.0 < limit.epsilon < math.inf:
+        raise UserError(f"epsilon of the limit: must be above 0 and finite, got {limit.epsilon:g}")
+    check_delta(limit.delta)
+    return LedgerState(limit, privacy_filter.best_order(limit.epsilon, limit.delta))
 
 
 def admit(state: LedgerState, events: Sequence[Event], epsilon: float, delta: float) -> Admission:
-    """Decide whether a run with these events and this non-adaptive claim (ε, δ) may be reserved."""
-    raise NotImplementedError
+    """Decide whether a run with these events and this non-adaptive claim (ε, δ) may be reserved.
+
+    A run fits where the Rényi bounds of all runs, at the ledger's order, stay within what the limit leaves.
+    While nothing is reserved or spent, a run also fits by its own claim (first-run rule): it is then the only one
+    ever, so no choice after seeing outputs takes part, and the claim itself is within the limit.
+
+    Args:
+        state: the ledger. events: the run's whole schedule. epsilon, delta: what the run claims of it.
+    """
+    share, left = share_used(state), remaining(state)
+    if not acting(events):
+        return Admission(True, False, "This run claims nothing of the budget.", share, share, left, left)
+    run = LedgerRun("", tuple(events), "reserved", 0, epsilon=epsilon, delta=delta)
+    fits = not _whole(state) and _used(_with(state, run)) <= 1.0
+    first = not fits and not _counted(state) and epsilon <= state.limit.epsilon and delta <= state.limit.delta
+    if not fits and not first:
+        return Admission(False, False, _refusal(state, epsilon, delta, left), share, share, left, left)
+    after = _with(state, replace(run, whole=first))
+    share_after, left_after = share_used(after), remaining(after)
+    return Admission(True, first, _welcome(first, left_after, state.limit.delta), share, share_after, left, left_after)
 
 
 what_if = admit
@@ -97,24 +122,104 @@ what_if = admit
 
 def share_used(state: LedgerState) -> float:
     """Return the part of the limit that is reserved or spent, 0..1."""
-    raise NotImplementedError
+    if _whole(state):
+        return 1.0
+    return min(1.0, _used(state)) if _counted(state) else 0.0
 
 
 def remaining(state: LedgerState) -> float:
     """Return the ε that a further run may claim at the limit's δ (a Gaussian that fills what is left), 0 where none."""
-    raise NotImplementedError
+    runs = _counted(state)
+    if not runs:
+        return state.limit.epsilon
+    if _whole(state):
+        return 0.0
+    delta = state.limit.delta - privacy_filter.used_delta(runs)
+    if delta <= 0.0:
+        return 0.0
+    room = privacy_filter.limit_rdp(state.limit.epsilon, delta, state.order)
+    left = privacy_filter.remaining_epsilon(
+        room - privacy_filter.used_rdp(runs, state.order), state.order, state.limit.delta
+    )
+    return min(left, state.limit.epsilon)
 
 
 def spent_events(state: LedgerState) -> tuple[Event, ...]:
     """Return the events of all runs that were not given back."""
-    raise NotImplementedError
+    return tuple(event for run in state.runs if run.state != "given_back" for event in run.events)
+
+
+def give_back(state: LedgerState, run_id: str) -> LedgerState:
+    """Return the ledger without a run's reservation.
+
+    Raises:
+        InternalError: the run is not reserved, or an output was drawn already: it stays spent.
+    """
+    run = next((run for run in state.runs if run.run_id == run_id), None)
+    if run is None or run.state != "reserved" or run.drawn:
+        raise InternalError("a reservation is given back only while it is open and no output has been drawn")
+    return replace(state, runs=tuple(replace(r, state="given_back") if r is run else r for r in state.runs))
 
 
 def change_limit(state: LedgerState, limit: Limit) -> tuple[LedgerState, str]:
     """Return the ledger under a new limit, and the sentence its line carries."""
-    raise NotImplementedError
+    changed = replace(new_state(limit), runs=state.runs)
+    sentence = f"The limit is set to ε = {limit.epsilon:g} at δ = {limit.delta:.3g}."
+    if any(run.drawn or run.state == "spent" for run in state.runs):
+        sentence += (
+            " It was changed after outputs had been seen, so the earlier limit no longer bounds what this"
+            " population may lose."
+        )
+    return changed, sentence
 
 
 def merge(states: Mapping[str, LedgerState] | Sequence[LedgerState]) -> LedgerState:
-    """Return the ledger of merged populations: spends add up, the smaller limit holds."""
-    raise NotImplementedError
+    """Return the ledger of merged populations: spends add up, the smaller limit holds.
+
+    Raises:
+        InternalError: there is nothing to merge.
+    """
+    every = list(states.values()) if isinstance(states, Mapping) else list(states)
+    if not every:
+        raise InternalError("merge: at least one ledger is needed")
+    limit = Limit(min(s.limit.epsilon for s in every), min(s.limit.delta for s in every))
+    return replace(new_state(limit), runs=tuple(run for state in every for run in state.runs))
+
+
+def _counted(state: LedgerState) -> list[tuple[Event, ...]]:
+    """Return the events of runs that count, each as one schedule; runs that cost nothing do not."""
+    return [run.events for run in state.runs if run.state != "given_back" and acting(run.events)]
+
+
+def _whole(state: LedgerState) -> bool:
+    return any(run.whole and run.state != "given_back" for run in state.runs)
+
+
+def _with(state: LedgerState, run: LedgerRun) -> LedgerState:
+    return replace(state, runs=(*state.runs, run))
+
+
+def _used(state: LedgerState) -> float:
+    """Return the runs' Rényi bounds over the limit's room; above 1 does not fit."""
+    runs = _counted(state)
+    delta = state.limit.delta - privacy_filter.used_delta(runs)
+    room = privacy_filter.limit_rdp(state.limit.epsilon, delta, state.order) if delta > 0.0 else 0.0
+    return privacy_filter.used_rdp(runs, state.order) / room if room > 0.0 else math.inf
+
+
+def _welcome(first: bool, left: float, delta: float) -> str:
+    if first:
+        return (
+            "As the first run of this population it fits by its own claim, and uses the whole limit:"
+            " no further run will fit."
+        )
+    return f"The run fits. After it a further run may claim up to ε = {left:.3g} at δ = {delta:.3g}."
+
+
+def _refusal(state: LedgerState, epsilon: float, delta: float, left: float) -> str:
+    limit = f"the limit ε = {state.limit.epsilon:g} at δ = {state.limit.delta:.3g}"
+    if left > 0.0:
+        room = f"of {limit} a further run may claim up to ε = {left:.3g} with Gaussian noise; lower epsilon"
+    else:
+        room = f"{limit} is used up"
+    return f"The run claims ε = {epsilon:g} at δ = {delta:.3g}, but {room}, or set another limit on the ledger page."

@@ -1,0 +1,165 @@
+"""Admission to a population's budget: hand-checked totals, the first-run rule, limits that change, merges."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.dp import closed_form, filter, ledger
+from engine.dp.events import Event
+from engine.dp.ledger import LedgerRun, Limit, admit, change_limit, merge, new_state, remaining, share_used
+from engine.errors import InternalError, UserError
+
+DELTA = 1e-5
+
+
+def schedule(epsilon: float, count: int = 10) -> tuple[Event, ...]:
+    return (
+        Event("gaussian", "votes", noise_multiplier=closed_form.noise_multiplier(epsilon, DELTA, count), count=count),
+    )
+
+
+def reserve(book, events, epsilon, run_id="run", **changes):
+    answer = admit(book, events, epsilon, DELTA)
+    assert answer.allowed, answer.sentence
+    run = LedgerRun(run_id, tuple(events), "reserved", 0, epsilon=epsilon, delta=DELTA, whole=answer.whole)
+    return replace(book, runs=(*book.runs, replace(run, **changes)))
+
+
+def test_the_room_of_a_limit_inverts_the_conversion():
+    for order in (2, 7, 64):
+        room = filter.limit_rdp(10.0, DELTA, order)
+        assert closed_form.rdp_to_epsilon(order, room, DELTA) == pytest.approx(10.0)
+
+
+def test_the_order_is_the_best_for_one_gaussian_and_depends_on_the_limit_alone():
+    order = filter.best_order(10.0, DELTA)
+    fitting = {a: filter.limit_rdp(10.0, DELTA, a) / a for a in range(2, 100)}
+    assert order == max(fitting, key=fitting.get)
+    assert new_state(Limit(10.0, DELTA)).order == order
+    assert filter.best_order(1.0, DELTA) > order  # smaller limits want higher orders
+
+
+def test_a_first_run_may_claim_the_whole_limit_and_nothing_fits_afterwards():
+    state = new_state(Limit(4.0, DELTA))
+    assert remaining(state) == 4.0
+    answer = admit(state, schedule(4.0), 4.0, DELTA)
+    assert answer.allowed
+    assert answer.whole  # the order's conversion alone would refuse it
+    after = reserve(state, schedule(4.0), 4.0)
+    assert (share_used(after), remaining(after)) == (1.0, 0.0)
+    tiny = admit(after, schedule(0.01), 0.01, DELTA)
+    assert not tiny.allowed
+    assert "used up" in tiny.sentence
+
+
+def test_a_whole_run_that_stopped_early_still_takes_the_whole_limit():
+    after = reserve(new_state(Limit(4.0, DELTA)), schedule(4.0), 4.0, state="spent", drawn=1)
+    short = replace(after, runs=(replace(after.runs[0], events=schedule(0.5)),))
+    assert not admit(short, schedule(0.5), 0.5, DELTA).allowed
+
+
+def test_the_first_run_rule_asks_for_the_limit_s_own_delta():
+    state = new_state(Limit(4.0, DELTA))
+    assert not admit(state, schedule(4.0), 4.0, 10 * DELTA).allowed
+    assert not admit(state, schedule(4.5), 4.5, DELTA).allowed
+
+
+def test_a_first_run_below_the_limit_leaves_what_is_left():
+    state = reserve(new_state(Limit(10.0, DELTA)), schedule(4.0), 4.0)
+    assert not state.runs[0].whole
+    # By hand: a Gaussian of parameter μ costs α μ²/2 at order α.
+    mu = math.sqrt(10) / schedule(4.0)[0].noise_multiplier
+    used = state.order * mu * mu / 2
+    assert share_used(state) == pytest.approx(used / filter.limit_rdp(10.0, DELTA, state.order))
+    left = remaining(state)
+    assert 0 < left < 10
+    assert admit(state, schedule(left * 0.999), left, DELTA).allowed
+    assert not admit(state, schedule(left * 1.01), left, DELTA).allowed
+
+
+def test_a_reservation_is_given_back_only_while_nothing_was_drawn():
+    state = reserve(new_state(Limit(4.0, DELTA)), schedule(4.0), 4.0)
+    back = ledger.give_back(state, "run")
+    assert (share_used(back), remaining(back)) == (0.0, 4.0)
+    assert admit(back, schedule(4.0), 4.0, DELTA).allowed
+    drawn = replace(state, runs=(replace(state.runs[0], drawn=1),))
+    with pytest.raises(InternalError):
+        ledger.give_back(drawn, "run")
+    with pytest.raises(InternalError):
+        ledger.give_back(back, "run")
+
+
+def test_free_events_cost_nothing_and_do_not_use_up_the_first_run_rule():
+    free = (Event("declared", "label shares"), Event("selection", "candidates", epsilon=2.0))
+    state = reserve(new_state(Limit(4.0, DELTA)), free, 0.0)
+    assert share_used(state) == 0.0
+    assert admit(state, schedule(4.0), 4.0, DELTA).allowed
+
+
+def test_changing_the_limit_says_when_it_came_late():
+    state = new_state(Limit(4.0, DELTA))
+    early, sentence = change_limit(state, Limit(6.0, DELTA))
+    assert "seen" not in sentence
+    late, sentence = change_limit(reserve(early, schedule(1.0), 1.0, state="spent", drawn=10), Limit(8.0, DELTA))
+    assert "after outputs had been seen" in sentence
+    assert late.order == filter.best_order(8.0, DELTA)
+    assert len(late.runs) == 1
+    lower, _ = change_limit(late, Limit(0.5, DELTA))
+    assert (share_used(lower), remaining(lower)) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("limit", [Limit(0.0, DELTA), Limit(math.inf, DELTA), Limit(1.0, 0.5), Limit(1.0, 0.0)])
+def test_a_limit_that_bounds_nothing_is_refused(limit):
+    with pytest.raises(UserError, match=r"epsilon|delta"):
+        new_state(limit)
+
+
+def test_merged_populations_add_up_under_the_smaller_limit():
+    first = reserve(new_state(Limit(10.0, DELTA)), schedule(3.0), 3.0, "a")
+    second = reserve(new_state(Limit(8.0, 2 * DELTA)), schedule(2.0), 2.0, "b")
+    both = merge({"a": first, "b": second})
+    assert both.limit == Limit(8.0, DELTA)
+    assert [run.run_id for run in both.runs] == ["a", "b"]
+    assert remaining(both) < min(remaining(first), remaining(second))
+    assert merge([first]) == first
+
+
+def test_a_merge_may_leave_more_spent_than_the_limit_allows():
+    states = [reserve(new_state(Limit(4.0, DELTA)), schedule(4.0), 4.0, name) for name in "ab"]
+    both = merge(states)
+    assert (share_used(both), remaining(both)) == (1.0, 0.0)
+
+
+def test_failure_probabilities_of_events_come_off_the_limit_s_delta():
+    leaky = (Event("pure", "search", epsilon=0.1, delta=0.9 * DELTA),)
+    state = reserve(new_state(Limit(4.0, DELTA)), leaky, 0.1)
+    assert not admit(state, leaky, 0.1, DELTA).allowed
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(0.05, 4.0), st.sampled_from(["gaussian", "laplace", "pure", "sampled"])), max_size=6)
+)
+def test_the_filter_never_lets_the_total_pass_the_limit(asked):
+    state = new_state(Limit(6.0, DELTA))
+    for number, (epsilon, kind) in enumerate(asked):
+        events = schedule(epsilon)
+        if kind in ("laplace", "pure"):
+            events = (Event(kind, "histogram", epsilon=epsilon),)
+        elif kind == "sampled":
+            events = (Event("gaussian", "votes", noise_multiplier=6 / epsilon, sampling_probability=0.5, count=10),)
+        answer = admit(state, events, epsilon, DELTA)
+        assert 0.0 <= answer.share_before <= answer.share_after <= 1.0
+        assert answer.remaining_after <= answer.remaining_before <= 6.0
+        if answer.allowed:
+            run = LedgerRun(str(number), events, "spent", 1, epsilon=epsilon, delta=DELTA, whole=answer.whole)
+            state = replace(state, runs=(*state.runs, run))
+    whole = [run for run in state.runs if run.whole]
+    if whole:
+        assert len(state.runs) == 1
+    elif state.runs:
+        used = filter.used_rdp([run.events for run in state.runs], state.order)
+        assert closed_form.rdp_to_epsilon(state.order, used, DELTA) <= 6.0 + 1e-9
