@@ -1,13 +1,14 @@
-"""Ledger and audit: what formal budget is left, every use and release, the audit log."""
+"""Ledger and audit: the formal budget and what is left of it, every use and release, the audit log."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import ledger_events, states
+from pages._ui import ledger_budget, ledger_events, states
 from pages._ui.current import current_corpus
 from pages._ui.guard import guard
 from pages._ui.pager import offset_of, pager
+from pages._ui.texts import plain
 
 workspace = guard()
 SCOPES = ["This corpus", "Whole workspace"]
@@ -17,30 +18,56 @@ corpus = current_corpus(workspace)
 scope = SCOPES[1]
 if corpus is not None:
     scope = st.radio("Scope", SCOPES, key="ledger.scope", horizontal=True)
-corpus_id = corpus.id if corpus is not None and scope == SCOPES[0] else None
+whole = corpus is None or scope == SCOPES[1]
 
 st.subheader("Formal budget", anchor=False)
-runs = {run.id: run for run in workspace.runs(corpus_id)}
-headline, explanation, unbounded = ledger_events.statement(workspace.releases(corpus_id), runs)
-box = st.warning if unbounded else st.info
-box(
-    f"**{headline}** {explanation}",
-    icon=":material/all_inclusive:" if unbounded else ":material/account_balance_wallet:",
-)
 st.caption("ε (epsilon) bounds how much one person's text can change what leaves. Attacks and reviews never lower it.")
-
-st.subheader("Uses and releases", anchor=False)
-frame = ledger_events.events(workspace, corpus_id)
-if frame.empty:
-    states.empty(
-        "Nothing has happened yet",
-        "Loading a corpus is the first line here.",
-        action="Load a file",
-        page="load",
-        key="ledger.load",
-    )
+if whole:
+    ledger_budget.overview(workspace)
+    frame = ledger_events.events(workspace, None)
+    st.subheader("Uses and releases", anchor=False)
+    if frame.empty:
+        states.empty(
+            "Nothing has happened yet",
+            "Loading a corpus is the first line here.",
+            action="Load a file",
+            page="load",
+            key="ledger.load",
+        )
+    else:
+        ledger_events.timeline(frame)
 else:
-    ledger_events.timeline(frame)
+    view = workspace.ledger(corpus.id)
+    ledger_budget.headline(workspace, corpus, view)
+    left, right = st.columns(2, gap="large")
+    with left:
+        ledger_budget.what_if(workspace, corpus, view)
+    with right:
+        ledger_budget.set_limit(workspace, corpus, view)
+        with st.expander("Whose budget is this?", icon=":material/groups:", key="ledger.population"):
+            st.markdown(ledger_budget.POPULATION)
+            st.caption(plain(f"These people are kept as {view.population}."))
+    st.subheader("Spends, touches and releases", anchor=False)
+    ledger_budget.runs(view, {run.id: run for run in workspace.runs()})
+    ledger_budget.timeline(view)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Check the ledger's chain",
+            icon=":material/link:",
+            key="ledger.lines.verify",
+            on_click=ledger_budget.check,
+            args=(workspace,),
+        )
+        st.download_button(
+            "Export as JSON",
+            data=lambda: workspace.ledger_export(corpus.id).encode("utf-8"),
+            file_name="ledger.json",
+            mime="application/json",
+            key="ledger.lines.export",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+    ledger_budget.answer()
 
 st.subheader("Audit log", anchor=False)
 lines = int(workspace.audit(limit=1)["seq"].max()) if len(workspace.audit(limit=1)) else 0

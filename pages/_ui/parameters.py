@@ -71,9 +71,9 @@ def describe(field: FieldInfo) -> str:
     low, high = limits(field)
     parts = [field.description or ""]
     if low is not None and high is not None:
-        parts.append(f"{_above(field)} {low:g} to {high:g}.")
+        parts.append(f"Above {low:g}, at most {high:g}." if _above(field) else f"From {low:g} to {high:g}.")
     elif low is not None:
-        parts.append(f"{'More than' if _above(field) == 'Above' else 'At least'} {low:g}.")
+        parts.append(f"{'Above' if _above(field) else 'At least'} {low:g}.")
     elif high is not None:
         parts.append(f"At most {high:g}.")
     default = field.get_default(call_default_factory=True)
@@ -82,9 +82,9 @@ def describe(field: FieldInfo) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _above(field: FieldInfo) -> str:
-    """Return how the lower limit reads: excluded or included."""
-    return "Above" if any(getattr(rule, "gt", None) is not None for rule in field.metadata) else "From"
+def _above(field: FieldInfo) -> bool:
+    """Return whether the lower limit itself is excluded."""
+    return any(getattr(rule, "gt", None) is not None for rule in field.metadata)
 
 
 def _words_or_number(kind: Any) -> tuple[str, ...] | None:

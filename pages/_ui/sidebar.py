@@ -14,7 +14,7 @@ import engine
 from pages._ui.current import CORPUS, corpora, current_corpus
 from pages._ui.progress import ACTIVE, fraction, running_job, status_line
 from pages._ui.states import act
-from pages._ui.texts import GLOSSARY, JOBS, NO_BUDGET, UNITS, count_of, plain, share
+from pages._ui.texts import GLOSSARY, JOBS, UNITS, count_of, plain, share
 
 LEFT = "_ui.left"
 
@@ -64,9 +64,22 @@ def _facts(workspace: engine.Workspace, corpus: Any) -> None:
     unit = UNITS[corpus.unit][0]
     extra = "" if corpus.unit == "record" else f", at most {count_of(corpus.cap, 'record')} each"
     _line("Protected", f"{plain(unit)}{extra}", icon="person_shield")
-    _line("Privacy budget", NO_BUDGET, icon="account_balance_wallet")
+    _budget(workspace, corpus)
     _line("Missed identifiers", missed(workspace, corpus), icon="visibility_off")
     _line("Release gate", gate_state(workspace, corpus), icon="gavel")
+
+
+def _budget(workspace: engine.Workspace, corpus: Any) -> None:
+    """Draw what is left of the limit of the people behind a corpus, as a bar."""
+    view = workspace.ledger(corpus.id)
+    limit = f"ε = {view.limit_epsilon:g}" + (" (default limit)" if view.limit_is_default else "")
+    if view.unbounded:
+        _line("Privacy budget", "Unbounded: text without a proof was released.", icon="account_balance_wallet")
+        return
+    left = max(0.0, view.remaining_epsilon)
+    _line("Privacy budget", f"ε = {left:.3g} left of {limit}" if left else f"Nothing left of {limit}",
+          icon="account_balance_wallet")  # fmt: skip
+    st.progress(min(1.0, max(0.0, 1.0 - view.share)))
 
 
 def missed(workspace: engine.Workspace, corpus: Any) -> str:

@@ -58,7 +58,6 @@ UNITS = {
 
 UNIT_NOUNS = {"record": "a record", "source": "a person"}
 
-NO_BUDGET = "No budget is set. Both methods here make no formal claim, so there is none to spend."
 NO_CLAIM = "This method proves nothing, so it spends nothing. A release of its outputs makes the total unbounded."
 
 GLOSSARY = {

@@ -1,4 +1,7 @@
-"""The ledger page: an honest formal total, the timeline, the audit log and its check."""
+"""The ledger page: uses and releases of the whole workspace, the audit log and its check.
+
+What is about a corpus' budget is tested in test_budget.py.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +17,23 @@ def words(app, *kinds: str) -> str:
 def test_empty(empty, visit):
     app = visit("ledger")
     assert "Nothing has happened yet" in words(app, "subheader")
-    assert "Nothing has been spent" in words(app, "info")
     assert app.button(key="ledger.verify").disabled
 
 
-def test_before_a_release_nothing_is_spent(seeded, visit):
-    app = visit("ledger")
-    assert "make no formal claim" in words(app, "info")
-    assert not app.warning
+WHOLE = {"ledger.scope": "Whole workspace"}
+
+
+def events(app):
+    return next(frame.value for frame in app.dataframe if "Effect on the formal total" in frame.value)
 
 
 def test_a_release_without_proof_makes_the_total_unbounded(seeded, visit):
     workspace = seeded.open()
     workspace.approve_all_pending(seeded.run)
     workspace.release(seeded.run, "exploratory")
-    app = visit("ledger")
-    assert "unbounded" in words(app, "warning")
+    app = visit("ledger", **WHOLE)
     assert "1 release left" in words(app, "markdown")
-    table = app.dataframe[0].value
+    table = events(app)
     row = table[table["What"] == "Released"].iloc[0]
     assert row["Effect on the formal total"] == "unbounded from here on"
     assert "exploratory" in row["Details"]
@@ -63,15 +65,16 @@ def test_scope(seeded, visit, import_small):
     workspace = seeded.open()
     other = import_small(workspace)
     app = visit("ledger", **{"_ui.next_corpus": other.id})
-    assert set(app.dataframe[0].value["What"]) == {"Loaded"}
-    app = visit("ledger", **{"_ui.next_corpus": other.id, "ledger.scope": "Whole workspace"})
-    assert {"Loaded", "Run finished", "Examined"} <= set(app.dataframe[0].value["What"])
+    assert "Spends, touches and releases" in words(app, "subheader")
+    app = visit("ledger", **{"_ui.next_corpus": other.id}, **WHOLE)
+    assert "Spends, touches and releases" not in words(app, "subheader")
+    assert {"Loaded", "Run finished", "Examined"} <= set(events(app)["What"])
 
 
 def test_running_and_failed_runs_are_told_apart(seeded, visit, add_run):
     workspace = seeded.open()
     add_run(workspace, seeded.corpus, [], state="failed", error="x")
     add_run(workspace, seeded.corpus, [], state="running")
-    details = list(visit("ledger").dataframe[0].value["Details"])
+    details = list(events(visit("ledger", **WHOLE))["Details"])
     assert sum("failed" in line for line in details) == 1
     assert not any("running" in line for line in details)

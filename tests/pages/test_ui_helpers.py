@@ -130,7 +130,7 @@ class Settings(BaseModel):
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("rate", "Share kept. From 0 to 1. Default 0.5."),
+        ("rate", "Share kept. Above 0, at most 1. Default 0.5."),
         ("count", "How many. At least 1. Default 3."),
         ("way", "Default a."),
         ("words", "Default nothing."),
