@@ -89,6 +89,7 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
     needs, store, private = set(method.spec.needs), task.store, method.spec.kind == "dp"
     with store.db.read() as connection:
         corpus = corpus_row(connection, task.corpus_id)
+    facts = store.facts(task.corpus_id)
     records = keyed_order(store._frame(task.corpus_id, "train", [*COLUMNS, "split"]), store._subkey("order"))[COLUMNS]
     if "spans" in needs and not private:
         spans = store.accepted_spans(task.corpus_id, "train")
@@ -113,11 +114,11 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
             task,
             records,
             unit=corpus.unit,
-            cap=corpus.cap if corpus.unit == "source" else 1,
+            cap=facts.cap,
             adjacency=claim.adjacency or "zero-out",
-            bound=private,
+            bound=private and bool(claim.events),
         ),
-        facts=store.facts(task.corpus_id),
+        facts=facts,
         labels=store.public_labels(task.corpus_id),
         guarantee=claim,
     )

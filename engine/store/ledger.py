@@ -47,7 +47,7 @@ class LedgerStation(RunStation):
             records=statistics.train_records,
             units=statistics.train_units,
             unit=summary.unit,
-            cap=summary.cap,
+            cap=summary.cap if summary.unit == "source" else 1,
             labels=sum(label != "" for label in statistics.labels),
             mean_characters=float(statistics.characters.get("mean", 0.0)),
         )
@@ -290,4 +290,6 @@ def _sentence(book: Book, left: float, total: float | None) -> str:
     else:
         drawn = f"What was drawn so far adds up to ε = {total:.3g} at δ = {limit.delta:.2e}."
     after = f"a further run may claim up to ε = {left:.3g}" if left > 0 else "no further run fits"
-    return f"{drawn} The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.2e}; {after}."
+    units = {event.unit for run in book.state.runs for event in run.events if run.state != "given_back"}
+    mixed = " Some runs protect records and some protect sources; the sum holds for records." if len(units) > 1 else ""
+    return f"{drawn} The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.2e}; {after}.{mixed}"

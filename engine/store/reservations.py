@@ -17,13 +17,12 @@ from sqlalchemy import Connection, func, select
 
 from engine.dp.events import Event, acting
 from engine.dp.ledger import Admission, LedgerRun, Limit, admit, share_used
+from engine.dp.ledger import change_limit as changed
 from engine.dp.ledger import merge as merge_states
 from engine.errors import RefusedError
 from engine.store import ledger_lines
 from engine.store.ledger_lines import Book, write
 from engine.store.schema import corpora, ledger, runs
-
-LATE = "The limit was changed after outputs were seen, which is a weaker promise than one made beforehand."
 
 
 def claimed(guarantee: Mapping[str, Any]) -> tuple[Event, ...]:
@@ -126,12 +125,8 @@ def reconcile(connection: Connection, key: bytes, actor: str) -> None:
 
 def change_limit(connection: Connection, key: bytes, actor: str, population: str, epsilon: float, delta: float) -> None:
     """Write a new limit, with the sentence that it came late where outputs had been drawn."""
-    from engine.dp.ledger import change_limit as changed
-
     book = ledger_lines.read(connection, population)
     state, sentence = changed(book.state, Limit(float(epsilon), float(delta)))
-    if book.drawn and "after" not in sentence:
-        sentence = f"{sentence} {LATE}".strip()
     _limit(connection, key, actor, population, state.limit, state.order, sentence, share_used(state), default=False)
 
 

@@ -239,7 +239,7 @@ def test_a_late_limit_is_a_line_that_says_so(store, corpus):
     store.set_limit(corpus.id, 5.0, DELTA)
     view = store.ledger(corpus.id)
     assert view.lines["kind"].iloc[-1] == "limit"
-    assert "after outputs were seen" in view.lines["sentence"].iloc[-1]
+    assert "after outputs had been seen" in view.lines["sentence"].iloc[-1]
     assert view.lines["share_after"].iloc[-1] == pytest.approx(view.share)
 
 
@@ -433,6 +433,15 @@ def test_two_processes_cannot_overspend(store, corpus):
     assert view.share <= 1.0
     assert kinds(store, corpus).count("reserve") == fits
     assert store.verify_ledger()["ok"]
+
+
+def test_a_sum_over_different_units_says_for_whom_it_holds(store, corpus):
+    limited(store, corpus)
+    reserved_run(store, corpus, gaussian(0.5))
+    assert "holds for records" not in store.ledger(corpus.id).sentence
+    event = {**gaussian(0.5).events[0], "unit": "source"}
+    reserved_run(store, corpus, Guarantee("dp", "Made for a test.", "all", 0.5, DELTA, "source", events=(event,)))
+    assert "holds for records" in store.ledger(corpus.id).sentence
 
 
 def test_reserving_twice_is_once(store, corpus):
