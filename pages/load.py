@@ -51,7 +51,8 @@ st.subheader("5 · Import", anchor=False)
 st.text_input("Name of the corpus", value=chosen.stem, key=f"load.name.{chosen.digest}", max_chars=120)
 ready = unit == "record" or mapping.source_id is not None
 # Read in the body, not in a callback: a callback would get the answers of the run before.
-if st.button("Import", type="primary", icon=":material/check:", key="load.import", disabled=not ready):
+if st.button("Import", type="primary", icon=":material/check:", key="load.import", disabled=not ready) and (
     load_file.import_chosen(workspace, chosen, mapping, unit, cap, holdout)
+):
     st.rerun()
 st.caption("Importing copies the text into the workspace on this machine. The file itself stays as it is.")

@@ -136,26 +136,32 @@ def preview(workspace: engine.Workspace, chosen: Chosen) -> Any | None:
 
 def import_chosen(
     workspace: engine.Workspace, chosen: Chosen, mapping: ColumnMapping, unit: str, cap: int, holdout: float
-) -> None:
-    """Import in one engine call, then empty the uploader."""
+) -> bool:
+    """Import in one engine call, then empty the uploader; say beneath the button why it was refused.
+
+    Returns:
+        Whether the corpus exists now.
+    """
     name = str(st.session_state.get(f"load.name.{chosen.digest}") or chosen.stem)
-    with st.spinner("Reading, checking and splitting the file …"):
-        corpus = states.act(
-            workspace.import_corpus,
-            chosen.source,
-            chosen.filename,
-            mapping,
-            name=name,
-            unit=unit,
-            cap=cap,
-            holdout=holdout,
-            options=chosen.options(),
-        )
-        if corpus is None:
-            return
-        st.session_state["_ui.load.generation"] = st.session_state.get("_ui.load.generation", 0) + 1
-        st.session_state.pop(PREVIEW, None)
-        st.session_state.pop("load.view", None)
-        st.session_state[NEXT_VIEW] = "What was loaded"
-        choose_corpus(corpus.id)
-        states.notice(f"{plain(corpus.name)} was imported: {count_of(corpus.records, 'record')}.")
+    try:
+        with st.spinner("Reading, checking and splitting the file …"):
+            corpus = workspace.import_corpus(
+                chosen.source,
+                chosen.filename,
+                mapping,
+                name=name,
+                unit=unit,
+                cap=cap,
+                holdout=holdout,
+                options=chosen.options(),
+            )
+    except engine.UserError as error:
+        states.failed("Nothing was imported", str(error), "Your choices are kept. Correct it, then import again.")
+        return False
+    st.session_state["_ui.load.generation"] = st.session_state.get("_ui.load.generation", 0) + 1
+    st.session_state.pop(PREVIEW, None)
+    st.session_state.pop("load.view", None)
+    st.session_state[NEXT_VIEW] = "What was loaded"
+    choose_corpus(corpus.id)
+    states.notice(f"{plain(corpus.name)} was imported: {count_of(corpus.records, 'record')}.")
+    return True

@@ -243,6 +243,20 @@ class TestLoad:
         assert "qqqq" not in text
         assert engine.open_workspace(empty).corpora() == []
 
+    def test_a_refused_import_is_explained_beneath_the_button(self, empty, visit):
+        app = visit("load")
+        self.upload(app, "notes.csv", b"text,id\n" + b"\n".join(b"note %d about a visit,7" % i for i in range(12)))
+        box = next(box for box in app.selectbox if (box.key or "").startswith("load.map.record"))
+        box.set_value("id").run()
+        app.button(key="load.import").click().run()
+        assert not app.exception
+        (error,) = app.error
+        assert error.value.startswith("**Nothing was imported.**")
+        assert "notes.csv" in error.value
+        drawn = [type(element).__name__ for element in app.main if type(element).__name__ in ("Button", "Alert", "Error")]
+        assert drawn[-1] != "Button", "the sentence comes after the button that was pressed"
+        assert engine.open_workspace(empty).corpora() == []
+
     def test_path_on_this_machine(self, empty, visit, tmp_path):
         file = tmp_path / "tickets.jsonl"
         file.write_bytes(as_jsonl(rows()))
