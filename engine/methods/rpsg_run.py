@@ -19,9 +19,9 @@ from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Step, SyntheticRecord
 from engine.methods.domains import guess_domain
 from engine.methods.filter_stages import reapply
-from engine.methods.rpsg_filters import attack_table, auc, retained
+from engine.methods.rpsg_filters import Retained, attack_table, auc, retained
 from engine.methods.rpsg_presets import needed
-from engine.methods.rpsg_stages import TINY, Models, Writer, length_wanted
+from engine.methods.rpsg_stages import TINY, Models, Writer, funnel_step, length_wanted
 from engine.models.sentiment import load_sentiment
 from engine.pii.redactors import redact
 from engine.pii.spans import Span
@@ -125,7 +125,7 @@ class RpsgRun:
             "retried": sum(pool.retried for pool in pools),
             "words": sum(len(text.split()) for pool in pools for text in pool.texts),
         }
-        return self._step(
+        return funnel_step(
             {**state, "stage": "writing", "pending": pending, "position": state["position"] + len(rows)},
             "abstracting",
             len(state["made"]),
@@ -183,7 +183,7 @@ class RpsgRun:
         more = len(everything) < self.needed and position < self.limit
         if not everything and not more:
             raise UserError("rpsg: the model wrote nothing usable from any seed; choose another model or domain")
-        return self._step(
+        return funnel_step(
             {
                 "stage": "abstracting" if more else "comparing",
                 "position": position,
@@ -233,7 +233,7 @@ class RpsgRun:
         kept = retained(similarity, nll, self.settings.similarity_keep, self.settings.nll_keep)
         chosen = [int(i) for i in kept.likely][: self.context.count]
         scores = {"similarity": similarity, "nearest": [round(float(x), 6) for x in nearest], "nll": nll}
-        return self._step(
+        return funnel_step(
             {"stage": "releasing", "made": [made[i] for i in chosen], "released": 0},
             "comparing",
             0,
@@ -246,18 +246,12 @@ class RpsgRun:
             {
                 "scores": {**scores, "retained": chosen},
                 "surrogate": {"losses": [round(x, 4) for x in tuned.losses]},
-                "attack": self._attack(outputs, scores, [int(i) for i in kept.similar], chosen, rows, tuned),
+                "attack": self._attack(outputs, scores, kept, rows, tuned),
             },
         )
 
     def _attack(
-        self,
-        outputs: list[str],
-        scores: dict[str, Any],
-        similar: list[int],
-        chosen: list[int],
-        rows: list[int],
-        tuned: TunedModel,
+        self, outputs: list[str], scores: dict[str, Any], kept: Retained, rows: list[int], tuned: TunedModel
     ) -> dict[str, Any]:
         """Return how well seeds are told from other training records: internal figures, never released."""
         assert self.context.embedder is not None
@@ -276,7 +270,7 @@ class RpsgRun:
             "variants_model": round(auc(-tuned.nll(inside), -tuned.nll(outside)), 4),
         }
         if self.p.ablation:
-            for name, which in (("without_nll", similar), ("with_nll", chosen)):
+            for name, which in (("without_nll", kept.similar), ("with_nll", kept.likely)):
                 model = self._tuned([outputs[i] for i in which], name)
                 found[name] = {"outputs": len(which), "auc": round(auc(-model.nll(inside), -model.nll(outside)), 4)}
         return found
@@ -293,7 +287,7 @@ class RpsgRun:
         ]
         end = begin + len(batch)
         last = end >= len(state["made"])
-        return self._step(
+        return funnel_step(
             {"stage": "done" if last else "releasing", "made": [] if last else state["made"], "released": end},
             "releasing",
             end,
@@ -301,27 +295,4 @@ class RpsgRun:
             {},
             {"replaced_at_the_end": sum(entry.replaced for entry in cleaned)},
             records,
-        )
-
-    def _step(
-        self,
-        state: dict[str, Any],
-        stage: str,
-        done: int,
-        total: int,
-        dropped: dict[str, int],
-        diagnostics: dict[str, Any],
-        records: list[SyntheticRecord] | None = None,
-    ) -> Step:
-        """Return a step whose funnel adds up: everything that left the run here, dropped or kept."""
-        records = records or []
-        drops = {name: n for name, n in dropped.items() if n}
-        return Step(
-            state=state,
-            records=tuple(records),
-            funnel={"made": len(records) + sum(drops.values()), **drops, "kept": len(records)},
-            stage=stage,
-            done=done,
-            total=total,
-            diagnostics=diagnostics,
         )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.methods.base import Step, SyntheticRecord
 from engine.methods.filter import batch_seed
 from engine.models.contracts import Embedder, Generator, Operators, Sampling
 from engine.models.sentiment import BuiltinSentiment, Classifier
@@ -190,3 +191,25 @@ class Writer:
 def length_wanted(text: str) -> int:
     """Return the words asked for: the seed's own, within what one call can write."""
     return min(max(len(text.split()), 8), _LONGEST)
+
+
+def funnel_step(
+    state: dict[str, Any],
+    stage: str,
+    done: int,
+    total: int,
+    dropped: dict[str, int],
+    diagnostics: dict[str, Any],
+    records: Sequence[SyntheticRecord] = (),
+) -> Step:
+    """Return a step whose funnel adds up: what left the run here, dropped or kept."""
+    drops = {name: n for name, n in dropped.items() if n}
+    return Step(
+        state=state,
+        records=tuple(records),
+        funnel={"made": len(records) + sum(drops.values()), **drops, "kept": len(records)},
+        stage=stage,
+        done=done,
+        total=total,
+        diagnostics=diagnostics,
+    )

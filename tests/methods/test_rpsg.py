@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from engine.corpus.samples import load_sample
+from engine.dp.private import Mechanisms, MemoryOutputs
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, parse_parameters
 from engine.methods.rpsg import RpsgMethod, RpsgParameters
@@ -21,23 +22,6 @@ QUICK = RpsgParameters(
     oversampling=2, candidates=2, minimum_tokens=4, maximum_tokens=24, epochs=1, similarity_keep=0.8, nll_keep=0.75
 )
 REDDIT = Facts(records=8948, units=8948, mean_characters=600.0)
-
-
-class Selections:
-    """The choice as the mechanism makes it, drawn once a key; counts its draws."""
-
-    def __init__(self):
-        self.stored, self.asked = {}, []
-
-    def noisy_selection(self, key, utilities, *, sigma=None, epsilon=None):
-        if key not in self.stored:
-            scale = sigma if sigma is not None else 2 / epsilon
-            noise = np.random.default_rng().normal(scale=scale, size=utilities.shape)
-            self.stored[key] = (utilities.copy(), (utilities + noise).argmax(axis=1))
-            self.asked.append((key, sigma, epsilon))
-        before, chosen = self.stored[key]
-        assert np.array_equal(before, utilities), "a stored choice is asked for with other utilities"
-        return chosen
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +50,7 @@ def context(models, **changes):
         parameters=parameters,
         seed=7,
         batch_size=4,
-        mechanisms=Selections(),
+        mechanisms=Mechanisms(None, changes.pop("outputs", None) or MemoryOutputs()),
         guarantee=METHOD.guarantee(parameters, Facts(10, 10)),
         **models,
     )
@@ -75,9 +59,10 @@ def context(models, **changes):
 
 @pytest.fixture(scope="module")
 def whole(models):
-    """One run, its steps and its stored choices."""
-    given = context(models)
-    return given, list(METHOD.run(given))
+    """One run's context, its steps and its stored choices."""
+    stored = MemoryOutputs()
+    given = context(models, outputs=stored)
+    return given, list(METHOD.run(given)), stored.stored
 
 
 def outputs(steps):
@@ -85,7 +70,7 @@ def outputs(steps):
 
 
 def test_every_text_is_in_the_funnel(whole):
-    _, steps = whole
+    _, steps, _ = whole
     total = {}
     for step in steps:
         for name, n in step.funnel.items():
@@ -98,7 +83,7 @@ def test_every_text_is_in_the_funnel(whole):
 
 
 def test_one_output_a_seed_with_its_label(whole):
-    given, steps = whole
+    given, steps, _ = whole
     records = outputs(steps)
     assert len({record.lineage for record in records}) == len(records) == 3
     labels = dict(zip(given.records["record_id"], given.records["label"], strict=True))
@@ -106,33 +91,38 @@ def test_one_output_a_seed_with_its_label(whole):
 
 
 def test_seeds_are_drawn_and_another_run_seed_draws_others(models, whole):
-    _, steps = whole
+    _, steps, _ = whole
     rows = [entry["row"] for step in steps if step.stage == "abstracting" for entry in step.state["pending"]]
     assert rows == [int(i) for i in np.random.default_rng(7).permutation(10)[:5]]
     assert rows != sorted(rows)
 
 
 def test_resume_from_every_step_gives_the_same_records(models, whole):
-    given, steps = whole
-    drawn = len(given.mechanisms.asked)
+    given, steps, stored = whole
+    drawn = {key: entry.values.tolist() for key, entry in stored.items()}
     last = len(steps) - 1
     for at in (0, 1, 4, last):  # after each stage
         state = json.loads(json.dumps(steps[at].state))
         rest = list(METHOD.run(dataclasses.replace(given, state=state)))
         assert outputs(steps[: at + 1]) + outputs(rest) == outputs(steps)
-    assert len(given.mechanisms.asked) == drawn == 2  # a choice is never drawn again
+    # a choice is never drawn again
+    assert {key: entry.values.tolist() for key, entry in stored.items()} == drawn
+    assert len(drawn) == 2
 
 
 def test_the_choice_is_made_with_the_reserved_noise(models, whole):
-    given, _ = whole
-    assert {sigma for _, sigma, _ in given.mechanisms.asked} == {given.guarantee.noise["selection"]["sigma"]}
-    exact = context(models, parameters=QUICK.model_copy(update={"noise": "exact", "epsilon": 2.0}), count=1)
-    list(zip(METHOD.run(exact), range(2)))  # the first batch is chosen for in the second step
-    assert [(s, e) for _, s, e in exact.mechanisms.asked] == [(None, 2.0)]
+    given, _, stored = whole
+    sigma = given.guarantee.noise["selection"]["sigma"]
+    assert {(s.event.type, s.event.noise_multiplier) for s in stored.values()} == {("selection", sigma)}
+    kept = MemoryOutputs()
+    exact = QUICK.model_copy(update={"noise": "exact", "epsilon": 2.0})
+    # the first batch is chosen for in the second step
+    list(zip(METHOD.run(context(models, parameters=exact, count=1, outputs=kept)), range(2)))
+    assert [(s.event.noise_multiplier, s.event.epsilon) for s in kept.stored.values()] == [(None, 2.0)]
 
 
 def test_utilities_are_bounded_and_candidates_pruned(whole):
-    _, steps = whole
+    _, steps, _ = whole
     for step in steps:
         if step.stage == "abstracting":
             for entry in step.state["pending"]:
@@ -145,7 +135,7 @@ def test_utilities_are_bounded_and_candidates_pruned(whole):
 def test_scores_allow_moving_thresholds_afterwards(whole):
     from engine.methods.rpsg_filters import moved
 
-    _, steps = whole
+    _, steps, _ = whole
     found = next(step.diagnostics for step in steps if step.stage == "comparing")
     assert {len(found["scores"][name]) for name in ("similarity", "nearest", "nll")} == {5}
     again = moved(found, QUICK.similarity_keep, QUICK.nll_keep)
@@ -158,14 +148,14 @@ def test_scores_allow_moving_thresholds_afterwards(whole):
 
 
 def test_no_text_of_a_record_is_in_the_diagnostics(whole):
-    given, steps = whole
+    given, steps, _ = whole
     written = json.dumps([step.diagnostics for step in steps])
     words = {word for text in given.records["text"] for word in text.split() if len(word) > 7}
     assert not [word for word in words if word in written]
 
 
 def test_cancel_stops_before_the_next_stage_and_within_training(models, whole):
-    given, steps = whole
+    given, steps, _ = whole
     asked = []
     assert len(list(METHOD.run(context(models, cancelled=lambda: asked.append(1) or len(asked) > 1)))) == 1
     answers = iter([False, True])  # before comparing, then before the first training batch
@@ -175,7 +165,7 @@ def test_cancel_stops_before_the_next_stage_and_within_training(models, whole):
 
 def test_a_missing_part_is_named(models):
     with pytest.raises(InternalError, match="mechanisms"):
-        list(METHOD.run(context(models, mechanisms=None)))
+        list(METHOD.run(dataclasses.replace(context(models), mechanisms=None)))
     with pytest.raises(UserError, match="at least one training record"):
         list(METHOD.run(context(models, records=pd.DataFrame(columns=["record_id", "text", "source_id", "label"]))))
 
