@@ -56,8 +56,7 @@ def _make(workspace: engine.Workspace, run: Any) -> None:
     if spec is None:
         states.notice("This edition has no method without private input.", kind="problem")
         return
-    shared = {name: value for name, value in run.parameters.items() if name in ("domain", "labels")}
-    known = {name: value for name, value in shared.items() if name in spec.parameters.model_fields}
+    known = {name: value for name, value in run.parameters.items() if name in spec.parameters.model_fields}
     states.act(
         workspace.synthesize, run.corpus_id, REFERENCE, count=run.count, parameters=known, seed=run.seed,
         model=run.model, done="The reference without private text was asked for.",

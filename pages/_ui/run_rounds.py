@@ -30,8 +30,7 @@ class Course:
 
 
 COURSES: dict[str, Course] = {
-    "votes": Course("Votes counted", "Votes (noisy count)", private=False),
-    "kept_votes": Course("Share of votes kept", "Share of all votes", "higher", private=False),
+    "votes": Course("Votes counted, noise included", "Votes", private=False),
     "votes_kept": Course("Share of votes kept", "Share of all votes", "higher", private=False),
     "self_similarity": Course("Similarity of candidates to each other", "Mean cosine (0 to 1)", "lower", private=False),
     "fid": Course("Distance to private text (FID)", "Fréchet distance, no unit", "lower"),
@@ -46,7 +45,8 @@ HIDDEN = ("iteration", "round", "n", "seconds")
 
 def draw(workspace: engine.Workspace, run: Any) -> None:
     """Draw one curve a measure, and the most similar pairs, where the run has any."""
-    courses = series(workspace.diagnostics(run.id))
+    noted = workspace.diagnostics(run.id)
+    courses = series(noted)
     table = workspace.table(run.id, "iterations")
     if table is not None:
         courses |= from_table(table)
@@ -66,6 +66,22 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
                 examined_figure.draw(figure, key=f"run.rounds.{run.id}.{name}")
     if table is None and run.state == "done":
         st.caption("Distance to private text over the rounds (FID, MAUVE) is measured when the run is examined.")
+    _pairs(noted.get("iterations"))
+
+
+def _pairs(iterations: Any) -> None:
+    """Draw the most similar candidates of the last round; model output, so never through Markdown."""
+    last = iterations[-1] if isinstance(iterations, list) and iterations else {}
+    pairs = last.get("most_similar") or []
+    if not pairs:
+        return
+    with st.expander(f"Most similar texts kept in round {int(last['iteration'])}", key="run.rounds.pairs"):
+        st.caption("Texts that repeat each other add little. Cut to their first 300 characters.")
+        for pair in pairs:
+            st.markdown(f"Cosine **{float(pair['similarity']):.3f}**")
+            for column, side in zip(st.columns(2), ("first", "second"), strict=True):
+                with column, st.container(border=True):
+                    st.text(str(pair[side]))
 
 
 def series(diagnostics: Mapping[str, Any]) -> dict[str, Series]:
@@ -82,7 +98,8 @@ def series(diagnostics: Mapping[str, Any]) -> dict[str, Series]:
                 continue
             if isinstance(value, Mapping):
                 for inner, number in value.items():
-                    _add(found, str(inner), int(key), number)
+                    if inner not in HIDDEN:
+                        _add(found, str(inner), int(key), number)
             else:
                 _add(found, str(name), int(key), value)
     return {name: dict(sorted(values.items())) for name, values in found.items()}
