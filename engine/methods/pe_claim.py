@@ -1,0 +1,151 @@
+"""The guarantee of methods that only ever see noisy statistics: events, sentence, public inputs, what voids it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.dp.accountant import Calibration
+from engine.dp.closed_form import default_delta
+from engine.dp.events import Event, count_sensitivity
+from engine.dp.guarantee import Guarantee
+from engine.methods.base import Facts
+from engine.methods.pe_common import PrivateParameters
+
+_NEIGHBOURS = {
+    "zero-out": "whether or not the data of any single {unit} are in it",
+    "replace-one": "whichever data any single {unit} has in it",
+}
+
+
+def cap_of(facts: Facts) -> int:
+    """Return how many records one unit contributes at most."""
+    return facts.cap if facts.unit == "source" else 1
+
+
+def delta_of(parameters: PrivateParameters, facts: Facts) -> float:
+    """Return δ as asked, else 1 / (N ln N)."""
+    return default_delta(facts.units) if parameters.delta is None else parameters.delta
+
+
+def gaussian(
+    what: str,
+    parameters: PrivateParameters,
+    facts: Facts,
+    noise_multiplier: float,
+    count: int = 1,
+    sampling_probability: float = 1.0,
+) -> Event:
+    """Return the event of Gaussian noise on counts a unit adds at most `cap` to."""
+    return Event(
+        "gaussian",
+        what,
+        noise_multiplier=noise_multiplier,
+        count=count,
+        sampling_probability=sampling_probability,
+        sensitivity=count_sensitivity(cap_of(facts), parameters.adjacency),
+        unit=facts.unit,
+        adjacency=parameters.adjacency,
+    )
+
+
+def pure(what: str, parameters: PrivateParameters, facts: Facts, epsilon: float, kind: str = "laplace") -> Event:
+    """Return the event of a pure-ε mechanism on counts (`laplace`, or `pure` for a sparse vector)."""
+    return Event(
+        "laplace" if kind == "laplace" else "pure",
+        what,
+        epsilon=epsilon,
+        sensitivity=count_sensitivity(cap_of(facts), parameters.adjacency, "l1"),
+        unit=facts.unit,
+        adjacency=parameters.adjacency,
+    )
+
+
+def declared(what: str, parameters: PrivateParameters, facts: Facts) -> Event:
+    """Return the event of a statistic that the custodian declared public."""
+    return Event("declared", what, unit=facts.unit, adjacency=parameters.adjacency)
+
+
+def noise_of(event: Event) -> dict[str, float]:
+    """Return `sigma` in the statistic's unit, `noise_multiplier`, `sensitivity`, and `epsilon` where it is pure.
+
+    The standard deviation of Laplace noise is √2 · sensitivity / ε; of a sparse vector's query noise, whose
+    scale is 4 · sensitivity / ε, four times that.
+    """
+    values = {"sensitivity": event.sensitivity}
+    if event.noise_multiplier is not None:
+        multiplier = event.noise_multiplier
+    else:
+        multiplier = math.sqrt(2.0) * (4.0 if event.type == "pure" else 1.0) / float(event.epsilon or 1.0)
+        values["epsilon"] = float(event.epsilon or 0.0)
+    return {"sigma": multiplier * event.sensitivity, "noise_multiplier": multiplier, **values}
+
+
+def dp_guarantee(
+    parameters: PrivateParameters,
+    facts: Facts,
+    calibration: Calibration,
+    *,
+    bought: Sequence[str],
+    noise: Mapping[str, Event],
+    assumptions: Sequence[str],
+    accounting: Mapping[str, Any] | None = None,
+) -> Guarantee:
+    """Return the claim of a calibrated schedule.
+
+    Args:
+        bought: what is drawn from private data, in words. noise: a statistic's name to its event.
+        assumptions: public inputs beside the ones every such method has. accounting: further totals.
+    """
+    delta, cap = delta_of(parameters, facts), cap_of(facts)
+    neighbours = _NEIGHBOURS[parameters.adjacency].format(unit=facts.unit)
+    capped = f", each {facts.unit} counting with at most {cap} records" if facts.unit == "source" else ""
+    sentence = (
+        f"The run's complete output is (ε = {parameters.epsilon:g}, δ = {delta:.3g})-differentially private for each "
+        f"{facts.unit}: except with a probability of about {delta:.2g}, no conclusion anybody draws from it is more "
+        f"than e^{parameters.epsilon:g} = {math.exp(parameters.epsilon):.3g} times as likely or unlikely {neighbours}. "
+        f"Private text is read for {_listed(bought)} only, with noise{capped}."
+    )
+    public = [
+        f"The number of {facts.unit}s, N = {facts.units}, is public.",
+        "The number of outputs, the number of rounds, the domain, the prompts and the word lists are public.",
+        "The models were not trained on this corpus.",
+    ]
+    if facts.labels:
+        public.append(f"The list of the {facts.labels} labels is public.")
+        if parameters.labels == "public":
+            public.append("The label shares were declared public.")
+    return Guarantee(
+        kind="dp",
+        sentence=sentence,
+        scope="the run's complete output",
+        epsilon=parameters.epsilon,
+        delta=delta,
+        unit=facts.unit,
+        adjacency=parameters.adjacency,
+        events=tuple(event.as_dict() for event in calibration.events),
+        assumptions=(*public, *assumptions),
+        voided_by=(
+            "Filtering, approving or choosing among outputs or runs with anything computed from private text.",
+            f"One person behind several {facts.unit}s: the loss then grows with their number.",
+            "Parameters that were chosen by looking at private text or at the results of attacks on it.",
+            "Publishing the run's internal notes, its examination or the store of raw votes.",
+        ),
+        noise={name: noise_of(event) for name, event in noise.items()},
+        accounting={
+            "epsilon_pld": calibration.epsilon,
+            "epsilon_pld_low": calibration.epsilon_low,
+            "epsilon_rdp": calibration.rdp_epsilon,
+            **(accounting or {}),
+        },
+    )
+
+
+def ledger_preview(guarantee: Guarantee) -> tuple[dict[str, Any], ...]:
+    """Return the lines a run would add to the ledger."""
+    return tuple(dict(event) for event in guarantee.events)
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -1,0 +1,153 @@
+"""The same prompts without any private input: ε = 0, the reference beside every run with a guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, Field
+
+from engine.dp.guarantee import Guarantee
+from engine.errors import UserError
+from engine.methods import pe_common as pe
+from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
+
+if TYPE_CHECKING:
+    from engine.dp.accountant import Accountant
+
+_TRIES = 4
+
+
+class PublicParameters(pe.WritingParameters):
+    """What is asked of the model."""
+
+    shares: str = Field(
+        "", max_length=2000,
+        description="Label shares declared public, such as: yes=0.3, no=0.7. Empty: each label equally often.",
+    )  # fmt: skip
+
+
+class PublicMethod:
+    """Write from public prompts alone."""
+
+    spec = MethodSpec(
+        id="public",
+        title="Public prompts only",
+        summary="Has the model write from a domain, a length and public word lists. No private record is looked at.",
+        citation="The reference at ε = 0 of Xie et al. 2024 (AUG-PE), its initial population",
+        kind="dp",
+        needs=("generator", "operators"),
+        parameters=PublicParameters,
+        good_for="Seeing what a budget bought: the same prompts with nothing private behind them.",
+        bad_for="Standing in for the private text: only the model and the prompts shape it.",
+    )
+
+    def guarantee(self, parameters: BaseModel, facts: Facts, accountant: Accountant | None = None) -> Guarantee:
+        """Return ε = 0: nothing private is read."""
+        return Guarantee(
+            kind="dp",
+            sentence="No private text is read: the output is the same whoever is in the corpus, so it reveals nothing "
+            f"about any {facts.unit} (ε = 0, δ = 0).",
+            scope="the run's complete output",
+            epsilon=0.0,
+            delta=0.0,
+            unit=facts.unit,
+            adjacency="zero-out",
+            assumptions=(
+                "The label list, the count, the length, the domain, the prompts and any declared label shares are "
+                "public.",
+                "The model was not trained on this corpus.",
+            ),
+            voided_by=(
+                "Choosing the prompts, the shares or among outputs with anything computed from private text.",
+                "A model that has seen this corpus.",
+            ),
+        )
+
+    def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:
+        """Return calls, tokens and seconds for `count` outputs."""
+        assert isinstance(parameters, PublicParameters)
+        tokens = int(count * parameters.words * pe.TOKENS_A_WORD)
+        return Plan(
+            model_calls=count,
+            tokens=tokens,
+            seconds=round(tokens * pe.SECONDS_A_TOKEN, 2),
+            outputs=count,
+            notes=("Costs no budget.", "Seconds are for the built-in model on two CPU cores."),
+        )
+
+    def run(self, context: Context) -> Iterator[Step]:
+        """Yield one step a batch until `count` texts are written."""
+        parameters = context.parameters
+        assert isinstance(parameters, PublicParameters)
+        writer = pe.Writer(context, parameters)
+        state = dict(context.state or {"position": 0, "kept": 0})
+        waiting = state.get("waiting") or _labels(parameters, context.labels, context.count, context.seed)
+        while state["kept"] < context.count and not context.cancelled():
+            if state["position"] > _TRIES * context.count + 32:
+                raise UserError(
+                    f"the model gave {state['kept']} usable texts of {context.count} wanted after "
+                    f"{state['position']} tries: use another model or ask for other words"
+                )
+            size = min(writer.batch_size(context.count), len(waiting))
+            tasks = [
+                invention(writer, parameters, waiting[i], context.seed, state["position"] + i) for i in range(size)
+            ]
+            written = writer.write(tasks, "public", state["position"])
+            made = [(text, task.label) for text, task in zip(written.texts, tasks, strict=True) if text is not None]
+            # A text that failed leaves its label's place to the next batch.
+            waiting = [task.label for text, task in zip(written.texts, tasks) if text is None] + waiting[size:]
+            state = {"position": state["position"] + size, "kept": state["kept"] + len(made), "waiting": waiting}
+            yield Step(
+                state=state,
+                records=tuple(SyntheticRecord(text, label) for text, label in made),
+                funnel={"made": size, **written.dropped, "kept": len(made)},
+                stage="generating",
+                done=state["kept"],
+                total=context.count,
+            )
+
+
+def _labels(parameters: PublicParameters, known: tuple[str, ...], count: int, seed: int) -> list[str | None]:
+    """Return one label an output, in an order fixed by the seed."""
+    shares = declared_shares(parameters.shares, known)
+    labels = [label for label, quota in pe.quotas(shares, count).items() for _ in range(quota)]
+    pe.rng_of(seed, "labels").shuffle(labels)
+    return labels
+
+
+def declared_shares(text: str, known: tuple[str, ...]) -> dict[str | None, float]:
+    """Return each label's share as declared, equal shares where nothing is declared.
+
+    Raises:
+        UserError: a share is no number >= 0, or a label is not in the public list.
+    """
+    if not known:
+        return {None: 1.0}
+    if not text.strip():
+        return dict.fromkeys(known, 1.0)
+    shares: dict[str | None, float] = dict.fromkeys(known, 0.0)
+    for part in text.split(","):
+        label, _, value = part.rpartition("=")
+        try:
+            share = float(value)
+        except ValueError:
+            share = -1.0
+        if label.strip() not in shares or share < 0:
+            raise UserError(f"shares: must read like label=0.3, label=0.7 with labels {', '.join(known)}; got {part!r}")
+        shares[label.strip()] = share
+    return shares
+
+
+def invention(
+    writer: pe.Writer, parameters: pe.WritingParameters, label: str | None, seed: int, position: int
+) -> pe.Task:
+    """Return the task of one new text with words and a persona drawn from the public lists."""
+    rng = pe.rng_of(seed, "invent", position)
+    return pe.Task(
+        "invent",
+        label,
+        parameters.words,
+        keywords=tuple(rng.sample(writer.prompts.keywords, 2)),
+        persona=rng.choice(writer.prompts.personas),
+    )
