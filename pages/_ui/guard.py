@@ -60,6 +60,7 @@ def admit() -> engine.Workspace:
             "The workspace cannot be opened",
             str(error),
             "Nothing was changed. Correct this, then reload the page; or stop the program in its terminal and start it "
-            "on another folder: streamlit run app.py -- --workspace FOLDER",
+            "on another folder:",
+            "streamlit run app.py -- --workspace FOLDER",
         )
         st.stop()

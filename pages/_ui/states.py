@@ -24,11 +24,13 @@ from pages._ui.texts import plain
 NOTICES = "_ui.notices"
 
 
-def full_page(title: str, what: str, remedy: str) -> None:
-    """Draw a page that only says what is wrong and what to do."""
+def full_page(title: str, what: str, remedy: str, command: str | None = None) -> None:
+    """Draw a page that only says what is wrong and what to do; a command stands in its own line, unchanged."""
     st.title(title)
     st.error(plain(what), icon=":material/error:")
     st.markdown(plain(remedy))
+    if command:
+        st.code(command, language=None, wrap_lines=True)
 
 
 def empty(
