@@ -1,5 +1,8 @@
 """Private data behind mechanisms, for the worker: records, keyed order, embeddings kept with their corpus.
 
+Each text is embedded on its own. In a batch, padding and rounding let one text move the others' rows a little,
+so that one person could change more votes than their own and the noise would be too small.
+
 Privacy posture: embeddings of private text are private. They lie in the corpus' folder, owner-only, go when
 the corpus is deleted, stay out of backups, and are handed to mechanisms alone.
 """
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from engine.dp.private import Mechanisms, PrivateData
     from engine.models.contracts import Embedder
 
-CHUNK = 256
+CHUNK = 32
 STAGE = "read private records"
 
 
@@ -56,9 +59,8 @@ def private_embed(task: Task, records: pd.DataFrame) -> Callable[[list[str]], ND
             known = [str(text) for text in records["text"]]
             table = _table(task, embedder, known)
             held.update(zip(known, table, strict=True))
-        if all(text in held for text in texts):
-            return np.stack([held[text] for text in texts]) if texts else np.zeros((0, 0), dtype=np.float32)
-        return embedder.embed(texts)
+        rows = [held[text] if text in held else embedder.embed([text])[0] for text in texts]
+        return np.stack(rows) if rows else embedder.embed([])
 
     return embed
 
@@ -70,12 +72,13 @@ def _table(task: Task, embedder: Embedder, texts: list[str]) -> NDArray[np.float
         stored: NDArray[np.float32] = np.load(path, allow_pickle=False)
         if len(stored) == len(texts):
             return stored
-    parts = []
-    for begin in range(0, len(texts), CHUNK):
-        task.check()
-        task.report(STAGE, begin, len(texts))
-        parts.append(embedder.embed(texts[begin : begin + CHUNK]))
-    table = np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
+    parts = [embedder.embed([])]
+    for done, text in enumerate(texts):
+        if done % CHUNK == 0:
+            task.check()
+            task.report(STAGE, done, len(texts))
+        parts.append(embedder.embed([text]))
+    table = np.concatenate(parts)
     buffer = io.BytesIO()
     np.save(buffer, table, allow_pickle=False)
     if task.store.folder.records(task.corpus_id).exists():  # else the corpus was deleted meanwhile

@@ -3,12 +3,14 @@
 import os
 import signal
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from engine.errors import RefusedError, UserError
 from engine.jobs import launch
+from engine.jobs.private import private_embed
 from tests.jobs.conftest import wait
 from tests.store.conftest import MAPPING, made_up
 
@@ -243,6 +245,44 @@ def test_private_embeddings_are_made_once_and_go_with_the_corpus(workspace, smal
     assert path.stat().st_mtime_ns == made
     workspace.delete_corpus(small.id)
     assert not path.exists()
+
+
+class Padded:
+    """An embedder whose rows depend on what else is in the call, as padding and half precision make them."""
+
+    id = "padded"
+
+    def embed(self, texts):
+        """Return rows that carry the longest text of the call."""
+        longest = max((len(text) for text in texts), default=0)
+        return np.array([[len(text), longest] for text in texts], dtype=np.float32).reshape(len(texts), 2)
+
+
+def test_one_record_never_moves_the_embedding_of_another(workspace, small):
+    """Embedded in one batch, leaving out the longest record would change every row."""
+
+    class Running:
+        """What a task offers here."""
+
+        store, corpus_id = workspace, small.id
+        models = SimpleNamespace(embedder=Padded)
+
+        def check(self):
+            """Go on."""
+
+        def report(self, stage, done, total):
+            """Say nothing."""
+
+    records = workspace._frame(small.id, "train")
+    texts = [str(text) for text in records["text"]]
+    whole = private_embed(Running(), records)(texts)
+    longest = max(range(len(texts)), key=lambda i: len(texts[i]))
+    (path,) = workspace.folder.corpus(small.id).glob("embeddings_*.npy")
+    path.unlink()
+    rest = [text for i, text in enumerate(texts) if i != longest]
+    without = private_embed(Running(), records.drop(index=longest))(rest)
+    assert (np.delete(whole, longest, axis=0) == without).all()
+    assert not (Padded().embed(texts)[:-1] == Padded().embed(rest)).all()
 
 
 def test_what_the_budget_buys_is_pending_then_there_or_said_to_be_unknown(workspace, small, monkeypatch):
