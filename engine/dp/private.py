@@ -223,20 +223,20 @@ class Mechanisms:
 
         return float(self._output(key, request, event, mean)[0])
 
-    def declared(self, key: str, feature: str) -> NDArray[np.float64]:
+    def declared(self, key: str, feature: str, bins: Sequence[str] | None = None) -> NDArray[np.float64]:
         """Return a statistic without noise, because the custodian declared it public.
 
         Args:
-            key: names this output within the run. feature: `label` (records a label, labels sorted), `length`
-                (words a record, sorted) or `self_similarity`.
+            key: names this output within the run. feature: `label` (records a label), `length` (words a record,
+                sorted) or `self_similarity`. bins: the public list of labels; by default those that occur, sorted.
         """
         event = Event("declared", f"{feature.replace('_', ' ')} declared public", **self._whom(0.0))
-        request = self._request("declared", event, feature=feature)
+        request = self._request("declared", event, feature=feature, bins=digest(bins))
 
         def exact(data: PrivateData) -> NDArray[np.float64]:
             if feature == "label":
-                known = [label for label in data.labels if label is not None]
-                return np.array([known.count(label) for label in sorted(set(known))], dtype=np.float64)
+                found = bins if bins is not None else sorted({label for label in data.labels if label is not None})
+                return np.array([data.labels.count(label) for label in found], dtype=np.float64)
             if feature == "length":
                 return np.sort(data.lengths(None)).astype(np.float64)
             if feature == "self_similarity":
