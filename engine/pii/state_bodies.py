@@ -4,7 +4,8 @@
 left to the reviewer; a name with anything more in it ("Cracow Regional Court") stays a name. The words are
 data, one a line, in `assets/recognisers/bodies/`.
 
-Source: Pilán et al. 2022, section 3 (institutions of the State seldom narrow down whom a text is about).
+Source: annotation guidelines of the Text Anonymization Benchmark (Pilán et al. 2022), step 2: what is least
+specific is left in first.
 """
 
 from __future__ import annotations
