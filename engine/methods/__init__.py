@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 REGISTRY: tuple[tuple[str, str, str], ...] = (
     ("surrogate", "engine.methods.surrogate", "SurrogateMethod"),
     ("filter", "engine.methods.filter", "FilterMethod"),
+    ("rpsg", "engine.methods.rpsg", "RpsgMethod"),
+    ("rpsg-public", "engine.methods.rpsg_public", "RpsgPublicMethod"),
 )
 
 

@@ -7,11 +7,18 @@ import pytest
 
 from engine.corpus.samples import load_sample
 from engine.dp.guarantee import KINDS
+from engine.dp.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.errors import UserError
 from engine.methods import REGISTRY, get_method, method_ids
 from engine.methods.base import Context, Facts, parse_parameters
 
 FACTS = Facts(records=400, units=100, unit="source", cap=5, labels=4, mean_characters=900.0)
+# Settings that make a run short; everything else stays at its default.
+QUICK = {
+    "rpsg": {"oversampling": 2, "candidates": 2, "minimum_tokens": 4, "maximum_tokens": 24, "epochs": 1}
+    | {"similarity_keep": 0.9, "nll_keep": 0.9},
+    "rpsg-public": {"candidates": 2, "words": 12, "epochs": 1, "nll_keep": 0.8},
+}
 NEEDS = {"generator", "operators", "embedder", "detector", "spans", "instruct", "train", "logits"}
 
 
@@ -53,13 +60,25 @@ def models():
 
 
 def context(method, corpus, models, **changes):
+    """Return a small run's context; methods of kind dp get no record, and mechanisms bound to all of them."""
     records, spans = corpus
     given = {name: models[name] for name in method.spec.needs if name in models}
+    parameters = parse_parameters(method.spec, QUICK.get(method.spec.id))
+    labels = tuple(sorted({x for x in records["label"] if isinstance(x, str)}))
+    facts = Facts(len(records), records["source_id"].nunique(), "source", 5, len(labels), 400.0)
+    dp = method.spec.kind == "dp"
+    data = None
+    if dp:
+        data = PrivateData(records, unit="source", cap=5, embed=models["embedder"].embed, order_key=b"k" * 32)
     base = Context(
-        records=records,
-        spans=spans,
+        records=records.iloc[:0] if dp else records,
+        spans=spans.iloc[:0] if dp else spans,
         count=6,
-        parameters=parse_parameters(method.spec, None),
+        parameters=parameters,
+        mechanisms=Mechanisms(data, MemoryOutputs(), unit="source", cap=5),
+        facts=facts,
+        labels=labels,
+        guarantee=method.guarantee(parameters, facts),
         seed=3,
         unit="source",
         surrogate_key=b"k" * 32,
@@ -116,9 +135,10 @@ def test_unknown_parameter_is_named(method_id):
 @pytest.mark.parametrize("method_id", method_ids())
 def test_run_adds_up_and_resumes(method_id, corpus, models):
     method = get_method(method_id)
-    steps = list(method.run(context(method, corpus, models)))
+    given = context(method, corpus, models)
+    steps = list(method.run(given))
     whole = [record for step in steps for record in step.records]
-    wanted = context(method, corpus, models).count
+    wanted = given.count
     assert len(whole) == wanted
     assert all(record.text.strip() for record in whole)
     assert {record.lineage for record in whole} <= {None, *corpus[0]["record_id"]}
@@ -130,7 +150,7 @@ def test_run_adds_up_and_resumes(method_id, corpus, models):
         assert 0 <= step.done <= step.total
     first = steps[0]
     state = json.loads(json.dumps(first.state))
-    rest = [r for step in method.run(context(method, corpus, models, state=state)) for r in step.records]
+    rest = [r for step in method.run(dataclasses.replace(given, state=state)) for r in step.records]
     assert list(first.records) + rest == whole
 
 
