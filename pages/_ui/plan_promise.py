@@ -17,7 +17,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine.dp.closed_form import MAX_DELTA, default_delta, delta_strict, gaussian_mu, posterior
+from engine.dp.closed_form import MAX_DELTA, MIN_DELTA, default_delta, delta_strict, gaussian_mu, posterior
 from engine.dp.closed_form import epsilon as epsilon_of
 from engine.dp.events import Event
 from engine.figures.budget import guarantee_curve, probability
@@ -51,7 +51,8 @@ def knobs(method: Any, facts: Any, *, key: str) -> dict[str, float]:
         usual = default_delta(facts.units)
         low, high = limits(fields["delta"])
         given = st.number_input(
-            "δ, the chance that ε does not hold", min_value=low or 1e-12, max_value=high or 1e-3, value=None,
+            "δ, the chance that ε does not hold", min_value=max(low or 0.0, MIN_DELTA),
+            max_value=min(high or 1.0, MAX_DELTA), value=None,
             step=1e-6, format="%.2e", key=f"{key}.delta", placeholder=f"{usual:.2e}",
             help=f"Left empty: {usual:.2e}.",
         )  # fmt: skip

@@ -1,0 +1,328 @@
+"""Plan, ledger, runs and sidebar where a budget is at stake: empty, pending, refused, reserved, drawn, released."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+
+from engine.dp.closed_form import default_delta, delta_strict, gaussian_mu, noise_multiplier, posterior
+from engine.dp.events import Event
+from pages._ui import method_cards
+from pages._ui.plan_promise import prior_sentence
+from pages._ui.run_bought import bought, reference
+from pages._ui.run_rounds import series
+
+KINDS = ("title", "subheader", "markdown", "caption", "error", "warning", "info", "success")
+
+
+def words(app, *kinds: str) -> str:
+    return "\n".join(str(e.value) for kind in kinds or KINDS for e in getattr(app, kind))
+
+
+def bars(app) -> list[str]:
+    return [bar.proto.text for bar in app.get("progress")]
+
+
+@pytest.fixture
+def plan(seeded, visit):
+    """Return a function that opens the Plan page on a method."""
+    return lambda method: visit("plan", **{method_cards.CHOICE: method})
+
+
+def knob(seeded, name: str, method: str = "aug-pe") -> str:
+    return f"plan.set.{seeded.corpus}.{method}.{name}"
+
+
+def start(seeded, epsilon: float = 2.0, method: str = "aug-pe") -> str:
+    workspace = seeded.open()
+    return workspace.synthesize(seeded.corpus, method, count=20, parameters={"epsilon": epsilon, "labels": "public"})
+
+
+def draw_one(seeded, run_id: str) -> None:
+    """Store one mechanism output the way the worker does; its ledger line is in the same transaction."""
+    workspace = seeded.open()
+    events = [Event.from_dict(event) for event in workspace.run(run_id).guarantee["events"]]
+    planned = next(event for event in events if event.what == "votes")
+    event = Event.from_dict({**planned.as_dict(), "count": 1})
+    workspace.outputs(run_id).save("votes/0", {"candidates": "x"}, event, np.zeros(3))
+
+
+class TestPlan:
+    def test_noise_and_claim_follow_the_sliders_at_once(self, seeded, plan):
+        app = plan("aug-pe")
+        app.selectbox(key=knob(seeded, "labels")).set_value("public")
+        app.slider(key=knob(seeded, "epsilon")).set_value(2.0).run()
+        facts = seeded.open().facts(seeded.corpus)
+        expected = facts.cap * noise_multiplier(2.0, default_delta(facts.units), 10)
+        noise = next(frame.value for frame in app.dataframe if "Noise (σ)" in frame.value)
+        assert noise["Noise (σ)"].iloc[0] == pytest.approx(expected, rel=1e-3)
+        assert "Default" in words(app, "caption")
+        assert "δ = " in words(app, "caption")
+        assert app.get("plotly_chart"), "the curve is closed form and there at once"
+
+    def test_an_attacker_who_was_ten_percent_sure(self, seeded, plan):
+        app = plan("aug-pe")
+        app.selectbox(key=knob(seeded, "labels")).set_value("public").run()
+        guarantee = seeded.open().guarantee("aug-pe", corpus_id=seeded.corpus, parameters={"labels": "public"})
+        mu = gaussian_mu([Event.from_dict(event) for event in guarantee.events])
+        after, chance = posterior(0.1, 4.0), delta_strict(mu, 4.0)
+        assert prior_sentence(0.1, after, chance, "a person", "zero-out") in words(app, "markdown")
+        app.slider(key="plan.prior").set_value(50.0).run()
+        assert "**50 %** sure" in words(app, "markdown")
+
+    def test_each_public_input_is_named(self, seeded, plan):
+        guarantee = seeded.open().guarantee("aug-pe", corpus_id=seeded.corpus)
+        text = words(plan("aug-pe"), "markdown")
+        assert guarantee.assumptions
+        assert text.count("- Relies on: ") == len(guarantee.assumptions)
+        assert text.count("- Broken by: ") == len(guarantee.voided_by)
+
+    def test_what_needs_the_worker_is_pending_and_nothing_starts(self, seeded, plan):
+        app = plan("dpga")
+        assert seeded.open().guarantee("dpga", corpus_id=seeded.corpus).pending
+        assert "being computed and appears here by itself" in words(app, "caption")
+        assert app.button(key="plan.start").disabled
+
+    def test_past_the_limit_is_refused_with_its_sentence(self, seeded, plan):
+        seeded.open().set_limit(seeded.corpus, 1.0, 1e-3)
+        app = plan("aug-pe")
+        app.selectbox(key=knob(seeded, "labels")).set_value("public").run()
+        assert app.button(key="plan.start").disabled
+        assert "**Refused.**" in words(app, "error")
+        assert "limit" in words(app, "error")
+        app.slider(key=knob(seeded, "epsilon")).set_value(0.5).run()
+        assert not app.button(key="plan.start").disabled
+
+    def test_start_reserves_what_the_sliders_say(self, seeded, plan):
+        app = plan("aug-pe")
+        app.selectbox(key=knob(seeded, "labels")).set_value("public")
+        app.slider(key=knob(seeded, "epsilon")).set_value(3.0)
+        app.number_input(key=knob(seeded, "delta")).set_value(1e-4).run()
+        assert any(bar.startswith("After: ") for bar in bars(app))
+        app.button(key="plan.start").click().run()
+        assert not app.exception
+        run = seeded.open().runs(seeded.corpus)[0]
+        assert (run.parameters["epsilon"], run.parameters["delta"]) == (3.0, 1e-4)
+        assert "nothing was drawn yet, so cancelling" in words(app, "markdown")
+        assert seeded.open().ledger(seeded.corpus).share > 0
+
+    def test_the_seed_says_that_it_never_touches_noise(self, seeded, plan):
+        assert "never touches mechanism noise" in words(plan("aug-pe"), "caption")
+        assert "never touches mechanism noise" not in words(plan("filter"), "caption")
+
+    def test_no_private_input_costs_nothing(self, seeded, plan):
+        app = plan("public")
+        assert "Nothing private is read" in words(app, "markdown")
+        assert not app.button(key="plan.start").disabled
+
+    def test_selection_only_says_so(self, seeded, plan):
+        app = plan("rpsg")
+        sentence = seeded.open().guarantee("rpsg", corpus_id=seeded.corpus).sentence
+        assert sentence[:40] in words(app, "markdown").replace("\\", "")
+        assert "selection only" in words(app, "markdown")
+
+
+class TestLedger:
+    def test_before_anything_the_default_limit_is_whole(self, seeded, visit):
+        app = visit("ledger")
+        assert {metric.label: metric.value for metric in app.metric}["In use"] == "0 %"
+        assert "0 % of the limit in use" in bars(app)
+        assert "does not bring budget back" in words(app, "markdown")
+
+    def test_reservation_and_spend_are_lines_and_totals_are_recomputed(self, seeded, visit):
+        run_id = start(seeded, 2.0)
+        draw_one(seeded, run_id)
+        app = visit("ledger")
+        lines = next(frame.value for frame in app.dataframe if "In use after" in frame.value)
+        assert {"Reserved", "Spent: votes"} <= set(lines["What"])
+        totals = next(frame.value for frame in app.dataframe if "Recomputed ε" in frame.value)
+        assert float(totals["Recomputed ε"].iloc[0]) == pytest.approx(2.0, rel=1e-3)
+        assert totals["State"].iloc[0] == "reserved, 1 output drawn"
+        assert "1 mechanism output drawn" in words(app, "markdown")
+
+    def test_the_limit_is_set_and_a_late_change_says_so(self, seeded, visit):
+        app = visit("ledger")
+        app.number_input(key=f"ledger.limit.epsilon.{seeded.corpus}").set_value(6.0).run()
+        app.button(key="ledger.limit.set").click().run()
+        assert seeded.open().ledger(seeded.corpus).limit_epsilon == 6.0
+        assert "Outputs were already drawn" not in words(app)
+        draw_one(seeded, start(seeded, 2.0))
+        app = visit("ledger")
+        assert "Outputs were already drawn" in words(app, "warning")
+
+    def test_what_if_past_the_limit_is_refused(self, seeded, visit):
+        app = visit("ledger")
+        assert "**Refused.**" not in words(app, "error")
+        app.slider(key="ledger.whatif").set_value(16.0).run()
+        assert "**Refused.**" in words(app, "error")
+
+    def test_a_release_without_proof_makes_the_total_unbounded(self, seeded, visit):
+        workspace = seeded.open()
+        workspace.approve_all_pending(seeded.run)
+        workspace.release(seeded.run, "exploratory")
+        app = visit("ledger")
+        assert "The formal total is unbounded." in words(app, "warning")
+        assert {metric.label: metric.value for metric in app.metric}["Drawn so far, ε"] == "unbounded"
+        assert "Unbounded" in words(app, "markdown"), "the sidebar says it on every page"
+
+    def test_chain_holds_and_a_change_is_found(self, seeded, visit):
+        start(seeded)
+        app = visit("ledger")
+        app.button(key="ledger.lines.verify").click().run()
+        assert "lines of the ledger hold together" in words(app, "success")
+        with sqlite3.connect(seeded.open().folder.database) as connection:  # someone with the file in hand
+            for (name,) in connection.execute("select name from sqlite_master where type = 'trigger'").fetchall():
+                connection.execute(f"drop trigger {name}")
+            connection.execute("update ledger set actor = 'nobody' where seq = (select max(seq) from ledger)")
+        app.button(key="ledger.lines.verify").click().run()
+        assert "The ledger was changed." in words(app, "error")
+
+    def test_export_holds_every_line_and_no_text(self, seeded):
+        start(seeded)
+        workspace = seeded.open()
+        exported = workspace.ledger_export(seeded.corpus)
+        assert len(json.loads(exported)["lines"]) == len(workspace.ledger(seeded.corpus).lines)
+        text = str(workspace.records(seeded.corpus, limit=1)["text"].iloc[0])
+        assert text[:40] not in exported
+
+    def test_a_corpus_that_comes_back_finds_its_spends(self, seeded, visit):
+        draw_one(seeded, start(seeded, 2.0))
+        workspace = seeded.open()
+        workspace.cancel(workspace.runs(seeded.corpus)[0].id)
+        workspace.delete_corpus(seeded.corpus)
+        again = workspace.import_sample("clinic_letters")
+        share = workspace.ledger(again.id).share
+        assert share > 0
+        app = visit("ledger", **{"_ui.next_corpus": again.id})
+        assert f"{100 * share:.0f} % of the limit in use" in bars(app)
+        totals = next(frame.value for frame in app.dataframe if "Recomputed ε" in frame.value)
+        assert totals["Method"].iloc[0] == "deleted; its lines stay"
+
+    def test_whole_workspace_lists_every_budget(self, seeded, visit, import_small):
+        import_small(seeded.open())
+        app = visit("ledger", **{"ledger.scope": "Whole workspace"})
+        budgets = next(frame.value for frame in app.dataframe if "Formal total" in frame.value)
+        assert len(budgets) == 2
+        assert budgets["People"].nunique() == 2
+
+
+class TestRun:
+    def test_outputs_drawn_and_reservation_are_shown(self, seeded, visit):
+        run_id = start(seeded)
+        app = visit("run", **{"run.choice": run_id})
+        assert "cancelling or deleting this run gives everything back" in words(app, "markdown")
+        draw_one(seeded, run_id)
+        app = visit("run", **{"run.choice": run_id})
+        assert "1 of 11 mechanism outputs drawn" in bars(app)  # ten rounds, and the label shares
+        assert "draws none twice" in words(app, "markdown")
+
+    def test_rounds_are_drawn_and_marked_internal(self, seeded, visit):
+        from engine.store.schema import runs
+
+        with seeded.open().db.write() as connection:
+            pair = {"first": "A ![needle](http://x/a.png)", "second": "B", "similarity": 0.91}
+            noted = {
+                "rounds": {str(i): {"iteration": i, "self_similarity": 0.5 - i / 20} for i in (1, 2, 3)},
+                "iterations": [{"iteration": 3, "most_similar": [pair]}],
+            }
+            connection.execute(runs.update().where(runs.c.id == seeded.run).values(diagnostics=noted))
+        app = visit("run", **{"run.choice": seeded.run})
+        assert "Round by round" in words(app, "subheader")
+        assert "internal, may not be released" in words(app, "markdown")
+        assert "0.45 at first, 0.35 after round 3, better." in words(app, "markdown")
+        assert "Cosine **0.910**" in words(app, "markdown")
+        assert "needle" not in words(app), "model output never goes through Markdown"
+        assert any("needle" in element.value for element in app.text)
+
+    def test_filters_are_scored_attacked_and_counted_anew(self, seeded, visit):
+        from engine.store.schema import runs
+
+        noted = {
+            "scores": {"similarity": [0.1, 0.2, 0.9, 0.3], "nll": [3.0, 1.0, 2.0, 2.5], "retained": [0, 3]},
+            "attack": {
+                "nearest_output": [{"similarity_keep": 0.5, "nll_keep": 1.0, "retained": 2, "auc": 0.625}],
+                "variants_model": 0.71,
+                "without_nll": {"outputs": 4, "auc": 0.8},
+                "with_nll": {"outputs": 2, "auc": 0.6},
+            },
+        }  # fmt: skip
+        with seeded.open().db.write() as connection:
+            connection.execute(runs.update().where(runs.c.id == seeded.run).values(diagnostics=noted))
+        app = visit("run", **{"run.choice": seeded.run})
+        text = words(app, "markdown")
+        assert "between 0.62 and 0.62" in text
+        assert "without the likelihood filter (4): AUC 0.80; with it (2): 0.60" in text
+        app.slider(key="run.filters.similarity").set_value(50.0)
+        app.slider(key="run.filters.nll").set_value(50.0).run()
+        assert "Of 4 outputs 2 pass the cosine filter (at most 0.200) and 1 the likelihood filter" in words(app)
+
+    def finished(self, seeded, run_id: str) -> None:
+        from engine.store import queue
+        from engine.store.schema import runs
+
+        workspace = seeded.open()
+        with workspace.db.write() as connection:
+            queue.finish(connection, workspace.run(run_id).job_id, "done")
+            connection.execute(runs.update().where(runs.c.id == run_id).values(state="done"))
+
+    def test_the_reference_without_private_text_is_offered_and_made(self, seeded, visit):
+        run_id = start(seeded)
+        self.finished(seeded, run_id)
+        app = visit("run", **{"run.choice": run_id})
+        app.button(key="run.bought.make").click().run()
+        assert not app.exception
+        made = seeded.open().runs(seeded.corpus)[0]
+        assert (made.method, made.count) == ("public", 20)
+        assert "is being made" in words(app, "caption")
+
+    def test_what_epsilon_bought_is_said_once_both_are_examined(self, seeded, visit, add_run, examine):
+        from engine.store.schema import runs
+
+        workspace = seeded.open()
+        claim = workspace.guarantee("aug-pe", corpus_id=seeded.corpus, parameters={"labels": "public"}).as_dict()
+        records = [{"text": f"A visit about point {i}.", "label": None, "lineage": None} for i in range(30)]
+        other = add_run(workspace, seeded.corpus, records, method="public", title="Public prompts")
+        with workspace.db.write() as connection:
+            connection.execute(runs.update().where(runs.c.id == seeded.run).values(guarantee=claim, method="aug-pe"))
+        app = visit("run", **{"run.choice": seeded.run})
+        assert "the reference must be examined first" in words(app, "markdown")
+        examine(workspace, other)
+        app = visit("run", **{"run.choice": seeded.run})
+        assert "ε = 4 made the text better than no private input at all on" in words(app, "markdown")
+
+
+class TestSentences:
+    @pytest.mark.parametrize(
+        ("counts", "expected"),
+        [
+            ((3, 0, 1), "ε = 4 made the text better than no private input at all on 3 of 4 measures; on 1 one cannot"),
+            ((0, 2, 0), "worse on 2. So far the budget bought nothing that shows."),
+            ((0, 0, 0), "Nothing about utility was measured on both."),
+        ],
+    )
+    def test_bought(self, counts, expected):
+        assert expected in bought(4.0, *counts)
+
+    def test_certainty_is_never_claimed(self):
+        sentence = prior_sentence(0.99, posterior(0.99, 10.0), 1e-4, "a record", "zero-out")
+        assert "**99 %** sure" in sentence
+        assert "100" not in sentence.replace("10,000", "")
+        assert "1 in 10,000" in sentence
+
+    def test_rounds_are_read_either_way_round(self):
+        assert series({"fid": {"2": 1.0, "10": 0.5}, "kept": 7}) == {"fid": {2: 1.0, 10: 0.5}}
+        noted = {"rounds": {"1": {"iteration": 1, "votes": 3, "fid": 2.0}}}
+        assert series(noted) == {"votes": {1: 3.0}, "fid": {1: 2.0}}
+        assert series({"dropped": {"short": 3}}) == {}
+
+    def test_the_reference_is_the_examined_one_of_the_nearest_size(self, seeded, add_run):
+        workspace = seeded.open()
+        for count in (5, 40):
+            add_run(workspace, seeded.corpus, [{"text": "x", "label": None, "lineage": None}] * count, method="public")
+        runs = workspace.runs(seeded.corpus)
+        mine = next(run for run in runs if run.id == seeded.run)
+        assert reference(mine, runs).count == 40
+        assert reference(mine, [run for run in runs if run.method != "public"]) is None
