@@ -124,6 +124,7 @@ class PublicRun:
                 "domain": self.p.domain,
                 "words": self.p.words,
                 "tone": CLASSES[(position + i) % len(CLASSES)],
+                "style": f"in a {CLASSES[(position + i) % len(CLASSES)]} tone",
             }
             for i, label in enumerate(batch)
         ]

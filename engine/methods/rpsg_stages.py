@@ -107,8 +107,15 @@ class Writer:
     ) -> None:
         """Add K abstractions to each chosen draft, with cosine to the seed and agreement in sentiment."""
         p = self.p
+        instruct = "instruct" in self.models.generator.capabilities
         inputs = [
-            {"text": seeds[i], "label": labels[i], "domain": self.domain, "tone": CLASSES[poles[i]]} for i in chosen
+            {
+                "text": controlled(seeds[i], CLASSES[poles[i]]) if instruct else seeds[i],
+                "label": labels[i],
+                "domain": self.domain,
+                "tone": CLASSES[poles[i]],
+            }
+            for i in chosen
         ]
         shortest = min(len(seeds[i].split()) for i in chosen)
         sampling = Sampling(
@@ -186,6 +193,11 @@ class Writer:
         prompts = [operators.prompt(operator, **entry) for entry in inputs]
         outputs = self.models.generator.generate(prompts, sampling)
         return [operators.parse(operator, o.text, **e).strip() for o, e in zip(outputs, inputs, strict=True)]
+
+
+def controlled(text: str, tone: str) -> str:
+    """Return the seed behind appendix B.1's control phrase; a neutral one has none."""
+    return text if tone == "neutral" else f"Keep {tone} tone: {text}"
 
 
 def length_wanted(text: str) -> int:

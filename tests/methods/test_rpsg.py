@@ -16,6 +16,7 @@ from engine.methods.base import Context, Facts, parse_parameters
 from engine.methods.rpsg import RpsgMethod, RpsgParameters
 from engine.methods.rpsg_claim import best_wins, best_wins_exact
 from engine.methods.rpsg_presets import PRESETS, left, needed
+from engine.methods.rpsg_stages import controlled
 
 METHOD = RpsgMethod()
 QUICK = RpsgParameters(
@@ -225,6 +226,14 @@ def test_proportions_are_what_is_retained(made, similarity_keep, nll_keep, remai
     assert least <= made
     assert left(least, similarity_keep, nll_keep) >= remaining
     assert least == 1 or left(least - 1, similarity_keep, nll_keep) < remaining
+
+
+@pytest.mark.parametrize(
+    ("tone", "expected"),
+    [("positive", "Keep positive tone: a b"), ("negative", "Keep negative tone: a b"), ("neutral", "a b")],
+)
+def test_the_control_phrase_stands_before_the_seed(tone, expected):
+    assert controlled("a b", tone) == expected
 
 
 def test_presets_are_table_8_and_may_be_overruled():
