@@ -30,7 +30,7 @@ def form(spec: Any, *, key: str, skip: Collection[str] = ()) -> dict[str, Any]:
     fields = {name: field for name, field in spec.parameters.model_fields.items() if name not in skip}
     with st.expander(f"Settings of the method ({len(fields)})", icon=":material/tune:", key=f"{key}.box"):
         st.caption("The defaults come from the method's paper. Change them only if you know why.")
-        with st.grid(2, min_column_width=240):
+        with st.grid(2, min_column_width=190):
             for name, field in fields.items():
                 with st.container():
                     value = _field(name, field, key=f"{key}.{name}")
@@ -78,6 +78,8 @@ def describe(field: FieldInfo) -> str:
         parts.append(f"At most {high:g}.")
     default = field.get_default(call_default_factory=True)
     shown = "nothing" if default in ((), "", None, []) else default
+    if isinstance(default, bool):
+        shown = "on" if default else "off"
     parts.append(f"Default {shown}.")
     return " ".join(part for part in parts if part)
 

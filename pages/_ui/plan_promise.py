@@ -83,6 +83,8 @@ def draw(workspace: engine.Workspace, corpus: Any, method: Any, parameters: Mapp
     noise_table(guarantee)
     accounted(guarantee)
     groups(guarantee, "records" if corpus.unit == "record" else "people")
+    if not guarantee.assumptions and not guarantee.voided_by:
+        return
     with st.expander("What it relies on, and what breaks it", key="plan.assumptions"):
         st.markdown("\n".join(f"- Relies on: {plain(line)}" for line in guarantee.assumptions))
         st.markdown("\n".join(f"- Broken by: {plain(line)}" for line in guarantee.voided_by))
