@@ -63,7 +63,7 @@ def _card(workspace: engine.Workspace, corpus: Any, spec: Any, *, chosen: bool) 
             f"**Good for** {plain(_lower(spec.good_for))}  \n"
             f"**Bad for** {plain(_lower(spec.bad_for))}  \n"
             f"**Needs** {plain(needs)}  \n"
-            f"**Costs here** {_cost(workspace, corpus, spec)}"
+            f"**Costs here** {_cost(workspace, corpus.id, spec.id)}"
         )
         st.caption(plain(spec.citation))
 
@@ -72,10 +72,12 @@ def _lower(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
 
 
-def _cost(workspace: engine.Workspace, corpus: Any, spec: Any) -> str:
-    """Return the time of a run with the method's defaults."""
+@st.cache_data(scope="session", show_spinner=False, max_entries=200)
+def _cost(_workspace: engine.Workspace, corpus_id: str, method_id: str) -> str:
+    """Return the time of a run with the method's defaults; a corpus never changes, so neither does this."""
+    spec = next(spec for spec in _workspace.methods() if spec.id == method_id)
     try:
-        plan = workspace.plan(corpus.id, spec.id)["plan"]
+        plan = _workspace.plan(corpus_id, method_id)["plan"]
     except engine.UserError:
         return "not known yet"
     cost = f"{seconds(plan.seconds)} for {plan.outputs:,} outputs, roughly"
