@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages._ui import ledger_budget, ledger_events, states
@@ -18,11 +20,10 @@ corpus = current_corpus(workspace)
 scope = SCOPES[1]
 if corpus is not None:
     scope = st.radio("Scope", SCOPES, key="ledger.scope", horizontal=True)
-whole = corpus is None or scope == SCOPES[1]
 
 st.subheader("Formal budget", anchor=False)
 st.caption("ε (epsilon) bounds how much one person's text can change what leaves. Attacks and reviews never lower it.")
-if whole:
+if corpus is None or scope == SCOPES[1]:
     ledger_budget.overview(workspace)
     frame = ledger_events.events(workspace, None)
     st.subheader("Uses and releases", anchor=False)
@@ -60,7 +61,7 @@ else:
         )
         st.download_button(
             "Export as JSON",
-            data=lambda: workspace.ledger_export(corpus.id).encode("utf-8"),
+            data=partial(ledger_budget.exported, workspace, corpus.id),
             file_name="ledger.json",
             mime="application/json",
             key="ledger.lines.export",

@@ -242,6 +242,11 @@ def overview(workspace: engine.Workspace) -> None:
         st.caption("Corpora with the same entry under People share one budget.")
 
 
+def exported(workspace: engine.Workspace, corpus_id: str) -> bytes:
+    """Return every line of a ledger as JSON; asked for only when somebody downloads it."""
+    return workspace.ledger_export(corpus_id).encode("utf-8")
+
+
 def check(workspace: engine.Workspace) -> None:
     """Verify the ledger's chain and keep the answer for this session; a callback."""
     st.session_state["ledger.lines.checked"] = workspace.verify_ledger()

@@ -10,13 +10,13 @@ from typing import Any
 import streamlit as st
 
 import engine
-from engine.release.wizard import Answers, Proposal, propose
+from engine.release.wizard import Answers, Proposal, Recipients, propose
 from pages._ui import method_cards, states
 from pages._ui.navigation import go
 from pages._ui.release_policy import CHOICE as POLICY
 from pages._ui.texts import GUARANTEES, UNITS, count_of, plain
 
-RECIPIENTS = {
+RECIPIENTS: dict[Recipients, str] = {
     "team": "People who may read the original",
     "organisation": "Colleagues under the same duties of confidence",
     "researchers": "Researchers under an agreement",
@@ -66,7 +66,8 @@ def _questions(corpus: Any, facts: Any) -> Answers:
         min_value=0, max_value=100_000_000, value=int(facts.units), step=100, key=f"{key}.units",
         help="Filled in from this corpus: everything that was not set aside at import.",
     )  # fmt: skip
-    return Answers(repeats == "Yes", recipients or "researchers", label == "Yes", beside == "Yes", int(units or 0))
+    chosen: Recipients = recipients or "researchers"
+    return Answers(repeats == "Yes", chosen, label == "Yes", beside == "Yes", int(units or 0))
 
 
 def _proposal(workspace: engine.Workspace, corpus: Any, proposal: Proposal, specs: dict[str, Any]) -> None:
