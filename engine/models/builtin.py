@@ -32,6 +32,13 @@ def builtin_models() -> list[dict[str, Any]]:
             tagger_folder(),
             "GPL-3.0-or-later",
         ),
+        (
+            "builtin-sentiment",
+            "sentiment classifier",
+            "tone of abstractions and outputs in RPSG",
+            ASSETS / "models" / "sentiment",
+            "GPL-3.0-or-later",
+        ),
     ]
     return [
         {
