@@ -1,0 +1,217 @@
+"""A small world for audits: deterministic models, five people, and an adversary who knows all but one of them."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+
+from engine.dp import votes
+from engine.dp.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.methods.base import Context, Facts, parse_parameters
+from engine.models.contracts import Generation
+
+LABELS = ("a", "b")
+CAP = 3
+UNITS = 5
+WORDS = [f"w{i}" for i in range(300)]
+KEY = b"k" * 32
+
+
+def _rng(*parts):
+    return np.random.default_rng(zlib.crc32(repr(parts).encode()))
+
+
+@lru_cache(maxsize=4096)
+def _word(word):
+    return _rng("word", word).normal(size=384)
+
+
+@lru_cache(maxsize=65536)
+def _embedded(text):
+    row = sum((_word(word) for word in text.split()), np.zeros(384)) + 1e-6
+    return (row / np.linalg.norm(row)).astype(np.float32)
+
+
+@lru_cache(maxsize=65536)
+def _written(prompt, seed):
+    rng = _rng("text", prompt, seed)
+    return " ".join(WORDS[i] for i in rng.integers(0, len(WORDS), 12))
+
+
+class Models:
+    """Generator, embedder and operators in one: texts are hashes of prompt, place and seed."""
+
+    id = "all-MiniLM-L6-v2"  # the sentiment head asks for this name and width
+    capabilities = frozenset({"instruct"})
+
+    def generate(self, prompts, sampling, constraints=None):
+        return [Generation(_written(p, sampling.seed % 97 + i), 12, "stop") for i, p in enumerate(prompts)]
+
+    def embed(self, texts):
+        return np.stack([_embedded(text) for text in texts])
+
+    def prompt(self, name, **inputs):
+        return f"{name} {zlib.crc32(repr(sorted(inputs.items())).encode())}"
+
+    def parse(self, name, output, **inputs):
+        return output
+
+
+def corpus(unit_labels=("a", "a", "a", "a", "a")):
+    """Return records of four ordinary people and one worst-case one: more records than the cap, all one long text."""
+    rows = [(f"r{i}", " ".join(WORDS[i * 9 : i * 9 + 6 + i]), f"s{i}", LABELS[i % 2]) for i in range(UNITS - 1)]
+    long = " ".join(["w7", "w8", "w9"] * 18)
+    rows += [(f"u{i}", long, "target", label) for i, label in enumerate(unit_labels)]
+    return pd.DataFrame(rows, columns=["record_id", "text", "source_id", "label"])
+
+
+def without(records):
+    """Return the neighbouring corpus: the worst-case person's data are null."""
+    return records[records["source_id"] != "target"].reset_index(drop=True)
+
+
+class Watched(Mechanisms):
+    """Real mechanisms; what public inputs each call had is written down beside its output."""
+
+    asked: list
+
+    def noisy_votes(self, key, embeddings, **options):
+        self._note("votes", key, {"embeddings": embeddings, **options})
+        return super().noisy_votes(key, embeddings, **options)
+
+    def noisy_histogram(self, key, feature, bins, **options):
+        self._note("histogram", key, {"feature": feature, "bins": bins, **options})
+        return super().noisy_histogram(key, feature, bins, **options)
+
+    def above_threshold(self, key, feature="length", **options):
+        self._note("search", key, options)
+        return super().above_threshold(key, feature, **options)
+
+    def noisy_mean(self, key, feature="self_similarity", **options):
+        self._note("mean", key, options)
+        return super().noisy_mean(key, feature, **options)
+
+    def _note(self, kind, key, options):
+        if not hasattr(self, "asked"):
+            self.asked = []
+        self.asked.append((kind, key, options))
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run as an adversary sees it: every stored output with its public inputs, and the released records."""
+
+    asked: list
+    stored: dict
+    records: list
+    data: PrivateData
+    events: list
+    states: list = field(default_factory=list)
+
+
+def weakened(guarantee, factor):
+    """Return the guarantee with noise divided by `factor`: the claim stays, the noise does not."""
+    noise = {}
+    for name, level in guarantee.noise.items():
+        noise[name] = dict(level)
+        for part, by in (("noise_multiplier", 1 / factor), ("sigma", 1 / factor), ("epsilon", factor)):
+            if part in level:
+                noise[name][part] = level[part] * by
+    return replace(guarantee, noise=noise)
+
+
+@dataclass
+class World:
+    """A method with fixed parameters on one of two neighbouring corpora."""
+
+    method: object
+    parameters: dict
+    unit_labels: tuple = ("a", "a", "a", "a", "a")
+    until: str | None = None
+
+    def __post_init__(self):
+        self.parsed = parse_parameters(self.method.spec, self.parameters)
+        self.facts = Facts(UNITS + 2, UNITS, "source", CAP, len(LABELS), 60.0)
+        self.guarantee = self.method.guarantee(self.parsed, self.facts)
+        self.models = Models()
+        self.full = corpus(self.unit_labels)
+
+    def run(self, with_unit, factor=1.0, outputs=None, mechanisms=Watched):
+        """Run the method once and return what an adversary may see."""
+        records = self.full if with_unit else without(self.full)
+        outputs = MemoryOutputs() if outputs is None else outputs
+        data = PrivateData(records, unit="source", cap=CAP, embed=self.models.embed, order_key=KEY, units=UNITS)
+        held = mechanisms(data, outputs, unit="source", cap=CAP)
+        context = Context(
+            records=records.iloc[:0],
+            spans=pd.DataFrame(columns=["record_id", "start", "end", "label", "identifier_type"]),
+            count=4,
+            parameters=self.parsed,
+            seed=5,
+            unit="source",
+            generator=self.models,
+            embedder=self.models,
+            operators=self.models,
+            mechanisms=held,
+            facts=self.facts,
+            labels=LABELS,
+            guarantee=weakened(self.guarantee, factor),
+        )
+        released, states = [], []
+        for step in self.method.run(context):
+            released += [(record.text, record.label) for record in step.records]
+            states.append(step.state)
+            if self.until is not None and step.state.get("stage") == self.until:
+                break
+        return Ran(getattr(held, "asked", []), dict(outputs.stored), released, data, held.events, states)
+
+    def statistic(self, ran):
+        """Return the adversary's statistic, declared before any run: larger speaks for the person's presence.
+
+        The adversary knows everybody else, so it subtracts what they add and weighs each released number by what
+        the person would add over the noise it believes in (a likelihood ratio for Gaussian noise; for Laplace noise
+        the ratio is cut off at ±ε; a search counts if it went past everybody else's lengths).
+        """
+        others = without(self.full)
+        kept = self.full[self.full["source_id"] == "target"].iloc[:CAP]
+        total = 0.0
+        for kind, key, options in ran.asked:
+            values = ran.stored[key].values
+            event = ran.stored[key].event
+            if kind == "search":
+                longest = max(len(text.split()) for text in others["text"])
+                if options["direction"] == "above":
+                    total += float(event.epsilon) * (1.0 if values[0] > longest + 3 else -1.0) / 2
+                continue
+            if kind == "mean":
+                continue
+            mine, rest = (self._counts(kind, options, table, len(values)) for table in (kept, others))
+            share = event.sampling_probability
+            scale = event.sensitivity * (event.noise_multiplier or 1 / float(event.epsilon or 1.0))
+            residual = values - share * (rest + mine / 2)
+            if event.type == "gaussian":
+                total += float(mine @ residual) / scale**2
+            else:
+                total += float(np.sum(np.clip(residual[mine > 0], -mine.max() / 2, mine.max() / 2)) / scale)
+        return total
+
+    def _counts(self, kind, options, table, size):
+        if kind == "votes":
+            near = votes.nearest(
+                votes.quantised(self.models.embed(list(table["text"]))),
+                votes.quantised(options["embeddings"]),
+                list(table["label"]) if options.get("groups") is not None else None,
+                options.get("groups"),
+            )
+            near = near[near >= 0]
+            if options.get("clusters") is not None:
+                near = np.asarray(options["clusters"])[near]
+            return np.bincount(near, minlength=size).astype(float)
+        if options["feature"] == "label":
+            return np.array([list(table["label"]).count(label) for label in options["bins"]], dtype=float)
+        lengths = [len(text.split()) for text in table["text"]]
+        return np.histogram(lengths, bins=np.asarray(options["bins"], dtype=float))[0].astype(float)
