@@ -59,10 +59,27 @@ def status_line(job: Any) -> str:
     return " · ".join(parts)
 
 
+def silence(status: dict[str, Any]) -> str | None:
+    """Return what to do about a worker that lives and does not answer, or None where there is none.
+
+    Args:
+        status: what `Workspace.worker_status` returns; a worker that is starting has no heartbeat yet.
+    """
+    age = status["heartbeat_age_seconds"]
+    if not status["alive"] or status["answering"] or age is None:
+        return None
+    return (
+        f"The worker has not answered for {seconds(age)}. The machine may be short of memory or was asleep. "
+        "If this stays, press Leave, stop the worker, and come back: finished batches are kept."
+    )
+
+
 def draw(workspace: engine.Workspace, job: Any, *, key: str, samples: bool, cancel: bool) -> None:
     """Draw one state of a job."""
     st.markdown(f"**{JOBS.get(job.kind, job.kind)}**")
     st.progress(fraction(job), text=status_line(job))
+    if (silent := silence(workspace.worker_status())) is not None:
+        st.warning(silent, icon=":material/hourglass_disabled:")
     if samples and job.sample:
         st.caption("Latest outputs")
         for text in list(job.sample)[-5:]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
+import time
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +22,7 @@ from pages._ui.guard import visitor_is_local
 from pages._ui.headers import content_security_policy, inline_script_hashes
 from pages._ui.highlight import LABEL_HUES, Mark, segments
 from pages._ui.pager import digest, pages_of
+from pages._ui.progress import silence
 from pages._ui.review_card import places_of
 from pages._ui.review_state import neighbour
 
@@ -110,6 +113,26 @@ def test_places_of_a_phrase_do_not_overlap():
 )
 def test_neighbour(current, step, found):
     assert neighbour(["a", "b", "c"], current, step) == found
+
+
+def test_a_worker_that_lives_and_is_silent_is_named(tmp_path):
+    from engine.jobs.launch import STALE_SECONDS, worker_status
+    from engine.jobs.lock import ProcessLock
+    from engine.store.folder import Folder
+
+    folder = Folder(tmp_path)
+    assert silence(worker_status(folder)) is None, "there is no worker"
+    lock = ProcessLock(folder.worker_lock)
+    assert lock.acquire()
+    try:
+        assert silence(worker_status(folder)) is None, "it is starting and has no heartbeat yet"
+        folder.worker_beat.touch()
+        assert silence(worker_status(folder)) is None
+        past = time.time() - STALE_SECONDS - 5
+        os.utime(folder.worker_beat, (past, past))
+        assert "has not answered for 35 s" in str(silence(worker_status(folder)))
+    finally:
+        lock.release()
 
 
 def test_known_identifiers_take_plain_type_names():
