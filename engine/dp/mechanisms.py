@@ -63,11 +63,11 @@ def _measurement(kind: str, steps: float) -> Callable[[list[int]], Any]:
     dp.enable_features("contrib")
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
     if kind == "gaussian":
-        return (domain, dp.l2_distance(T="f64")) >> dp.m.then_gaussian(scale=steps)  # type: ignore[no-any-return]
+        return (domain, dp.l2_distance(T="f64")) >> dp.m.then_gaussian(scale=steps)
     if kind == "laplace":
-        return (domain, dp.l1_distance(T="i64")) >> dp.m.then_laplace(scale=steps)  # type: ignore[no-any-return]
+        return (domain, dp.l1_distance(T="i64")) >> dp.m.then_laplace(scale=steps)
     space = (domain, dp.linf_distance(T="i64"))
-    return space >> dp.m.then_noisy_max(dp.max_divergence(), scale=steps)  # type: ignore[no-any-return]
+    return space >> dp.m.then_noisy_max(dp.max_divergence(), scale=steps)
 
 
 def noisy_argmax(utilities: ArrayLike, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.int64]:

@@ -78,7 +78,7 @@ class Losses:
         if self.step == step:
             return self
         index = np.ceil(self.values / step - 1e-9).astype(np.int64)
-        weights = np.bincount(index - index.min(), weights=self.weights)
+        weights = np.bincount(index - index.min(), weights=self.weights).astype(np.float64)
         return grid(int(index.min()), weights, self.infinity, step)
 
 
@@ -86,12 +86,13 @@ def atoms(values: ArrayLike, weights: ArrayLike, infinity: float = 0.0) -> Losse
     """Return losses of finitely many outputs, equal ones merged."""
     distinct, place = np.unique(np.round(np.asarray(values, dtype=float), 13), return_inverse=True)
     mass = np.bincount(place.ravel(), weights=np.asarray(weights, dtype=float), minlength=distinct.size)
-    return Losses(distinct, mass, infinity)
+    return Losses(distinct, mass.astype(np.float64), infinity)
 
 
 def grid(lower: int, weights: NDArray[np.float64], infinity: float, step: float) -> Losses:
     """Return losses at (lower, lower + 1, …) × step."""
-    return Losses((lower + np.arange(weights.size)) * step, np.maximum(weights, 0.0), infinity, step)
+    values = ((lower + np.arange(weights.size)) * step).astype(np.float64)
+    return Losses(values, np.maximum(weights, 0.0), infinity, step)
 
 
 def _on_grid(left: Losses, right: Losses, infinity: float) -> Losses:

@@ -171,7 +171,7 @@ def _mixture(noise: float, q: float, group: int, rounding: Rounding, step: float
     else:
         index = np.ceil(np.maximum(ends[:-1], ends[1:]) / step).astype(np.int64)
     lowest = int(index.min())
-    return grid(lowest, np.bincount(index - lowest, weights=mass), infinity, step)
+    return grid(lowest, np.bincount(index - lowest, weights=mass).astype(np.float64), infinity, step)
 
 
 def _self_compose(losses: Losses, count: int, rounding: Rounding) -> Losses:
