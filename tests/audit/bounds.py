@@ -52,7 +52,7 @@ def epsilon_lower_bound(
         runs = len(judge_in)
         thresholds = np.quantile(np.concatenate([choose_in, choose_out]), np.linspace(0.02, 0.998, 120))
         gains = [
-            epsilon_of_event(int((choose_in > t).sum()), int((choose_out > t).sum()), half, delta, 0.95)
+            epsilon_of_event(int((choose_in > t).sum()), int((choose_out > t).sum()), half, delta, confidence)
             for t in thresholds
         ]
         threshold = thresholds[int(np.argmax(gains))]

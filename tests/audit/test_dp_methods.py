@@ -53,10 +53,8 @@ def test_a_tenth_of_the_noise_is_caught(world):
 def test_the_audited_bound_stays_under_the_claim_in_many_runs(name, unit_labels):
     method = name.split()[0]
     world = World(get_method(method), SETTINGS[name], unit_labels, UNTIL.get(method))
-    found = audited(world, 1500, 1.0)
-    assert found <= world.guarantee.epsilon
-    # Something is leaked: an audit that could not see anything would prove nothing.
-    assert found > 0.0 or len(set(unit_labels)) > 1
+    # That the audit sees what there is to see is shown above, with a tenth of the noise.
+    assert audited(world, 1000, 1.0) <= world.guarantee.epsilon
 
 
 @pytest.mark.parametrize("unit_labels", [("a",) * 5, SPREAD], ids=["one label", "several labels"])
