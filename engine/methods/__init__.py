@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 REGISTRY: tuple[tuple[str, str, str], ...] = (
     ("surrogate", "engine.methods.surrogate", "SurrogateMethod"),
     ("filter", "engine.methods.filter", "FilterMethod"),
+    ("public", "engine.methods.public", "PublicMethod"),
+    ("aug-pe", "engine.methods.aug_pe", "AugPeMethod"),
+    ("dpga", "engine.methods.dpga", "DpgaMethod"),
     ("rpsg", "engine.methods.rpsg", "RpsgMethod"),
     ("rpsg-public", "engine.methods.rpsg_public", "RpsgPublicMethod"),
 )

@@ -87,7 +87,7 @@ class AugPeMethod:
         free = [votes]
         if bought:
             free.insert(0, pe_claim.gaussian("label histogram", parameters, facts, math.sqrt(1.0 / share)))
-        open_ = [] if bought or not facts.labels else [pe_claim.declared("label shares", parameters, facts)]
+        open_ = [] if bought or not facts.labels else [pe_claim.declared("label declared public", parameters, facts)]
         found = (accountant or ExactAccountant()).calibrate(
             open_, free, parameters.epsilon, pe_claim.delta_of(parameters, facts)
         )

@@ -86,7 +86,7 @@ class Evolution(ABC):
         if not labels:
             return {None: 1.0}
         if mode == "public":
-            values = self.mechanisms.declared("labels", "label")
+            values = self.mechanisms.declared("labels", "label", labels)
         else:
             values = self.mechanisms.noisy_histogram("labels", "label", labels, what=what, **noise)
         return {label: max(0.0, float(value)) for label, value in zip(labels, values, strict=True)}

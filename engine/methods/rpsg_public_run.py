@@ -101,12 +101,8 @@ class PublicRun:
             )
             shares = [float(x) for x in found]
         elif self.context.labels:
-            shares = [float(x) for x in self.context.mechanisms.declared("labels", "label")]
-            if len(shares) != len(self.labels):
-                raise UserError(
-                    "labels: must be 'bought' here, is 'public': a label of the list has no training record, so the "
-                    "shares cannot be declared public as they are"
-                )
+            declared = self.context.mechanisms.declared("labels", "label", list(self.context.labels))
+            shares = [float(x) for x in declared]
         chosen = quotas(shares, self.wanted)
         return funnel_step(
             {"stage": "inventing", "quotas": chosen, "candidates": []}, "sharing", 1, 1, {}, {"quotas": chosen}

@@ -1,0 +1,150 @@
+"""What noisy votes can tell apart, before any private text is looked at.
+
+How votes spread over candidates depends on the geometry of embeddings, so it is taken from public text (the made-up
+sample corpora): half of it votes for the other half. The number of votes a candidate gets is the run's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.dp.closed_form import noise_multiplier
+
+if TYPE_CHECKING:
+    from engine.models.contracts import Embedder
+
+OUTPUTS = 500  # the number of outputs where none is named
+TEXTS = 400  # public texts that vote, and as many that are voted for
+WORDS = 60  # read of each of them
+REPEATS = 40
+CLUSTERS = 50
+LITTLE = 0.2  # of the way from chance to no noise
+_SAMPLES = {"clinical": ("clinic_letters",), "legal": ("court_decisions",), "reviews": ("support_tickets",)}
+_EVERY = ("clinic_letters", "support_tickets", "court_decisions")
+_KNOWN: dict[tuple[str, tuple[str, ...]], NDArray[np.float64]] = {}
+
+
+def vote_signal(request: Mapping[str, Any], embedder: Embedder) -> dict[str, Any]:
+    """Return `rows` (figure, value, reference) and `advice` for a run that votes.
+
+    Args:
+        request: public quantities: `method`, `parameters`, `facts`, `noise` (a statistic's levels), `epsilon`, `delta`.
+        embedder: of the run.
+    """
+    noise, facts, parameters = request["noise"], request["facts"], request["parameters"]
+    rows: list[dict[str, str]] = []
+    advice: list[str] = []
+    if "labels" in noise:
+        each = facts["records"] / max(1, facts["labels"])
+        error = noise["labels"]["sigma"] / max(each, 1e-9)
+        rows.append(_row("Error of a label's count", f"{error:.1%}", f"of {each:,.0f} records a label on average"))
+        if error > 0.25:
+            advice.append("The label shares will be rough: raise their share of the budget, or declare them public.")
+    if "votes" in noise:
+        found, sentences = _votes(request["method"], parameters, facts, float(noise["votes"]["sigma"]), embedder)
+        rows += found
+        advice += sentences
+        rows.append(_clusters(request, embedder))
+    return {"rows": rows, "advice": advice}
+
+
+def _votes(
+    method: str, parameters: Mapping[str, Any], facts: Mapping[str, Any], sigma: float, embedder: Embedder
+) -> tuple[list[dict[str, str]], list[str]]:
+    candidates, keep = _population(method, parameters)
+    voters = facts["records"] * float(parameters.get("sampling_rate", 1.0))
+    each = voters / candidates
+    shares = _geometry(embedder, str(parameters.get("domain", "generic")))
+    clean, noisy = kept_share(shares, each, keep, 0.0), kept_share(shares, each, keep, sigma)
+    rows = [
+        _row("Votes a candidate gets, on average", f"{each:.2g}", f"noise of σ = {sigma:.3g} on each"),
+        _row(
+            f"Votes that the best {keep:.0%} of candidates keep", f"{noisy:.2f}",
+            f"{clean:.2f} without noise, {keep:.2f} by chance",
+        ),
+    ]  # fmt: skip
+    if noisy - keep >= LITTLE * (clean - keep):
+        return rows, []
+    sentence = (
+        f"At this budget the kept candidates hold {noisy:.2f} of the votes, where chance keeps {keep:.2f} and votes "
+        f"without noise {clean:.2f}: it buys almost nothing. Ask for fewer outputs or rounds, or a larger ε"
+    )
+    return rows, [sentence + (", or let private texts vote for clusters." if method == "aug-pe" else ".")]
+
+
+def _population(method: str, parameters: Mapping[str, Any]) -> tuple[int, float]:
+    """Return how many candidates are voted for in a round, and which share of them is kept."""
+    if method == "aug-pe":
+        size = int(parameters["variations"])
+        return OUTPUTS * size, 1.0 / size
+    if method == "dpga":
+        return max(2, int(parameters.get("population") or 10 * OUTPUTS)), 0.2
+    size = int(parameters.get("candidates", 10))
+    return OUTPUTS * size, 1.0 / size
+
+
+def kept_share(shares: NDArray[np.float64], votes_each: float, keep: float, sigma: float) -> float:
+    """Return which share of the votes the best candidates by noisy votes truly have.
+
+    Args:
+        shares: each candidate's share of public votes, shape (c,), adding up to 1.
+        votes_each: votes a candidate on average. keep: share of candidates kept. sigma: noise of each count.
+    """
+    rng = np.random.default_rng(0)
+    count = max(1, round(keep * len(shares)))
+    found = []
+    for _ in range(REPEATS):
+        votes = rng.multinomial(max(1, round(votes_each * len(shares))), shares)
+        seen = votes + rng.normal(0.0, sigma, len(shares)) if sigma > 0.0 else votes + rng.uniform(0, 0.5, len(shares))
+        found.append(votes[np.argsort(-seen)[:count]].sum() / votes.sum())
+    return float(np.mean(found))
+
+
+def _clusters(request: Mapping[str, Any], embedder: Embedder) -> dict[str, str]:
+    """Return the error of a histogram over coarse clusters, bought once with the whole budget."""
+    facts = request["facts"]
+    shares = _geometry(embedder, str(request["parameters"].get("domain", "generic")))
+    coarse = np.sort(shares)[: len(shares) - len(shares) % CLUSTERS].reshape(CLUSTERS, -1).sum(axis=1)
+    coarse = coarse / coarse.sum()
+    cap = facts["cap"] if facts["unit"] == "source" else 1
+    sigma = noise_multiplier(float(request["epsilon"]), float(request["delta"])) * cap
+    rng = np.random.default_rng(1)
+    errors = []
+    for _ in range(REPEATS):
+        seen = np.maximum(coarse * facts["records"] + rng.normal(0.0, sigma, CLUSTERS), 0.0)
+        errors.append(0.5 * np.abs(seen / max(seen.sum(), 1e-9) - coarse).sum())
+    return _row(
+        f"Error of a histogram of {CLUSTERS} clusters, bought once", f"{np.mean(errors):.2%}",
+        "total variation, 0 to 100 %",
+    )  # fmt: skip
+
+
+def _geometry(embedder: Embedder, domain: str) -> NDArray[np.float64]:
+    """Return each public candidate's share of the public texts that are nearest to it, shape (TEXTS,)."""
+    names = _SAMPLES.get(domain, _EVERY)
+    if (embedder.id, names) not in _KNOWN:
+        _KNOWN[embedder.id, names] = _nearest_shares(embedder, names)
+    return _KNOWN[embedder.id, names]
+
+
+def _nearest_shares(embedder: Embedder, names: tuple[str, ...]) -> NDArray[np.float64]:
+    from engine.corpus.samples import load_sample
+
+    texts = [
+        " ".join(str(text).split()[:WORDS])
+        for name in names
+        for text in load_sample(name)["text"].head(-(-2 * TEXTS // len(names)))
+    ]
+    order = np.random.default_rng(0).permutation(len(texts))[: 2 * TEXTS]
+    rows = embedder.embed([texts[i] for i in order])
+    half = len(rows) // 2
+    nearest = (rows[:half] @ rows[half:].T).argmax(axis=1)
+    return np.bincount(nearest, minlength=len(rows) - half) / half
+
+
+def _row(figure: str, value: str, reference: str) -> dict[str, str]:
+    return {"figure": figure, "value": value, "reference": reference}

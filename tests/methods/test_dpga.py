@@ -1,0 +1,116 @@
+"""DPGA-TextSyn: its claim, and its pieces. Whole runs are in the contract suite and in the audits."""
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from engine.dp.accountant import ExactAccountant
+from engine.dp.events import Event
+from engine.methods import get_method
+from engine.methods.base import Facts, parse_parameters
+from engine.methods.dpga_stages import draw_length, elite, keyword_list, length_edges, paper_epsilon, softmax
+
+FACTS = Facts(records=8948, units=8948, labels=5)
+
+
+def claim(facts=FACTS, **values):
+    method = get_method("dpga")
+    return method.guarantee(parse_parameters(method.spec, values), facts)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_the_total_of_its_events_is_within_the_claim(epsilon):
+    found = claim(epsilon=epsilon)
+    events = [Event.from_dict(event) for event in found.events]
+    total = ExactAccountant().account(events, found.delta)
+    assert total.epsilon <= epsilon
+    assert total.epsilon > 0.99 * epsilon, "budget is left over"
+    assert found.accounting["epsilon_pld"] == pytest.approx(total.epsilon, rel=1e-6)
+    # The paper's budget shares: a fifth for two searches, three tenths for three histograms.
+    spent = {event.what: event.epsilon for event in events if event.epsilon is not None}
+    assert spent["length search, maximum"] == spent["length search, minimum"] == pytest.approx(0.1 * epsilon)
+    for what in ("label histogram", "length histogram", "keyword votes"):
+        assert spent[what] == pytest.approx(0.1 * epsilon)
+    votes = next(event for event in events if event.what == "votes")
+    assert (votes.count, votes.sampling_probability) == (10, 0.8)
+
+
+def test_the_papers_formula_stands_beside_the_exact_total():
+    # ten Poisson-sampled releases at q = 0.8 and the paper's σ for ε = 1: its formula is conservative
+    assert paper_epsilon(11.651, 10, 0.8, 1.2282e-5 * 0.8, 0.0) == pytest.approx(
+        np.log1p(0.8 * np.expm1(1.0)), abs=2e-3
+    )
+    found = claim(epsilon=1.0)
+    assert found.accounting["epsilon_paper"] > found.accounting["epsilon_pld"]
+
+
+def test_what_is_switched_off_is_neither_bought_nor_claimed():
+    found = claim(length=False, keywords=False, suppression=False, labels="public", sampling_rate=1.0, epsilon=1.0)
+    events = [Event.from_dict(event) for event in found.events]
+    assert [event.type for event in events] == ["declared", "gaussian"]
+    assert found.noise["votes"]["sigma"] == pytest.approx(11.65, abs=0.02)  # ten full releases at N = 8,948
+    assert any("declared public" in line for line in found.assumptions)
+
+
+def test_a_public_threshold_costs_nothing_and_is_named():
+    found = claim(tau=0.8)
+    assert "tau" not in found.noise
+    assert any("0.8 is public" in line for line in found.assumptions)
+
+
+def test_the_cap_multiplies_every_count_and_leaves_the_mean():
+    one, five = claim(), claim(Facts(records=40_000, units=8948, unit="source", cap=5, labels=5))
+    assert five.noise["votes"]["sigma"] == pytest.approx(5 * one.noise["votes"]["sigma"], rel=1e-3)
+    assert five.noise["tau"]["sensitivity"] == one.noise["tau"]["sensitivity"]
+
+
+def rows(*angles):
+    return np.array([[np.cos(a), np.sin(a)] for a in angles], np.float32)
+
+
+def test_suppression_holds_back_what_resembles_a_better_candidate():
+    points, votes = rows(0.0, 0.01, 1.0, 2.0), np.array([4.0, 3.0, 2.0, 1.0])
+    pool = [(str(i), None) for i in range(4)]
+    kept, used, held = elite(points, votes, pool, {None: 2}, 0.9)
+    assert (kept, used, held) == ([0, 2], 0.9, 1)
+    assert elite(points, votes, pool, {None: 2}, None)[0] == [0, 1]
+
+
+def test_the_threshold_rises_by_a_hundredth_until_enough_survive():
+    points, votes = rows(0.0, 0.3, 0.6), np.array([3.0, 2.0, 1.0])
+    kept, used, _ = elite(points, votes, [("a", None), ("b", None), ("c", None)], {None: 3}, 0.5)
+    assert kept == [0, 1, 2]
+    assert used == pytest.approx(0.96)  # cos 0.3 = 0.955
+
+
+def test_each_label_keeps_its_quota():
+    points, votes = rows(0.0, 0.5, 1.0, 1.5), np.array([9.0, 8.0, 1.0, 0.5])
+    pool = [("a", "x"), ("b", "x"), ("c", "y"), ("d", "y")]
+    assert elite(points, votes, pool, {"x": 1, "y": 1}, 0.99)[0] == [0, 2]
+
+
+def test_lengths_are_drawn_from_the_noisy_histogram():
+    edges = length_edges(10, 29)
+    assert edges[0] == 10
+    assert edges[-1] == 30
+    counts = [-3.0] * 10 + [50.0] + [-1.0] * 9
+    rng = Random(0)
+    assert {draw_length(rng, edges, counts) for _ in range(50)} == {20}
+    assert all(10 <= draw_length(rng, edges, [-1.0] * 20) <= 30 for _ in range(50))
+    assert len(length_edges(0, 5000)) == 101
+
+
+def test_key_words_prefer_what_other_labels_lack():
+    own = ["fever after the shot", "fever and swelling", "fever again"]
+    words = keyword_list(own, ["swelling of the arm"] * 3, ["clinic"], 4)
+    assert words[0] == "fever"
+    assert "clinic" in words
+
+
+def test_softmax_is_flatter_at_a_higher_temperature():
+    votes = np.array([100.0, 50.0, 0.0])
+    cold, warm = softmax(votes, 0.5), softmax(votes, 5.0)
+    assert cold.sum() == pytest.approx(1.0)
+    assert cold[0] > warm[0] > 1 / 3
+    assert softmax(np.zeros(4), 1.4) == pytest.approx([0.25] * 4)
