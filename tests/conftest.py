@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,3 +25,12 @@ def test_data() -> Path:
 def workspace_path(tmp_path: Path) -> Path:
     """Return the path of a workspace folder that does not exist yet."""
     return tmp_path / "workspace"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Return the one Chromium of the session: its driver cannot be started twice in a process."""
+    from tests.browser.conftest import launched
+
+    with launched() as instance:
+        yield instance

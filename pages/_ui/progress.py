@@ -18,6 +18,7 @@ from pages._ui.states import act
 from pages._ui.texts import JOBS, plain, seconds
 
 ACTIVE = ("queued", "running")
+QUIET = ("account", "signal")  # answers a page waits for itself; their rows go as soon as they are answered
 STAGES = {
     "detect": "reading texts",
     "near-duplicates": "comparing records",
@@ -29,15 +30,26 @@ STAGES = {
 def running_job(
     workspace: engine.Workspace, *, kind: str | None = None, corpus_id: str | None = None, run_id: str | None = None
 ) -> Any | None:
-    """Return the first waiting or running job that fits, running ones first."""
+    """Return the first waiting or running job that fits, running ones first; quiet ones only where asked for."""
     fitting = [
         job
         for job in workspace.jobs(active_only=True)
-        if (kind is None or job.kind == kind)
+        if (job.kind not in QUIET if kind is None else job.kind == kind)
         and (corpus_id is None or job.corpus_id == corpus_id)
         and (run_id is None or job.run_id == run_id)
     ]
     return min(fitting, key=lambda job: (job.state != "running", job.created), default=None)
+
+
+def still_running(workspace: engine.Workspace, job_id: str) -> Any:
+    """Return a job that has not ended; run the whole page once where it has ended or is gone with its corpus."""
+    try:
+        job = workspace.job(job_id)
+    except engine.NotFoundError:
+        job = None
+    if job is None or job.state not in ACTIVE:
+        st.rerun()
+    return job
 
 
 def fraction(job: Any) -> float:
@@ -101,7 +113,5 @@ def job_progress(
     workspace: engine.Workspace, job_id: str, *, key: str, samples: bool = False, cancel: bool = True
 ) -> None:
     """Draw a job until it ends, then run the whole page once."""
-    job = workspace.job(job_id)
-    if job.state not in ACTIVE:
-        st.rerun()
+    job = still_running(workspace, job_id)
     draw(workspace, job, key=key, samples=samples, cancel=cancel)

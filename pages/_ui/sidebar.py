@@ -12,7 +12,7 @@ import streamlit as st
 
 import engine
 from pages._ui.current import CORPUS, corpora, current_corpus
-from pages._ui.progress import ACTIVE, fraction, running_job, status_line
+from pages._ui.progress import fraction, running_job, status_line, still_running
 from pages._ui.states import act
 from pages._ui.texts import GLOSSARY, JOBS, UNITS, count_of, plain, share
 
@@ -122,9 +122,7 @@ def _job(workspace: engine.Workspace) -> None:
 @st.fragment(run_every="2s")
 def _job_line(workspace: engine.Workspace, job_id: str) -> None:
     """Draw the running job's stage and time left; run the page once when it ends."""
-    job = workspace.job(job_id)
-    if job.state not in ACTIVE:
-        st.rerun()
+    job = still_running(workspace, job_id)
     st.markdown(f"**{JOBS.get(job.kind, job.kind)}**")
     st.progress(fraction(job), text=status_line(job))
 

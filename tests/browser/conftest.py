@@ -12,6 +12,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -164,9 +165,9 @@ def server(tmp_path: Path) -> Iterator[Server]:
         process.wait(timeout=20)
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Start Chromium; skipped where there is none, a failure where CI is set."""
+@contextmanager
+def launched() -> Iterator[Any]:
+    """Yield a running Chromium; skip where there is none, fail where CI is set."""
     path = chromium()
     if path is None:
         reason = "no Chromium found: install one or set UNDERSTUDY_CHROMIUM to its path"

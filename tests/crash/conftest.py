@@ -13,10 +13,10 @@ import pytest
 
 import engine
 from engine.corpus.mapping import ColumnMapping
-from tests.browser.conftest import browser, free_port, wait_until_healthy
+from tests.browser.conftest import free_port, wait_until_healthy
 from tests.jobs.conftest import ROOT, corpus, idle_seconds, workspace
 
-__all__ = ["browser", "corpus", "idle_seconds", "workspace"]
+__all__ = ["corpus", "idle_seconds", "workspace"]
 
 SAMPLE = ColumnMapping(text="text", record_id="record_id", source_id="source_id", label="label", keep=(), spans="spans")
 

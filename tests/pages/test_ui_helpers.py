@@ -135,6 +135,26 @@ def test_a_worker_that_lives_and_is_silent_is_named(tmp_path):
         lock.release()
 
 
+def test_a_job_whose_row_is_gone_makes_the_page_run_again_and_quiet_ones_are_not_shown(tmp_path, monkeypatch):
+    from types import SimpleNamespace
+
+    import engine
+    from pages._ui import progress
+
+    asked = []
+    monkeypatch.setattr(progress.st, "rerun", lambda: asked.append(1))
+    workspace = engine.open_workspace(tmp_path / "workspace")
+    assert progress.still_running(workspace, "j-gone") is None
+    assert asked == [1]
+    jobs = [
+        SimpleNamespace(kind=kind, state="running", created="1", corpus_id=None, run_id=None)
+        for kind in ("account", "signal", "detect")
+    ]
+    several = SimpleNamespace(jobs=lambda active_only: jobs)
+    assert progress.running_job(several).kind == "detect"
+    assert progress.running_job(several, kind="signal").kind == "signal"
+
+
 def test_known_identifiers_take_plain_type_names():
     assert parse_known("Ann Lee\nLyon | place\nX-7|CODE\n\n | place") == [
         {"value": "Ann Lee", "label": "PERSON"},
