@@ -82,7 +82,7 @@ def _population(method: str, parameters: Mapping[str, Any]) -> tuple[int, float]
         size = int(parameters["variations"])
         return OUTPUTS * size, 1.0 / size
     if method == "dpga":
-        return max(2, int(parameters.get("population") or 10 * OUTPUTS)), 0.2
+        return max(2, int(parameters.get("population") or 5 * OUTPUTS)), 0.2
     size = int(parameters.get("candidates", 10))
     return OUTPUTS * size, 1.0 / size
 

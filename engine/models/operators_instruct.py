@@ -21,10 +21,10 @@ _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 _PREAMBLE = re.compile(
     r"^(?:(?:sure|certainly|of course|absolutely|okay|ok)\b[^\n:]{0,120}[:!.,]\s*\n+"
     r"|(?:sure|certainly|of course)[,!.]?\s+(?=here)"
-    r"|here(?:'s| is| are| comes)\b[^\n:]{0,120}:\s*"
+    r"|here(?:'s| is| are| comes)\b[^\n:]{0,120}:[ \t]*\n+"
     r"|(?:\*\*|#+ )?(?:new |rewritten |completed |final )?"
     r"(?:text|note|answer|output|summary|review|post|document|variation|abstract|clinical note|court document)"
-    r"(?:\*\*)?:(?:\*\*)?\s+)",
+    r"(?:\*\*)?:(?:\*\*)?[ \t]*\n+)",
     re.IGNORECASE,
 )
 _CLOSING = re.compile(
