@@ -103,8 +103,8 @@ def dp_guarantee(
     capped = f", each {facts.unit} counting with at most {cap} records" if facts.unit == "source" else ""
     sentence = (
         f"The run's complete output is (ε = {parameters.epsilon:g}, δ = {delta:.3g})-differentially private for each "
-        f"{facts.unit}: except with a probability of about {delta:.2g}, no conclusion anybody draws from it is more "
-        f"than e^{parameters.epsilon:g} = {math.exp(parameters.epsilon):.3g} times as likely or unlikely {neighbours}. "
+        f"{facts.unit}: the probability of anything that can be seen in it is at most "
+        f"e^{parameters.epsilon:g} = {math.exp(parameters.epsilon):.3g} times as large, plus {delta:.3g}, {neighbours}. "
         f"Private text is read for {_listed(bought)} only, with noise{capped}."
     )
     public = [

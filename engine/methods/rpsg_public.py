@@ -129,7 +129,7 @@ class RpsgPublicMethod:
         return Guarantee(
             kind="dp",
             sentence=f"Differentially private with ε = {p.epsilon:g} and δ = {delta:.3g}: had {who} been {what}, any "
-            f"outcome of the run would be at most e^{p.epsilon:g} times as likely, but for a chance of {delta:.3g}. "
+            f"outcome would have a probability at most e^{p.epsilon:g} times as large, plus {delta:.3g}. "
             f"Private records only vote, with Gaussian noise of σ = {noise['votes']['sigma']:.3g} on the counts.",
             scope="the run's complete output",
             epsilon=p.epsilon,
