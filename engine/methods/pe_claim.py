@@ -104,7 +104,8 @@ def dp_guarantee(
     sentence = (
         f"The run's complete output is (ε = {parameters.epsilon:g}, δ = {delta:.3g})-differentially private for each "
         f"{facts.unit}: the probability of anything that can be seen in it is at most "
-        f"e^{parameters.epsilon:g} = {math.exp(parameters.epsilon):.3g} times as large, plus {delta:.3g}, {neighbours}. "
+        f"e^{parameters.epsilon:g} = {math.exp(parameters.epsilon):.3g} times as large, plus "
+        f"{delta:.3g}, {neighbours}. "
         f"Private text is read for {_listed(bought)} only, with noise{capped}."
     )
     public = [
