@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -13,24 +14,30 @@ from engine.analysis.measures import MEASURES, REFERENCES, show
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled, whiskers
 
+EQUAL = "train_equal"
 SHARES = ("pipp", "pipp_direct", "elp", "elp_direct", "elp_rare", "verbatim_8gram")
-SIDES = ("train", "holdout", "baseline")
+SIDES = ("train", EQUAL, "holdout", "baseline")
+NAMES = {**REFERENCES, EQUAL: "training part, as many records as the holdout"}
 
 
 def triple_bars(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> Figure:
-    """Return bars a measure: synthetic text against train and holdout, and real unused text as baseline."""
+    """Return bars a measure: synthetic text against train and holdout, and real unused text as baseline.
+
+    Between train and holdout stands the training part cut to the holdout's size, which is what the holdout may be
+    compared with: the whole part is met more often by its size alone.
+    """
     measured = [name for name in names if pick(findings, name, "train") is not None]
     plot = go.Figure()
     for side in SIDES:
-        rows = [f for f in (pick(findings, name, side) for name in measured) if f is not None]
+        rows = [f for f in (_of_side(findings, name, side) for name in measured) if f is not None]
         if rows:
             plot.add_bar(
                 x=[100 * f.value for f in rows], y=[MEASURES[f.name].title for f in rows], orientation="h",
-                name=REFERENCES[side], error_x=whiskers(rows, 100),
+                name=NAMES[side], error_x=whiskers(rows, 100),
                 marker={"color": palette.REFERENCES[side], "pattern": {"shape": palette.PATTERNS[side]}},
-                hovertemplate="%{y}: %{x:.1f} %<extra>" + REFERENCES[side] + "</extra>",
+                hovertemplate="%{y}: %{x:.1f} %<extra>" + NAMES[side] + "</extra>",
             )  # fmt: skip
-    styled(plot, x="Share (per cent), with 95 % interval", y="", height=120 + 70 * max(1, len(measured)))
+    styled(plot, x="Share (per cent), with 95 % interval", y="", height=120 + 84 * max(1, len(measured)))
     plot.update_layout(barmode="group")
     plot.update_xaxes(rangemode="tozero")
     plot.update_yaxes(autorange="reversed")
@@ -42,9 +49,24 @@ def triple_bars(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> F
     else:
         takeaway = "Nothing stands out from chance: every difference to unused text lies within its interval."
     caveat = (
-        "Intervals of 95 % miss one time in twenty. The training part is larger than the holdout, so it is met more."
+        "Intervals of 95 % miss one time in twenty. The whole training part is larger than the holdout, so it is met "
+        "more: compare the holdout with the part of equal size."
     )
     return Figure(plot, takeaway, caveat, f"Bars of {len(measured)} leakage measures. {takeaway}")
+
+
+def _of_side(findings: Sequence[Finding], name: str, side: str) -> Finding | None:
+    """Return the finding behind a bar; the training part of equal size is kept in the training row's settings."""
+    if side != EQUAL:
+        return pick(findings, name, side)
+    train = pick(findings, name, "train")
+    equal = None if train is None else train.settings.get("equal_size_value")
+    if train is None or equal is None or equal != equal:
+        return None
+    holdout = pick(findings, name, "holdout")
+    n = train.n if holdout is None else min(train.n, holdout.n)  # entities of the smaller part, or synthetic records
+    low, high = wilson(equal * n, n)
+    return replace(train, value=equal, low=low, high=high, n=n)
 
 
 def stands_out(findings: Sequence[Finding], name: str) -> bool:

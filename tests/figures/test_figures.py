@@ -171,3 +171,15 @@ def test_the_web_process_can_import_figures_and_verdicts() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_training_part_is_also_drawn_at_the_size_of_the_holdout() -> None:
+    words = ("share", "lower is safer", "privacy")
+    train = Finding("elp", 0.70, 0.65, 0.75, 3000, "train", *words, {"equal_size_value": 0.40})
+    holdout = Finding("elp", 0.41, 0.36, 0.47, 300, "holdout", *words)
+    bars = {trace.name: trace for trace in figures.triple_bars([train, holdout]).plot.data}
+    (equal,) = (bar for name, bar in bars.items() if "as many records" in name)
+    assert list(equal.x) == [pytest.approx(40.0)]
+    assert equal.error_x.array[0] == pytest.approx(5.6, abs=0.3)  # Wilson at 300 entities, not at 3,000
+    assert len(bars) == 3
+    assert len(figures.triple_bars([holdout, Finding("elp", 0.7, 0.6, 0.8, 9, "train", *words)]).plot.data) == 2
