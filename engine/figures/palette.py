@@ -19,7 +19,8 @@ METHOD_SYMBOLS: dict[str, str] = {
     "rpsg": "star", "rpsg-public": "star-open",
 }  # fmt: skip
 REFERENCES: dict[str, str] = {
-    "train": VERMILION, "train_equal": ORANGE, "holdout": BLUE, "baseline": GREY, "real": GREEN, "unrelated": GREY, "none": ORANGE,
+    "train": VERMILION, "train_equal": ORANGE, "holdout": BLUE, "baseline": GREY, "real": GREEN, "unrelated": GREY,
+    "none": ORANGE,
 }  # fmt: skip
 PATTERNS: dict[str, str] = {"train": "", "train_equal": "x", "holdout": "/", "baseline": ".", "none": "x"}
 KINDS: dict[str, str] = {"private": GREY, "train": GREY, "holdout": BLUE, "synthetic": ORANGE}
