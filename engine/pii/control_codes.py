@@ -1,0 +1,226 @@
+"""Control codes: what identifies people in a text, listed by type, one line a type.
+
+    CODE: 36244/06
+    PERSON: Mr Henrik Hasslund, Mr Tyge Trier
+
+A code is read from accepted spans and from the marks that a de-identified text already carries
+(`[**Hospital 18**]`). Long documents are cut into passages of a few paragraphs, each with its own code.
+
+Source: Zhao and Field 2025, "Controlled Generation for Private Synthetic Text", sections 2.1 and 3.1.
+Privacy posture: a code of a real passage is private text; it is held in memory and never logged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+from engine.models.lm_format import clean
+from engine.pii.function_words import only_function_words
+from engine.pii.redactors.base import resolve
+from engine.pii.spans import Span, default_identifier_type
+from engine.pii.surrogates.keyed import fold
+
+Which = Literal["direct", "quasi", "both"]
+
+_MARK = re.compile(r"\[\*\*(.*?)\*\*\]", re.DOTALL)
+# What a mark of the MIMIC kind says, first match wins -> our label.
+_MARK_LABELS = tuple(
+    (re.compile(pattern, re.IGNORECASE), label)
+    for pattern, label in (
+        (r"e-?mail", "EMAIL"), (r"\burl\b|website", "URL"), (r"telephone|fax|phone|pager", "PHONE"),
+        (r"address|po box", "ADDRESS"), (r"social security", "NATIONAL_ID"),
+        (r"medical record|\bmrn\b|unit number", "MEDICAL_ID"), (r"number|identifier|serial|\bclip\b|\bid\b", "CODE"),
+        (r"hospital|wardname|company|university|college|clinic", "ORGANISATION"),
+        (r"location|country|state|city|town", "LOCATION"), (r"name|initials|doctor|attending|\bdr\b", "PERSON"),
+        (r"\bage\b", "AGE"), (r"date|month|year|day|holiday|\d{1,4}[-/]\d{1,2}", "DATE"),
+    )
+)  # fmt: skip
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
+_LINE = re.compile(r"\n+")
+_TITLE = re.compile(r"(?:mr|mrs|ms|miss|dr|prof|professor|sir|lady|lord|judge)\b\.?\s+", re.IGNORECASE)
+_PART = re.compile(r"[^\W\d_]{4,}(?:[-’'][^\W\d_]+)*")
+_COMMON_WORDS = 2  # a longer run of common words says something of its own
+
+
+@dataclass(frozen=True)
+class ControlCode:
+    """Values by type, types sorted, values in the order of the text, each once."""
+
+    values: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def lines(self, most: int | None = None) -> str:
+        """Return the code as text, at most `most` values a type; empty where there is none."""
+        return "\n".join(f"{label}: {', '.join(found[:most])}" for label, found in self.values)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many values each type has."""
+        return {label: len(found) for label, found in self.values}
+
+    def surfaces(self) -> tuple[str, ...]:
+        """Return every value."""
+        return tuple(value for _, found in self.values for value in found)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A few paragraphs of a record with the private spans inside; offsets count from the passage's start."""
+
+    record_id: str
+    part: int
+    text: str
+    spans: tuple[Span, ...] = ()
+    label: str | None = None
+
+    @property
+    def code(self) -> ControlCode:
+        """Return the passage's control code."""
+        return control_code(self.text, self.spans)
+
+    def cut(self, end: int) -> Passage:
+        """Return the passage up to the offset `end`; a span across it is cut as well."""
+        text = self.text[:end].rstrip()
+        return replace(self, text=text, spans=_within(self.spans, 0, len(text)))
+
+
+def control_code(text: str, spans: Iterable[Span]) -> ControlCode:
+    """Return the control code of the spans: white space of a value is single, control tokens are broken up."""
+    found: dict[str, dict[str, None]] = {}
+    for span in sorted(spans):
+        value = clean(" ".join(text[span.start : span.end].split()))
+        if value:
+            found.setdefault(span.label, {})[value] = None
+    return ControlCode(tuple((label, tuple(values)) for label, values in sorted(found.items())))
+
+
+def marks(record_id: str, text: str) -> list[Span]:
+    """Return the marks of an earlier de-identification as spans: `[**Hospital 18**]` is an organisation."""
+    spans = []
+    for match in _MARK.finditer(text):
+        label = next((name for pattern, name in _MARK_LABELS if pattern.search(match.group(1))), "MISC")
+        kind = default_identifier_type(label)
+        spans.append(Span(record_id, match.start(), match.end(), label, 1.0, "mark", kind))
+    return spans
+
+
+def private_spans(record_id: str, text: str, spans: Sequence[Span], which: Which = "direct") -> list[Span]:
+    """Return the spans that count as private: of the type asked for, marks joined in, overlaps settled.
+
+    Args:
+        record_id: the record they belong to.
+        text: its text.
+        spans: its accepted spans, gold or detected.
+        which: direct identifiers, quasi-identifiers, or both; `none` never counts, and a mark always does: somebody
+            has judged already that what stood there had to go.
+    """
+    wanted = {"direct", "quasi"} if which == "both" else {which}
+    return resolve(text, [*(s for s in spans if s.identifier_type in wanted), *marks(record_id, text)])
+
+
+def passages(
+    record_id: str, text: str, spans: Sequence[Span], label: str | None = None, paragraphs: int = 6, parts: int = 2
+) -> list[Passage]:
+    """Return the first `parts` passages of `paragraphs` paragraphs each; what follows is left out.
+
+    A text without blank lines is taken line by line.
+    """
+    breaks = _BLANK_LINE if _BLANK_LINE.search(text.strip()) else _LINE
+    bounds = list(_paragraphs(text, breaks))
+    made = []
+    for part in range(parts):
+        chosen = bounds[part * paragraphs : (part + 1) * paragraphs]
+        if chosen:
+            start, end = chosen[0][0], chosen[-1][1]
+            made.append(Passage(record_id, part, text[start:end], _within(spans, start, end), label))
+    return made
+
+
+def _paragraphs(text: str, breaks: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    at = 0
+    for match in [*breaks.finditer(text), None]:
+        end = len(text) if match is None else match.start()
+        body = text[at:end]
+        if body.strip():
+            yield at + len(body) - len(body.lstrip()), at + len(body.rstrip())
+        at = end if match is None else match.end()
+
+
+def _within(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
+    """Return the spans inside [start, end), moved to count from `start` and cut at both ends."""
+    return tuple(
+        replace(s, start=max(s.start, start) - start, end=min(s.end, end) - start)
+        for s in sorted(spans)
+        if s.start < end and s.end > start
+    )
+
+
+@dataclass(frozen=True)
+class Blocking:
+    """What may not be written. `exempt` counts the values let through, a reason."""
+
+    values: tuple[str, ...]
+    exempt: Mapping[str, int]
+
+
+def to_block(chosen: Iterable[Passage]) -> Blocking:
+    """Return every private surface form of the passages, and how many were let through and why.
+
+    A name is blocked with and without its title, and so is each of its longer parts. Case, accents and white
+    space are the blocker's business. Let through are values that cannot identify: made of function words
+    alone ("An"), under two letters or digits, and quasi-identifiers of one or two everyday lower-case words
+    or a short number ("three years", "mother", "12"), whose block would only cripple the text.
+    """
+    kinds: dict[str, tuple[str, str]] = {}
+    for passage in chosen:
+        for span in passage.spans:
+            value = " ".join(passage.text[span.start : span.end].split())
+            if value and kinds.get(value, ("", ""))[1] != "direct":
+                kinds[value] = (span.label, span.identifier_type)
+    blocked: dict[str, None] = {}
+    exempt: dict[str, int] = {}
+    for value, (label, kind) in sorted(kinds.items()):
+        reason = exemption(value, kind)
+        if reason:
+            exempt[reason] = exempt.get(reason, 0) + 1
+            continue
+        blocked |= dict.fromkeys(_forms(value, label))
+    return Blocking(tuple(blocked), exempt)
+
+
+def exemption(value: str, kind: str) -> str:
+    """Return why a value is not blocked, or nothing."""
+    words = re.findall(r"\w+", value)
+    if sum(c.isalnum() for c in value) < 2:
+        return "under two letters or digits"
+    if only_function_words(words):
+        return "function words alone"
+    if kind == "direct" or len(words) > _COMMON_WORDS:
+        return ""
+    if value.isdigit() and len(value) <= 2:
+        return "a short number"
+    return "everyday words" if value == value.lower() and all(w in everyday_words() for w in words) else ""
+
+
+def _forms(value: str, label: str) -> list[str]:
+    """Return the value and, for a name, the value without its title and each longer part of it."""
+    if label != "PERSON":
+        return [value]
+    bare = value
+    while _TITLE.match(bare):
+        bare = _TITLE.sub("", bare, count=1)
+    parts = [p for p in _PART.findall(bare) if fold(p) not in everyday_words()]
+    return [form for form in (value, bare, *parts) if sum(c.isalnum() for c in form) > 1]
+
+
+@lru_cache(maxsize=1)
+def everyday_words() -> frozenset[str]:
+    """Return words so frequent in public text that the built-in vocabulary has a lower-case token for each."""
+    import json
+
+    from engine.models.builtin import lm_folder
+
+    tokens = json.loads((lm_folder() / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    return frozenset(t[1:] for t in tokens if t[:1] == "Ġ" and len(t) > 3 and t[1:].isalpha() and t[1:].islower())
