@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from engine.dp.private import Mechanisms, PrivateData
     from engine.models.contracts import Embedder
 
-CHUNK = 32
+CHUNK = 32  # texts between two looks at a cancel
+KEEP = 1024  # texts between two writes to disk
 STAGE = "read private records"
 
 
@@ -66,24 +67,46 @@ def private_embed(task: Task, records: pd.DataFrame) -> Callable[[list[str]], ND
 
 
 def _table(task: Task, embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
-    """Return one row a text, from the corpus' folder where an earlier run left them."""
+    """Return one row a text, from the corpus' folder where an earlier run left them; a cut-off one goes on.
+
+    A corpus never changes and its keyed order is fixed, so the rows that are there belong to the first texts.
+    """
+    from engine.models.embedder import embed_apart
+
     path = _path(task, embedder)
-    if path.exists():
-        stored: NDArray[np.float32] = np.load(path, allow_pickle=False)
-        if len(stored) == len(texts):
-            return stored
-    parts = [embedder.embed([])]
-    for done, text in enumerate(texts):
-        if done % CHUNK == 0:
-            task.check()
-            task.report(STAGE, done, len(texts))
-        parts.append(embedder.embed([text]))
+    whole = _stored(path)
+    if whole is not None and len(whole) == len(texts):
+        return whole
+    part = path.with_name(f"{path.stem}.part.npy")
+    left = _stored(part)
+    table = embedder.embed([]) if left is None else left[: len(texts)]
+    parts, kept = [table], len(table)
+    for start in range(len(table), len(texts), CHUNK):
+        task.check()
+        task.report(STAGE, start, len(texts))
+        parts.append(embed_apart(embedder, texts[start : start + CHUNK]))
+        if start + CHUNK - kept >= KEEP:
+            table, kept = np.concatenate(parts), start + CHUNK
+            parts = [table]
+            _store(task, part, table)
     table = np.concatenate(parts)
+    _store(task, path, table)
+    part.unlink(missing_ok=True)
+    return table
+
+
+def _stored(path: Path) -> NDArray[np.float32] | None:
+    if not path.exists():
+        return None
+    table: NDArray[np.float32] = np.load(path, allow_pickle=False)
+    return table
+
+
+def _store(task: Task, path: Path, table: NDArray[np.float32]) -> None:
     buffer = io.BytesIO()
     np.save(buffer, table, allow_pickle=False)
     if task.store.folder.records(task.corpus_id).exists():  # else the corpus was deleted meanwhile
         write_atomic(path, buffer.getvalue())
-    return table
 
 
 def _path(task: Task, embedder: Embedder) -> Path:

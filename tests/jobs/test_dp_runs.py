@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.errors import RefusedError, UserError
-from engine.jobs import launch
+from engine.jobs import launch, private
 from engine.jobs.private import private_embed
 from tests.jobs.conftest import wait
 from tests.store.conftest import MAPPING, made_up
@@ -258,29 +258,52 @@ class Padded:
         return np.array([[len(text), longest] for text in texts], dtype=np.float32).reshape(len(texts), 2)
 
 
-def test_one_record_never_moves_the_embedding_of_another(workspace, small):
-    """Embedded in one batch, leaving out the longest record would change every row."""
+class Running:
+    """What a task offers here; `check` raises after so many looks, as a kill would."""
 
-    class Running:
-        """What a task offers here."""
+    def __init__(self, workspace, corpus_id, looks=10_000):
+        self.store, self.corpus_id, self.looks = workspace, corpus_id, looks
+        self.models = SimpleNamespace(embedder=Padded)
 
-        store, corpus_id = workspace, small.id
-        models = SimpleNamespace(embedder=Padded)
+    def check(self):
+        """Go on, or stop for good."""
+        self.looks -= 1
+        if self.looks < 0:
+            raise KeyboardInterrupt
 
-        def check(self):
-            """Go on."""
+    def report(self, stage, done, total):
+        """Say nothing."""
 
-        def report(self, stage, done, total):
-            """Say nothing."""
 
+def test_embedding_goes_on_where_it_was_cut_off(workspace, small, monkeypatch):
+    monkeypatch.setattr(private, "CHUNK", 5)
+    monkeypatch.setattr(private, "KEEP", 10)
     records = workspace._frame(small.id, "train")
     texts = [str(text) for text in records["text"]]
-    whole = private_embed(Running(), records)(texts)
+    assert len(texts) > 20
+    with pytest.raises(KeyboardInterrupt):
+        private_embed(Running(workspace, small.id, looks=3), records)(texts)
+    folder = workspace.folder.corpus(small.id)
+    (part,) = folder.glob("embeddings_*.npy")
+    assert part.name.endswith(".part.npy")
+    assert len(np.load(part, allow_pickle=False)) == 10
+    left = -(-(len(texts) - 10) // 5)
+    whole = private_embed(Running(workspace, small.id, looks=left), records)(texts)
+    assert (whole == np.concatenate([Padded().embed([text]) for text in texts])).all()
+    (path,) = folder.glob("embeddings_*.npy")
+    assert not path.name.endswith(".part.npy")
+
+
+def test_one_record_never_moves_the_embedding_of_another(workspace, small):
+    """Embedded in one batch, leaving out the longest record would change every row."""
+    records = workspace._frame(small.id, "train")
+    texts = [str(text) for text in records["text"]]
+    whole = private_embed(Running(workspace, small.id), records)(texts)
     longest = max(range(len(texts)), key=lambda i: len(texts[i]))
     (path,) = workspace.folder.corpus(small.id).glob("embeddings_*.npy")
     path.unlink()
     rest = [text for i, text in enumerate(texts) if i != longest]
-    without = private_embed(Running(), records.drop(index=longest))(rest)
+    without = private_embed(Running(workspace, small.id), records.drop(index=longest))(rest)
     assert (np.delete(whole, longest, axis=0) == without).all()
     assert not (Padded().embed(texts)[:-1] == Padded().embed(rest)).all()
 

@@ -52,3 +52,11 @@ def test_no_texts(embedder: SentenceEmbedder) -> None:
 def test_a_broken_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be loaded"):
         SentenceEmbedder(tmp_path)
+
+
+def test_apart_is_what_each_text_alone_gives_to_the_last_bit(embedder: SentenceEmbedder) -> None:
+    mixed = [*("word " * n for n in (90, 1, 40, 3)), *TEXTS]
+    alone = np.concatenate([embedder.embed([text]) for text in mixed])
+    assert (embedder.embed_apart(mixed) == alone).all()
+    assert (embedder.embed_apart(mixed[3:]) == alone[3:]).all()
+    assert embedder.embed_apart([]).shape == (0, 384)
