@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 REGISTRY: tuple[tuple[str, str, str], ...] = (
     ("surrogate", "engine.methods.surrogate", "SurrogateMethod"),
     ("filter", "engine.methods.filter", "FilterMethod"),
+    ("icl", "engine.methods.icl", "IclMethod"),
+    ("control-icl", "engine.methods.control_icl", "ControlIclMethod"),
+    ("control-icl-blocked", "engine.methods.control_icl_blocked", "ControlIclBlockedMethod"),
     ("public", "engine.methods.public", "PublicMethod"),
     ("aug-pe", "engine.methods.aug_pe", "AugPeMethod"),
     ("dpga", "engine.methods.dpga", "DpgaMethod"),

@@ -158,9 +158,9 @@ class _Work:
         self.parameters = parameters
         columns = (context.records[c] for c in ("record_id", "text", "source_id", "label"))
         self.rows: list[tuple[str, str, str | None, str | None]] = [
-            (str(r), str(t), _text_or_none(s), _text_or_none(label)) for r, t, s, label in zip(*columns, strict=True)
+            (str(r), str(t), text_or_none(s), text_or_none(label)) for r, t, s, label in zip(*columns, strict=True)
         ]
-        self.spans = _by_record(context.spans)
+        self.spans = spans_by_record(context.spans)
         texts = {r: t for r, t, _, _ in self.rows}
         forbidden = {
             texts[record_id][span.start : span.end]
@@ -212,14 +212,15 @@ class _Work:
         return redact(replaced.text, [span for span in replaced.spans if span.recogniser == "kept"], "placeholder").text
 
 
-def _text_or_none(value: object) -> str | None:
+def text_or_none(value: object) -> str | None:
     """Return the value as text, None for a missing one."""
     import pandas as pd
 
     return None if pd.isna(value) else str(value)  # type: ignore[call-overload]
 
 
-def _by_record(frame: pd.DataFrame) -> dict[str, tuple[Span, ...]]:
+def spans_by_record(frame: pd.DataFrame) -> dict[str, tuple[Span, ...]]:
+    """Return the spans of each record."""
     columns = (frame[c] for c in ("record_id", "start", "end", "label", "identifier_type"))
     spans: dict[str, list[Span]] = {}
     for record_id, start, end, label, kind in zip(*columns, strict=True):

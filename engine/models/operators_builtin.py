@@ -31,7 +31,7 @@ class BuiltinOperators:
 
     Inputs every operator takes: `domain`, `kind`, `label`, `words` (0 = free). Besides: `text` (vary, fill,
     abstract, expand, rephrase, judge), `texts` (cross), `keywords` (invent), `code` (from_control_code),
-    `examples` (from_examples).
+    `examples` (from_examples; from_control_code, each behind its own code).
     """
 
     def prompt(self, name: str, **inputs: Any) -> str:
@@ -93,7 +93,8 @@ class BuiltinOperators:
         return {"texts": ["; ".join(outline(text, text_rng(text), 0.6)) for text in texts]}
 
     def _from_control_code(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        return {"code": clean(inputs["code"]) or "NONE"}
+        examples = [clean(example) for example in inputs.get("examples") or ()]
+        return {"code": clean(inputs["code"]) or "NONE", "examples": examples}
 
     def _from_examples(self, inputs: dict[str, Any]) -> dict[str, Any]:
         return {"examples": [clean(example) for example in inputs["examples"]]}

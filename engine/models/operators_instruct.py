@@ -55,7 +55,7 @@ class InstructOperators:
         prompts = load_prompts(domain)
         values = {
             "document": prompts.document, "kind": "", "label": "", "words": 0, "keywords": (), "persona": "",
-            "style": "", **{key: value for key, value in inputs.items() if value is not None},
+            "style": "", "examples": (), **{key: value for key, value in inputs.items() if value is not None},
         }  # fmt: skip
         if name == "fill":
             text = str(values["text"])

@@ -46,7 +46,7 @@ class FictionalCodes:
 
     Args:
         key: secret of at least 16 bytes.
-        forbidden: true values that no fictional value may equal, nor share a longer word with.
+        forbidden: true values that no fictional value may equal; a fictional name or place shares no word with one.
     """
 
     def __init__(self, key: bytes, forbidden: Collection[str] = ()) -> None:
@@ -69,7 +69,7 @@ class FictionalCodes:
             values: dict[str, None] = {}
             for i in range(_TRIES * min(count, most) if label != "MISC" else 0):
                 value = self._value(label, f"{name} {label} {i}")
-                if self._allowed(value):
+                if self._allowed(label, value):
                     values[value] = None
                 if len(values) == min(count, most):
                     break
@@ -77,11 +77,9 @@ class FictionalCodes:
                 found.append((label, tuple(values)))
         return ControlCode(tuple(found))
 
-    def _allowed(self, value: str) -> bool:
-        folded = fold(value)
-        return folded not in self._forbidden and not any(
-            w in self._words for w in re.findall(r"[^\W\d_]{3,}", folded) if w not in _NEUTRAL
-        )
+    def _allowed(self, label: str, value: str) -> bool:
+        words = set(re.findall(r"[^\W\d_]{3,}", fold(value))) - _TITLES
+        return fold(value) not in self._forbidden and not (label in _NAMING and words & self._words)
 
     def _value(self, label: str, name: str) -> str:
         draw = Draw(self._key, "fiction", name)
@@ -96,12 +94,8 @@ class FictionalCodes:
         return self._maker.replace(sample, [Span(unit, 0, len(sample), label)], unit).text
 
 
-# Words that fictional and real values may share: titles, months and the kinds of things.
-_NEUTRAL = frozenset(
-    """mrs miss prof january february march april may june july august september october november december the and
-    hospital consulting ltd university district court foundation city council bank street road lane years old year
-    euros percent per cent https www page mail office com org""".split()
-)
+_NAMING = frozenset({"PERSON", "LOCATION"})
+_TITLES = frozenset({"mrs"})
 
 
 def _person(draw: Draw) -> str:

@@ -15,6 +15,9 @@ from engine.methods.base import Context, Facts, parse_parameters
 FACTS = Facts(records=400, units=100, unit="source", cap=5, labels=4, mean_characters=900.0)
 # Settings that make a run short; everything else stays at its default.
 QUICK = {
+    "icl": {"max_new_tokens": 24, "minimum_tokens": 4},
+    "control-icl": {"max_new_tokens": 24, "minimum_tokens": 4},
+    "control-icl-blocked": {"max_new_tokens": 24, "minimum_tokens": 4},
     "public": {"words": 12},
     "aug-pe": {"rounds": 2, "variations": 2, "words": 12},
     "dpga": {"rounds": 2, "population": 12, "longest": 60, "keyword_count": 4, "words": 12},

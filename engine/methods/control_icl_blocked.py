@@ -1,0 +1,59 @@
+"""Control codes in the prompt, and every private value of the examples barred from the output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+from engine.dp.guarantee import Guarantee
+from engine.methods import control_common as cc
+from engine.methods import control_prompts as prompts
+from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
+
+if TYPE_CHECKING:
+    from engine.dp.accountant import Accountant
+
+
+class ControlIclBlockedMethod:
+    """Block the private values while decoding, then write again while one is left."""
+
+    spec = MethodSpec(
+        id="control-icl-blocked",
+        title="Examples with control codes, values blocked",
+        summary="As with control codes alone, but the model cannot write a private value of the records it was shown, "
+        "in any case, accent or spacing; a text that still holds one is written again or dropped.",
+        citation=f"{cc.CITATION}, section 2.2, ICL with privacy enhancement",
+        kind="heuristic",
+        needs=("generator", "operators", "spans"),
+        parameters=prompts.ControlIclParameters,
+        good_for="Readable texts in which no identifier that was found can stand.",
+        bad_for="Text whose story identifies a person, and identifiers that no detector or reviewer found.",
+    )
+
+    def guarantee(self, parameters: BaseModel, facts: Facts, accountant: Accountant | None = None) -> Guarantee:
+        """Return the statement that there is no formal guarantee."""
+        return prompts.claim(
+            facts,
+            "no accepted identifier of the records shown can stand in a text, but the rest of those records can be "
+            "copied word for word, and what was not marked is not blocked.",
+            (
+                "Every identifying mention was found by the detector or by the reviewer.",
+                "Values that cannot identify (function words, under two letters or digits, everyday words and short "
+                "numbers among quasi-identifiers) are let through; the run counts them.",
+            ),
+            ("A missed identifier.", "A misspelt or paraphrased identifier.", "Sentences copied from the prompt."),
+        )
+
+    def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:
+        """Return what `count` outputs cost."""
+        p = cc.of_type(parameters, prompts.ControlIclParameters, self.spec.id)
+        note = "A text that holds a private value is written again; how often is counted in the run's funnel."
+        return prompts.plan_of(p, facts, count, p.examples, (note,))
+
+    def run(self, context: Context) -> Iterator[Step]:
+        """Yield one step a batch until `count` usable texts are made."""
+        p = cc.of_type(context.parameters, prompts.ControlIclParameters, self.spec.id)
+        cc.need_spans(context, self.spec.title)
+        yield from prompts.run_examples(context, p.examples, p.identifiers, block=True)
