@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from engine.errors import UserError
 from engine.models.builtin import lm_folder
-from engine.models.constraints import Blocklist
 from engine.models.contracts import Constraints, Generation, Sampling
+from engine.models.decode_net import DecodeNet, fast_type, version
 from engine.models.generate import BOS, EOS, PAD, BatchDecoder
 from engine.models.llama_net import LlamaNet, load_folder
 from engine.models.lm_format import EXAMPLE, NO, OUT, YES, control_tokens
-from engine.models.lm_tokenizer import load_tokenizer
+from engine.models.lm_tokenizer import load_tokenizer, token_bytes
 
 
 class BuiltinGenerator:
@@ -29,18 +29,22 @@ class BuiltinGenerator:
 
     Args:
         folder: Model folder (config.json, model.safetensors, tokenizer.json).
-        batch_size: Sequences that run side by side.
+        batch_size: Sequences that run side by side; halved where memory runs out.
+        dtype: Type that generation multiplies in; None = bfloat16 where the machine is fast in it, else float32.
+            Scores are always computed in float32.
     """
 
     id = "builtin"
     capabilities = frozenset({"logprobs", "block_tokens", "train"})
 
-    def __init__(self, folder: Path, batch_size: int = 32) -> None:
+    def __init__(self, folder: Path, batch_size: int = 64, dtype: torch.dtype | None = None) -> None:
         self.net: LlamaNet = load_folder(folder)
         if torch.cuda.is_available():
             self.net = self.net.cuda()
         self.tokenizer = load_tokenizer(folder)
-        self.batch_size = batch_size
+        self.batch_size, self.dtype = batch_size, dtype or fast_type()
+        self._pieces: list[bytes] = []
+        self._decode: tuple[tuple[int, ...], DecodeNet] | None = None
         names = [OUT, EXAMPLE, YES, NO]
         self._out, self._example, yes, no = (int(self.tokenizer.token_to_id(token) or 0) for token in names)
         self._answers = {yes: "yes", no: "no"}
@@ -54,12 +58,25 @@ class BuiltinGenerator:
         A prompt that leaves less than `sampling.max_new_tokens` of the context, or less than a third of it, is
         shortened: the oldest examples go first, then the end of the prompt's text before the output token.
         """
-        blocked = Blocklist(constraints.blocked if constraints else ())
-        decoder = BatchDecoder(self.net, self.tokenizer, sampling, blocked, self._banned, self._answers)
+        blocked = constraints.blocked if constraints else ()
+        if blocked and not self._pieces:
+            self._pieces = token_bytes(self.tokenizer)
+        decoder = BatchDecoder(
+            self._laid_out(), self.tokenizer, sampling, blocked, self._pieces, self._banned, self._answers
+        )
         encoded = self.tokenizer.encode_batch(list(prompts), add_special_tokens=False)
         limit = self.net.config.context - min(sampling.max_new_tokens, self.net.config.context // 3)
         with _one_thread():
-            return decoder.run([self._fit(entry.ids, limit) for entry in encoded], self.batch_size)
+            made = decoder.run([self._fit(entry.ids, limit) for entry in encoded], self.batch_size)
+        self.batch_size = decoder.batch_size
+        return made
+
+    def _laid_out(self) -> DecodeNet:
+        """Return the network as generation uses it, made anew where weights have changed."""
+        now = version(self.net)
+        if self._decode is None or self._decode[0] != now:
+            self._decode = (now, DecodeNet(self.net, self.dtype))
+        return self._decode[1]
 
     def _fit(self, ids: list[int], limit: int) -> list[int]:
         while len(ids) > limit and ids.count(self._example) > 1:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from codecs import getincrementaldecoder
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 
 def fold(text: str) -> str:
@@ -66,3 +68,111 @@ class Blocklist:
             else:
                 low = middle + 1
         return text[: max(0, low - self.longest)].rsplit(" ", 1)[0].rstrip()
+
+
+class Guard:
+    """Refuses tokens that would finish a blocked value, looking only at what a token adds.
+
+    A text is kept as its folded tail; whether that tail ends with a blocked value is known when a token is added, so
+    that the next token needs a look at its first character, and a search only where a word ends inside it.
+
+    Args:
+        values: Words or phrases.
+        pieces: The bytes each token stands for, empty where it stands for nothing.
+    """
+
+    def __init__(self, values: Sequence[str], pieces: Sequence[bytes]) -> None:
+        self._pieces = pieces
+        self._known: dict[int, _Piece | None] = {}
+        folded = {" ".join(fold(value).split()) for value in values} - {""}
+        self._longest = max(map(len, folded), default=0)
+        self._values = folded
+        lengths: dict[str, set[int]] = {}
+        for value in folded:
+            lengths.setdefault(value[-2:], set()).add(len(value))
+        self._lengths = {ending: tuple(sorted(found)) for ending, found in lengths.items()}
+        self._single = {value for value in folded if len(value) == 1}
+
+    def __bool__(self) -> bool:
+        return bool(self._values)
+
+    def refuses(self, tail: Tail, token: int, final: bool = False) -> bool:
+        """Return whether `token` finishes a blocked value; `final` says that nothing follows it."""
+        piece = self._piece(tail, token)
+        if tail.ends and (not _letter(piece.text[0]) if piece.text else final):
+            return True
+        if not piece.edges and not final:
+            return False
+        text = _join(tail.text, piece.text)
+        behind = len(text) - len(piece.text)
+        return any(self._ends(text[: behind + edge]) for edge in piece.edges) or (final and self._ends(text))
+
+    def add(self, tail: Tail, token: int) -> None:
+        """Put `token` behind the tail."""
+        piece = self._piece(tail, token)
+        tail.partial = piece.partial
+        if piece.text:
+            tail.text = _join(tail.text, piece.text)[-self._longest - 2 :]
+            tail.ends = self._ends(tail.text)
+
+    def tail(self, tokens: Sequence[int]) -> Tail:
+        """Return the tail of a text made of `tokens`."""
+        tail = Tail()
+        for token in tokens[-4 * self._longest - 8 :]:  # a token may be one byte of a character
+            self.add(tail, token)
+        return tail
+
+    def _piece(self, tail: Tail, token: int) -> _Piece:
+        if tail.partial:
+            return _piece(tail.partial + self._pieces[token])
+        found = self._known.get(token)
+        if found is None:
+            found = self._known[token] = _piece(self._pieces[token])
+        return found
+
+    def _ends(self, text: str) -> bool:
+        """Return whether `text` ends with a blocked value that begins a word."""
+        if text[-1:] in self._single and not _letter(text[-2:-1]):
+            return True
+        return any(
+            text[-length:] in self._values and not _letter(text[-length - 1 : -length])
+            for length in self._lengths.get(text[-2:], ())
+            if length <= len(text)
+        )
+
+
+@dataclass
+class Tail:
+    """The end of a growing text: folded, white space as single blanks, and bytes that are no character yet."""
+
+    text: str = ""
+    partial: bytes = b""
+    ends: bool = False
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """What a token adds: folded text, where inside it a word may end, and bytes left over."""
+
+    text: str
+    edges: tuple[int, ...]
+    partial: bytes
+
+
+def _piece(raw: bytes) -> _Piece:
+    decoder = getincrementaldecoder("utf-8")("replace")
+    squeezed = ""
+    for character in fold(decoder.decode(raw)):
+        squeezed = _join(squeezed, character)
+    edges = tuple(i for i in range(1, len(squeezed)) if not _letter(squeezed[i]))
+    return _Piece(squeezed, edges, decoder.getstate()[0])
+
+
+def _join(text: str, addition: str) -> str:
+    """Return both, where white space becomes one blank."""
+    addition = " " if addition.isspace() else addition
+    return text + (addition[1:] if text[-1:] == " " and addition[:1] == " " else addition)
+
+
+def _letter(character: str) -> bool:
+    return character.isalnum() or character == "_"

@@ -1,12 +1,17 @@
-"""Generate with the built-in network: length-bucketed batches, a key-value cache, one stop a sequence.
+"""Generate with the built-in network: continuous batches of similar length over a key-value cache.
 
+A sequence that ends makes room for the next prompt at once, so that the batch stays full; prompts are taken in
+order of length, and those that begin alike are brought together, so that their beginning is computed once.
 Each sequence draws from a random stream of its own (seed, position in the call), so a call repeats exactly.
+Where memory runs out the batch is halved and every sequence goes on from where it was.
+Source: Yu et al. 2022 (Orca), section 3 (iteration-level scheduling).
 Privacy posture: prompts hold redacted record text; nothing is logged or kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,173 +19,260 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from engine.models.constraints import Blocklist
+from engine.models.attend import Place, Slots
+from engine.models.constraints import Blocklist, Guard, Tail
 from engine.models.contracts import Generation, Sampling
-from engine.models.llama_net import Cache, LlamaNet
+from engine.models.decode_net import DecodeNet
+from engine.models.draw import draw_tokens, penalise
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 PAD, BOS, EOS = 0, 1, 2
-_TAIL_TOKENS = 48
-_TRIES = 64
-_COMPACT = 0.75  # share of rows still running at which finished ones leave the batch
+_TRIES = 64  # refused tokens and steps back a sequence may meet at one place
+_WORTH = 16  # tokens from which a shared beginning is worth a copy
+_PACK = 4096  # prompt tokens computed in one pass
 
 
 @dataclass
 class _Row:
-    """One sequence under way."""
+    """One sequence under way: its tokens, and how many of them are in the cache."""
 
     index: int
-    prompt: list[int]
+    tokens: list[int]
+    prompt: int
     room: int
     random: np.random.Generator
-    made: list[int] = field(default_factory=list)
+    shared: int = 0
+    cached: int = 0
     finish: str = ""
+    tail: Tail = field(default_factory=Tail)
+    refused: dict[int, set[int]] = field(default_factory=dict)  # by place: tokens that led into a blocked value
+    tries: int = 0
+
+    @property
+    def made(self) -> int:
+        """Return the number of new tokens."""
+        return len(self.tokens) - self.prompt
 
 
 class BatchDecoder:
-    """Runs prompts through the network in batches of similar length.
+    """Runs prompts through the network side by side.
 
     Args:
-        net: The network in evaluation mode.
+        net: The network, laid out for generation.
         tokenizer: Its vocabulary.
         sampling: How tokens are drawn.
-        blocked: What must not be generated.
+        blocked: Values that must not be generated.
+        pieces: The bytes each token stands for; needed where something is blocked.
         banned: Token ids that are never drawn.
         answers: Tokens that stand for a word of the answer, such as yes and no.
     """
 
     def __init__(
         self,
-        net: LlamaNet,
+        net: DecodeNet,
         tokenizer: Tokenizer,
         sampling: Sampling,
-        blocked: Blocklist,
-        banned: Sequence[int],
-        answers: dict[int, str],
+        blocked: Sequence[str] = (),
+        pieces: Sequence[bytes] = (),
+        banned: Sequence[int] = (),
+        answers: dict[int, str] | None = None,
     ) -> None:
-        self.net, self.tokenizer, self.sampling, self.blocked = net, tokenizer, sampling, blocked
-        self.device = next(net.parameters()).device
-        self.dtype = net.embed_tokens.weight.dtype
-        self.banned, self.answers = list(banned), answers
+        self.net, self.tokenizer, self.sampling = net, tokenizer, sampling
+        self.blocked, self.guard = Blocklist(blocked), Guard(blocked, pieces)
+        self.banned, self.answers = list(banned), answers or {}
+        self.batch_size = 0
+        self._active: list[_Row] = []
 
     def run(self, prompts: Sequence[list[int]], batch_size: int) -> list[Generation]:
-        """Return one generation a prompt of token ids, in the order given."""
-        context = self.net.config.context
+        """Return one generation a prompt of token ids, in the order given.
+
+        `self.batch_size` tells afterwards how many sequences memory held side by side, at most `batch_size`.
+        """
+        context, most, seed = self.net.config.context, self.sampling.max_new_tokens, self.sampling.seed
         rows = [
-            _Row(
-                i,
-                ids,
-                min(self.sampling.max_new_tokens, context - len(ids)),
-                np.random.default_rng((self.sampling.seed, i)),
-            )
+            _Row(i, list(ids), len(ids), min(most, context - len(ids)), np.random.default_rng((seed, i)))
             for i, ids in enumerate(prompts)
         ]
-        for batch in _buckets(rows, batch_size):
-            self._batch(batch)
+        waiting = deque(_ordered([row for row in rows if row.room > 0]))
+        self.batch_size = batch_size
+        while waiting:
+            if not self._served(waiting, min(self.batch_size, len(waiting))):
+                self.batch_size = max(1, min(self.batch_size, len(waiting)) // 2)
         return [self._result(row) for row in rows]
 
     def _result(self, row: _Row) -> Generation:
-        text = self.tokenizer.decode(row.made, skip_special_tokens=True)
-        text = next((self.answers[token] for token in row.made if token in self.answers), text)
+        made = row.tokens[row.prompt :]
+        text = self.tokenizer.decode(made, skip_special_tokens=True)
+        text = next((self.answers[token] for token in made if token in self.answers), text)
         if self.blocked and self.blocked.contains(text):
             text = self.blocked.cut(text)
-        return Generation(text, len(row.made), row.finish or "length")
+        return Generation(text, len(made), row.finish or "length")
 
-    def _batch(self, rows: list[_Row]) -> None:
-        width = max(len(row.prompt) for row in rows)
-        most = max(row.room for row in rows)
-        ids = torch.full((len(rows), width), PAD)
-        for i, row in enumerate(rows):
-            ids[i, width - len(row.prompt) :] = torch.tensor(row.prompt)
-        pads = torch.tensor([width - len(row.prompt) for row in rows])
-        real = torch.arange(width)[None] >= pads[:, None]  # (B, T)
-        cache = Cache(self.net.config, len(rows), width + most, self.dtype, self.device)
-        causal = torch.ones(width, width, dtype=torch.bool).tril()
-        # A padded query may see itself, so that no softmax is empty; its output is never used.
-        mask = ((real[:, None, :] & causal) | torch.eye(width, dtype=torch.bool))[:, None]
-        positions = (torch.arange(width)[None] - pads[:, None]).clamp(min=0)
-        with torch.inference_mode():
-            state = self.net.hidden(ids.to(self.device), mask.to(self.device), positions.to(self.device), cache)
-            self._decode(rows, pads, self.net.logits(state[:, -1]), cache)
+    def _served(self, waiting: deque[_Row], size: int) -> bool:
+        """Run what waits; False where memory ran out, and then what was under way waits again."""
+        try:
+            with torch.inference_mode():
+                self._serve(waiting, size)
+        except (MemoryError, RuntimeError) as error:
+            if size == 1 or not out_of_memory(error):
+                raise
+            for row in reversed(self._active):
+                row.cached = 0
+                waiting.appendleft(row)
+            self._active = []
+            return False
+        return True
 
-    def _decode(self, rows: list[_Row], pads: torch.Tensor, logits: torch.Tensor, cache: Cache) -> None:
-        while rows:
-            tokens = self._draw(rows, logits.float().cpu().numpy())
-            live = [i for i, row in enumerate(rows) if not row.finish]
-            if not live:
-                return
-            if len(live) <= _COMPACT * len(rows):  # copying the cache costs more than a few idle rows
-                keep = torch.tensor(live)
-                cache.keep(keep.to(self.device))
-                rows, pads, tokens = [rows[i] for i in live], pads[keep], [tokens[i] for i in live]
-            length = cache.length
-            mask = (torch.arange(length + 1)[None] >= pads[:, None])[:, None, None]  # (B, 1, 1, S)
-            ids = torch.tensor(tokens)[:, None]
-            positions = (length - pads)[:, None]
-            state = self.net.hidden(ids.to(self.device), mask.to(self.device), positions.to(self.device), cache)
-            logits = self.net.logits(state[:, -1])
+    def _serve(self, waiting: deque[_Row], size: int) -> None:
+        store = self.net.slots(size + 1, max(row.prompt + row.room for row in waiting))
+        beginning = _Beginning(self.net, store, size)
+        active: list[_Row] = []
+        self._active = active
+        while waiting or active:
+            room = _PACK
+            while waiting and len(active) < size and room > 0:
+                active.append(waiting.popleft())
+                beginning.give(active[-1], len(active) - 1)
+                room -= len(active[-1].tokens) - active[-1].cached
+            self._extend(active, self._logits(active, store))
+            for slot in reversed([i for i, row in enumerate(active) if row.finish]):
+                self._leave(active, slot, waiting, beginning, store)
 
-    def _draw(self, rows: list[_Row], logits: NDArray[np.float32]) -> list[int]:
-        """Append one token to each row, or finish it."""
+    def _leave(self, active: list[_Row], slot: int, waiting: deque[_Row], beginning: _Beginning, store: Slots) -> None:
+        """Give a slot to the next prompt, or close the gap with the last sequence."""
+        if waiting:
+            active[slot] = waiting.popleft()
+            beginning.give(active[slot], slot)
+            return
+        last = active.pop()
+        if slot < len(active):
+            store.copy(len(active), slot, last.cached)
+            active[slot] = last
+
+    def _logits(self, active: list[_Row], store: Slots) -> NDArray[np.float32]:
+        """Return next-token logits (B, V): new sequences bring their whole prompt, the others one token."""
+        counts = [len(row.tokens) - row.cached for row in active]
+        ids = torch.tensor([token for row in active for token in row.tokens[row.cached :]])
+        positions = [at for row in active for at in range(row.cached, len(row.tokens))]
+        place = Place(np.repeat(np.arange(len(active)), counts), positions)
+        wanted = None if len(ids) == len(active) else torch.tensor(np.cumsum(counts) - 1, device=self.net.device)
+        logits: NDArray[np.float32] = self.net.logits(ids, place, store, wanted).cpu().numpy()
+        for row in active:
+            row.cached = len(row.tokens)
+        return logits
+
+    def _extend(self, rows: list[_Row], logits: NDArray[np.float32]) -> None:
+        """Put one token behind each row, or finish it, or take it a step back out of a blocked value."""
         logits[:, self.banned] = -np.inf
         for row, values in zip(rows, logits, strict=True):
-            if row.finish:
-                continue
-            if row.room <= len(row.made):
-                row.finish = "length"
-                continue
-            if len(row.made) < self.sampling.min_new_tokens:
+            if row.made < self.sampling.min_new_tokens:
                 values[EOS] = -np.inf
-            token = self._choose(row, values)
-            if token == EOS:
+            if row.refused:
+                values[list(row.refused.get(row.made, ()))] = -np.inf
+            if self.sampling.repetition_penalty != 1.0 and row.made:
+                penalise(values, row.tokens[row.prompt :], self.sampling.repetition_penalty)
+        for row, values, token in zip(rows, logits, self._drawn(rows, logits), strict=True):
+            if self.guard:
+                self._guarded(row, values, token)
+            else:
+                self._accept(row, token)
+
+    def _drawn(self, rows: list[_Row], logits: NDArray[np.float32]) -> list[int]:
+        return draw_tokens(logits, self.sampling, [row.random for row in rows]).tolist()
+
+    def _accept(self, row: _Row, token: int) -> None:
+        if token == EOS:
+            row.finish = "stop"
+            return
+        row.tokens.append(token)
+        if row.made >= row.room:
+            row.finish = "length"
+
+    def _guarded(self, row: _Row, values: NDArray[np.float32], token: int) -> None:
+        """Accept the first token drawn that finishes no blocked value.
+
+        Where the text already ends with one that only more letters could save ("Ann" in "Anniversary"), and the
+        draw brings none, the token that ended it is taken back and not drawn again at that place.
+        """
+        while self.guard.refuses(row.tail, token, final=token == EOS or row.made + 1 >= row.room):
+            row.tries += 1
+            if row.tries > _TRIES:
                 row.finish = "stop"
-                continue
-            row.made.append(token)
-            if len(row.made) >= row.room:
-                row.finish = "length"
-        return [row.made[-1] if row.made else PAD for row in rows]
-
-    def _choose(self, row: _Row, values: NDArray[np.float32]) -> int:
-        """Return an allowed token; refused ones are taken out and the draw is repeated."""
-        if self.sampling.repetition_penalty != 1.0 and row.made:
-            seen = np.unique(row.made)
-            held = values[seen]
-            penalty = self.sampling.repetition_penalty
-            values[seen] = np.where(held > 0, held / penalty, held * penalty)
-        tail = self.tokenizer.decode(row.made[-_TAIL_TOKENS:]) if self.blocked else ""
-        for _ in range(_TRIES):
-            token = draw_token(values, self.sampling, row.random)
-            if not self.blocked:
-                return token
-            piece = "" if token == EOS else self.tokenizer.decode([*row.made[-_TAIL_TOKENS:], token])[len(tail) :]
-            if not self.blocked.completes(tail, piece, final=token == EOS):
-                return token
+                return
+            if row.tail.ends:
+                self._step_back(row)
+                return
             values[token] = -np.inf
-        return EOS
+            token = self._drawn([row], values[None])[0]
+        if token != EOS:
+            self.guard.add(row.tail, token)
+        row.tries = 0
+        self._accept(row, token)
+
+    def _step_back(self, row: _Row) -> None:
+        while row.tail.ends:
+            token = row.tokens.pop()
+            row.tail = self.guard.tail(row.tokens[row.prompt :])
+        row.refused = {at: tokens for at, tokens in row.refused.items() if at <= row.made}
+        row.refused.setdefault(row.made, set()).add(token)
+        row.cached = len(row.tokens) - 1  # the last token goes through again for its logits
 
 
-def draw_token(values: NDArray[np.float32], sampling: Sampling, random: np.random.Generator) -> int:
-    """Return one token id from logits (V,), by temperature, top-k and top-p; greedy at temperature 0.
+class _Beginning:
+    """Holds the beginning that prompts share in a slot of its own, and copies it to those that have it."""
 
-    Source of top-p: Holtzman et al. 2020, section 3.1.
-    """
-    if sampling.temperature <= 0:
-        return int(values.argmax())
-    k = min(max(sampling.top_k, 1), len(values))
-    top = np.argpartition(values, -k)[-k:]
-    top = top[np.argsort(-values[top], kind="stable")]
-    scaled = (values[top] - values[top[0]]).astype(np.float64) / sampling.temperature
-    p = np.exp(scaled)
-    p /= p.sum()
-    mass = np.cumsum(p)
-    last = int(np.searchsorted(mass, sampling.top_p)) + 1
-    mass = mass[:last]
-    return int(top[min(int(np.searchsorted(mass, random.random() * mass[-1], side="right")), len(mass) - 1)])
+    def __init__(self, net: DecodeNet, store: Slots, slot: int) -> None:
+        self.net, self.store, self.slot = net, store, slot
+        self.tokens: list[int] = []
+
+    def give(self, row: _Row, slot: int) -> None:
+        """Fill the start of a slot as far as the row's beginning is known or shared with others."""
+        if row.shared:
+            self._compute(row.tokens[: row.shared])
+        row.cached = min(_alike(self.tokens, row.tokens), len(row.tokens) - 1)
+        if row.cached < _WORTH:
+            row.cached = 0
+            return
+        self.store.copy(self.slot, slot, row.cached)
+
+    def _compute(self, tokens: list[int]) -> None:
+        known = _alike(self.tokens, tokens)
+        if known < len(tokens):
+            self.tokens = []  # nothing is held should memory run out
+            positions = np.arange(known, len(tokens))
+            place = Place(np.full(len(positions), self.slot), positions)
+            self.net.fill(torch.tensor(tokens[known:]), place, self.store)
+            self.tokens = tokens
 
 
-def _buckets(rows: Sequence[_Row], size: int) -> Iterator[list[_Row]]:
-    ordered = sorted(rows, key=lambda row: (len(row.prompt), row.index))
-    for start in range(0, len(ordered), size):
-        yield ordered[start : start + size]
+def out_of_memory(error: BaseException) -> bool:
+    """Return whether an error says that memory ran out, on a GPU or in torch's own allocator on the processor."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+
+
+def _alike(a: Sequence[int], b: Sequence[int]) -> int:
+    """Return how many tokens both begin with in common."""
+    most = min(len(a), len(b))
+    return next((i for i in range(most) if a[i] != b[i]), most)
+
+
+def _ordered(rows: list[_Row]) -> list[_Row]:
+    """Return rows longest first, those with a long common beginning side by side and marked."""
+    groups: list[list[_Row]] = []
+    common: list[int] = []
+    for row in sorted(rows, key=lambda row: (row.tokens, row.index)):
+        alike = min(_alike(groups[-1][-1].tokens, row.tokens), common[-1]) if groups else 0
+        if groups and alike >= max(_WORTH, len(row.tokens) // 2, max(len(r.tokens) for r in groups[-1]) // 2):
+            groups[-1].append(row)
+            common[-1] = alike
+        else:
+            groups.append([row])
+            common.append(len(row.tokens))
+    whole = _alike(groups[0][0].tokens, groups[-1][-1].tokens) if len(rows) > 1 else 0  # of all: they are sorted
+    for group, alike in zip(groups, common, strict=True):
+        for row in group:
+            row.shared = alike if len(group) > 1 else whole if whole >= _WORTH else 0
+    groups.sort(key=lambda group: (-max(len(row.tokens) for row in group), group[0].index))
+    return [row for group in groups for row in group]

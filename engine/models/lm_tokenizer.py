@@ -41,3 +41,17 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     from tokenizers import Tokenizer
 
     return Tokenizer.from_file(str(folder / "tokenizer.json"))
+
+
+def token_bytes(tokenizer: Tokenizer) -> list[bytes]:
+    """Return the bytes each id of a byte-level vocabulary stands for; special tokens stand for none."""
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    others = [b for b in range(256) if b not in printable]  # these are written as the characters from 256 on
+    byte_of = {chr(b): b for b in printable} | {chr(256 + i): b for i, b in enumerate(others)}
+    added = {
+        i: b"" if token.special else token.content.encode() for i, token in tokenizer.get_added_tokens_decoder().items()
+    }
+    return [
+        added[i] if i in added else bytes(byte_of[c] for c in tokenizer.id_to_token(i) or "")
+        for i in range(tokenizer.get_vocab_size())
+    ]

@@ -1,0 +1,227 @@
+"""Attention of single tokens over a cache of sequences of different lengths: each token reads its own sequence only.
+
+A padded batch makes every row read as far as the longest one; decoding is bound by that reading. On a processor
+this runs as machine code made by numba in about a second (no compiler is needed); where numba is not at hand, and
+on a GPU, torch does the same on padded slices.
+Source: Kwon et al. 2023, section 4 (attention over per-sequence caches); Su et al. 2021 (rotary positions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from engine.models.llama_net import NetConfig, rotate
+
+
+class Slots:
+    """Keys and values of sequences under way: two tensors (layers, slots, heads, room, head_dim).
+
+    Args:
+        config: Sizes of the network.
+        slots: Sequences that can be held.
+        room: Tokens a sequence may reach, prompt included.
+
+    Raises:
+        torch.OutOfMemoryError, RuntimeError: there is no memory for them.
+    """
+
+    def __init__(self, config: NetConfig, slots: int, room: int, dtype: torch.dtype, device: torch.device) -> None:
+        shape = (config.layers, slots, config.heads, room, config.hidden_size // config.heads)
+        self.keys, self.values = (torch.empty(shape, dtype=dtype, device=device) for _ in range(2))
+
+    def copy(self, source: int, target: int, length: int) -> None:
+        """Copy the first `length` tokens of one slot to another."""
+        for held in (self.keys, self.values):
+            held[:, target, :, :length] = held[:, source, :, :length]
+
+    def load(self, target: int, keys: Tensor, values: Tensor) -> None:
+        """Write keys and values (layers, heads, T, head_dim) at the start of a slot."""
+        self.keys[:, target, :, : keys.shape[2]] = keys
+        self.values[:, target, :, : values.shape[2]] = values
+
+
+class Attention:
+    """Attends packed tokens: each belongs to a slot and has a position in it.
+
+    Tokens of one slot stand together in ascending positions; earlier positions are in the cache.
+
+    Args:
+        config: Sizes of the network.
+        cos: float32 (context, head_dim) of the rotary positions. sin: likewise.
+        compiled: Whether to use machine code on a processor where it can be made.
+    """
+
+    def __init__(self, config: NetConfig, cos: Tensor, sin: Tensor, compiled: bool = True) -> None:
+        self.config, self.cos, self.sin = config, cos.float(), sin.float()
+        self._kernel = None
+        if compiled and cos.device.type == "cpu":
+            self._kernel = kernel(config.hidden_size // config.heads)
+
+    def __call__(self, layer: int, qkv: Tensor, place: Place, store: Slots) -> Tensor:
+        """Write the tokens' keys and values and return what their queries read, (N, C) in the type of `qkv`.
+
+        Args:
+            layer: Which layer's cache.
+            qkv: (N, 3 C): queries, keys and values before rotation.
+            place: Where the tokens stand.
+            store: The cache.
+        """
+        keys, values = store.keys[layer], store.values[layer]
+        if self._kernel is None:
+            return self._torch(qkv, place, keys, values)
+        out = torch.empty(len(place.slots), self.config.hidden_size)
+        arrays = (_bits(keys), _bits(values)) if keys.dtype == torch.bfloat16 else (keys.numpy(), values.numpy())
+        cos, sin = self.cos.numpy(), self.sin.numpy()
+        self._kernel(qkv.float().numpy(), cos, sin, place.slots, place.positions, *arrays, out.numpy())
+        return out.to(qkv.dtype)
+
+    def _torch(self, qkv: Tensor, place: Place, keys: Tensor, values: Tensor) -> Tensor:
+        tokens, heads = qkv.shape[0], self.config.heads
+        slots, positions = place.tensors(qkv.device)
+        q, k, v = qkv.view(tokens, 3, heads, -1).unbind(1)  # (N, nh, hs)
+        cos, sin = self.cos[positions][:, None], self.sin[positions][:, None]
+        q, k = rotate(q, cos, sin).to(qkv.dtype), rotate(k, cos, sin)
+        keys[slots, :, positions], values[slots, :, positions] = k.to(keys.dtype), v.to(values.dtype)
+        if place.single:  # one token a slot: all of them at once, shorter ones masked
+            most = int(place.positions.max()) + 1
+            past_keys, past_values = _rows(keys, place, slots)[:, :, :most], _rows(values, place, slots)[:, :, :most]
+            seen = torch.arange(most, device=qkv.device) <= positions[:, None]
+            bias = torch.zeros(seen.shape, dtype=q.dtype, device=q.device).masked_fill_(~seen, -torch.inf)
+            y = F.scaled_dot_product_attention(q[:, :, None], past_keys, past_values, attn_mask=bias[:, None, None])
+            return y.reshape(tokens, -1)
+        parts = []
+        for slot, begin, end, first in place.runs():
+            last = first + end - begin
+            mask = torch.ones(end - begin, last, dtype=torch.bool, device=q.device).tril(first) if first else None
+            y = F.scaled_dot_product_attention(
+                q[begin:end].transpose(0, 1), keys[slot, :, :last], values[slot, :, :last], mask, is_causal=mask is None
+            )
+            parts.append(y.transpose(0, 1).reshape(end - begin, -1))
+        return torch.cat(parts)
+
+
+class Place:
+    """Slots and positions of packed tokens, int64 (N,) each."""
+
+    def __init__(self, slots: Any, positions: Any) -> None:
+        self.slots = np.ascontiguousarray(slots, dtype=np.int64)
+        self.positions = np.ascontiguousarray(positions, dtype=np.int64)
+        self._held: tuple[Tensor, Tensor] | None = None
+
+    @property
+    def single(self) -> bool:
+        """Return whether no two tokens share a slot."""
+        return len(self.slots) < 2 or bool((self.slots[1:] != self.slots[:-1]).all())
+
+    def tensors(self, device: torch.device) -> tuple[Tensor, Tensor]:
+        """Return both as tensors, moved once."""
+        if self._held is None:
+            self._held = (torch.from_numpy(self.slots).to(device), torch.from_numpy(self.positions).to(device))
+        return self._held
+
+    def runs(self) -> list[tuple[int, int, int, int]]:
+        """Return slot, begin, end and first position of each slot's tokens."""
+        edges = [0, *(np.flatnonzero(np.diff(self.slots)) + 1).tolist(), len(self.slots)]
+        return [(int(self.slots[a]), a, b, int(self.positions[a])) for a, b in pairwise(edges) if a < b]
+
+
+def _rows(held: Tensor, place: Place, slots: Tensor) -> Tensor:
+    in_order = bool((place.slots == np.arange(len(place.slots))).all())
+    return held[: len(place.slots)] if in_order else held[slots]
+
+
+def _bits(held: Tensor) -> Any:
+    return held.view(torch.uint16).numpy()
+
+
+@lru_cache(maxsize=4)
+def kernel(head_dim: int) -> Callable[..., None] | None:
+    """Return the compiled attention for heads of this size, or None where numba cannot make it."""
+    try:
+        return _compiled(head_dim)
+    except Exception:  # noqa: BLE001 - any fault of a compiler means: do without
+        return None
+
+
+def _compiled(size: int) -> Callable[..., None]:
+    from numba import njit, types
+
+    half, scale = size // 2, np.float32(size**-0.5)
+    fast = njit(fastmath=True, nogil=True, inline="always")
+
+    @fast
+    def widen(bits: Any) -> Any:  # bfloat16 as float32
+        return np.uint32(np.uint32(bits) << np.uint32(16)).view(np.float32)
+
+    @fast
+    def narrow(value: Any) -> Any:  # float32 to the nearest bfloat16, ties to even
+        bits = np.float32(value).view(np.uint32)
+        return np.uint16((bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16))
+
+    @fast
+    def same(value: Any) -> Any:
+        return value
+
+    def build(read: Any, write: Any) -> Any:
+        @njit(fastmath=True, nogil=True)
+        def attend(qkv: Any, cos: Any, sin: Any, slots: Any, positions: Any, keys: Any, values: Any, out: Any) -> None:
+            heads = keys.shape[1]
+            width = heads * size
+            query, total = np.empty(size, np.float32), np.empty(size, np.float32)
+            weights = np.empty(keys.shape[2] + 4, np.float32)
+            for n in range(len(slots)):
+                s, p = slots[n], positions[n]
+                for h in range(heads):
+                    at = width + h * size
+                    for d in range(half):
+                        a, b = qkv[n, at + d], qkv[n, at + half + d]
+                        keys[s, h, p, d] = write(a * cos[p, d] - b * sin[p, d])
+                        keys[s, h, p, half + d] = write(b * cos[p, d] + a * sin[p, d])
+                    at += width
+                    for d in range(size):
+                        values[s, h, p, d] = write(qkv[n, at + d])
+            for n in range(len(slots)):
+                s, p = slots[n], positions[n]
+                for h in range(heads):
+                    at = h * size
+                    for d in range(half):
+                        a, b = qkv[n, at + d], qkv[n, at + half + d]
+                        query[d] = (a * cos[p, d] - b * sin[p, d]) * scale
+                        query[half + d] = (b * cos[p, d] + a * sin[p, d]) * scale
+                    most = np.float32(-np.inf)
+                    for t in range(p + 1):
+                        dot = np.float32(0)
+                        for d in range(size):
+                            dot += query[d] * read(keys[s, h, t, d])
+                        weights[t] = dot
+                        most = max(most, dot)
+                    mass = np.float32(0)
+                    for t in range(p + 1):
+                        weights[t] = np.exp(weights[t] - most)
+                        mass += weights[t]
+                    for d in range(size):
+                        total[d] = 0
+                    for t in range(p + 1):
+                        weight = weights[t]
+                        for d in range(size):
+                            total[d] += weight * read(values[s, h, t, d])
+                    for d in range(size):
+                        out[n, at + d] = total[d] / mass
+
+        return attend
+
+    versions = {types.float32: build(same, same), types.uint16: build(widen, narrow)}
+    by_name = {"float32": versions[types.float32], "uint16": versions[types.uint16]}
+
+    def run(qkv: Any, cos: Any, sin: Any, slots: Any, positions: Any, keys: Any, values: Any, out: Any) -> None:
+        by_name[keys.dtype.name](qkv, cos, sin, slots, positions, keys, values, out)
+
+    return run
