@@ -1,0 +1,76 @@
+"""The custodian's written consent to send a corpus to another machine: what it says and when it holds.
+
+A consent is kept as a line of the audit log and nowhere else, so there is none without its line.
+Privacy posture: a consent holds who, when, which host and the custodian's own sentence; no record text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.errors import UserError
+
+if TYPE_CHECKING:
+    from engine.models.endpoint_settings import EndpointSettings
+
+GIVEN, WITHDRAWN = "consent to an endpoint given", "consent to an endpoint withdrawn"
+FEWEST_CHARACTERS, MOST_CHARACTERS = 20, 1000
+
+
+@dataclass(frozen=True)
+class Consent:
+    """A consent in force. `host` is host:port of the endpoint, `line` the number of its line in the audit log."""
+
+    corpus_id: str
+    endpoint: str
+    host: str
+    who: str
+    at: str
+    text: str
+    line: int
+
+
+def statement(corpus_name: str, host: str, model: str) -> str:
+    """Return what the custodian consents to, as shown before the consent is asked for."""
+    return (
+        f"Prompts made from the corpus “{corpus_name}” will be sent over the network to {host}, where the model "
+        f"“{model}” answers them. Depending on the method they hold whole private records, parts of them, or words "
+        "taken from them. Who runs that machine can read and keep them; nothing on this machine can undo that. "
+        "A formal guarantee on the outputs does not cover what that machine sees."
+    )
+
+
+def checked_text(text: str) -> str:
+    """Return the custodian's sentence without surplus space.
+
+    Raises:
+        UserError: it is too short to say why, or too long.
+    """
+    cleaned = " ".join(text.split())
+    if not FEWEST_CHARACTERS <= len(cleaned) <= MOST_CHARACTERS:
+        raise UserError(
+            f"text: the consent must say in {FEWEST_CHARACTERS} to {MOST_CHARACTERS} characters why this is allowed, "
+            f"has {len(cleaned)}; name the agreement or the person who decided"
+        )
+    return cleaned
+
+
+def holds(endpoint: EndpointSettings, consent: Consent | None) -> bool:
+    """Say whether an endpoint may be spoken to: it is on this machine, or the consent names it and its host."""
+    if endpoint.local:
+        return True
+    return consent is not None and (consent.endpoint, consent.host) == (endpoint.name, endpoint.host)
+
+
+def require(endpoint: EndpointSettings, consent: Consent | None) -> None:
+    """Refuse an endpoint on another machine without a consent that names its host.
+
+    Raises:
+        UserError: there is no such consent.
+    """
+    if not holds(endpoint, consent):
+        raise UserError(
+            f"endpoint {endpoint.name!r} is on another machine ({endpoint.host}) and no written consent covers it "
+            "for this corpus: give one on the Models page, or choose a model on this machine"
+        )
