@@ -18,6 +18,8 @@ REGISTRY: tuple[tuple[str, str, str], ...] = (
     ("icl", "engine.methods.icl", "IclMethod"),
     ("control-icl", "engine.methods.control_icl", "ControlIclMethod"),
     ("control-icl-blocked", "engine.methods.control_icl_blocked", "ControlIclBlockedMethod"),
+    ("control-prefix", "engine.methods.control_prefix", "ControlPrefixMethod"),
+    ("control-prefix-masked", "engine.methods.control_prefix_masked", "ControlPrefixMaskedMethod"),
     ("public", "engine.methods.public", "PublicMethod"),
     ("aug-pe", "engine.methods.aug_pe", "AugPeMethod"),
     ("dpga", "engine.methods.dpga", "DpgaMethod"),

@@ -18,6 +18,10 @@ QUICK = {
     "icl": {"max_new_tokens": 24, "minimum_tokens": 4},
     "control-icl": {"max_new_tokens": 24, "minimum_tokens": 4},
     "control-icl-blocked": {"max_new_tokens": 24, "minimum_tokens": 4},
+    "control-prefix": {"max_new_tokens": 16, "minimum_tokens": 4, "epochs": 1, "virtual_tokens": 4}
+    | {"paragraphs": 1, "parts": 1},
+    "control-prefix-masked": {"max_new_tokens": 16, "minimum_tokens": 4, "epochs": 1, "virtual_tokens": 4}
+    | {"paragraphs": 1, "parts": 1},
     "public": {"words": 12},
     "aug-pe": {"rounds": 2, "variations": 2, "words": 12},
     "dpga": {"rounds": 2, "population": 12, "longest": 60, "keyword_count": 4, "words": 12},
