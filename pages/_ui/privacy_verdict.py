@@ -20,9 +20,17 @@ LEVELS: dict[str, tuple[str, str, str]] = {
     "chance": (":material/check_circle:", "no more than chance", "green"),
     "unknown": (":material/pending:", "not known", "gray"),
 }
-PROOF = {
-    "dp": "A formal guarantee covers the run's complete output; these numbers are a check, not the proof.",
-    "other": "Nothing is proven about this method. A better attack could find more than these did.",
+PROOF = {  # icon, word, sentence
+    "dp": (
+        ":material/verified_user:",
+        "proof",
+        "A formal guarantee covers the run's complete output; these numbers are a check, not the proof.",
+    ),
+    "other": (
+        ":material/remove_moderator:",
+        "no proof",
+        "Nothing is proven about this method. A better attack could find more than these did.",
+    ),
 }
 
 
@@ -59,8 +67,8 @@ def draw(findings: Sequence[Finding], run: Any) -> None:
         for sentence in sentences(findings):
             icon, word, colour = LEVELS[sentence.level]
             st.markdown(f":{colour}[{icon} **{word}**] · {plain(sentence.text)}")
-        proof = PROOF["dp" if run.guarantee.get("kind") == "dp" else "other"]
-        st.markdown(f":gray[:material/remove_moderator: **proof**] · {proof}")
+        icon, word, proof = PROOF["dp" if run.guarantee.get("kind") == "dp" else "other"]
+        st.markdown(f":gray[{icon} **{word}**] · {proof}")
 
 
 def figure(findings: Sequence[Finding], run: Any) -> None:
