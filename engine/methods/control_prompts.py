@@ -11,6 +11,7 @@ from engine.dp.guarantee import Guarantee
 from engine.methods import control_common as cc
 from engine.methods.base import Context, Facts, Plan, Step
 from engine.models.contracts import Generator
+from engine.pii.control_codes import Passage
 
 _CODE_TOKENS = 72  # set aside for the fictional code
 _LEAST_TOKENS = 24  # a shorter example shows nothing
@@ -58,13 +59,19 @@ def plan_of(p: cc.ExampleParameters, facts: Facts, count: int, examples: int, no
 
 def run_examples(context: Context, examples: int, which: str | None, block: bool = False) -> Iterator[Step]:
     """Yield steps of a run that shows `examples` records for each output, with codes unless `which` is None."""
+    material, prompts = drawn_from(context, examples, which)
+    assert context.generator is not None
+    run = cc.SlotRun(material, context.generator, examples, prompts, prompts.parse, block)
+    yield from run.steps(cc.run_state(context))
+
+
+def drawn_from(context: Context, examples: int, which: str | None) -> tuple[cc.Material, Prompts]:
+    """Return what a run draws from and how it shows it."""
     assert context.generator is not None
     assert context.operators is not None
     assert isinstance(context.parameters, cc.ExampleParameters)
     material = cc.Material(context, context.parameters, which)
-    prompts = Prompts(material, context.generator, context.operators, examples, which is not None)
-    run = cc.SlotRun(material, context.generator, examples, prompts, prompts.parse, block)
-    yield from run.steps(cc.run_state(context))
+    return material, Prompts(material, context.generator, context.operators, examples, which is not None)
 
 
 class Prompts:
@@ -80,24 +87,26 @@ class Prompts:
         empty = self.operators.prompt(self.name, **self._inputs("NONE", ["-"] * examples, None))
         room -= self.count(empty) + (_CODE_TOKENS if with_codes else 8)
         self.each = max(_LEAST_TOKENS, room // examples - 2)
-        self._fitted: dict[tuple[str, int], str] = {}
+        self._fitted: dict[tuple[str, int], Passage] = {}
 
     def __call__(self, slots: Sequence[cc.Slot]) -> list[str]:
         """Return a prompt a slot."""
         return [
             self.operators.prompt(
-                self.name, **self._inputs(slot.code or "NONE", [self.shown(p) for p in slot.shown], slot.label)
+                self.name, **self._inputs(slot.code or "NONE", [self._shown(p) for p in slot.shown], slot.label)
             )
             for slot in slots
         ]
 
-    def shown(self, passage: Any) -> str:
-        """Return a passage as the prompt shows it."""
+    def cut(self, passage: Passage) -> Passage:
+        """Return a passage as far as the prompt shows it."""
         key = (passage.record_id, passage.part)
         if key not in self._fitted:
-            cut = cc.fitted(passage, self.each, self.count, self.with_codes)
-            self._fitted[key] = cc.shown_text(cut, self.with_codes)
+            self._fitted[key] = cc.fitted(passage, self.each, self.count, self.with_codes)
         return self._fitted[key]
+
+    def _shown(self, passage: Passage) -> str:
+        return cc.shown_text(self.cut(passage), self.with_codes)
 
     def parse(self, text: str) -> str:
         """Return the usable text of a raw output."""

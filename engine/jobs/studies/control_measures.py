@@ -1,0 +1,182 @@
+"""Run one variant of the control-code methods and measure what came out; put repeats together into tables.
+
+Measures, after Zhao and Field 2025, sections 3.4 and 3.5: PIPP, ELP, ROUGE-2 and ROUGE-L (lower is safer),
+perplexity of a fresh model tuned on the outputs (lower is better) and MAUVE (higher is better).
+Everything here is computed on private text: internal, never released.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import mean, stdev
+from typing import Any
+
+import pandas as pd
+
+from engine.attacks.context_leaks import LeakMeter
+from engine.methods import get_method
+from engine.methods.base import Context, parse_parameters
+from engine.methods.control_prompts import drawn_from
+from engine.methods.surrogate import spans_by_record
+from engine.models.contracts import Embedder, Generator
+from engine.pii.control_codes import Passage, Which, passages, private_spans
+
+# Two-sided 95 % quantiles of Student's t by degrees of freedom; beyond, the normal one is close enough.
+_T = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
+MEASURES = ("pipp", "elp", "rouge_2", "rouge_l", "rouge_2_max", "rouge_l_max", "perplexity", "mauve")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One row of a table: a method and what is set."""
+
+    name: str
+    method: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What one run of a variant gave: usable texts, the passages each prompt showed, and counts."""
+
+    texts: tuple[str, ...]
+    shown: tuple[tuple[Passage, ...], ...]
+    funnel: Mapping[str, int]
+    retries: Mapping[str, int]
+
+
+def gold_passages(records: pd.DataFrame, spans: pd.DataFrame, which: Which, parts: int = 2) -> list[Passage]:
+    """Return the records' passages with the spans that count as private in the measuring."""
+    by_record = spans_by_record(spans)
+    return [
+        passage
+        for record_id, text in zip(records["record_id"].astype(str), records["text"].astype(str), strict=True)
+        for passage in passages(
+            record_id, text, private_spans(record_id, text, by_record.get(record_id, ()), which), None, 6, parts
+        )
+    ]
+
+
+def make(
+    variant: Variant, context: Context, repeat: int, progress: Callable[[int, int], None] = lambda done, total: None
+) -> Made:
+    """Run the variant once and return what it made; `repeat` moves the seed.
+
+    Args:
+        variant: which method, and what is set.
+        context: records, spans, models and the count; its parameters are replaced.
+        repeat: 0 for the first run.
+        progress: told outputs done and in all after each batch.
+    """
+    method = get_method(variant.method)
+    parameters = parse_parameters(method.spec, variant.settings)
+    context = dataclasses.replace(context, parameters=parameters, seed=context.seed + 1000 * repeat, state=None)
+    texts: list[str] = []
+    slots: list[int] = []
+    funnel: Counter[str] = Counter()
+    retries: Counter[str] = Counter()
+    for step in method.run(context):
+        texts += [record.text for record in step.records]
+        slots += step.diagnostics.get("last_slots", [])
+        funnel.update(step.funnel)
+        retries.update(step.diagnostics.get("retries", {}))
+        progress(step.done, step.total)
+    shown: list[tuple[Passage, ...]] = []
+    examples = getattr(parameters, "examples", 0)
+    if examples:
+        material, prompts = drawn_from(context, examples, getattr(parameters, "identifiers", None))
+        shown = [tuple(prompts.cut(p) for p in material.slot(slot, examples).shown) for slot in slots]
+    return Made(tuple(texts), tuple(shown), dict(funnel), dict(retries))
+
+
+def leaks(made: Made, gold: Sequence[Passage]) -> dict[str, float]:
+    """Return the privacy measures of a run against gold passages of the training part.
+
+    For methods with examples PIPP, ELP and ROUGE are held against the passages a prompt showed, as far as it showed
+    them; for tuned ones against all. `*_corpus` and `*_max` hold every method against all.
+    """
+    meter = LeakMeter(gold)
+    whole = meter.tuned(made.texts)
+    near = whole
+    if made.shown:
+        by_key = {(p.record_id, p.part): p for p in gold}
+        seen = [[by_key[p.record_id, p.part].cut(len(p.text)) for p in shown] for shown in made.shown]
+        near = meter.in_context(made.texts, seen)
+    return {
+        "pipp": near.pipp, "elp": near.elp, "rouge_2": near.rouge_2, "rouge_l": near.rouge_l,
+        "pipp_corpus": whole.pipp, "elp_corpus": whole.elp,
+        "rouge_2_max": whole.rouge_2, "rouge_l_max": whole.rouge_l,
+    }  # fmt: skip
+
+
+def perplexity(generator: Generator, texts: Sequence[str], unseen: Sequence[str], seed: int, epochs: int = 2) -> float:
+    """Return the perplexity a token of unseen texts under a fresh model tuned on `texts`; none: the model as it is."""
+    from engine.models.finetune import FinetuneSettings, TunedModel, finetune
+    from engine.models.finetune_nets import trainable
+
+    net: Any = trainable(generator)
+    settings = FinetuneSettings(epochs=epochs, seed=seed % 2**31)
+    tuned = finetune(net, texts, settings) if texts else TunedModel(net, settings.tokens, ())
+    rows = tuned.score(unseen)
+    return math.exp(-sum(float(row.sum()) for row in rows) / max(1, sum(len(row) for row in rows)))
+
+
+def mauve(embedder: Embedder, texts: Sequence[str], unseen: Sequence[str], seed: int) -> float:
+    """Return MAUVE of the texts against unseen ones; not a number below 100 texts a side."""
+    import numpy as np
+
+    from engine.utility.base import Sample
+    from engine.utility.embeddings import mauve as score
+
+    def sample(side: Sequence[str]) -> Sample:
+        nothing = (np.array([], np.int32),) * len(side)  # MAUVE reads embeddings alone
+        return Sample(nothing, np.arange(len(side)).astype(object), embedder.embed(list(side)))
+
+    return score(sample(texts), sample(unseen), seed).value if texts and unseen else math.nan
+
+
+def summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return one row a variant and measure: mean over repeats, 95 % t-interval over repeats, repeats.
+
+    Args:
+        rows: columns variant, repeat and one a measure.
+    """
+    found = []
+    for name, part in rows.groupby("variant", sort=False):
+        for measure in [c for c in rows.columns if c not in {"variant", "repeat"}]:
+            values = [float(v) for v in part[measure] if v == v and v is not None]
+            found.append((name, measure, *interval(values), len(values)))
+    return pd.DataFrame(found, columns=["variant", "measure", "value", "low", "high", "repeats"])
+
+
+def interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the mean and the ends of its 95 % t-interval; not a number where there are too few values.
+
+    Source: Student 1908; with three repeats the interval is wide, and that is what three repeats can tell.
+    """
+    if not values:
+        return math.nan, math.nan, math.nan
+    if len(values) < 2:
+        return values[0], math.nan, math.nan
+    half = _T.get(len(values) - 1, 1.96) * stdev(values) / math.sqrt(len(values))
+    return mean(values), mean(values) - half, mean(values) + half
+
+
+def compared(rows: pd.DataFrame, first: str, second: str, measures: Sequence[str]) -> pd.DataFrame:
+    """Return, a measure, whether `first` lies below or above `second`, or whether one cannot tell.
+
+    The differences are paired by repeat: both variants draw the same places under one seed. The verdict follows
+    from the 95 % t-interval of the mean difference.
+    """
+    ours, theirs = (rows[rows["variant"] == name].set_index("repeat") for name in (first, second))
+    found = []
+    for measure in measures:
+        both = (ours[measure] - theirs[measure]).dropna()
+        value, low, high = interval([float(x) for x in both])
+        verdict = "below" if high < 0 else "above" if low > 0 else "cannot tell"
+        found.append((measure, value, low, high, len(both), verdict))
+    return pd.DataFrame(found, columns=["measure", "difference", "low", "high", "repeats", "verdict"])
