@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from engine.attacks.base import Side
 from engine.attacks.entities import EntityIndex, Matches, entities_found, find_entities, index_entities, records_with
+from engine.attacks.rouge import highest, pairs, rouge_2, rouge_l
 from engine.attacks.words import Vocabulary, WordTable, cut
 from engine.pii.control_codes import Passage
-from engine.utility.rouge import highest, pairs, rouge_2, rouge_l
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.utility.rouge import highest, pairs, rouge_2, rouge_l
+from engine.attacks.rouge import highest, pairs, rouge_2, rouge_l
 
 
 def words(*numbers):
