@@ -20,8 +20,9 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
-from engine.errors import UnderstudyError, UserError
+from engine.errors import UserError
 from engine.models import consent as consents
+from engine.models.cancel import Cancelled
 from engine.models.consent import Consent
 from engine.models.endpoint_settings import EndpointSettings, is_loopback
 
@@ -34,10 +35,6 @@ FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS, LONGEST_ASKED_SECONDS = 0.5, 30.0, 300
 CONNECT_SECONDS, LOOK_SECONDS = 10.0, 0.1
 LARGEST_REPLY = 32 << 20  # bytes
 REDIRECTS = 3
-
-
-class Cancelled(UnderstudyError):
-    """The person cancelled while a server was being waited for."""
 
 
 @dataclass
@@ -87,7 +84,7 @@ class Transport:
     def __init__(self, settings: EndpointSettings, key: str | None = None, consent: Consent | None = None) -> None:
         consents.require(settings, consent)
         if key is not None and not re.fullmatch(r"[!-~]{1,4096}", key):
-            raise UserError(f"the key of endpoint {settings.name!r} holds spaces or signs that no key has; give it again")
+            raise UserError(f"the key of endpoint {settings.name!r} holds signs that no key has; give it again")
         self.settings, self.usage = settings, Usage()
         self.cancelled: Callable[[], bool] = lambda: False
         self._key = key

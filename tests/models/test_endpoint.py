@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from engine.errors import UserError
+from engine.models.cancel import Cancelled
 from engine.models.consent import Consent
 from engine.models.constraints import Blocklist
 from engine.models.contracts import Constraints, Sampling
 from engine.models.endpoint import EndpointGenerator
-from engine.models.endpoint_http import Cancelled
 from engine.models.endpoint_settings import EndpointSettings, checked_url, is_loopback
 from tests.models.serving import ROOT, Served, serving
 
@@ -188,6 +188,7 @@ REMOTE = """
 import sys
 from engine.models.endpoint import EndpointGenerator
 from engine.models.endpoint_settings import EndpointSettings
+from engine.models.cancel import Cancelled
 from engine.models.consent import Consent
 from engine.models.contracts import Sampling
 settings = EndpointSettings("far", "https://192.0.2.7/v1", "m", tries=1, timeout_seconds=5)
