@@ -52,7 +52,7 @@ def over_rounds(
         if better and way != "unchanged":
             takeaway += ", better" if (way == "up") == (better == "higher") else ", worse"
         takeaway += "."
-    caveat = INTERNAL if internal else "Computed from outputs alone."
+    caveat = INTERNAL if internal else "Computed from texts written and from what the budget paid for."
     return Figure(plot, takeaway, caveat, f"A line over {len(known)} rounds. {takeaway}")
 
 

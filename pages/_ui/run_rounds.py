@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import pandas as pd
@@ -38,9 +39,11 @@ COURSES: dict[str, Course] = {
     "selected": Course("Candidates kept", "Candidates", private=False),
     "population": Course("Candidates", "Candidates", private=False),
     "suppressed": Course("Too similar, held back", "Candidates", private=False),
+    "tau": Course("Similarity from which candidates are held back (τ)", "Cosine (0 to 1)", private=False),
     "loss": Course("Training loss", "Loss, nats a token", "lower"),
 }
-HIDDEN = ("iteration", "round", "n", "seconds")
+HIDDEN = ("iteration", "round", "n", "seconds", "texts")
+REAL = "_real"  # ends the name of what real texts against real texts score: a line in the measure's own figure
 
 
 def draw(workspace: engine.Workspace, run: Any) -> None:
@@ -50,7 +53,7 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
     table = workspace.table(run.id, "iterations")
     if table is not None:
         courses |= from_table(table)
-    courses = {name: values for name, values in courses.items() if len(values) > 1}
+    courses, real = drawn(courses)
     if not courses:
         return
     st.subheader("Round by round", anchor=False)
@@ -62,6 +65,7 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
                 figure = over_rounds(
                     list(values), list(values.values()),
                     title=course.title, axis=course.axis, better=course.better, internal=course.private,
+                    reference=("real against real", real[name]) if name in real else None,
                 )  # fmt: skip
                 examined_figure.draw(figure, key=f"run.rounds.{run.id}.{name}")
     if table is None and run.state == "done":
@@ -82,6 +86,15 @@ def _pairs(iterations: Any) -> None:
             for column, side in zip(st.columns(2), ("first", "second"), strict=True):
                 with column, st.container(border=True):
                     st.text(str(pair[side]))
+
+
+def drawn(courses: Mapping[str, Series]) -> tuple[dict[str, Series], dict[str, float]]:
+    """Return the courses that get a figure, and the height of the line for real texts in it, where there is one."""
+    real = {name.removesuffix(REAL): fmean(body.values()) for name, body in courses.items() if name.endswith(REAL)}
+    kept = {name: body for name, body in courses.items() if len(body) > 1 and not name.endswith(REAL)}
+    if len(set(kept.get("selected", {}).values())) == 1:  # a flat line says nothing
+        del kept["selected"]
+    return kept, real
 
 
 def series(diagnostics: Mapping[str, Any]) -> dict[str, Series]:

@@ -13,7 +13,7 @@ from engine.dp.events import Event
 from pages._ui import method_cards
 from pages._ui.plan_promise import prior_sentence
 from pages._ui.run_bought import bought, reference
-from pages._ui.run_rounds import series
+from pages._ui.run_rounds import drawn, series
 
 KINDS = ("title", "subheader", "markdown", "caption", "error", "warning", "info", "success")
 
@@ -326,3 +326,14 @@ class TestSentences:
         mine = next(run for run in runs if run.id == seeded.run)
         assert reference(mine, runs).count == 40
         assert reference(mine, [run for run in runs if run.method != "public"]) is None
+
+
+def test_what_real_texts_score_is_a_line_in_the_figure_of_its_measure():
+    courses = {
+        "fid": {1: 0.5, 2: 0.4}, "fid_real": {1: 0.1, 2: 0.3}, "selected": {1: 9.0, 2: 9.0}, "population": {1: 1.0},
+        "votes": {1: 3.0, 2: 3.0},
+    }  # fmt: skip
+    shown, real = drawn(courses)
+    assert set(shown) == {"fid", "votes"}
+    assert real == {"fid": pytest.approx(0.2)}
+    assert "selected" in drawn({"selected": {1: 9.0, 2: 8.0}})[0]
