@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel, ValidationError
@@ -122,6 +123,7 @@ class Context:
     None at the start. cancelled: asked between batches. surrogate_key: keyed-hash secret for
     consistent, non-invertible choices. mechanisms: data-bound noisy statistics. facts: public
     quantities. labels: the public label list, sorted. guarantee: as reserved; noise levels come from it.
+    scratch: a folder of this run alone for checkpoints, kept until the run is deleted; None where there is none.
     """
 
     records: pd.DataFrame
@@ -142,6 +144,7 @@ class Context:
     facts: Facts | None = None
     labels: tuple[str, ...] = ()
     guarantee: Guarantee | None = None
+    scratch: Path | None = None
 
 
 class Method(Protocol):

@@ -71,8 +71,7 @@ def run_tuning(context: Context, title: str) -> Iterator[Step]:
     material = cc.Material(context, p, p.identifiers)
     base = prefix_base(context.generator, p.tuned_model)
     prompts = Prompts(material, context.operators, bool(p.tuned_model))
-    scratch = getattr(context, "scratch", None)
-    folder = None if scratch is None else scratch / "prefix"
+    folder = None if context.scratch is None else context.scratch / "prefix"
     trainer = PrefixTrainer(base, prompts.pairs(), _settings(p, context.seed), folder)
     state = {"step": 0, **cc.run_state(context)}
     while state["step"] < trainer.total and not context.cancelled():

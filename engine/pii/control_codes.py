@@ -81,7 +81,8 @@ class Passage:
         return control_code(self.text, self.spans)
 
     def cut(self, end: int) -> Passage:
-        """Return the passage up to the offset `end`; a span across it is cut as well."""
+        """Return the passage up to the offset `end`, or up to the private span that lies across it."""
+        end = min([end, *(s.start for s in self.spans if s.start < end < s.end)])
         text = self.text[:end].rstrip()
         return replace(self, text=text, spans=_within(self.spans, 0, len(text)))
 

@@ -99,7 +99,10 @@ def test_short_text_is_one_passage_and_lines_stand_in_for_paragraphs():
 
 def test_a_cut_passage_keeps_only_what_it_still_shows():
     passage = passages("r", TEXT, SPANS)[0].cut(TEXT.index("36244") + 5)
-    assert passage.code.lines() == "CODE: 36244\nPERSON: Mr Henrik Hasslund"
+    assert passage.text == "Mr Henrik Hasslund (no."  # no part of an identifier is left
+    assert passage.code.lines() == "PERSON: Mr Henrik Hasslund"
+    longer = passages("r", TEXT, SPANS)[0].cut(TEXT.index(")"))
+    assert longer.code.counts() == {"CODE": 1, "PERSON": 1}
 
 
 def test_names_are_blocked_in_parts_and_harmless_values_are_let_through():
