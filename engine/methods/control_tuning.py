@@ -31,7 +31,7 @@ class PrefixParameters(cc.CodeParameters):
     )  # fmt: skip
     pairs_a_step: int = Field(4, ge=1, le=256, description="Passages a training step.")
     tuned_model: str = Field(
-        "", description="Folder of a causal model to tune through peft; empty takes the built-in network."
+        "", description="Folder of a causal model to tune through peft; empty takes the model chosen, if it lies here."
     )
 
 
@@ -70,9 +70,9 @@ def run_tuning(context: Context, title: str) -> Iterator[Step]:
     cc.need_spans(context, title)
     material = cc.Material(context, p, p.identifiers)
     base = prefix_base(context.generator, p.tuned_model)
-    prompts = Prompts(material, context.operators, bool(p.tuned_model))
+    prompts = Prompts(material, context.operators, base.bare)
     folder = None if context.scratch is None else context.scratch / "prefix"
-    trainer = PrefixTrainer(base, prompts.pairs(), _settings(p, context.seed), folder)
+    trainer = PrefixTrainer(base, prompts.pairs(), _settings(p, context.seed, base.bare), folder)
     state = {"step": 0, **cc.run_state(context)}
     while state["step"] < trainer.total and not context.cancelled():
         step = min(state["step"] + max(1, context.batch_size), trainer.total)
@@ -90,10 +90,10 @@ def run_tuning(context: Context, title: str) -> Iterator[Step]:
     yield from run.steps(state)
 
 
-def _settings(p: PrefixParameters, seed: int) -> PrefixSettings:
+def _settings(p: PrefixParameters, seed: int, bare: bool) -> PrefixSettings:
     from engine.models.prefix_tuning import PrefixSettings
 
-    rate = p.rate if p.tuned_model or p.builtin_rate is None else p.builtin_rate
+    rate = p.rate if bare or p.builtin_rate is None else p.builtin_rate
     return PrefixSettings(p.virtual_tokens, p.epochs, rate, p.pairs_a_step, seed % 2**31, objective(p))
 
 

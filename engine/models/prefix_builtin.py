@@ -49,6 +49,8 @@ class BuiltinPrefix:
     real activations start better than random ones). Text stands behind it, at the positions that follow.
     """
 
+    bare = False
+
     def __init__(self, generator: BuiltinGenerator) -> None:
         self.generator = generator
         self.module = copy.deepcopy(generator.net).float().eval()  # the generator's own weights stay as they are

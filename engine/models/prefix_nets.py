@@ -31,6 +31,8 @@ class FolderPrefix:
         UserError: the folder cannot be loaded.
     """
 
+    bare = True  # its prompt is the code as it stands
+
     def __init__(self, model: str | Path) -> None:
         from engine.models.finetune_nets import FolderNet
 
@@ -123,12 +125,13 @@ class FolderPrefixGenerator:
 
 
 def prefix_base(generator: Generator, model: str = "") -> BuiltinPrefix | FolderPrefix:
-    """Return what a prefix is learned for: the folder named, or the built-in network.
+    """Return what a prefix is learned for: the folder named, the generator's own folder, or the built-in network.
 
     A generator that runs elsewhere cannot be tuned from here; the built-in network stands in for it.
     """
     from engine.models.builtin_lm import BuiltinGenerator, load_builtin_generator
 
-    if model:
-        return FolderPrefix(model)
+    facts: Any = getattr(generator, "facts", None)
+    if model or getattr(facts, "kind", "") == "causal":
+        return FolderPrefix(model or facts.folder)
     return BuiltinPrefix(generator if isinstance(generator, BuiltinGenerator) else load_builtin_generator())

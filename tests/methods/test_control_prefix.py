@@ -89,3 +89,14 @@ def test_a_corpus_without_spans_is_refused(corpus):
         method, given = context(corpus, method_id)
         with pytest.raises(UserError, match="run detect"):
             list(method.run(dataclasses.replace(given, spans=corpus[1].iloc[:0])))
+
+
+def test_a_model_of_a_folder_is_tuned_on_bare_codes(corpus, tmp_path):
+    from tests.models.test_prefix_tuning import tiny_folder
+
+    folder = tiny_folder(tmp_path)
+    method, given = context(corpus, "control-prefix", tuned_model=str(folder), max_new_tokens=8, minimum_tokens=2)
+    parameters = given.parameters.model_copy(update={"retries": 20})
+    records = [r for s in method.run(dataclasses.replace(given, parameters=parameters, count=1)) for r in s.records]
+    assert len(records) == 1
+    assert records[0].text

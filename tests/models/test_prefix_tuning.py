@@ -211,13 +211,11 @@ def test_nothing_to_learn_is_said(generator):
         PrefixTrainer(BuiltinPrefix(generator), [], PrefixSettings())
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A tiny causal model of transformers, made here."""
+def tiny_folder(path):
+    """Write a tiny causal model of transformers and return its folder."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-    path = tmp_path_factory.mktemp("tiny")
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     special = ["<s>", "</s>"]
@@ -234,6 +232,11 @@ def folder(tmp_path_factory):
     )  # fmt: skip
     LlamaForCausalLM(config).save_pretrained(path)
     return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tiny_folder(tmp_path_factory.mktemp("tiny"))
 
 
 def test_a_transformers_model_is_tuned_through_peft(folder, tmp_path):
