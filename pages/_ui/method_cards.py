@@ -5,6 +5,7 @@ How to use: `spec = choose(workspace, corpus)`; `badge(kind)` draws a guarantee'
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -13,6 +14,12 @@ import engine
 from pages._ui.texts import GUARANTEES, plain, seconds
 
 CHOICE = "plan.method"
+SHOWN, ALL = "plan.shown", "All methods"
+PROMISES: dict[str, tuple[str, ...]] = {  # what is promised -> kinds of guarantee
+    "A proven bound": ("dp",),
+    "A noisy choice, no bound": ("selection-only",),
+    "Nothing proven": ("heuristic", "none"),
+}
 NEEDS = {
     "generator": "a language model",
     "operators": "prompt formats",
@@ -34,22 +41,49 @@ def badge(kind: str) -> None:
 
 
 def choose(workspace: engine.Workspace, corpus: Any) -> Any:
-    """Draw one card a method; return the chosen specification."""
+    """Draw one card a method, by what they promise; return the chosen specification."""
     methods = {spec.id: spec for spec in workspace.methods()}
     if st.session_state.get(CHOICE) not in methods:
         st.session_state[CHOICE] = next(iter(methods))
+    shown = _shown(methods)
     st.radio(
         "Method",
-        list(methods),
+        list(shown),
         format_func=lambda method_id: methods[method_id].title,
         key=CHOICE,
         horizontal=True,
         persist_state="session",
     )
-    with st.grid(3, min_column_width=320):
-        for spec in methods.values():
-            _card(workspace, corpus, spec, chosen=spec.id == st.session_state[CHOICE])
+    for kinds in PROMISES.values():
+        group = [spec for spec in shown.values() if spec.kind in kinds]
+        if not group:
+            continue
+        with st.grid(3, min_column_width=320):
+            for spec in group:
+                _card(workspace, corpus, spec, chosen=spec.id == st.session_state[CHOICE])
     return methods[st.session_state[CHOICE]]
+
+
+def _shown(methods: Mapping[str, Any]) -> dict[str, Any]:
+    """Draw the choice of a promise and return the methods that make it; the chosen method is always among them."""
+    promises = {name: kinds for name, kinds in PROMISES.items() if any(spec.kind in kinds for spec in methods.values())}
+    if len(promises) < 2 or methods[st.session_state[CHOICE]].kind not in promises.get(
+        str(st.session_state.get(SHOWN)), ()
+    ):
+        st.session_state[SHOWN] = ALL
+    chosen = st.segmented_control(
+        "Show", [ALL, *promises], key=SHOWN, required=True, persist_state="session",
+        on_change=_first, args=(methods,),
+    )  # fmt: skip
+    kinds = promises.get(chosen or ALL)
+    return {name: spec for name, spec in methods.items() if kinds is None or spec.kind in kinds}
+
+
+def _first(methods: Mapping[str, Any]) -> None:
+    """Choose the first method that makes the promise asked for, if the chosen one does not; a callback."""
+    kinds = PROMISES.get(st.session_state[SHOWN])
+    if kinds is not None and methods[st.session_state[CHOICE]].kind not in kinds:
+        st.session_state[CHOICE] = next(name for name, spec in methods.items() if spec.kind in kinds)
 
 
 def _card(workspace: engine.Workspace, corpus: Any, spec: Any, *, chosen: bool) -> None:
