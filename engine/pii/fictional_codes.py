@@ -31,7 +31,7 @@ _SAMPLES: dict[str, tuple[str, ...]] = {
     "ADDRESS": ("12 Elm Street", "221 Baker Road", "7 Mill Lane"),
     "EMAIL": ("jane.doe@mail.com", "jdoe@office.org"),
     "USERNAME": ("jane_doe", "@jdoe77"),
-    "URL": ("https://www.ashford.org/page",),
+    "URL": ("https://example.org/page",),
     "PHONE": ("555 0134 267", "+44 20 7946 0958"),
     "NATIONAL_ID": ("078-05-1120", "AB123456C"),
     "MEDICAL_ID": ("H872210", "943 476 5919"),
