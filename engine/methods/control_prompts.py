@@ -10,12 +10,12 @@ from pydantic import Field
 from engine.dp.guarantee import Guarantee
 from engine.methods import control_common as cc
 from engine.methods.base import Context, Facts, Plan, Step
+from engine.models.builtin import SECONDS_A_TOKEN
 from engine.models.contracts import Generator
 from engine.pii.control_codes import Passage
 
 _CODE_TOKENS = 72  # set aside for the fictional code
 _LEAST_TOKENS = 24  # a shorter example shows nothing
-SECONDS_A_TOKEN = 1 / 350  # two CPU cores, built-in model, batched
 _READ = 0.1  # share of a written token's seconds that a prompt's token takes
 
 

@@ -20,6 +20,7 @@ from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
 from engine.methods.domains import DOMAINS, guess_domain
 from engine.methods.filter_stages import PostFilter, SensitiveItems, prefilter
+from engine.models.builtin import SECONDS_A_TOKEN
 from engine.models.contracts import Constraints, Sampling
 from engine.pii.sentences import sentence_bounds
 from engine.pii.spans import Span
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 _TABLE_1 = "Mohammed 2025, Table 1, All Filters"
 _TOKENS_A_WORD = 1.6
 _SEGMENT = 110  # words a model call; longer records are generated piece by piece, cut at sentence ends
-_SECONDS_A_TOKEN = 1 / 350  # two CPU cores, built-in model, batched
 _SECONDS_A_RECORD = 0.02  # detection and embedding of one output
 _TINY = 3  # words; shorter outputs are unusable
 
@@ -111,7 +111,7 @@ class FilterMethod:
         return Plan(
             model_calls=int(count * max(1, -(-words // _SEGMENT))),
             tokens=tokens,
-            seconds=round(tokens * _SECONDS_A_TOKEN + count * _SECONDS_A_RECORD, 1),
+            seconds=round(tokens * SECONDS_A_TOKEN + count * _SECONDS_A_RECORD, 1),
             outputs=count,
             notes=("Seconds are for the built-in model on two CPU cores.",),
         )

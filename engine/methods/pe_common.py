@@ -20,11 +20,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context
+from engine.models.builtin import SECONDS_A_TOKEN as SECONDS_A_TOKEN
 from engine.models.contracts import Sampling
 from engine.models.prompts import Prompts, load_prompts
 
 TOKENS_A_WORD = 1.6
-SECONDS_A_TOKEN = 1 / 350  # two CPU cores, built-in model, batched
 SECONDS_A_TEXT = 0.004  # embedding of one candidate
 TINY = 3  # words; shorter outputs are unusable
 _ECHO = 9  # words in a row that the instruction and an output share

@@ -16,13 +16,13 @@ from engine.dp.guarantee import Guarantee
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
 from engine.methods.rpsg_claim import claim, example_sentence
 from engine.methods.rpsg_presets import PRESETS, Preset, PresetName, needed
+from engine.models.builtin import SECONDS_A_TOKEN
 
 if TYPE_CHECKING:
     from engine.dp.accountant import Accountant
 
 _TABLE_5, _TABLE_8 = "Ma and Rajtmajer, Table 5", "Ma and Rajtmajer, Table 8"
 _TOKENS_A_WORD = 1.6
-_SECONDS_A_TOKEN = 1 / 350  # two CPU cores, built-in model, batched
 _SECONDS_A_TUNED_TOKEN = 1 / 3000
 _SECONDS_A_RECORD = 0.05  # detection, embeddings of all candidates
 
@@ -144,7 +144,7 @@ class RpsgMethod:
         return Plan(
             model_calls=made * (p.oversampling + 2),
             tokens=tokens,
-            seconds=round(tokens * _SECONDS_A_TOKEN + tuned * _SECONDS_A_TUNED_TOKEN + made * _SECONDS_A_RECORD, 1),
+            seconds=round(tokens * SECONDS_A_TOKEN + tuned * _SECONDS_A_TUNED_TOKEN + made * _SECONDS_A_RECORD, 1),
             outputs=count,
             notes=tuple(notes),
         )

@@ -19,12 +19,12 @@ from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
 from engine.methods.rpsg_presets import PRESETS, PresetName, needed
+from engine.models.builtin import SECONDS_A_TOKEN
 
 if TYPE_CHECKING:
     from engine.dp.accountant import Accountant
 
 _TOKENS_A_WORD = 1.6
-_SECONDS_A_TOKEN = 1 / 350  # two CPU cores, built-in model, batched
 _SECONDS_A_TUNED_TOKEN = 1 / 3000
 _SECONDS_A_VOTE = 0.02  # embedding of a private record or a candidate
 
@@ -169,7 +169,7 @@ class RpsgPublicMethod:
         ]
         if each < sigma / 2:
             notes.append("Votes drown in noise here: ask for fewer outputs or fewer candidates, or a larger ε.")
-        seconds = tokens * _SECONDS_A_TOKEN + tuned * _SECONDS_A_TUNED_TOKEN
+        seconds = tokens * SECONDS_A_TOKEN + tuned * _SECONDS_A_TUNED_TOKEN
         return Plan(
             model_calls=chosen * (p.candidates + 2),
             tokens=tokens,

@@ -15,13 +15,15 @@ import torch
 from numpy.typing import NDArray
 
 from engine.errors import UserError
-from engine.models.builtin import lm_folder
+from engine.models.builtin import LM_CAPABILITIES, lm_folder
 from engine.models.contracts import Constraints, Generation, Sampling
-from engine.models.decode_net import DecodeNet, fast_type, version
+from engine.models.decode_net import DecodeNet, fast_type, side_by_side, version
 from engine.models.generate import BOS, EOS, PAD, BatchDecoder
 from engine.models.llama_net import LlamaNet, load_folder
 from engine.models.lm_format import EXAMPLE, NO, OUT, YES, control_tokens
 from engine.models.lm_tokenizer import load_tokenizer, token_bytes
+
+_SCORED = 32  # texts scored side by side: every position's logits are held
 
 
 class BuiltinGenerator:
@@ -29,20 +31,23 @@ class BuiltinGenerator:
 
     Args:
         folder: Model folder (config.json, model.safetensors, tokenizer.json).
-        batch_size: Sequences that run side by side; halved where memory runs out.
+        batch_size: Sequences that run side by side; None = as many as pay. Halved where memory runs out.
         dtype: Type that generation multiplies in; None = bfloat16 where the machine is fast in it, else float32.
             Scores are always computed in float32.
     """
 
     id = "builtin"
-    capabilities = frozenset({"logprobs", "block_tokens", "train"})
+    capabilities = LM_CAPABILITIES
+    texts_a_call = 64
+    """Prompts a call should bring: fewer leave the batch half empty, more make a run slow to report and to cancel."""
 
-    def __init__(self, folder: Path, batch_size: int = 64, dtype: torch.dtype | None = None) -> None:
+    def __init__(self, folder: Path, batch_size: int | None = None, dtype: torch.dtype | None = None) -> None:
         self.net: LlamaNet = load_folder(folder)
         if torch.cuda.is_available():
             self.net = self.net.cuda()
         self.tokenizer = load_tokenizer(folder)
-        self.batch_size, self.dtype = batch_size, dtype or fast_type()
+        self.dtype = dtype or fast_type()
+        self.batch_size = batch_size or side_by_side(self.net, self.dtype)
         self._pieces: list[bytes] = []
         self._decode: tuple[tuple[int, ...], DecodeNet] | None = None
         names = [OUT, EXAMPLE, YES, NO]
@@ -96,8 +101,8 @@ class BuiltinGenerator:
         scored: list[list[NDArray[np.float32]]] = [[] for _ in texts]
         done: dict[int, NDArray[np.float32]] = {}
         order = sorted(range(len(pieces)), key=lambda p: len(pieces[p][1]))
-        for at in range(0, len(order), self.batch_size):
-            chunk = order[at : at + self.batch_size]
+        for at in range(0, len(order), _SCORED):
+            chunk = order[at : at + _SCORED]
             for position, values in zip(chunk, self._score([pieces[p][1] for p in chunk]), strict=True):
                 done[position] = values
         for position, (i, _) in enumerate(pieces):

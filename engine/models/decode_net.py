@@ -27,6 +27,13 @@ def fast_type() -> torch.dtype:
     return torch.bfloat16 if can.get("avx512_bf16") or can.get("amx_bf16") else torch.float32
 
 
+def side_by_side(net: LlamaNet, dtype: torch.dtype) -> int:
+    """Return how many sequences to run at once: 128, or what a cache of 1 GiB holds; 512 and 8 GiB on a GPU."""
+    most, held = (512, 8 << 30) if net.embed_tokens.weight.is_cuda else (128, 1 << 30)
+    config = net.config
+    return max(1, min(most, held // (2 * config.layers * config.hidden_size * config.context * dtype.itemsize)))
+
+
 class DecodeNet:
     """Runs packed tokens through a copy of the network's weights.
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 PAD, BOS, EOS = 0, 1, 2
+VIRTUAL = -1  # stands for each virtual token of a learned beginning
 _TRIES = 64  # refused tokens and steps back a sequence may meet at one place
 _WORTH = 16  # tokens from which a shared beginning is worth a copy
 _PACK = 4096  # prompt tokens computed in one pass
@@ -67,6 +68,7 @@ class BatchDecoder:
         pieces: The bytes each token stands for; needed where something is blocked.
         banned: Token ids that are never drawn.
         answers: Tokens that stand for a word of the answer, such as yes and no.
+        learned: Keys and values (layers, heads, T, head_dim) of T virtual tokens in front of every prompt, or None.
     """
 
     def __init__(
@@ -78,10 +80,12 @@ class BatchDecoder:
         pieces: Sequence[bytes] = (),
         banned: Sequence[int] = (),
         answers: dict[int, str] | None = None,
+        learned: tuple[torch.Tensor, torch.Tensor] | None = None,
     ) -> None:
         self.net, self.tokenizer, self.sampling = net, tokenizer, sampling
         self.blocked, self.guard = Blocklist(blocked), Guard(blocked, pieces)
         self.banned, self.answers = list(banned), answers or {}
+        self.learned = learned
         self.batch_size = 0
         self._active: list[_Row] = []
 
@@ -91,9 +95,10 @@ class BatchDecoder:
         `self.batch_size` tells afterwards how many sequences memory held side by side, at most `batch_size`.
         """
         context, most, seed = self.net.config.context, self.sampling.max_new_tokens, self.sampling.seed
+        before = [VIRTUAL] * (0 if self.learned is None else self.learned[0].shape[2])
         rows = [
-            _Row(i, list(ids), len(ids), min(most, context - len(ids)), np.random.default_rng((seed, i)))
-            for i, ids in enumerate(prompts)
+            _Row(i, tokens, len(tokens), min(most, context - len(tokens)), np.random.default_rng((seed, i)))
+            for i, tokens in enumerate([*before, *ids] for ids in prompts)
         ]
         waiting = deque(_ordered([row for row in rows if row.room > 0]))
         self.batch_size = batch_size
@@ -127,7 +132,7 @@ class BatchDecoder:
 
     def _serve(self, waiting: deque[_Row], size: int) -> None:
         store = self.net.slots(size + 1, max(row.prompt + row.room for row in waiting))
-        beginning = _Beginning(self.net, store, size)
+        beginning = _Beginning(self.net, store, size, self.learned)
         active: list[_Row] = []
         self._active = active
         while waiting or active:
@@ -223,16 +228,21 @@ class BatchDecoder:
 class _Beginning:
     """Holds the beginning that prompts share in a slot of its own, and copies it to those that have it."""
 
-    def __init__(self, net: DecodeNet, store: Slots, slot: int) -> None:
+    def __init__(
+        self, net: DecodeNet, store: Slots, slot: int, learned: tuple[torch.Tensor, torch.Tensor] | None
+    ) -> None:
         self.net, self.store, self.slot = net, store, slot
-        self.tokens: list[int] = []
+        self.learned = 0 if learned is None else learned[0].shape[2]
+        self.tokens = [VIRTUAL] * self.learned
+        if learned is not None:
+            store.load(slot, *learned)
 
     def give(self, row: _Row, slot: int) -> None:
         """Fill the start of a slot as far as the row's beginning is known or shared with others."""
         if row.shared:
             self._compute(row.tokens[: row.shared])
         row.cached = min(_alike(self.tokens, row.tokens), len(row.tokens) - 1)
-        if row.cached < _WORTH:
+        if row.cached < (self.learned or _WORTH):
             row.cached = 0
             return
         self.store.copy(self.slot, slot, row.cached)
@@ -240,7 +250,6 @@ class _Beginning:
     def _compute(self, tokens: list[int]) -> None:
         known = _alike(self.tokens, tokens)
         if known < len(tokens):
-            self.tokens = []  # nothing is held should memory run out
             positions = np.arange(known, len(tokens))
             place = Place(np.full(len(positions), self.slot), positions)
             self.net.fill(torch.tensor(tokens[known:]), place, self.store)

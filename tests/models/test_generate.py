@@ -137,6 +137,18 @@ def test_a_shared_beginning_is_computed_once(net, tokenizer, letters):
     assert texts == [decoder(net, tokenizer, sampling).run([prompt], 1)[0] for prompt in prompts]
 
 
+def test_a_learned_beginning_stands_before_every_prompt(net, tokenizer, letters):
+    first, rest = letters[:12], [letters[30:50], letters[60:64], letters[90:130]]
+    layout = DecodeNet(net, torch.float32)
+    store = layout.slots(1, 12)
+    with torch.inference_mode():
+        layout.fill(torch.tensor(first), Place([0] * 12, range(12)), store)
+    learned = (store.keys[:, 0], store.values[:, 0])
+    behind = decoder(net, tokenizer, learned=learned).run(rest, 2)
+    assert behind == decoder(net, tokenizer).run([first + row for row in rest], 2)
+    assert behind != decoder(net, tokenizer).run(rest, 2)
+
+
 def test_memory_that_runs_out_halves_the_batch_and_the_texts_stay(net, tokenizer, rows):
     resource = pytest.importorskip("resource")
     if not Path("/proc/self/statm").exists():
