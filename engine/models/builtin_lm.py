@@ -5,8 +5,7 @@ Privacy posture: prompts and outputs stay in memory; nothing is logged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -71,8 +70,7 @@ class BuiltinGenerator:
         )
         encoded = self.tokenizer.encode_batch(list(prompts), add_special_tokens=False)
         limit = self.net.config.context - min(sampling.max_new_tokens, self.net.config.context // 3)
-        with _one_thread():
-            made = decoder.run([self._fit(entry.ids, limit) for entry in encoded], self.batch_size)
+        made = decoder.run([self._fit(entry.ids, limit) for entry in encoded], self.batch_size)
         self.batch_size = decoder.batch_size
         return made
 
@@ -118,17 +116,6 @@ class BuiltinGenerator:
             logits = self.net(ids.to(device)).float().log_softmax(-1)
         picked = logits.gather(2, targets.to(device)[..., None])[..., 0].cpu().numpy()
         return [picked[i, : len(row)].astype(np.float32) for i, row in enumerate(rows)]
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Keep decoding on one core: its matrices are too small to share, and waiting threads starve on a busy machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 @lru_cache(maxsize=2)

@@ -11,7 +11,8 @@ Privacy posture: prompts hold redacted record text; nothing is logged or kept.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -118,7 +119,7 @@ class BatchDecoder:
     def _served(self, waiting: deque[_Row], size: int) -> bool:
         """Run what waits; False where memory ran out, and then what was under way waits again."""
         try:
-            with torch.inference_mode():
+            with _one_thread(), torch.inference_mode():
                 self._serve(waiting, size)
         except (MemoryError, RuntimeError) as error:
             if size == 1 or not out_of_memory(error):
@@ -254,6 +255,17 @@ class _Beginning:
             place = Place(np.full(len(positions), self.slot), positions)
             self.net.fill(torch.tensor(tokens[known:]), place, self.store)
             self.tokens = tokens
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Keep decoding on one core: its matrices are too small to share, and waiting threads starve on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def out_of_memory(error: BaseException) -> bool:

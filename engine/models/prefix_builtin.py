@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from engine.models.constraints import Blocklist
 from engine.models.contracts import Constraints, Generation, Sampling
-from engine.models.draw import draw_token
-from engine.models.generate import BOS, EOS, PAD
+from engine.models.decode_net import DecodeNet
+from engine.models.generate import BOS, EOS, BatchDecoder
 from engine.models.llama_net import Cache
 from engine.models.lm_format import control_tokens
+from engine.models.lm_tokenizer import token_bytes
 from engine.models.prefix_tuning import Pair, Row, private_tokens
 
 if TYPE_CHECKING:
@@ -112,40 +112,32 @@ class PrefixGenerator:
 
     Args:
         base: the network and its prefix.
-        batch_size: sequences that run side by side.
+        batch_size: sequences that run side by side; None = as many as the generator runs.
+        dtype: type to multiply in; None = the generator's.
     """
 
     id = "builtin-prefix"
     capabilities = frozenset({"block_tokens"})
 
-    def __init__(self, base: BuiltinPrefix, batch_size: int = 32) -> None:
-        self.base, self.batch_size = base, batch_size
-        self.tokenizer = base.generator.tokenizer
+    def __init__(self, base: BuiltinPrefix, batch_size: int | None = None, dtype: torch.dtype | None = None) -> None:
+        self.base, self.tokenizer = base, base.generator.tokenizer
+        self.net = DecodeNet(base.module, dtype or base.generator.dtype)
+        self.batch_size = batch_size or base.generator.batch_size
         self.context = base.context - base.keys.shape[2]
         self._banned = [i for i in range(len(control_tokens())) if i != EOS]
+        self._pieces = token_bytes(self.tokenizer)
 
     def generate(
         self, prompts: Sequence[str], sampling: Sampling, constraints: Constraints | None = None
     ) -> list[Generation]:
         """Return one generation a prompt, in order; the same call gives the same texts."""
-        blocked = Blocklist(constraints.blocked if constraints else ())
         limit = self.context - min(sampling.max_new_tokens, self.context // 3)
         rows = [self.tokenizer.encode(p, add_special_tokens=False).ids for p in prompts]
         rows = [ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]] for ids in rows]
-        made: dict[int, Generation] = {}
-        order = sorted(range(len(rows)), key=lambda i: (len(rows[i]), i))
-        threads = torch.get_num_threads()
-        torch.set_num_threads(1)  # its matrices are too small to share
-        try:
-            for at in range(0, len(order), self.batch_size):
-                chosen = order[at : at + self.batch_size]
-                randoms = [np.random.default_rng((sampling.seed, i)) for i in chosen]
-                with torch.inference_mode():
-                    texts = self._batch([rows[i] for i in chosen], sampling, randoms, blocked)
-                made |= dict(zip(chosen, texts, strict=True))
-        finally:
-            torch.set_num_threads(threads)
-        return [made[i] for i in range(len(rows))]
+        learned = (self.base.keys.detach(), self.base.values.detach())
+        blocked = constraints.blocked if constraints else ()
+        decoder = BatchDecoder(self.net, self.tokenizer, sampling, blocked, self._pieces, self._banned, learned=learned)
+        return decoder.run(rows, self.batch_size)
 
     def score(self, texts: Sequence[str]) -> list[Any]:
         """Return each text's token log-probabilities in nats behind the prefix, end token last."""
@@ -157,66 +149,3 @@ class PrefixGenerator:
             picked = out[0].gather(1, torch.tensor(row.ids[1:], device=self.base.device)[:, None])[:, 0]
             found.append(picked.cpu().numpy().astype(np.float32))
         return found
-
-    def _batch(
-        self, rows: list[list[int]], sampling: Sampling, randoms: list[np.random.Generator], blocked: Blocklist
-    ) -> list[Generation]:
-        net, device, before = self.base.module, self.base.device, self.base.keys.shape[2]
-        width = max(map(len, rows))
-        rooms = [min(sampling.max_new_tokens, self.context - len(ids)) for ids in rows]
-        pads = torch.tensor([width - len(ids) for ids in rows], device=device)
-        ids = torch.tensor([[PAD] * (width - len(r)) + r for r in rows], device=device)
-        cache = Cache(net.config, len(rows), before + width + max(rooms), net.embed_tokens.weight.dtype, device)
-        cache.keys[:, :, :, :before] = self.base.keys.detach()[:, None]
-        cache.values[:, :, :, :before] = self.base.values.detach()[:, None]
-        cache.length = before
-        place = torch.arange(before + width + max(rooms), device=device)
-        seen = (place[None] < before) | (place[None] >= before + pads[:, None])  # (B, S): prefix and real tokens
-        causal = place[None, : before + width] <= (before + torch.arange(width, device=device))[:, None]  # (T, S)
-        same = place[None, : before + width] == (before + torch.arange(width, device=device))[:, None]
-        mask = ((seen[:, None, : before + width] & causal) | same)[:, None]
-        positions = (before + torch.arange(width, device=device)[None] - pads[:, None]).clamp(min=0)
-        state = net.hidden(ids, mask, positions, cache)
-        made: list[list[int]] = [[] for _ in rows]
-        finish = [""] * len(rows)
-        while not all(finish):
-            values = net.logits(state[:, -1]).float().cpu().numpy()
-            values[:, self._banned] = -np.inf
-            for i in range(len(rows)):
-                if not finish[i]:
-                    finish[i] = self._next(made[i], values[i], rooms[i], sampling, randoms[i], blocked)
-            if all(finish):
-                break
-            last = torch.tensor([[m[-1] if m else PAD] for m in made], device=device)
-            end = cache.length
-            step = (end - pads)[:, None]
-            state = net.hidden(last, seen[:, None, None, : end + 1], step.clamp(max=self.base.context - 1), cache)
-        return [self._result(m, f, blocked) for m, f in zip(made, finish, strict=True)]
-
-    def _next(
-        self,
-        made: list[int],
-        values: Any,
-        room: int,
-        sampling: Sampling,
-        random: np.random.Generator,
-        blocked: Blocklist,
-    ) -> str:
-        """Append a token to `made`, or say why it ends."""
-        if len(made) < sampling.min_new_tokens:
-            values[EOS] = -np.inf
-        tail = self.tokenizer.decode(made[-48:]) if blocked else ""
-        for _ in range(64):
-            token = draw_token(values, sampling, random)
-            piece = self.tokenizer.decode([*made[-48:], token])[len(tail) :] if blocked and token != EOS else ""
-            if not (blocked and blocked.completes(tail, piece, final=token == EOS)):
-                break
-            values[token] = -np.inf
-        if token == EOS:
-            return "stop"
-        made.append(token)
-        return "length" if len(made) >= room else ""
-
-    def _result(self, made: list[int], finish: str, blocked: Blocklist) -> Generation:
-        text = self.tokenizer.decode(made, skip_special_tokens=True)
-        return Generation(blocked.cut(text) if blocked and blocked.contains(text) else text, len(made), finish)

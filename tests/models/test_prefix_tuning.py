@@ -11,7 +11,7 @@ from engine.errors import UserError
 from engine.models.builtin_lm import load_builtin_generator
 from engine.models.contracts import Constraints, Sampling
 from engine.models.generate import BOS, EOS
-from engine.models.prefix_builtin import BuiltinPrefix
+from engine.models.prefix_builtin import BuiltinPrefix, PrefixGenerator
 from engine.models.prefix_nets import FolderPrefix
 from engine.models.prefix_tuning import (
     Objective,
@@ -185,7 +185,8 @@ def test_writing_behind_a_prefix_is_what_the_network_says(generator):
     prompts = [PAIRS[0].prompt, PAIRS[1].prompt[:60] + " Jones the younger<|out|>", "<|bos|>"]
     writer = base.writer()
     greedy = Sampling(max_new_tokens=12, temperature=0.0)
-    for prompt, made in zip(prompts, writer.generate(prompts, greedy), strict=True):
+    exact = PrefixGenerator(base, dtype=torch.float32)
+    for prompt, made in zip(prompts, exact.generate(prompts, greedy), strict=True):
         ids = generator.tokenizer.encode(prompt, add_special_tokens=False).ids
         new = []
         while len(new) < 12:
