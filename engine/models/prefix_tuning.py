@@ -27,6 +27,7 @@ from engine.errors import InternalError, UserError
 Contrastive = Literal["suppress", "paper"]
 _CHECKPOINT = "prefix.safetensors"
 _IGNORED = -100
+_ALIKE = 8  # batches' worth of texts that are sorted by length
 
 
 @dataclass(frozen=True)
@@ -119,24 +120,23 @@ def losses(logits: Tensor, base: Tensor | None, targets: Tensor, private: Tensor
         objective: which parts count, and how much.
     """
     real = targets != _IGNORED
-    count = real.sum().clamp(min=1)
-    ours = logits.float().log_softmax(-1)
-    picked = ours.gather(2, targets.clamp(min=0)[..., None])[..., 0]  # (B, T)
+    aims, hidden = targets[real], private[real]  # (N,): prompts and padding cost nothing from here on
+    count = max(1, len(aims))
+    ours = logits[real].float().log_softmax(-1)  # (N, V)
+    picked = ours.gather(1, aims[:, None])[:, 0]
     zero = ours.new_zeros(())
     if not objective.masked:
-        lm = -(picked * real).sum() / count
+        lm = -picked.sum() / count
         return Losses(objective.lm * lm, lm, zero, zero)
     if base is None:
         raise InternalError("the masked objective needs the frozen model's logits")
-    theirs = base.float().log_softmax(-1)
-    known = theirs.gather(2, targets.clamp(min=0)[..., None])[..., 0]
-    hidden, plain = real & private, real & ~private
+    theirs = base[real].float().log_softmax(-1)
+    known = theirs.gather(1, aims[:, None])[:, 0]
     # -log(Pbase / (P + Pbase)) = softplus(log P - log Pbase), and the paper's with P and Pbase changed round.
     ahead = picked - known if objective.contrastive == "suppress" else known - picked
-    contrast = (F.softplus(ahead) * hidden).sum() / count
-    taught = plain if objective.contrastive == "suppress" else real
-    lm = -(picked * taught).sum() / count
-    kl = ((theirs.exp() * (theirs - ours)).sum(-1) * plain).sum() / count
+    contrast = F.softplus(ahead)[hidden].sum() / count
+    lm = -(picked[~hidden] if objective.contrastive == "suppress" else picked).sum() / count
+    kl = (theirs[~hidden].exp() * (theirs[~hidden] - ours[~hidden])).sum() / count
     total = objective.lm * lm + objective.contrast * contrast + objective.kl * kl
     return Losses(total, lm, contrast, kl)
 
@@ -196,9 +196,17 @@ class PrefixTrainer:
 
     def _batch(self) -> list[Row]:
         epoch, at = divmod(self.step, self.epoch_steps)
-        order = np.random.default_rng((self.settings.seed, epoch)).permutation(len(self.rows))
         size = self.settings.batch_size
-        return [self.rows[i] for i in order[at * size : (at + 1) * size]]
+        rng = np.random.default_rng((self.settings.seed, epoch))
+        order = rng.permutation(len(self.rows)).tolist()
+        wide = size * _ALIKE  # texts of like length stand together, so that little padding is computed
+        sorted_ = [
+            i
+            for begin in range(0, len(order), wide)
+            for i in sorted(order[begin : begin + wide], key=lambda i: len(self.rows[i].ids))
+        ]
+        batches = [sorted_[begin : begin + size] for begin in range(0, len(sorted_), size)]
+        return [self.rows[i] for i in batches[int(rng.permutation(len(batches))[at])]]
 
     def _update(self) -> None:
         ids, targets, private = collate(self._batch(), self.base.device)
@@ -206,10 +214,12 @@ class PrefixTrainer:
         ids = ids.clamp(min=0)
         self.base.module.eval()
         base = None
-        if objective.masked:
-            with torch.no_grad():
-                base = self.base.logits(ids, real, prefix=False)
-        parts = losses(self.base.logits(ids, real, prefix=True), base, targets, private, objective)
+        with torch.autocast(self.base.device.type, torch.bfloat16, enabled=_half(self.base.device.type)):
+            if objective.masked:
+                with torch.no_grad():
+                    base = self.base.logits(ids, real, prefix=False)
+            ours = self.base.logits(ids, real, prefix=True)
+        parts = losses(ours, base, targets, private, objective)
         self.optimiser.zero_grad(set_to_none=True)
         parts.total.backward()
         torch.nn.utils.clip_grad_norm_([p for _, p in self.named], 1.0)
@@ -263,6 +273,12 @@ def collate(rows: Sequence[Row], device: torch.device) -> tuple[Tensor, Tensor, 
         targets[i, row.begin - 1 : length] = torch.tensor(row.ids[row.begin :])
         private[i, :length] = torch.tensor(row.private[1:])
     return ids.to(device), targets.to(device), private.to(device)
+
+
+def _half(device: str) -> bool:
+    from engine.models.embedder import bf16_pays
+
+    return device == "cuda" or bf16_pays()
 
 
 def private_tokens(offsets: Sequence[tuple[int, int]], ranges: Sequence[tuple[int, int]]) -> list[bool]:
