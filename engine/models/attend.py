@@ -90,22 +90,28 @@ class Attention:
         cos, sin = self.cos[positions][:, None], self.sin[positions][:, None]
         q, k = rotate(q, cos, sin).to(qkv.dtype), rotate(k, cos, sin)
         keys[slots, :, positions], values[slots, :, positions] = k.to(keys.dtype), v.to(values.dtype)
-        if place.single:  # one token a slot: all of them at once, shorter ones masked
-            most = int(place.positions.max()) + 1
-            past_keys, past_values = _rows(keys, place, slots)[:, :, :most], _rows(values, place, slots)[:, :, :most]
-            seen = torch.arange(most, device=qkv.device) <= positions[:, None]
-            bias = torch.zeros(seen.shape, dtype=q.dtype, device=q.device).masked_fill_(~seen, -torch.inf)
-            y = F.scaled_dot_product_attention(q[:, :, None], past_keys, past_values, attn_mask=bias[:, None, None])
-            return y.reshape(tokens, -1)
-        parts = []
-        for slot, begin, end, first in place.runs():
-            last = first + end - begin
-            mask = torch.ones(end - begin, last, dtype=torch.bool, device=q.device).tril(first) if first else None
-            y = F.scaled_dot_product_attention(
-                q[begin:end].transpose(0, 1), keys[slot, :, :last], values[slot, :, :last], mask, is_causal=mask is None
-            )
-            parts.append(y.transpose(0, 1).reshape(end - begin, -1))
-        return torch.cat(parts)
+        runs = place.runs()
+        y = torch.empty(tokens, heads, q.shape[-1], dtype=q.dtype, device=q.device)
+        ends = torch.tensor([end - 1 for _, _, end, _ in runs], device=q.device)
+        y[ends] = _last(q[ends], [slot for slot, *_ in runs], positions[ends], keys, values)
+        for slot, begin, end, first in runs:
+            if end - begin > 1:
+                last = first + end - begin
+                mask = torch.ones(end - begin, last, dtype=torch.bool, device=q.device).tril(first) if first else None
+                past = keys[slot, :, :last], values[slot, :, :last]
+                own = F.scaled_dot_product_attention(q[begin:end].transpose(0, 1), *past, mask, is_causal=mask is None)
+                y[begin:end] = own.transpose(0, 1)
+        return y.reshape(tokens, -1)
+
+
+def _last(q: Tensor, slots: list[int], positions: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    """Return what one query a slot (B, nh, hs) reads: all of them at once, shorter ones masked."""
+    most = int(positions.max()) + 1
+    chosen: Any = slice(len(slots)) if slots == list(range(len(slots))) else slots  # a slice copies nothing
+    seen = torch.arange(most, device=q.device) <= positions[:, None]
+    bias = torch.zeros(seen.shape, dtype=q.dtype, device=q.device).masked_fill_(~seen, -torch.inf)[:, None, None]
+    past = keys[chosen][:, :, :most], values[chosen][:, :, :most]
+    return F.scaled_dot_product_attention(q[:, :, None], *past, attn_mask=bias)[:, :, 0]
 
 
 class Place:
@@ -115,11 +121,6 @@ class Place:
         self.slots = np.ascontiguousarray(slots, dtype=np.int64)
         self.positions = np.ascontiguousarray(positions, dtype=np.int64)
         self._held: tuple[Tensor, Tensor] | None = None
-
-    @property
-    def single(self) -> bool:
-        """Return whether no two tokens share a slot."""
-        return len(self.slots) < 2 or bool((self.slots[1:] != self.slots[:-1]).all())
 
     def tensors(self, device: torch.device) -> tuple[Tensor, Tensor]:
         """Return both as tensors, moved once."""
@@ -131,11 +132,6 @@ class Place:
         """Return slot, begin, end and first position of each slot's tokens."""
         edges = [0, *(np.flatnonzero(np.diff(self.slots)) + 1).tolist(), len(self.slots)]
         return [(int(self.slots[a]), a, b, int(self.positions[a])) for a, b in pairwise(edges) if a < b]
-
-
-def _rows(held: Tensor, place: Place, slots: Tensor) -> Tensor:
-    in_order = bool((place.slots == np.arange(len(place.slots))).all())
-    return held[: len(place.slots)] if in_order else held[slots]
 
 
 def _bits(held: Tensor) -> Any:

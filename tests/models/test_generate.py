@@ -2,6 +2,7 @@
 
 import random
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -210,6 +211,17 @@ def test_compiled_attention_equals_torch(net):
             one, other = (a(1, qkv, Place(slots, positions), s) for a, s in zip(both, stores, strict=True))
             assert one.dtype == dtype
             assert torch.allclose(one.float(), other.float(), atol=tolerance)
+
+
+def test_without_a_compiler_the_texts_are_the_same(net, tokenizer, rows, monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert kernel.__wrapped__(64) is None
+    sampling = Sampling(max_new_tokens=12, temperature=0.0)
+    plain = BatchDecoder(DecodeNet(net, torch.float32, compiled=False), tokenizer, sampling)
+    for prompt, made, other in zip(
+        rows, made_tokens(plain, rows, 5), made_tokens(decoder(net, tokenizer, sampling), rows, 5), strict=True
+    ):
+        assert_equal_but_for_ties(net, prompt, made, other)
 
 
 def test_narrow_logits_are_those_of_the_network(net, letters):
