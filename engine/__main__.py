@@ -117,6 +117,19 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
                 no_wait,
             ],
         ),
+        "study": (
+            "run several variants, measure them, print the tables; alone: list the studies",
+            [
+                (("corpus",), {"nargs": "?", "help": "corpus id"}),
+                (("--study",), {"help": "study id"}),
+                (("--set",), {"action": "append", "default": [], "metavar": "k=v", "help": "a parameter of the study"}),
+                (("--model",), {"default": "builtin", "help": "model id"}),
+                (("--seed",), {"type": int, "default": 0, "help": "seed of everything but mechanism noise"}),
+                (("--resume",), {"metavar": "ID", "help": "go on with a cancelled or failed study"}),
+                (("--show",), {"metavar": "ID", "help": "print what a started study has so far"}),
+                no_wait,
+            ],
+        ),
         "compare": ("set runs side by side", [(("runs",), {"nargs": "+", "help": "two to four run ids"})]),
         "approve": (
             "approve pending records of a run",

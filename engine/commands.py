@@ -15,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.commands_study import study
 from engine.errors import UnderstudyError, UserError
 
 if TYPE_CHECKING:
@@ -390,6 +391,7 @@ VERBS: dict[str, Callable[[Namespace], dict[str, Any]]] = {
     "runs": runs,
     "resume": resume,
     "examine": examine,
+    "study": study,
     "compare": compare,
     "approve": approve,
     "release": release,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.jobs.doctor import DoctorStation
+from engine.jobs.study_station import StudyStation
 
 
-class Workspace(DoctorStation):
-    """An open workspace: corpora, review, runs, examinations, releases, audit, service."""
+class Workspace(StudyStation):
+    """An open workspace: corpora, review, runs, examinations, studies, releases, audit, service."""
 
 
 def open_workspace(path: Path | None = None, actor: str = "custodian") -> Workspace:

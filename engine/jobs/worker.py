@@ -43,7 +43,7 @@ LOCK_TRIES = 20  # another process may hold the lock for an instant while it loo
 
 def handler(kind: str) -> Callable[[Task], None]:
     """Return the function that does jobs of this kind."""
-    from engine.jobs import account, detect, examine, profile, synthesize
+    from engine.jobs import account, detect, examine, profile, study, synthesize
 
     return {
         "profile": profile.run,
@@ -52,6 +52,7 @@ def handler(kind: str) -> Callable[[Task], None]:
         "examine": examine.run,
         "account": account.run,
         "signal": account.run,
+        "study": study.run,
     }[kind]
 
 

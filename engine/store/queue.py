@@ -23,6 +23,7 @@ LANES = {
     "examine": "heavy",
     "account": "light",
     "signal": "light",
+    "study": "heavy",
 }
 ACTIVE = ("queued", "running")
 MAX_ATTEMPTS = 5

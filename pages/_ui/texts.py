@@ -39,6 +39,7 @@ JOBS = {
     "examine": "Measuring privacy and utility",
     "account": "Computing the exact accounting",
     "signal": "Computing what a budget buys",
+    "study": "Running a study",
 }
 
 STEPS = {

@@ -1,0 +1,115 @@
+"""What a study is: one job that runs several variants on one corpus and measures them, for internal tables.
+
+How to add one: a class with `spec` and `run`, named in `STUDIES` of `engine.jobs.studies`; its figures go into
+`engine.figures.studies`. `run` yields after each variant; what it yields is kept before the next one begins, and a
+stopped study gets the last state and tables back.
+
+Privacy posture: tables hold numbers and names of variants. They are computed from private text, stay in the
+workspace and never enter a release; a study that keeps text keeps it in `state`, which stays there too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pydantic import BaseModel, ValidationError
+
+from engine.errors import UserError
+from engine.methods.base import Context
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INTERNAL = "Internal: measured on private records. These numbers are not part of any release."
+TABLE_NAME = re.compile(r"[a-z0-9_]{1,60}")
+
+
+@dataclass(frozen=True)
+class StudySpec:
+    """What the page and the command line show. `needs` as in `MethodSpec`: generator, embedder, detector, spans, train."""
+
+    id: str
+    title: str
+    summary: str
+    citation: str
+    parameters: type[BaseModel]
+    needs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StudyContext:
+    """Everything a study may touch.
+
+    run: what a method's run gets (training records in keyed order, accepted spans, models, facts), with `count` 0
+        and the study's own parameters; a study makes its variants' contexts from it with `dataclasses.replace`.
+    holdout: records of the holdout, for references only; no method may see them.
+    holdout_spans: accepted spans of those.
+    parameters: of the study.
+    state: what the last finished variant left, None at the start. tables: the tables as they were then.
+    progress: told stage, done and in all within a variant, at least once a batch; raises where the study was cancelled.
+    """
+
+    run: Context
+    holdout: pd.DataFrame
+    holdout_spans: pd.DataFrame
+    parameters: BaseModel
+    state: Mapping[str, Any] | None = None
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    progress: Callable[[str, int, int], None] = lambda stage, done, total: None
+
+
+@dataclass(frozen=True)
+class StudyStep:
+    """What is known after one variant.
+
+    done, total: variants. stage: the variant that has ended, in words. state: JSON to go on from. tables: all tables as
+    far as they are, tidy frames with names of lower-case letters, digits and underscores.
+    """
+
+    done: int
+    total: int
+    stage: str
+    state: dict[str, Any]
+    tables: Mapping[str, pd.DataFrame]
+
+
+class Study(Protocol):
+    """One study; one file each."""
+
+    spec: StudySpec
+
+    def run(self, context: StudyContext) -> Iterator[StudyStep]:
+        """Yield a step after each variant."""
+        ...
+
+
+def find(studies: Sequence[Study], study_id: str) -> Study:
+    """Return the study with this id.
+
+    Raises:
+        UserError: there is none.
+    """
+    for study in studies:
+        if study.spec.id == study_id:
+            return study
+    known = ", ".join(study.spec.id for study in studies)
+    raise UserError(f"study {study_id!r} is unknown; known are: {known or 'none'}")
+
+
+def parse(spec: StudySpec, values: Mapping[str, Any] | None) -> BaseModel:
+    """Return the study's parameters with these values.
+
+    Raises:
+        UserError: a name is unknown or a value breaks a rule; the message names both.
+    """
+    try:
+        return spec.parameters.model_validate(dict(values or {}))
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"]) or "parameters"
+        known = ", ".join(spec.parameters.model_fields)
+        hint = f"; {spec.id} takes: {known}" if first["type"] == "extra_forbidden" else ""
+        raise UserError(f"{name} of study {spec.id!r}: {first['msg']}{hint}") from None
