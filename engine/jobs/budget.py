@@ -14,11 +14,11 @@ from engine.dp.closed_form import default_delta
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.jobs import launch
+from engine.jobs.model_station import ModelStation
 from engine.methods.base import Facts, parse_parameters
 from engine.store import accounts, queue
 from engine.store.ledger_lines import events_of
 from engine.store.schema import jobs
-from engine.store.service import ServiceStation
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -29,7 +29,7 @@ CURVE_POINTS = 61
 PENDING = "The exact accounting is still being computed; the statement follows."
 
 
-class BudgetStation(ServiceStation):
+class BudgetStation(ModelStation):
     """Guarantees, their curves, and what a budget buys."""
 
     def guarantee(

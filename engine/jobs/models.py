@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from engine.errors import UserError
+from engine.store import model_settings
 
 if TYPE_CHECKING:
+    from engine.models.consent import Consent
     from engine.models.contracts import Detector, Embedder, Generator, Operators
+    from engine.models.endpoint_settings import EndpointSettings
+    from engine.models.registry import Catalogue
     from engine.pii.settings import DetectorSettings
 
-BUILTIN = "builtin"
+BUILTIN, ENDPOINT = "builtin", "endpoint:"
 
 
 class ModelCache:
@@ -22,29 +26,59 @@ class ModelCache:
         self._held: dict[str, Any] = {}
         self._lock = Lock()
 
-    def generator(self, model: str) -> Generator:
-        """Return the generator with this id."""
-        if model != BUILTIN:
-            raise UserError(f"model: must be {BUILTIN!r} in this edition, is {model!r}")
+    def generator(self, model: str, store: Any = None, corpus_id: str | None = None) -> Generator:
+        """Return the generator with this id; one that is not built in replaces the last such one.
 
+        Args:
+            store: the workspace, for models that were added to it.
+            corpus_id: whose consent an endpoint on another machine needs; it is asked for anew each time.
+
+        Raises:
+            UserError: the model is unknown or refused, or a consent is missing.
+        """
+        if model == BUILTIN:
+            return self._builtin()
+        known = self._catalogue(store)
+        name = f"generator {model}"
+        with self._lock:
+            for other in [k for k in self._held if k.startswith("generator ")]:
+                if other != name or model.startswith(ENDPOINT):
+                    close = getattr(self._held.pop(other), "close", None)
+                    if close is not None:
+                        close()
+        if not model.startswith(ENDPOINT):
+            info = known.info(model)
+            held = self._get(name, lambda: known.load(model))
+            if getattr(held, "revision", info.revision) != info.revision:  # imported anew under the same name
+                with self._lock:
+                    self._held.pop(name, None)
+                held = self._get(name, lambda: known.load(model))
+            held.revision = info.revision
+            return cast("Generator", held)
+        settings = known.endpoints.get(model.removeprefix(ENDPOINT))
+        with store.db.read() as connection:
+            given = None if settings is None else _consent(connection, settings, corpus_id)
+        key = None if settings is None else model_settings.read_key(store.folder, settings)
+        return cast("Generator", self._get(name, lambda: known.load(model, key=key, consent=given)))
+
+    def operators(self, model: str, store: Any = None) -> Operators:
+        """Return the prompt operators that belong to a generator."""
+        return self._catalogue(store).operators(model)
+
+    def _builtin(self) -> Generator:
         def load() -> Any:
             from engine.models.builtin_lm import load_builtin_generator
 
             return load_builtin_generator()
 
-        generator: Generator = self._get("generator", load)
-        return generator
+        return cast("Generator", self._get(BUILTIN, load))
 
-    def operators(self, model: str) -> Operators:
-        """Return the prompt operators that belong to a generator."""
+    @staticmethod
+    def _catalogue(store: Any) -> Catalogue:
+        from engine.jobs.model_station import catalogue
+        from engine.models.registry import Catalogue
 
-        def load() -> Any:
-            from engine.models.operators_builtin import BuiltinOperators
-
-            return BuiltinOperators()
-
-        operators: Operators = self._get("operators", load)
-        return operators
+        return Catalogue(Path(), {}) if store is None else catalogue(store)
 
     def embedder(self) -> Embedder:
         """Return the sentence embedder."""
@@ -77,3 +111,11 @@ class ModelCache:
             if name not in self._held:
                 self._held[name] = load()
             return self._held[name]
+
+
+def _consent(connection: Any, settings: EndpointSettings, corpus_id: str | None) -> Consent | None:
+    """Return the consent for a corpus; without one, as in a self-test with made-up text, that of any corpus."""
+    if corpus_id is not None:
+        return model_settings.consent_for(connection, corpus_id, settings)
+    found = [c for c in model_settings.consents(connection, None, settings.name) if c.host == settings.host]
+    return found[0] if found else None

@@ -35,12 +35,6 @@ class JobStation(BudgetStation):
 
         return tuple(method.spec for method in methods())
 
-    def models(self) -> list[dict[str, Any]]:
-        """Return the built-in models and their state."""
-        from engine.models.builtin import builtin_models
-
-        return [dict(model) for model in builtin_models()]
-
     def plan(
         self,
         corpus_id: str,
@@ -48,6 +42,7 @@ class JobStation(BudgetStation):
         *,
         count: int | None = None,
         parameters: Mapping[str, Any] | None = None,
+        model: str = "builtin",
     ) -> dict[str, Any]:
         """Return `plan`, `guarantee`, `blockers` (sentences; a run is refused), `warnings` and `what_if`.
 
@@ -56,13 +51,13 @@ class JobStation(BudgetStation):
         known, summary, facts = find_method(method), self.corpus(corpus_id), self.facts(corpus_id)
         values = parse_parameters(known.spec, self._with_domain(known.spec, parameters))
         wanted = self._count(known, facts, count)
-        blockers = self._blockers(known, summary, facts)
+        blockers = [*self._blockers(known, summary, facts), *self._model_blockers(known.spec, corpus_id, model)]
         plan: Plan = known.plan(values, facts, wanted)
         claim = self._guarantee_now(known, values, facts)
         budget = None if claim.pending or claim.kind != "dp" else self.what_if(corpus_id, claim)
         if budget is not None and not budget["allowed"]:
             blockers.append(budget["sentence"])
-        warnings = list(plan.notes)
+        warnings = [*plan.notes, *self._model_warnings(known.spec, model, plan)]
         if "spans" in known.spec.needs and summary.span_source == "detected" and not summary.reviewed:
             warnings.append("Nobody has reviewed the detected spans yet; missed ones stay as they are.")
         if count is not None and count != wanted:
@@ -100,19 +95,22 @@ class JobStation(BudgetStation):
         Args:
             count: outputs wanted; every training record for a one-to-one method, else 500.
             seed: fixes everything except mechanism noise.
+            model: id of a language model, see `language_models`.
 
         Raises:
-            UserError: a parameter breaks a rule, or the method needs spans and the corpus has none.
+            UserError: a parameter breaks a rule, the method needs spans and the corpus has none, or the model lacks
+                what the method needs or a consent.
             RefusedError: the budget of the people behind the corpus does not cover the run.
         """
         known, summary, facts = find_method(method), self.corpus(corpus_id), self.facts(corpus_id)
         values = parse_parameters(known.spec, self._with_domain(known.spec, parameters))
         wanted = self._count(known, facts, count)
-        blockers = self._blockers(known, summary, facts)
-        if model != "builtin":
-            blockers.append(f"model: must be 'builtin' in this edition, is {model!r}")
+        blockers = [*self._blockers(known, summary, facts), *self._model_blockers(known.spec, corpus_id, model)]
         if blockers:
             raise UserError(" ".join(blockers))
+        manifest = {"versions": versions(), "seed": int(seed)}
+        if "generator" in known.spec.needs:
+            manifest["model"] = self.model_info(model).as_manifest()
         run_id, claim = new_id("r"), self._guarantee_now(known, values, facts).as_dict()
         with self.db.write() as connection:
             row = corpus_row(connection, corpus_id)
@@ -131,7 +129,7 @@ class JobStation(BudgetStation):
                     funnel={},
                     diagnostics={},
                     guarantee=claim,
-                    manifest={"versions": versions(), "seed": int(seed)},
+                    manifest=manifest,
                     revision=row.revision,
                     needs_spans="spans" in known.spec.needs,
                 )
@@ -181,7 +179,12 @@ class JobStation(BudgetStation):
 
         Raises:
             RefusedError: its budget was given back and does not fit any more.
+            UserError: it is done, its spans changed, or its model may not be used any more.
         """
+        found = self.run(run_id)
+        blockers = self._model_blockers(find_method(found.method).spec, found.corpus_id, found.model)
+        if blockers and found.state not in (*queue.ACTIVE, "done"):
+            raise UserError(" ".join(blockers))
         with self.db.write() as connection:
             row = run_row(connection, run_id)
             if row.state in queue.ACTIVE:

@@ -19,6 +19,7 @@ from sqlalchemy import Connection, select, update
 
 from engine.jobs.private import mechanisms
 from engine.jobs.task import Stopped, Task
+from engine.jobs.used import Used
 from engine.methods.base import Context, Step, parse_parameters
 from engine.store.ledger import stored_guarantee
 from engine.store.runs import run_row
@@ -42,14 +43,16 @@ def run(task: Task) -> None:
     method = get_method(row.method)
     claim = _reserved(task, row, method)
     position, begun = row.kept, time.monotonic()
-    for step in method.run(_context(task, row, method, claim)):
+    context = _context(task, row, method, claim)
+    used = Used(context.generator, task)
+    for step in used.watched(method.run(context)):
         seconds, begun = time.monotonic() - begun, time.monotonic()
         cursor = {"records": position + len(step.records)}
         sample = [r.text for r in step.records]
         if step.snapshot is not None:
             task.store._save_snapshot(task.run_id, step.snapshot)
         with task.batch(step.stage, step.done, step.total, cursor=cursor, sample=sample[-5:]) as connection:
-            _commit(connection, task.run_id, position, step, seconds)
+            _commit(connection, task.run_id, position, step, seconds, used.since())
         position += len(step.records)
         task.check()
     if task.cancelled():
@@ -104,8 +107,8 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
         seed=row.seed,
         unit=corpus.unit,
         state=row.state_json,
-        generator=models.generator(row.model) if "generator" in needs else None,
-        operators=models.operators(row.model) if "generator" in needs else None,
+        generator=models.generator(row.model, store, task.corpus_id) if "generator" in needs else None,
+        operators=models.operators(row.model, store) if "generator" in needs else None,
         embedder=models.embedder() if "embedder" in needs else None,
         detector=models.detector(store.detector_settings(task.corpus_id)) if "detector" in needs else None,
         cancelled=task.cancelled,
@@ -145,7 +148,9 @@ def added(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _commit(connection: Connection, run_id: str, position: int, step: Step, seconds: float) -> None:
+def _commit(
+    connection: Connection, run_id: str, position: int, step: Step, seconds: float, used: Mapping[str, Any]
+) -> None:
     row = connection.execute(
         select(runs.c.kept, runs.c.funnel, runs.c.diagnostics, runs.c.seconds).where(runs.c.id == run_id)
     ).first()
@@ -175,7 +180,7 @@ def _commit(connection: Connection, run_id: str, position: int, step: Step, seco
         .values(
             kept=position + len(step.records),
             funnel=funnel,
-            diagnostics=added(row.diagnostics, step.diagnostics),
+            diagnostics=added(added(row.diagnostics, step.diagnostics), used),
             state_json=dict(step.state),
             seconds=row.seconds + seconds,
         )

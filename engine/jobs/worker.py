@@ -43,13 +43,14 @@ LOCK_TRIES = 20  # another process may hold the lock for an instant while it loo
 
 def handler(kind: str) -> Callable[[Task], None]:
     """Return the function that does jobs of this kind."""
-    from engine.jobs import account, detect, examine, profile, study, synthesize
+    from engine.jobs import account, detect, examine, profile, selftest, study, synthesize
 
     return {
         "profile": profile.run,
         "detect": detect.run,
         "synthesize": synthesize.run,
         "examine": examine.run,
+        "selftest": selftest.run,
         "account": account.run,
         "signal": account.run,
         "study": study.run,

@@ -10,6 +10,7 @@ Privacy posture: prompts and outputs stay in memory; nothing is logged.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from engine.models.model_folder import FolderFacts, inspect_folder
 
 BATCH = 16
 REDRAWS = 64  # candidates that may be refused at one place before the text ends there
-SPARE_TOKENS = 16  # what a chat template may add around a prompt
+SPARE_TOKENS = 4  # what a tokenizer may add around a prompt
 
 
 def machine() -> tuple[str, torch.dtype]:
@@ -72,6 +73,7 @@ class TransformersGenerator:
         self.encoder_decoder = self.facts.kind == "seq2seq"
         self.chat = bool(self.tokenizer.chat_template) and self.prompts == "instruct"
         self.context = self.facts.context
+        self._around = len(self._templated("")) if self.chat else SPARE_TOKENS
         found = {"logprobs", "block_tokens"}
         self.capabilities = frozenset(found | ({"instruct"} if self.prompts == "instruct" else set()))
         self.halved = 0
@@ -125,7 +127,7 @@ class TransformersGenerator:
 
     def _encode(self, prompt: str, wanted: int) -> list[int]:
         """Return a prompt's tokens within the room that the outputs leave."""
-        room = self.context - SPARE_TOKENS
+        room = max(1, self.context - self._around - 1)
         room -= 0 if self.encoder_decoder else min(wanted, self.context // 3)
         ids: list[int] = self.tokenizer.encode(prompt, add_special_tokens=False)
         if len(ids) > room:
@@ -133,12 +135,15 @@ class TransformersGenerator:
             ids = ids[:head] + ids[len(ids) - (room - head) :]
             prompt = self.tokenizer.decode(ids)
         if self.chat:
-            messages = [{"role": "user", "content": prompt}]
-            text = self.tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
-            return list(self.tokenizer.encode(text, add_special_tokens=False))
+            return self._templated(prompt)
         if self.prompts == "builtin":
             return ids
         return list(self.tokenizer.encode(prompt)) or self._start()
+
+    def _templated(self, prompt: str) -> list[int]:
+        messages = [{"role": "user", "content": prompt}]
+        text = self.tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+        return list(self.tokenizer.encode(text, add_special_tokens=False))
 
     def _start(self) -> list[int]:
         start = self.tokenizer.bos_token_id
@@ -154,6 +159,9 @@ class TransformersGenerator:
         from transformers import LogitsProcessorList, StoppingCriteriaList
 
         width = max(map(len, rows))
+        if not self.encoder_decoder and width + sampling.max_new_tokens > self.context:
+            most = max(1, self.context - width)
+            sampling = replace(sampling, max_new_tokens=most, min_new_tokens=min(sampling.min_new_tokens, most))
         ids = torch.tensor([[self._pad()] * (width - len(row)) + row for row in rows])
         mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
         prompt = 1 if self.encoder_decoder else width

@@ -21,6 +21,7 @@ LANES = {
     "detect": "heavy",
     "synthesize": "heavy",
     "examine": "heavy",
+    "selftest": "heavy",
     "account": "light",
     "signal": "light",
     "study": "heavy",

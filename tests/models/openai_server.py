@@ -152,6 +152,7 @@ def main() -> None:
     options = parser.parse_args()
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    listener.listen(128)  # from here on connections wait; uvicorn takes them when it is ready
     print(json.dumps({"port": listener.getsockname()[1]}), flush=True)
     config = uvicorn.Config(
         application(options.key, options.plain, options.latency), log_level="critical", access_log=False, lifespan="off"

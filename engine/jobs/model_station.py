@@ -1,0 +1,279 @@
+"""Language models of the workspace: what is here, imports, endpoints, consents, self-tests.
+
+Privacy posture: nothing in this process speaks to a server or opens a model; the worker does both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from engine.errors import UserError
+from engine.models import consent as rules
+from engine.models.consent import Consent
+from engine.models.endpoint_settings import EndpointSettings
+from engine.store import model_settings, queue
+from engine.store.schema import jobs, runs
+from engine.store.service import ServiceStation
+from engine.store.summaries import corpus_row
+
+if TYPE_CHECKING:
+    from engine.methods.base import MethodSpec, Plan
+    from engine.models.model_folder import FolderFacts
+    from engine.models.registry import Catalogue, ModelInfo
+
+
+class ModelStation(ServiceStation):
+    """What the models page asks."""
+
+    def models(self) -> list[dict[str, Any]]:
+        """Return the built-in models and their state."""
+        from engine.models.builtin import builtin_models
+
+        return [dict(model) for model in builtin_models()]
+
+    def language_models(self) -> tuple[ModelInfo, ...]:
+        """Return every language model that can be named here, the built-in one first."""
+        return catalogue(self).all()
+
+    def model_info(self, model: str) -> ModelInfo:
+        """Return what is known of one model; a hub id is looked for in the local cache."""
+        return catalogue(self).info(model)
+
+    def inspect_model(self, folder: Path) -> FolderFacts:
+        """Return what a model folder holds, before it is imported; raises `UserError` where it is refused."""
+        from engine.models.model_folder import inspect_folder
+
+        return inspect_folder(Path(folder).expanduser())
+
+    def import_model(self, folder: Path, name: str, prompts: str | None = None) -> ModelInfo:
+        """Copy a model folder into the workspace after checks; safetensors only, no code, no links out."""
+        from engine.models.registry import import_folder
+
+        if prompts not in (None, "instruct", "plain", "builtin"):
+            raise UserError(f"prompts: must be instruct, plain or builtin, is {prompts!r}")
+        info = import_folder(Path(folder).expanduser(), models_folder(self), name.strip(), prompts)
+        self.note("model imported", info.id, sha256=info.revision, bytes=info.bytes, licence=info.licence)
+        return info
+
+    def remove_model(self, model: str) -> None:
+        """Delete an imported model, or forget an endpoint with its key; its consents end.
+
+        Raises:
+            UserError: it is built in or unknown, or a run with it is under way.
+        """
+        from engine.models.registry import ENDPOINT, FOLDER, remove_folder
+
+        with self.db.read() as connection:
+            busy = connection.execute(
+                select(runs.c.id).where(runs.c.model == model, runs.c.state.in_(queue.ACTIVE)).limit(1)
+            ).first()
+        if busy is not None:
+            raise UserError(f"model {model!r} is at work in run {busy.id}; cancel that run first")
+        if model.startswith(FOLDER):
+            remove_folder(models_folder(self), model.removeprefix(FOLDER))
+        elif model.startswith(ENDPOINT):
+            self._remove_endpoint(model.removeprefix(ENDPOINT))
+        else:
+            raise UserError(f"model {model!r} was not added here, so it cannot be removed")
+        with self.db.write() as connection:
+            model_settings.save_test(connection, model, None)
+            self._audit(connection, "model removed", model)
+
+    def endpoints(self) -> dict[str, EndpointSettings]:
+        """Return the endpoints by name."""
+        with self.db.read() as connection:
+            return model_settings.endpoints(connection)
+
+    def add_endpoint(self, settings: EndpointSettings | Mapping[str, Any], key: str | None = None) -> ModelInfo:
+        """Keep an endpoint; one of the same name is replaced. `key` goes into a file of mode 600, never elsewhere.
+
+        A consent names the host: where that changes, consents end and the key has to be given again.
+        """
+        endpoint = settings if isinstance(settings, EndpointSettings) else EndpointSettings.from_dict(settings)
+        before = self.endpoints().get(endpoint.name)
+        moved = before is not None and before.host != endpoint.host
+        if not key and endpoint.key_source == "file":
+            if moved:
+                raise UserError("key: give it again, because the endpoint's host changed")
+            model_settings.read_key(self.folder, endpoint)
+        if key:
+            endpoint = replace(endpoint, key_source="file", key_variable="")
+            model_settings.write_key(self.folder, endpoint.name, key)
+        elif endpoint.key_source != "file":
+            model_settings.write_key(self.folder, endpoint.name, None)
+        with self.db.write() as connection:
+            for consent in model_settings.consents(connection, None, endpoint.name) if moved else ():
+                self._withdraw(connection, consent.corpus_id, endpoint.name)
+            known = model_settings.endpoints(connection)
+            model_settings.save_endpoints(connection, {**known, endpoint.name: endpoint})
+            model_settings.save_test(connection, f"endpoint:{endpoint.name}", None)
+            self._audit(
+                connection, "endpoint kept", f"endpoint:{endpoint.name}", host=endpoint.host, model=endpoint.model,
+                key=endpoint.key_source,
+            )  # fmt: skip
+        return self.model_info(f"endpoint:{endpoint.name}")
+
+    def consent_statement(self, corpus_id: str, endpoint: str) -> str:
+        """Return what a consent for this corpus and endpoint says."""
+        settings = self._endpoint(endpoint)
+        return rules.statement(self.corpus(corpus_id).name, settings.host, settings.model)
+
+    def consents(self, corpus_id: str | None = None) -> list[Consent]:
+        """Return the consents in force, latest first."""
+        with self.db.read() as connection:
+            return model_settings.consents(connection, corpus_id)
+
+    def give_consent(self, corpus_id: str, endpoint: str, text: str, host: str) -> Consent:
+        """Write the custodian's consent into the audit log.
+
+        Args:
+            text: why this is allowed, in the custodian's words.
+            host: host:port of the endpoint as the custodian typed it; it must be the one in the settings.
+
+        Raises:
+            UserError: the text is too short, the host another one, or the endpoint needs no consent.
+        """
+        settings, cleaned = self._endpoint(endpoint), rules.checked_text(text)
+        if settings.local:
+            raise UserError(f"endpoint {endpoint!r} is on this machine; it needs no consent")
+        if host.strip().lower() != settings.host:
+            raise UserError(f"host: must be typed as {settings.host}, which is where the text will go")
+        with self.db.write() as connection:
+            corpus_row(connection, corpus_id)
+            self._audit(
+                connection, rules.GIVEN, corpus_id, endpoint=endpoint, host=settings.host, model=settings.model,
+                text=cleaned,
+            )  # fmt: skip
+            return model_settings.consents(connection, corpus_id, endpoint)[0]
+
+    def withdraw_consent(self, corpus_id: str, endpoint: str) -> int:
+        """End a consent and cancel the runs that rely on it; return how many were cancelled."""
+        with self.db.write() as connection:
+            if not model_settings.consents(connection, corpus_id, endpoint):
+                raise UserError(f"there is no consent for endpoint {endpoint!r} and this corpus to withdraw")
+            return self._withdraw(connection, corpus_id, endpoint)
+
+    def test_model(self, model: str) -> str:
+        """Queue a self-test and return its job id: a line written, one scored, blocked words kept out, with times.
+
+        Raises:
+            UserError: the model is unknown, or an endpoint on another machine that no corpus has a consent for.
+        """
+        info = self.model_info(model)
+        if info.problem:
+            raise UserError(info.problem)
+        with self.db.write() as connection:
+            if not info.local:
+                name = model.removeprefix("endpoint:")
+                if not [c for c in model_settings.consents(connection, None, name) if c.host == info.where]:
+                    raise UserError(
+                        f"model {model!r} is on another machine; give a consent for a corpus first. The test itself "
+                        "sends made-up text only"
+                    )
+            waiting = self._test_job(connection, model)
+            if waiting is not None:
+                return str(waiting.id)
+            job_id = queue.enqueue(connection, "selftest", arguments={"model": model})
+        self._wake()
+        return job_id
+
+    def model_test(self, model: str) -> dict[str, Any]:
+        """Return `state` (none, queued, running, done) and `result` of the latest self-test, None without one."""
+        with self.db.read() as connection:
+            waiting = self._test_job(connection, model)
+            result = model_settings.tests(connection).get(model)
+        if waiting is not None:
+            self._wake()
+        state = waiting.state if waiting is not None else "done" if result is not None else "none"
+        return {"state": state, "result": result}
+
+    def _model_blockers(self, spec: MethodSpec, corpus_id: str, model: str) -> list[str]:
+        """Return why a method cannot run with a model on a corpus."""
+        from engine.models.registry import ENDPOINT, lacks
+
+        try:
+            info = self.model_info(model)
+        except UserError as error:
+            return [str(error)]
+        if "generator" not in spec.needs:
+            return []
+        if info.problem:
+            return [info.problem]
+        found = lacks(info, spec.title, spec.needs)
+        if not info.local:
+            settings = self._endpoint(model.removeprefix(ENDPOINT))
+            with self.db.read() as connection:
+                given = model_settings.consent_for(connection, corpus_id, settings)
+            try:
+                rules.require(settings, given)
+            except UserError as error:
+                found.append(str(error))
+        return found
+
+    def _model_warnings(self, spec: MethodSpec, model: str, plan: Plan) -> list[str]:
+        """Return what a person should know who plans a run with a model that is not built in."""
+        if "generator" not in spec.needs or model == "builtin":
+            return []
+        try:
+            info = self.model_info(model)
+        except UserError:
+            return []
+        found = ["Time and tokens are estimated for the built-in model; this one may be slower or faster."]
+        if info.prompts == "plain":
+            found.append("This model only writes on and follows no instructions; expect outputs that wander.")
+        if info.back_end == "endpoint":
+            settings = self._endpoint(model.removeprefix("endpoint:"))
+            cost = plan.tokens * (settings.price_in + settings.price_out) / 1e6
+            if cost:
+                found.append(f"At the prices you gave, tokens cost up to about {cost:,.2f}.")
+            if not settings.local:
+                sees = "What that machine sees is covered by no guarantee."
+                found.append(f"Prompts leave this machine for {settings.host}. {sees}")
+        return found
+
+    def _endpoint(self, name: str) -> EndpointSettings:
+        known = self.endpoints()
+        if name not in known:
+            raise UserError(f"endpoint {name!r} does not exist; add it on the Models page")
+        return known[name]
+
+    def _remove_endpoint(self, name: str) -> None:
+        self._endpoint(name)
+        with self.db.write() as connection:
+            for consent in model_settings.consents(connection, None, name):
+                self._withdraw(connection, consent.corpus_id, name)
+            known = model_settings.endpoints(connection)
+            known.pop(name)
+            model_settings.save_endpoints(connection, known)
+        model_settings.write_key(self.folder, name, None)
+
+    def _withdraw(self, connection: Any, corpus_id: str, endpoint: str) -> int:
+        self._audit(connection, rules.WITHDRAWN, corpus_id, endpoint=endpoint)
+        relying = connection.execute(
+            select(runs.c.id).where(runs.c.corpus_id == corpus_id, runs.c.model == f"endpoint:{endpoint}")
+        ).scalars()
+        active = [job for run_id in list(relying) for job in queue.active_jobs(connection, run_id=run_id)]
+        return sum(queue.cancel(connection, job) for job in active)
+
+    @staticmethod
+    def _test_job(connection: Any, model: str) -> Any:
+        rows = connection.execute(select(jobs).where(jobs.c.kind == "selftest", jobs.c.state.in_(queue.ACTIVE)))
+        return next((row for row in rows if row.arguments.get("model") == model), None)
+
+
+def models_folder(store: Any) -> Path:
+    """Return the folder of imported models; it is no part of a backup."""
+    return Path(store.folder.path) / "models"
+
+
+def catalogue(store: Any) -> Catalogue:
+    """Return the models of a workspace."""
+    from engine.models.registry import Catalogue
+
+    with store.db.read() as connection:
+        return Catalogue(models_folder(store), model_settings.endpoints(connection))

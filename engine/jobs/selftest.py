@@ -1,0 +1,107 @@
+"""Job `selftest`: what a language model does when it is asked, with times. The result is kept by model id.
+
+Privacy posture: made-up text only; no record is read. The line that the model wrote is kept to be shown.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from engine.errors import UnderstudyError
+from engine.jobs.task import Task
+from engine.models.constraints import Blocklist
+from engine.models.contracts import Constraints, Generator, Sampling
+from engine.store import model_settings
+from engine.store.audit import now
+
+LINE = "The shop opened at nine and the first visitors asked for a map."
+TOKENS, SHOWN, STAGES = 48, 400, 4
+
+
+def run(task: Task) -> None:
+    """Test the model that the job names and keep the result; a model that fails is a result, not a failed job."""
+    model = str(task.arguments["model"])
+    result: dict[str, Any] = {"ok": False, "at": now(), "checks": [], "line": ""}
+    try:
+        _test(task, model, result)
+        result["ok"] = all(check["ok"] for check in result["checks"])
+    except UnderstudyError as error:
+        result["checks"].append(_check("answers", False, str(error)))
+    with task.batch("testing a model", STAGES, STAGES) as connection:
+        model_settings.save_test(connection, model, result)
+
+
+def _test(task: Task, model: str, result: dict[str, Any]) -> None:
+    checks = result["checks"]
+    task.report("testing a model", 0, STAGES)
+    begun = time.monotonic()
+    generator = task.models.generator(model, task.store)
+    checks.append(_check("opens", True, f"{time.monotonic() - begun:.1f} s"))
+    if hasattr(generator, "listed"):
+        _ask_server(task, model, generator, checks)
+        generator = task.models.generator(model, task.store)
+    prompt = task.models.operators(model, task.store).prompt("invent", domain="generic", words=20)
+    task.report("testing a model", 1, STAGES)
+    begun = time.monotonic()
+    made = generator.generate([prompt], Sampling(max_new_tokens=TOKENS))[0]
+    seconds = max(time.monotonic() - begun, 1e-6)
+    result["line"] = made.text[:SHOWN]
+    checks.append(
+        _check(
+            "writes a line", bool(made.text.strip()),
+            f"{made.tokens} tokens in {seconds:.2f} s, {made.tokens / seconds:.0f} a second",
+        )
+    )  # fmt: skip
+    task.report("testing a model", 2, STAGES)
+    if "logprobs" in generator.capabilities:
+        checks.append(_scores(generator))
+    task.report("testing a model", 3, STAGES)
+    if "block_tokens" in generator.capabilities:
+        checks.append(_blocks(generator, prompt, made.text))
+
+
+def _ask_server(task: Task, model: str, generator: Any, checks: list[dict[str, Any]]) -> None:
+    """See whether the server lists the model and returns log-probabilities; keep the latter in its settings."""
+    name, wanted = generator.settings.name, generator.settings.model
+    listed = generator.listed()
+    checks.append(
+        _check(
+            "the server lists it", wanted in listed or not listed,
+            "yes" if wanted in listed else f"{len(listed)} other model(s) are listed" if listed else "it lists none",
+        )
+    )  # fmt: skip
+    offered = generator.offers_scores()
+    if offered != generator.settings.scores:
+        from dataclasses import replace
+
+        with task.store.db.write() as connection:
+            known = model_settings.endpoints(connection)
+            if name in known:
+                model_settings.save_endpoints(connection, {**known, name: replace(known[name], scores=offered)})
+
+
+def _scores(generator: Generator) -> dict[str, Any]:
+    begun = time.monotonic()
+    values = generator.score([LINE])[0]
+    ok = len(values) > 0 and bool(np.all(np.isfinite(values)) and np.all(values <= 1e-4))
+    each = f"{-float(values.mean()) / np.log(2):.2f} bits a token" if ok else "the values are no log-probabilities"
+    return _check("scores a line", ok, f"{each}, {time.monotonic() - begun:.2f} s")
+
+
+def _blocks(generator: Generator, prompt: str, text: str) -> dict[str, Any]:
+    """Ask again with the most frequent words of the first line blocked: none of them may come back."""
+    words = [word.strip(".,;:!?\"'()").lower() for word in text.split()]
+    frequent = sorted({w for w in words if w.isalpha()}, key=lambda w: (-words.count(w), w))[:5] or ["the", "and"]
+    begun = time.monotonic()
+    made = generator.generate([prompt] * 2, Sampling(max_new_tokens=TOKENS), Constraints(tuple(frequent)))
+    kept_out = not any(Blocklist(frequent).contains(m.text) for m in made)
+    return _check(
+        "keeps given words out", kept_out, f"{len(frequent)} words, 2 lines, {time.monotonic() - begun:.2f} s"
+    )
+
+
+def _check(name: str, ok: bool, detail: str) -> dict[str, Any]:
+    return {"name": name, "ok": bool(ok), "detail": detail}
