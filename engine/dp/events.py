@@ -13,11 +13,11 @@ from typing import Any, Literal, get_args
 
 from engine.errors import InternalError, UserError
 
-EventType = Literal["gaussian", "laplace", "pure", "zcdp", "declared", "selection"]
+EventType = Literal["gaussian", "laplace", "pure", "zcdp", "declared", "selection", "parallel"]
 Unit = Literal["record", "source"]
 Adjacency = Literal["zero-out", "replace-one"]
 Geometry = Literal["counts", "vectors"]
-FREE = ("declared", "selection")
+FREE = ("declared", "selection", "parallel")
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class Event:
     Args:
         type: `gaussian` (Poisson-sampled where `sampling_probability` < 1), `laplace`, `pure` (any pure-ε
             mechanism: sparse vector, exponential), `zcdp`, `declared` (opened without noise because it was
-            declared public; costs nothing), `selection` (choice among given candidates; no end-to-end claim).
+            declared public; costs nothing), `selection` (choice among given candidates; no end-to-end claim),
+            `parallel` (the same mechanism on units that no other part reads; paid by the first part's event).
         what: the statistic, such as `votes` or `label histogram`.
         noise_multiplier: standard deviation over sensitivity, > 0 (`gaussian`).
         epsilon: sensitivity over scale, or the pure loss, > 0 (`laplace`, `pure`, `selection`).
@@ -81,7 +82,7 @@ class Event:
 
 
 def acting(events: Iterable[Event]) -> list[Event]:
-    """Return the events that cost something: all but declared inputs and selections among given candidates."""
+    """Return the events that cost something: all but declared inputs, selections and parts paid by another."""
     return [event for event in events if event.type not in FREE]
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from engine.dp import mechanisms, votes
+from engine.dp import mechanisms, prediction, votes
 from engine.dp.events import Event, count_sensitivity, mean_sensitivity
 from engine.dp.private_data import PrivateData
 from engine.errors import InternalError
@@ -267,6 +267,43 @@ class Mechanisms:
             return mechanisms.noisy_argmax(table, float(epsilon or 0.0)).astype(np.float64)
 
         return self._output(key, request, event, choose, opens=False).astype(np.int64)
+
+    def private_logits(
+        self,
+        turn: int,
+        cell: int,
+        cells: Sequence[prediction.Cell],
+        model: prediction.TokenModel,
+        asked: prediction.Prediction,
+        *,
+        fingerprint: str,
+    ) -> NDArray[np.int64]:
+        """Return the tokens of one text that a batch of private records had a say in.
+
+        The first batch pays each turn for all of them: they read disjoint units.
+
+        Args:
+            turn: which text of every batch. cell: which of `cells`, all batches of the run. model: a language model
+                with its prompts. asked: public settings. fingerprint: digest of model and prompts.
+        """
+        prediction.check_disjoint(cells)
+        whom = {"unit": self.unit, "adjacency": self.adjacency}
+        paid, pays = f"text/{turn}/0", cell == 0
+        event = (prediction.event_of if pays else prediction.parallel_of)(asked, whom)
+        table = digest([asdict(one) for one in cells])
+        request = self._request(
+            "private logits", event, settings=asdict(asked), cells=table, cell=cell, fingerprint=fingerprint
+        )
+        if not pays:
+            first = self._outputs.load(paid)
+            if first is None or first.request["cells"] != table or first.request["settings"] != request["settings"]:
+                raise InternalError(f"{paid!r} has not been drawn with these settings; nothing pays for this text")
+
+        def draw(data: PrivateData) -> NDArray[np.float64]:
+            texts = cells[cell].rows(data, asked.rows)
+            return prediction.draw_text(texts, model, asked, cells[cell].slots).astype(np.float64)
+
+        return self._output(f"text/{turn}/{cell}", request, event, draw).astype(np.int64)
 
     def _bound(self) -> PrivateData:
         if self._data is None:

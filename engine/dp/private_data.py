@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.corpus.keyed import keyed_order
+from engine.corpus.keyed import keyed_order, keyed_uniform
 from engine.dp import votes
 from engine.errors import InternalError
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ORDER = "private record order"
+_PLACE = "private prediction batch"
 
 
 class PrivateData:
@@ -54,6 +55,9 @@ class PrivateData:
         self._texts = [str(records["text"].iloc[i]) for i in kept]
         self._labels = [None if _missing(value) else str(value) for value in records["label"].iloc[kept]]
         self._unit_of = np.array(unit_of, dtype=np.int64)
+        names = _unit_names(records, self.unit)
+        self._owners, self._key = [names[i] for i in kept], order_key
+        self._places: NDArray[np.float64] | None = None
         self.units = max(there, units or 0)
 
     def open(self) -> PrivateData:
@@ -73,6 +77,20 @@ class PrivateData:
         """Return each record's label."""
         self._check()
         return self._labels
+
+    @property
+    def texts(self) -> list[str]:
+        """Return each record's text."""
+        self._check()
+        return self._texts
+
+    @property
+    def places(self) -> NDArray[np.float64]:
+        """Return a number in [0, 1) a record by keyed hash of its unit's name alone: it splits units into batches."""
+        self._check()
+        if self._places is None:
+            self._places = np.array([keyed_uniform(self._key, _PLACE, name) for name in self._owners], dtype=float)
+        return self._places
 
     def lengths(self, measure: Callable[[str], int] | None) -> NDArray[np.int64]:
         """Return each record's length by a public measure; words by default."""
@@ -97,10 +115,7 @@ class PrivateData:
 def _capped(records: pd.DataFrame, unit: str, cap: int, key: bytes) -> tuple[list[int], list[int], int]:
     """Return the positions of kept records, each one's unit, and how many units there are."""
     ids = [str(value) for value in records["record_id"]]
-    names = [f"record/{name}" for name in ids]
-    if unit == "source":
-        sources = records["source_id"]
-        names = [own if _missing(source) else f"source/{source}" for own, source in zip(names, sources)]
+    names = _unit_names(records, unit)
     numbers: dict[str, int] = {}
     taken: dict[str, int] = {}
     kept, unit_of = [], []
@@ -112,6 +127,13 @@ def _capped(records: pd.DataFrame, unit: str, cap: int, key: bytes) -> tuple[lis
             kept.append(position)
             unit_of.append(numbers[name])
     return kept, unit_of, len(numbers)
+
+
+def _unit_names(records: pd.DataFrame, unit: str) -> list[str]:
+    names = [f"record/{name}" for name in records["record_id"]]
+    if unit == "record":
+        return names
+    return [own if _missing(source) else f"source/{source}" for own, source in zip(names, records["source_id"])]
 
 
 def _missing(value: object) -> bool:

@@ -23,6 +23,7 @@ REGISTRY: tuple[tuple[str, str, str], ...] = (
     ("public", "engine.methods.public", "PublicMethod"),
     ("aug-pe", "engine.methods.aug_pe", "AugPeMethod"),
     ("dpga", "engine.methods.dpga", "DpgaMethod"),
+    ("private-prediction", "engine.methods.private_prediction", "PrivatePredictionMethod"),
     ("rpsg", "engine.methods.rpsg", "RpsgMethod"),
     ("rpsg-public", "engine.methods.rpsg_public", "RpsgPublicMethod"),
 )

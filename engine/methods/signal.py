@@ -35,6 +35,10 @@ def vote_signal(request: Mapping[str, Any], embedder: Embedder) -> dict[str, Any
         request: public quantities: `method`, `parameters`, `facts`, `noise` (a statistic's levels), `epsilon`, `delta`.
         embedder: of the run.
     """
+    if request["method"] == "private-prediction":
+        from engine.methods.private_prediction_claim import figures
+
+        return figures(request)
     noise, facts, parameters = request["noise"], request["facts"], request["parameters"]
     rows: list[dict[str, str]] = []
     advice: list[str] = []

@@ -87,15 +87,17 @@ class RunOutputs:
         reservation = reservations.open_reservation(connection, self._run_id)
         free = not acting([event])
         if reservation is None:
-            if not free:
+            if not free or event.type == "parallel":
                 raise InternalError("a mechanism drew an output without a reservation in the ledger")
             kind, sentence = "touch", "Opened as declared public; no noise was added."
         else:
             self._covered(connection, reservation, event)
             kind = "spend"
-            sentence = (
-                "Opened as declared public; no noise was added." if free else "Drawn within the run's reservation."
-            )
+            sentence = "Drawn within the run's reservation."
+            if event.type == "parallel":
+                sentence = "Drawn from units that no other part reads; paid by the line of the first part."
+            elif free:
+                sentence = "Opened as declared public; no noise was added."
         ledger_lines.write(
             connection,
             self._key,

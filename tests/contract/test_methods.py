@@ -25,10 +25,13 @@ QUICK = {
     "public": {"words": 12},
     "aug-pe": {"rounds": 2, "variations": 2, "words": 12},
     "dpga": {"rounds": 2, "population": 12, "longest": 60, "keyword_count": 4, "words": 12},
+    "private-prediction": {"batch_size": 4, "texts_a_batch": 6, "tokens": 12, "record_tokens": 24},
     "rpsg": {"oversampling": 2, "candidates": 2, "minimum_tokens": 4, "maximum_tokens": 24, "epochs": 1}
     | {"similarity_keep": 0.9, "nll_keep": 0.9},
     "rpsg-public": {"candidates": 2, "words": 12, "epochs": 1, "nll_keep": 0.8},
 }
+# What a plan needs besides for ten texts out of a hundred units.
+PLANNED = {"private-prediction": {"texts_a_batch": 10}}
 NEEDS = {"generator", "operators", "embedder", "detector", "spans", "instruct", "train", "logits"}
 
 
@@ -129,7 +132,7 @@ def test_guarantee_says_no_more_than_its_kind(method_id):
 @pytest.mark.parametrize("method_id", method_ids())
 def test_plan_grows_with_the_count(method_id):
     method = get_method(method_id)
-    parameters = parse_parameters(method.spec, None)
+    parameters = parse_parameters(method.spec, PLANNED.get(method_id))
     small, large = (method.plan(parameters, FACTS, count) for count in (10, 1000))
     assert small.outputs == 10
     assert large.seconds > small.seconds > 0
