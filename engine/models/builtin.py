@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
-LM_CAPABILITIES = frozenset({"logprobs", "block_tokens", "train"})
+LM_CAPABILITIES = frozenset({"logits", "logprobs", "block_tokens", "train"})
 """What the built-in language model can do; here, where nothing heavy is imported."""
 
 SECONDS_A_TOKEN = 1 / 2000

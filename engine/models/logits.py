@@ -111,9 +111,7 @@ class BuiltinLogits:
 
     def prefixes(self, rows: Sequence[Sequence[int]], *, width: int, room: int, block: int) -> Prefixes:
         """Return the rows read by the network."""
-        return Blocks(
-            [_BuiltinBlock(self._net, part, width, room, block) for part in _parts(rows, block)], len(rows), block
-        )
+        return Blocks([_BuiltinBlock(self._net, part, width, room, block) for part in parts(rows, block)], len(rows))
 
 
 class _BuiltinBlock:
@@ -126,7 +124,7 @@ class _BuiltinBlock:
 
         self._net, self._torch = net, torch
         self._device = net.embed_tokens.weight.device
-        ids, real = _padded(rows, width, block)
+        ids, real = padded(rows, width, block)
         self._positions = torch.tensor(np.maximum(np.cumsum(real, axis=1) - 1, 0), device=self._device)
         there = torch.tensor(real, device=self._device)
         causal = torch.ones(width, width, dtype=torch.bool, device=self._device).tril()
@@ -162,9 +160,8 @@ class Blocks:
         blocks: what gives `logits()` (block, V) and takes `append(token)`. rows: how many are real.
     """
 
-    def __init__(self, blocks: Sequence[Any], rows: int, block: int) -> None:
+    def __init__(self, blocks: Sequence[Any], rows: int) -> None:
         self._blocks, self._rows = list(blocks), rows
-        self._block = block
 
     def logits(self) -> NDArray[np.float32]:
         """Return next-token logits (rows, V)."""
@@ -189,11 +186,12 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _parts(rows: Sequence[Sequence[int]], block: int) -> list[Sequence[Sequence[int]]]:
+def parts(rows: Sequence[Sequence[int]], block: int) -> list[Sequence[Sequence[int]]]:
+    """Return the rows of each block."""
     return [rows[at : at + block] for at in range(0, len(rows), block)]
 
 
-def _padded(rows: Sequence[Sequence[int]], width: int, block: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def padded(rows: Sequence[Sequence[int]], width: int, block: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return ids (block, width) padded on the left, and which places are real."""
     ids, real = np.zeros((block, width), dtype=np.int64), np.zeros((block, width), dtype=bool)
     for i, row in enumerate(rows):
@@ -213,6 +211,10 @@ def logit_source(generator: Any) -> LogitSource:
         return source
     if hasattr(generator, "net") and hasattr(generator, "tokenizer"):
         return BuiltinLogits(generator)
+    if hasattr(generator, "model") and hasattr(generator, "encoder_decoder"):
+        from engine.models.logits_local import LocalLogits
+
+        return LocalLogits(generator)
     raise UserError(
         f"model {getattr(generator, 'id', 'unknown')!r} does not give next-token logits, which private prediction "
         "needs: take the built-in model or a local one"

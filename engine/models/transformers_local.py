@@ -74,7 +74,7 @@ class TransformersGenerator:
         self.chat = bool(self.tokenizer.chat_template) and self.prompts == "instruct"
         self.context = self.facts.context
         self._around = len(self._templated("")) if self.chat else SPARE_TOKENS
-        found = {"logprobs", "block_tokens"}
+        found = {"logprobs", "block_tokens"} | (set() if self.encoder_decoder else {"logits"})
         self.capabilities = frozenset(found | ({"instruct"} if self.prompts == "instruct" else set()))
         self.halved = 0
         self._cancelled: Callable[[], bool] = lambda: False

@@ -8,6 +8,7 @@ from engine.errors import UserError
 from engine.models.builtin_lm import load_builtin_generator
 from engine.models.logits import BLOCK, PromptedModel, logit_source
 from engine.models.operators_builtin import BuiltinOperators
+from tests.models.tiny_models import make_chat, make_t5
 
 TEXTS = ["The parcel came late and wet.", "I cannot log in.", "Refund my ticket, please, as agreed on the phone."] * 7
 STEPS = [400, 900, 321]
@@ -80,3 +81,44 @@ def test_texts_too_long_for_the_context_are_refused(source):
 def test_a_model_without_logits_is_refused():
     with pytest.raises(UserError, match="logits"):
         logit_source(object())
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    from engine.models.transformers_local import TransformersGenerator
+
+    folder = make_chat(tmp_path_factory.mktemp("models") / "chat")
+    return TransformersGenerator(folder, "folder:chat", dtype=torch.float32)
+
+
+def test_a_local_model_steps_like_its_forward_pass_and_keeps_rows_apart(local):
+    source = logit_source(local)
+    assert "logits" in local.capabilities
+    model = PromptedModel(source, lambda record: f"Rewrite: {record or ''}", record_tokens=12, room=8)
+    tokens = [70, 81, 92]
+
+    def follow(texts):
+        prefixes = model.start(texts)
+        found = [prefixes.logits()]
+        for token in tokens:
+            prefixes.append(token)
+            found.append(prefixes.logits())
+        return np.stack(found)
+
+    whole = follow(TEXTS)
+    ids = torch.tensor([[*model._private(TEXTS[0]), *tokens]])
+    with torch.inference_mode():
+        plain = local.model(input_ids=ids).logits[0].float().numpy()
+    assert whole[:, 0] == pytest.approx(plain[-len(tokens) - 1 :], abs=1e-4)
+    assert np.array_equal(follow(TEXTS[1:]), whole[:, 1:])
+    assert follow([None]).shape == (4, 1, len(source.allowed))
+    assert "<reply>" in local.tokenizer.decode(model._public)
+
+
+def test_a_model_with_an_encoder_is_refused(tmp_path):
+    from engine.models.transformers_local import TransformersGenerator
+
+    held = TransformersGenerator(make_t5(tmp_path / "t5"), "folder:t5", dtype=torch.float32)
+    assert "logits" not in held.capabilities
+    with pytest.raises(UserError, match="encoder"):
+        logit_source(held)
