@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from engine import commands
+from engine.commands_models import ARGUMENTS
 from engine.errors import UnderstudyError
 
 
@@ -41,6 +42,7 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
         (("--epsilon",), {"type": float, "help": "privacy budget"}),
         (("--delta",), {"type": float, "help": "failure probability"}),
     ]
+    model = (("--model",), {"default": "builtin", "help": "model id, see `models`"})
     unit = (("--unit",), {"choices": ("record", "source"), "default": "record", "help": "who is protected"})
     return {
         "import": (
@@ -69,6 +71,7 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
             [corpus, (("--gold",), {"action": "store_true", "help": "compare with the gold spans"}), no_wait],
         ),
         "methods": ("list synthesis methods", []),
+        "models": ("list, add and test language models", ARGUMENTS),
         "guarantee": (
             "state what a method promises",
             [
@@ -81,7 +84,7 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
                 (("--labels",), {"type": int, "default": 0, "help": "number of labels"}),
             ],
         ),
-        "plan": ("say what a run would cost", [corpus, method, settings, count, *budget]),
+        "plan": ("say what a run would cost", [corpus, method, settings, count, *budget, model]),
         "ledger": (
             "print the budget of the people behind a corpus and every line of its use",
             [
@@ -101,7 +104,7 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
                 settings,
                 count,
                 *budget,
-                (("--model",), {"default": "builtin", "help": "model id"}),
+                model,
                 (("--seed",), {"type": int, "default": 0, "help": "seed of everything but mechanism noise"}),
                 no_wait,
             ],

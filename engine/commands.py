@@ -15,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.commands_models import models
 from engine.commands_study import study
 from engine.errors import UnderstudyError, UserError
 
@@ -204,7 +205,9 @@ def plan(options: Namespace) -> dict[str, Any]:
     """Print what a run would cost, also of the budget."""
     workspace, parameters = _open(options), _budget(options, parse_settings(options.set))
     workspace.wait_guarantee(options.method, corpus_id=options.corpus, parameters=parameters)
-    return workspace.plan(options.corpus, options.method, count=options.count, parameters=parameters)
+    return workspace.plan(
+        options.corpus, options.method, count=options.count, parameters=parameters, model=options.model
+    )
 
 
 def ledger(options: Namespace) -> dict[str, Any]:
@@ -384,6 +387,7 @@ VERBS: dict[str, Callable[[Namespace], dict[str, Any]]] = {
     "delete": delete,
     "detect": detect,
     "methods": methods,
+    "models": models,
     "guarantee": guarantee,
     "plan": plan,
     "ledger": ledger,

@@ -125,7 +125,7 @@ def test_shards_are_read(tmp_path):
 
 def test_chat_model_follows_its_template(chat_folder):
     one = opened(chat_folder)
-    assert one.capabilities == {"instruct", "logprobs", "block_tokens"}
+    assert one.capabilities >= {"instruct", "logprobs", "block_tokens"}
     ids = one._encode("hello", 10)
     assert one.tokenizer.decode(ids) == "<user>hello</user><reply>"
     long = one._encode("hello " * 500, 50)

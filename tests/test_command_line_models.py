@@ -1,0 +1,64 @@
+"""The verb `models`: JSON on stdout, refusals on stderr with exit status 1, keys never printed."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+
+from engine.__main__ import main
+from engine.workspace import open_workspace
+from tests.models.tiny_models import make_chat
+
+KEY = "sk-command-314159"
+WHY = "Agreed in contract 7 with the computing centre."
+
+
+@pytest.fixture
+def verb(workspace_path, capsys):
+    def do(*arguments: str, expect: int = 0):
+        assert main(["--workspace", str(workspace_path), "models", *arguments]) == expect
+        shown = capsys.readouterr()
+        assert KEY not in shown.out + shown.err
+        return json.loads(shown.out) if expect == 0 else shown.err
+
+    yield do
+    opened = open_workspace(workspace_path)
+    opened.stop_worker()
+    opened.close()
+
+
+def test_list_inspect_import_remove(verb, tmp_path):
+    folder = make_chat(tmp_path / "Tiny")
+    assert [model["id"] for model in verb()["models"]] == ["builtin"]
+    assert verb("inspect", str(folder))["licence"] == "apache-2.0"
+    assert verb("import", str(folder))["id"] == "folder:tiny"
+    assert {"block_tokens", "instruct", "logprobs"} <= set(verb("list")["models"][1]["capabilities"])
+    assert "not a safetensors" in verb("import", str(_broken(folder)), "--as", "other", expect=1)
+    assert verb("remove", "folder:tiny") == {"removed": "folder:tiny"}
+    assert "cannot be removed" in verb("remove", "builtin", expect=1)
+
+
+def _broken(folder):
+    (folder / "model.safetensors").write_bytes(b"\x80\x04")
+    return folder
+
+
+def test_endpoint_and_consent(verb, workspace_path, monkeypatch):
+    corpus = open_workspace(workspace_path).import_sample("support_tickets").id
+    assert "--set model=" in verb("endpoint", "far", "--set", "url=https://models.example.com/v1", expect=1)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(KEY + "\n"))
+    asked = ("--set", "url=https://models.example.com/v1", "--set", "model=big", "--set", "concurrency=2")
+    assert verb("endpoint", "far", *asked, "--key-stdin")["local"] is False
+    assert open_workspace(workspace_path).endpoints()["far"].key_source == "file"
+    assert "will be sent over the network to models.example.com:443" in verb(
+        "consent", "far", "--corpus", corpus, expect=1
+    )
+    given = ("consent", "far", "--corpus", corpus, "--text", WHY, "--host")
+    assert "typed as" in verb(*given, "example.com", expect=1)
+    assert verb(*given, "models.example.com:443")["who"] == "command line"
+    assert verb("withdraw", "far", "--corpus", corpus) == {"cancelled": 0}
+    assert "no consent" in verb("withdraw", "far", "--corpus", corpus, expect=1)
+    assert main(["--workspace", str(workspace_path), "plan", corpus, "--method", "public", "--model", "nothing"]) == 0
