@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pandas as pd
 import pytest
 
 from engine.corpus.samples import load_sample
+from engine.errors import UserError
+from engine.jobs.studies import StudyContext, get_study
+from engine.jobs.studies.base import TABLE_NAME
 from engine.jobs.studies.control_measures import compared, gold_passages, interval, mauve, perplexity, summary
 from engine.jobs.studies.control_tables import ControlCodesParameters, Inputs, detected, study, variants
 from engine.methods.base import Context
@@ -88,7 +92,10 @@ def test_a_small_study_measures_each_run(inputs):
     )
     steps = list(study(p, inputs))
     assert [(s.done, s.total) for s in steps] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    rest = list(study(p, inputs, before=steps[1].tables))  # a stopped study goes on where it was
+    assert [(s.done, s.total) for s in rest] == [(3, 4), (4, 4)]
     runs_table = steps[-1].tables["runs"]
+    pd.testing.assert_frame_equal(rest[-1].tables["runs"], runs_table)
     assert runs_table.groupby("variant").size().to_dict() == {"icl": 2, "control-icl-blocked": 2}
     assert runs_table[["pipp", "elp", "rouge_2", "rouge_l"]].notna().all().all()
     counts = steps[-1].tables["counts"]
@@ -112,3 +119,23 @@ def test_tuning_on_text_of_the_kind_lowers_perplexity(inputs):
     generator = inputs.context.generator
     assert perplexity(generator, texts, unseen, 1) < perplexity(generator, [], unseen, 1)
     assert math.isnan(mauve(inputs.embedder, texts, unseen, 1))  # 10 texts are too few
+
+
+def test_the_study_is_offered_and_hands_on_its_tables(inputs):
+    found = get_study("control-codes")
+    p = found.spec.parameters(methods=("icl",), count=2, repeats=2, utility=False, minimum_tokens=4)
+    holdout = inputs.unseen
+    spans = inputs.context.spans
+    context = StudyContext(
+        run=dataclasses.replace(inputs.context, embedder=inputs.embedder, spans=spans),
+        holdout=holdout,
+        holdout_spans=spans.iloc[:0],
+        parameters=p,
+    )
+    steps = list(found.run(context))
+    assert [(s.done, s.total) for s in steps] == [(1, 2), (2, 2)]
+    assert all(TABLE_NAME.fullmatch(name) for name in steps[-1].tables)
+    rest = list(found.run(dataclasses.replace(context, state=steps[0].state, tables=steps[0].tables)))
+    assert [(s.done, s.total) for s in rest] == [(2, 2)]
+    with pytest.raises(UserError, match="run detect"):
+        list(found.run(dataclasses.replace(context, run=dataclasses.replace(context.run, spans=spans.iloc[:0]))))

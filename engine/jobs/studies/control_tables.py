@@ -7,8 +7,9 @@ leaks are counted on the accepted spans either way, as in its section 3.3.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any, Literal
 
 import pandas as pd
@@ -27,12 +28,11 @@ from engine.jobs.studies.control_measures import (
 )
 from engine.methods.base import Context
 from engine.models.contracts import Detector, Embedder
-from engine.pii.control_codes import Which
 
 METHODS = ("icl", "control-icl", "control-icl-blocked", "control-prefix", "control-prefix-masked")
 _ENOUGH = 0.5  # score from which a detected span counts where identifiers are not known
 _EVERY_PART = 1000
-_REFERENCES = "reference: real text"
+REFERENCE = "real training text"
 
 
 class ControlCodesParameters(BaseModel):
@@ -102,41 +102,57 @@ def study(
     p: ControlCodesParameters,
     inputs: Inputs,
     batch: Callable[[str, int, int], None] = lambda stage, done, total: None,
+    before: Mapping[str, pd.DataFrame] | None = None,
 ) -> Iterator[Progress]:
     """Yield the tables after each run of a variant; repeats go round all variants, so that a stop leaves whole rounds.
 
     Args:
         p: what to run. inputs: what to read.
         batch: told stage, texts done and in all within a run.
+        before: tables of an earlier, stopped study with the same parameters; its runs are not made again.
     """
     gold = gold_passages(inputs.context.records, inputs.context.spans, p.identifiers)
     unseen = [x.text for x in gold_passages(inputs.unseen, inputs.context.spans, p.identifiers, _EVERY_PART)]
     context = dataclasses.replace(inputs.context, count=p.count)
     if p.entities == "unknown":
         context = dataclasses.replace(context, spans=detected(context.records, inputs.detector))
-    rows: list[dict[str, Any]] = []
-    counts: list[dict[str, Any]] = []
+    rows, counts = (_rows(before, name) for name in ("runs", "counts"))
     chosen = variants(p)
+    made_before = {(row["variant"], int(row["repeat"])) for row in rows}
     total = len(chosen) * p.repeats
-    if p.utility:
-        rows += _references(inputs, [x.text for x in gold], unseen, p.repeats, p.count)
+    if p.utility and (REFERENCE, 0) not in made_before:
+        batch("measuring real text", 0, 1)
+        rows += _references(inputs, [x.text for x in gold], unseen, p)
     for repeat in range(p.repeats):
         for variant in chosen:
+            if (variant.name, repeat) in made_before:
+                continue
             if context.cancelled():
                 return
             stage = f"{variant.name}, run {repeat + 1}"
-            made = make(variant, context, repeat, lambda done, whole, s=stage: batch(s, done, whole))  # type: ignore[misc]
+            made = make(variant, context, repeat, _told(batch, stage))
             if len(made.texts) < p.count:
                 return  # cancelled inside a run: a part of it is not measured
             row: dict[str, Any] = {"variant": variant.name, "repeat": repeat, **leaks(made, gold)}
             if p.utility:
+                batch(f"{stage}: measuring", p.count, p.count)
                 row |= usefulness(inputs, made.texts, unseen, repeat)
             rows.append(row)
             counts += [
                 {"variant": variant.name, "repeat": repeat, "what": what, "count": count}
                 for what, count in [*made.funnel.items(), ("tried again", sum(made.retries.values()))]
             ]
-            yield Progress(len([r for r in rows if r["variant"] != _REFERENCES]), total, stage, tables(rows, counts))
+            done = len([r for r in rows if r["variant"] != REFERENCE])
+            yield Progress(done, total, stage, tables(rows, counts))
+
+
+def _told(batch: Callable[[str, int, int], None], stage: str) -> Callable[[int, int], None]:
+    return lambda done, total: batch(stage, done, total)
+
+
+def _rows(before: Mapping[str, pd.DataFrame] | None, name: str) -> list[dict[str, Any]]:
+    frame = (before or {}).get(name)
+    return [] if frame is None else [{str(k): v for k, v in row.items()} for row in frame.to_dict(orient="records")]
 
 
 def usefulness(inputs: Inputs, texts: Sequence[str], unseen: Sequence[str], repeat: int) -> dict[str, float]:
@@ -150,15 +166,13 @@ def usefulness(inputs: Inputs, texts: Sequence[str], unseen: Sequence[str], repe
 
 
 def _references(
-    inputs: Inputs, real: Sequence[str], unseen: Sequence[str], repeats: int, count: int
+    inputs: Inputs, real: Sequence[str], unseen: Sequence[str], p: ControlCodesParameters
 ) -> list[dict[str, Any]]:
     """Return what as many real training passages give: the level that synthetic text is held against."""
-    from random import Random
-
     rows = []
-    for repeat in range(repeats):
-        texts = Random(repeat).sample(list(real), min(count, len(real)))
-        rows.append({"variant": _REFERENCES, "repeat": repeat, **usefulness(inputs, texts, unseen, repeat)})
+    for repeat in range(p.repeats):
+        texts = Random(repeat).sample(list(real), min(p.count, len(real)))
+        rows.append({"variant": REFERENCE, "repeat": repeat, **usefulness(inputs, texts, unseen, repeat)})
     return rows
 
 
@@ -182,8 +196,5 @@ def tables(rows: Sequence[dict[str, Any]], counts: Sequence[dict[str, Any]]) -> 
     names = set(runs["variant"])
     found = {"runs": runs, "summary": summary(runs), "counts": pd.DataFrame(list(counts))}
     if {"control-prefix", "control-prefix-masked"} <= names:
-        found["masked against plain"] = compared(runs, "control-prefix-masked", "control-prefix", held)
+        found["masked_against_plain"] = compared(runs, "control-prefix-masked", "control-prefix", held)
     return found
-
-
-__all__ = ["METHODS", "ControlCodesParameters", "Inputs", "Progress", "Which", "study", "tables", "variants"]
