@@ -62,7 +62,7 @@ class StudyStation(DoctorStation):
         """Queue a study and return its job id; its tables are internal.
 
         Raises:
-            UserError: a parameter breaks a rule, spans are needed and the corpus has none, or the model may not be used.
+            UserError: a parameter breaks a rule, spans are needed and missing, or the model may not be used.
         """
         from engine.jobs.studies import get_study
         from engine.jobs.studies.base import parse

@@ -36,11 +36,15 @@ def method_ids() -> tuple[str, ...]:
 
 @cache
 def get_method(method_id: str) -> Method:
-    """Return the method with this id.
+    """Return the method with this id; `filter:ID` is the method ID with the filter behind it.
 
     Raises:
         UserError: there is no such method.
     """
+    if method_id.startswith("filter:"):
+        from engine.methods.filter_around import wrap
+
+        return wrap(get_method(method_id.removeprefix("filter:")))
     for known, module, attribute in REGISTRY:
         if known == method_id:
             method: Method = getattr(import_module(module), attribute)()

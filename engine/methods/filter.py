@@ -1,7 +1,7 @@
 """The three-stage filter: placeholders in, constrained generation, similarity and detection out.
 
 Source: Mohammed 2025, "Privacy-Aware Synthetic Data Generation", section 4.1; the default
-parameters are the configuration "All Filters" of its Table 1.
+parameters are the configuration "All Filters" of its Table 1; `filter_presets` has the other six.
 """
 
 from __future__ import annotations
@@ -9,63 +9,34 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
 from engine.methods.domains import DOMAINS, guess_domain
-from engine.methods.filter_stages import PostFilter, SensitiveItems, prefilter
+from engine.methods.filter_parts import post_filter, surrogates
+from engine.methods.filter_presets import FilterParameters
+from engine.methods.filter_stages import detected, placeholders, prefilter
 from engine.models.builtin import SECONDS_A_TOKEN
 from engine.models.contracts import Constraints, Sampling
 from engine.pii.sentences import sentence_bounds
 from engine.pii.spans import Span
+from engine.pii.unknown import rare_sequences
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from engine.dp.accountant import Accountant
 
-_TABLE_1 = "Mohammed 2025, Table 1, All Filters"
 _TOKENS_A_WORD = 1.6
 _SEGMENT = 110  # words a model call; longer records are generated piece by piece, cut at sentence ends
 _SECONDS_A_RECORD = 0.02  # detection and embedding of one output
 _TINY = 3  # words; shorter outputs are unusable
-
-
-class FilterParameters(BaseModel):
-    """Settings of the three stages."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    operator: Literal["rephrase", "expand"] = Field(
-        "expand",
-        description="How the model is asked: from an outline of the record (expand) or to reword it (rephrase).",
-    )
-    domain: Literal["auto", "clinical", "legal", "social", "reviews", "generic"] = Field(
-        "auto", description="Kind of text; auto guesses it from everyday vocabulary."
-    )
-    temperature: float = Field(0.8, gt=0, le=2, description=f"Randomness of generation ({_TABLE_1}).")
-    top_k: int = Field(50, ge=1, le=1000, description=f"Tokens considered at each step ({_TABLE_1}).")
-    top_p: float = Field(0.95, gt=0, le=1, description=f"Probability mass considered at each step ({_TABLE_1}).")
-    repetition_penalty: float = Field(1.2, ge=1, le=2, description=f"Penalty on tokens already used ({_TABLE_1}).")
-    blocked: tuple[str, ...] = Field(
-        (), description="Words or phrases that must never be generated; the record's own direct identifiers always are."
-    )
-    threshold: float = Field(
-        0.92, gt=0, le=1, description=f"Cosine similarity from which a sentence counts as a known item ({_TABLE_1})."
-    )
-    action: Literal["redact", "drop"] = Field(
-        "redact",
-        description=f"What happens to a sentence too near a known item: redact it or drop the output ({_TABLE_1}).",
-    )
-    minimum_score: float = Field(
-        0.5, ge=0, le=1, description="Lowest detection score the second and the last detection pass act on."
-    )
 
 
 @dataclass(frozen=True)
@@ -75,6 +46,7 @@ class _Batch:
     rows: pd.DataFrame
     spans: list[list[Span]]
     redacted: list[str]
+    flagged: int = 0
 
 
 class FilterMethod:
@@ -95,9 +67,18 @@ class FilterMethod:
 
     def guarantee(self, parameters: BaseModel, facts: Facts, accountant: Accountant | None = None) -> Guarantee:
         """Return the statement that there is no formal guarantee."""
+        assert isinstance(parameters, FilterParameters)
+        if parameters.pre == "none" and parameters.post == "none" and not parameters.reapply:
+            return Guarantee(
+                kind="none",
+                sentence="No guarantee at all: nothing is filtered, and the model sees the records as they are.",
+                unit=facts.unit,
+            )
+        where = "after" if parameters.pre == "none" else "before"
+        where = "before and after" if parameters.pre != "none" and parameters.reapply else where
         return Guarantee(
             kind="heuristic",
-            sentence="No formal guarantee: identifiers that were found are removed before and after generation, but "
+            sentence=f"No formal guarantee: identifiers that were found are removed {where} generation, but "
             "what was not found, and the story a text tells, can still point to a person.",
             unit=facts.unit,
             assumptions=("Every identifying mention was found by the detector or by the reviewer.",),
@@ -152,26 +133,17 @@ class _FilterRun:
         if self.domain == "auto":
             self.domain = guess_domain(context.records["text"])
         assert self.domain in DOMAINS
-        assert context.embedder is not None
-        assert context.detector is not None
-        self.post = PostFilter(
-            context.embedder,
-            context.detector,
-            SensitiveItems(self._known_items()),
-            self.parameters.threshold,
-            self.parameters.action,
-            self.parameters.minimum_score,
-        )
+        self.replace = surrogates(context) if self.parameters.pre == "surrogates" else placeholders
+        self.unknown = self._unknown() if self.parameters.flag_unknown != "off" else {}
+        self.post = post_filter(context, self.parameters, self.replace)
 
-    def _known_items(self) -> NDArray[np.float32]:
-        """Embed the distinct direct identifiers of the training part."""
-        frame = self.context.spans[self.context.spans["identifier_type"] == "direct"]
-        texts = dict(zip(self.context.records["record_id"], self.context.records["text"], strict=True))
-        columns = (frame["record_id"], frame["start"], frame["end"])
-        values = {texts[r][s:e].strip().casefold() for r, s, e in zip(*columns, strict=True) if r in texts}
-        values.discard("")
-        assert self.context.embedder is not None
-        return self.context.embedder.embed(sorted(values)) if values else np.zeros((0, 1), dtype=np.float32)
+    def _unknown(self) -> dict[str, list[Span]]:
+        """Return what looks like an identifier in one unit alone and was not accepted, by record."""
+        records = self.context.records
+        ids = [str(record_id) for record_id in records["record_id"]]
+        units = [u if isinstance(u, str) else r for u, r in zip(records["source_id"], ids, strict=True)]
+        known = [self._record_spans(record_id) for record_id in ids]
+        return dict(zip(ids, rare_sequences(list(records["text"]), units, known), strict=True))
 
     def _record_spans(self, record_id: str) -> list[Span]:
         frame = self.spans.get(record_id)
@@ -187,9 +159,22 @@ class _FilterRun:
         size = len(self.context.records)
         rows = self.context.records.iloc[[(position + i) % size for i in range(wanted)]]
         spans = [self._record_spans(str(record_id)) for record_id in rows["record_id"]]
+        texts, flagged = list(rows["text"]), 0
+        if self.parameters.flag_unknown != "off":
+            unknown = [self.unknown[str(record_id)] for record_id in rows["record_id"]]
+            flagged = sum(map(len, unknown))
+            if self.parameters.flag_unknown == "redact":
+                spans = [[*known, *more] for known, more in zip(spans, unknown, strict=True)]
+        if self.parameters.pre == "none":
+            return _Batch(rows, spans, texts, flagged)
         assert self.context.detector is not None
-        redacted = prefilter(list(rows["text"]), spans, self.context.detector, self.parameters.minimum_score)
-        return _Batch(rows, spans, [entry.text for entry in redacted])
+        score = self.parameters.minimum_score
+        if self.parameters.pre == "placeholders":
+            redacted = [entry.text for entry in prefilter(texts, spans, self.context.detector, score)]
+        else:  # both passes before replacing: a surrogate would be found, and replaced, a second time
+            second = detected(texts, self.context.detector, score)
+            redacted = [self.replace(t, [*a, *b]) for t, a, b in zip(texts, spans, second, strict=True)]
+        return _Batch(rows, spans, redacted, flagged)
 
     def batch(self, position: int, wanted: int) -> tuple[list[SyntheticRecord], dict[str, int], dict[str, Any]]:
         """Return the kept records, funnel counts and diagnostics of one batch."""
@@ -213,7 +198,10 @@ class _FilterRun:
             "kept": len(records),
         }
         similarities, self.post.similarities[:] = list(self.post.similarities), []
-        return records, funnel, {"replaced_after_generation": replaced, "nearest_sensitive_item": similarities}
+        diagnostics = {"replaced_after_generation": replaced, "nearest_sensitive_item": similarities}
+        if self.parameters.flag_unknown != "off":
+            diagnostics["unknown_sequences_flagged"] = batch.flagged
+        return records, funnel, diagnostics
 
     def _generate(self, batch: _Batch, position: int) -> list[str]:
         """Return one generated text a record, its segments joined by line breaks."""
@@ -245,8 +233,10 @@ class _FilterRun:
         return ["\n".join(filter(None, [next(texts) for _ in pieces])) for pieces in segments]
 
     def _blocked(self, batch: _Batch) -> tuple[str, ...]:
-        """Return the custodian's list and every direct identifier of the batch's records."""
+        """Return the custodian's list and, where wanted, every direct identifier of the batch's records."""
         values = dict.fromkeys(self.parameters.blocked)
+        if not self.parameters.block_identifiers:
+            return tuple(values)
         for text, spans in zip(batch.rows["text"], batch.spans, strict=True):
             values.update({text[s.start : s.end]: None for s in spans if s.identifier_type == "direct"})
         return tuple(value for value in values if value.strip())

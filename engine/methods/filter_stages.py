@@ -7,7 +7,7 @@ Privacy posture: sensitive items live in memory for the length of a run; nothing
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.models.contracts import Detector, Embedder
+from engine.pii.content_type import ContentType, content_type
 from engine.pii.redactors import redact
 from engine.pii.sentences import sentence_bounds
 from engine.pii.spans import Span
@@ -22,6 +23,12 @@ from engine.pii.spans import Span
 PLACEHOLDER = re.compile(r"\[[A-Z][A-Z_ ]*(?: \d+)?\]")
 SIMILAR = "[REDACTED]"
 _BLOCK = 4096
+Replace = Callable[[str, Sequence[Span]], str]
+
+
+def placeholders(text: str, spans: Sequence[Span]) -> str:
+    """Return the text with typed placeholders for the spans."""
+    return redact(text, spans, "placeholder").text
 
 
 @dataclass(frozen=True)
@@ -42,13 +49,20 @@ def outside_placeholders(text: str, spans: Sequence[Mapping[str, Any]], minimum_
     ]
 
 
-def reapply(texts: Sequence[str], detector: Detector, minimum_score: float) -> list[Filtered]:
-    """Replace whatever the detector still finds with typed placeholders."""
-    results = []
-    for text, found in zip(texts, detector.detect(texts), strict=True):
-        spans = outside_placeholders(text, found, minimum_score)
-        results.append(Filtered(redact(text, spans, "placeholder").text, len(spans)))
-    return results
+def detected(texts: Sequence[str], detector: Detector, minimum_score: float) -> list[list[Span]]:
+    """Return what the detector finds in each text, placeholders aside."""
+    return [
+        outside_placeholders(text, found, minimum_score)
+        for text, found in zip(texts, detector.detect(texts), strict=True)
+    ]
+
+
+def reapply(
+    texts: Sequence[str], detector: Detector, minimum_score: float, replace: Replace = placeholders
+) -> list[Filtered]:
+    """Replace whatever the detector still finds."""
+    found = detected(texts, detector, minimum_score)
+    return [Filtered(replace(text, spans), len(spans)) for text, spans in zip(texts, found, strict=True)]
 
 
 def prefilter(
@@ -87,17 +101,24 @@ class PostFilter:
     """Similarity to known sensitive items by sentence, then detection again.
 
     Args:
-        threshold: cosine similarity in (0, 1] from which a sentence counts as a known item.
+        threshold: cosine similarity in (0, 1] from which a sentence counts as a known item; None compares nothing.
         action: `redact` replaces the sentence, `drop` discards the whole output.
         minimum_score: lowest detection score the last pass acts on.
+        adaptive: a threshold a content type of the output; overrules `threshold`.
+        again: whether the detector passes over the output.
+        replace: how what is detected is replaced. mark: what stands for a sentence too near a known item.
     """
 
     embedder: Embedder
     detector: Detector
     items: SensitiveItems
-    threshold: float
+    threshold: float | None
     action: Literal["redact", "drop"]
     minimum_score: float
+    adaptive: Mapping[ContentType, float] | None = None
+    again: bool = True
+    replace: Replace = placeholders
+    mark: str = SIMILAR
     similarities: list[float] = field(default_factory=list)
 
     def apply(self, texts: Sequence[str], own: Sequence[NDArray[np.float32]]) -> list[Filtered | None]:
@@ -124,16 +145,23 @@ class PostFilter:
         return self._detect_again(kept)
 
     def _one(self, text: str, pairs: Sequence[tuple[int, int]], near: NDArray[Any]) -> Filtered | None:
-        hits = [pair for pair, value in zip(pairs, near, strict=True) if value >= self.threshold]
+        threshold = self.limit(text)
+        hits = [p for p, value in zip(pairs, near, strict=True) if threshold is not None and value >= threshold]
         if hits and self.action == "drop":
             return None
         for start, end in reversed(hits):
-            text = text[:start] + SIMILAR + text[end:]
+            text = text[:start] + self.mark + text[end:]
         return Filtered(text, len(hits))
 
+    def limit(self, text: str) -> float | None:
+        """Return the similarity from which this output's sentences are too near; None where nothing is compared."""
+        return self.threshold if self.adaptive is None else self.adaptive[content_type(text)]
+
     def _detect_again(self, kept: list[Filtered | None]) -> list[Filtered | None]:
+        if not self.again:
+            return kept
         live = [entry for entry in kept if entry is not None]
-        again = iter(reapply([entry.text for entry in live], self.detector, self.minimum_score))
+        again = iter(reapply([entry.text for entry in live], self.detector, self.minimum_score, self.replace))
         merged: list[Filtered | None] = []
         for entry in kept:
             if entry is None:

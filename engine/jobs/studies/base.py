@@ -29,7 +29,7 @@ TABLE_NAME = re.compile(r"[a-z0-9_]{1,60}")
 
 @dataclass(frozen=True)
 class StudySpec:
-    """What the page and the command line show. `needs` as in `MethodSpec`: generator, embedder, detector, spans, train."""
+    """What the page and the command line show. `needs`: generator, embedder, detector, spans, train (`MethodSpec`)."""
 
     id: str
     title: str
