@@ -64,7 +64,7 @@ def pure(what: str, parameters: PrivateParameters, facts: Facts, epsilon: float,
 
 def declared(what: str, parameters: PrivateParameters, facts: Facts) -> Event:
     """Return the event of a statistic that the custodian declared public."""
-    return Event("declared", what, unit=facts.unit, adjacency=parameters.adjacency)
+    return Event("declared", what, sensitivity=0.0, unit=facts.unit, adjacency=parameters.adjacency)
 
 
 def noise_of(event: Event) -> dict[str, float]:

@@ -246,6 +246,7 @@ def similarities(embeddings: NDArray[np.float32], pairs: int = 3) -> tuple[float
         block = embeddings[start : start + 1024] @ embeddings[start:].T  # (b, n - start)
         upper = np.triu(block, 1)
         total += float(np.clip(upper, 0.0, 1.0).sum(dtype=np.float64))
+        upper[np.tril_indices(len(block), 0, upper.shape[1])] = -np.inf  # else zeros come before pairs that point apart
         for flat in np.argpartition(-upper, min(pairs, upper.size - 1), axis=None)[:pairs]:
             i, j = divmod(int(flat), upper.shape[1])
             if j > i:

@@ -1,4 +1,4 @@
-"""DPGA-TextSyn: its claim, and its pieces. Whole runs are in the contract suite and in the audits."""
+"""DPGA-TextSyn: its claim, its pieces, and whole runs with parts of it switched off."""
 
 from random import Random
 
@@ -9,7 +9,9 @@ from engine.dp.accountant import ExactAccountant
 from engine.dp.events import Event
 from engine.methods import get_method
 from engine.methods.base import Facts, parse_parameters
+from engine.methods.dpga import texts_written
 from engine.methods.dpga_stages import draw_length, elite, keyword_list, length_edges, paper_epsilon, softmax
+from tests.methods.evolving import COUNT, World, composed, funnel, made
 
 FACTS = Facts(records=8948, units=8948, labels=5)
 
@@ -114,3 +116,48 @@ def test_softmax_is_flatter_at_a_higher_temperature():
     assert cold.sum() == pytest.approx(1.0)
     assert cold[0] > warm[0] > 1 / 3
     assert softmax(np.zeros(4), 1.4) == pytest.approx([0.25] * 4)
+
+
+QUICK = {"rounds": 2, "population": 12, "longest": 60, "keyword_count": 4, "words": 8, "domain": "reviews"}
+SETTINGS = {
+    "as it is": {},
+    "replace-one": {"adjacency": "replace-one"},
+    "nothing but votes": {"length": False, "keywords": False, "suppression": False, "sampling_rate": 1.0},
+    "public threshold and shares, everybody votes": {"tau": 0.5, "labels": "public", "sampling_rate": 1.0},
+}
+
+
+@pytest.fixture(params=SETTINGS, scope="module")
+def whole(request):
+    """A finished run of each setting."""
+    world = World("dpga", **QUICK | SETTINGS[request.param])
+    return world, *world.run()
+
+
+def test_it_resumes_from_every_step_and_draws_nothing_again(whole):
+    world, steps, _ = whole
+    for at in range(len(steps)):
+        assert world.resumed(steps, at) == made(steps), f"step {at}, {steps[at].stage}"
+
+
+def test_made_is_kept_and_dropped_and_all_that_was_written(whole):
+    world, steps, _ = whole
+    total = funnel(steps)
+    assert total["kept"] == COUNT == len(made(steps))
+    assert total["made"] == texts_written(world.parameters, COUNT) == steps[-1].done
+
+
+def test_it_draws_what_its_guarantee_names(whole):
+    world, _, events = whole
+    assert composed(events) == composed([Event.from_dict(event) for event in world.guarantee.events])
+
+
+def test_what_is_switched_off_leaves_no_trace_in_a_run(whole):
+    world, steps, _ = whole
+    p, meta = world.parameters, steps[0].state["meta"]
+    assert ("edges" in meta, "keywords" in meta, "tau" in meta) == (p.length, p.keywords, p.suppression)
+    if p.tau != "paid":
+        assert meta["tau"] == p.tau
+    assert ("length_maximum" in world.outputs.stored) == p.length
+    assert ("keywords" in world.outputs.stored) == p.keywords
+    assert ("tau" in world.outputs.stored) == (p.suppression and p.tau == "paid")
