@@ -25,7 +25,8 @@ class PowerLaw:
         factor, exponent: estimates, NaN where fewer than two sizes have a finite ε.
         low, high: ends of the exponent's 95 % interval, or None where fewer than three points are left.
         r_squared: share of the variance of ln ε explained, in [0, 1].
-        used: points fitted. infinite: points left out because ε is infinite. zero: because ε is 0.
+        used: points fitted, of `sizes` different sizes; two sizes alone say little.
+        infinite: points left out because ε is infinite. zero: because ε is 0.
         method: of the interval.
     """
 
@@ -35,6 +36,7 @@ class PowerLaw:
     high: float | None
     r_squared: float
     used: int
+    sizes: int
     infinite: int
     zero: int
     method: str = "least squares on logarithms, HC3 standard error, Student's t (MacKinnon and White 1985)"
@@ -60,7 +62,7 @@ def fit(sizes: Sequence[float], epsilons: Sequence[float]) -> PowerLaw:
     x, y = np.log(u[good]), np.log(e[good])
     n = int(good.sum())
     if np.unique(x).size < 2:
-        return PowerLaw(math.nan, math.nan, None, None, math.nan, n, infinite, zero)
+        return PowerLaw(math.nan, math.nan, None, None, math.nan, n, np.unique(x).size, infinite, zero)
     design = np.column_stack([np.ones(n), x])
     bread = np.linalg.inv(design.T @ design)
     beta = bread @ design.T @ y
@@ -68,7 +70,7 @@ def fit(sizes: Sequence[float], epsilons: Sequence[float]) -> PowerLaw:
     total = float(np.sum((y - y.mean()) ** 2))
     explained = 1.0 - float(residual @ residual) / total if total > 0.0 else 1.0
     low, high = _interval(design, bread, residual, float(beta[1]))
-    return PowerLaw(float(np.exp(beta[0])), float(beta[1]), low, high, explained, n, infinite, zero)
+    return PowerLaw(float(np.exp(beta[0])), float(beta[1]), low, high, explained, n, np.unique(x).size, infinite, zero)
 
 
 def _interval(

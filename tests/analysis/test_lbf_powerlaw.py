@@ -18,7 +18,7 @@ def test_exact_points():
 
 def test_points_without_a_finite_epsilon_are_counted_not_fitted():
     found = powerlaw.fit([*SIZES, 1, 1000], [1.0, 10.0, 100.0, 1000.0, 0.0, math.inf])
-    assert (found.used, found.infinite, found.zero) == (4, 1, 1)
+    assert (found.used, found.sizes, found.infinite, found.zero) == (4, 4, 1, 1)
     assert found.exponent == pytest.approx(1.0)
 
 
