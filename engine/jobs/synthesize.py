@@ -99,6 +99,7 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
     else:
         spans = pd.DataFrame(columns=ACCEPTED_COLUMNS)
     models = task.models
+    generator = models.generator(row.model, store, task.corpus_id) if "generator" in needs else None
     return Context(
         records=records.iloc[:0] if private else records,
         spans=spans,
@@ -107,12 +108,13 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
         seed=row.seed,
         unit=corpus.unit,
         state=row.state_json,
-        generator=models.generator(row.model, store, task.corpus_id) if "generator" in needs else None,
+        generator=generator,
         operators=models.operators(row.model, store) if "generator" in needs else None,
         embedder=models.embedder() if "embedder" in needs else None,
         detector=models.detector(store.detector_settings(task.corpus_id)) if "detector" in needs else None,
         cancelled=task.cancelled,
         surrogate_key=store._subkey("surrogate"),
+        batch_size=getattr(generator, "texts_a_call", Context.batch_size),
         mechanisms=mechanisms(
             task,
             records,

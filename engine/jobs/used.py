@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from engine.jobs.task import Stopped, Task
@@ -16,9 +16,7 @@ class Used:
     def __init__(self, generator: Any, task: Task) -> None:
         self._generator = generator
         self._seen = self._counts()
-        watch = getattr(generator, "watch", None)
-        if watch is not None:
-            watch(task.cancelled)
+        self._watch(task.cancelled)
 
     def watched(self, steps: Iterable[Step]) -> Iterator[Step]:
         """Yield a method's steps; a model that was stopped in the middle ends the job as a cancellation does."""
@@ -26,6 +24,8 @@ class Used:
             yield from steps
         except Cancelled:
             raise Stopped from None
+        finally:
+            self._watch(lambda: False)  # the model stays loaded for the next job
 
     def since(self) -> dict[str, dict[str, float]]:
         """Return what was asked of a server since the last time: diagnostics that add up."""
@@ -33,6 +33,11 @@ class Used:
         added = {name: round(value - self._seen.get(name, 0.0), 6) for name, value in now.items()}
         self._seen = now
         return {"endpoint": added} if added else {}
+
+    def _watch(self, cancelled: Callable[[], bool]) -> None:
+        watch = getattr(self._generator, "watch", None)
+        if watch is not None:
+            watch(cancelled)
 
     def _counts(self) -> dict[str, float]:
         usage = getattr(self._generator, "usage", None)

@@ -5,7 +5,7 @@ Privacy posture: prompts and outputs stay in memory; nothing is logged.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -47,12 +47,17 @@ class BuiltinGenerator:
         self.tokenizer = load_tokenizer(folder)
         self.dtype = dtype or fast_type()
         self.batch_size = batch_size or side_by_side(self.net, self.dtype)
+        self._cancelled: Callable[[], bool] = lambda: False
         self._pieces: list[bytes] = []
         self._decode: tuple[tuple[int, ...], DecodeNet] | None = None
         names = [OUT, EXAMPLE, YES, NO]
         self._out, self._example, yes, no = (int(self.tokenizer.token_to_id(token) or 0) for token in names)
         self._answers = {yes: "yes", no: "no"}
         self._banned = [i for i in range(len(control_tokens())) if i not in {EOS, yes, no}]
+
+    def watch(self, cancelled: Callable[[], bool]) -> None:
+        """Ask `cancelled` at every token; a running call then ends with `Cancelled`."""
+        self._cancelled = cancelled
 
     def generate(
         self, prompts: Sequence[str], sampling: Sampling, constraints: Constraints | None = None
@@ -66,7 +71,14 @@ class BuiltinGenerator:
         if blocked and not self._pieces:
             self._pieces = token_bytes(self.tokenizer)
         decoder = BatchDecoder(
-            self._laid_out(), self.tokenizer, sampling, blocked, self._pieces, self._banned, self._answers
+            self._laid_out(),
+            self.tokenizer,
+            sampling,
+            blocked,
+            self._pieces,
+            self._banned,
+            self._answers,
+            cancelled=self._cancelled,
         )
         encoded = self.tokenizer.encode_batch(list(prompts), add_special_tokens=False)
         limit = self.net.config.context - min(sampling.max_new_tokens, self.net.config.context // 3)

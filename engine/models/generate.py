@@ -11,7 +11,7 @@ Privacy posture: prompts hold redacted record text; nothing is logged or kept.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ import torch
 from numpy.typing import NDArray
 
 from engine.models.attend import Place, Slots
+from engine.models.cancel import Cancelled
 from engine.models.constraints import Blocklist, Guard, Tail
 from engine.models.contracts import Generation, Sampling
 from engine.models.decode_net import DecodeNet
@@ -70,6 +71,7 @@ class BatchDecoder:
         banned: Token ids that are never drawn.
         answers: Tokens that stand for a word of the answer, such as yes and no.
         learned: Keys and values (layers, heads, T, head_dim) of T virtual tokens in front of every prompt, or None.
+        cancelled: Asked before each token.
     """
 
     def __init__(
@@ -82,11 +84,12 @@ class BatchDecoder:
         banned: Sequence[int] = (),
         answers: dict[int, str] | None = None,
         learned: tuple[torch.Tensor, torch.Tensor] | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
         self.net, self.tokenizer, self.sampling = net, tokenizer, sampling
         self.blocked, self.guard = Blocklist(blocked), Guard(blocked, pieces)
         self.banned, self.answers = list(banned), answers or {}
-        self.learned = learned
+        self.learned, self.cancelled = learned, cancelled
         self.batch_size = 0
         self._active: list[_Row] = []
 
@@ -94,6 +97,9 @@ class BatchDecoder:
         """Return one generation a prompt of token ids, in the order given.
 
         `self.batch_size` tells afterwards how many sequences memory held side by side, at most `batch_size`.
+
+        Raises:
+            Cancelled: `cancelled` said so.
         """
         context, most, seed = self.net.config.context, self.sampling.max_new_tokens, self.sampling.seed
         before = [VIRTUAL] * (0 if self.learned is None else self.learned[0].shape[2])
@@ -137,6 +143,8 @@ class BatchDecoder:
         active: list[_Row] = []
         self._active = active
         while waiting or active:
+            if self.cancelled():
+                raise Cancelled("cancelled while the model was writing")
             room = _PACK
             while waiting and len(active) < size and room > 0:
                 active.append(waiting.popleft())

@@ -14,6 +14,7 @@ from engine.errors import InternalError
 from engine.models.attend import Attention, Place, Slots, kernel
 from engine.models.builtin import lm_folder
 from engine.models.builtin_lm import BuiltinGenerator
+from engine.models.cancel import Cancelled
 from engine.models.constraints import Blocklist, Guard, Tail, fold
 from engine.models.contracts import Sampling
 from engine.models.decode_net import DecodeNet, fast_type
@@ -183,6 +184,15 @@ def test_memory_that_runs_out_midway_loses_no_token(net, tokenizer, rows):
     run = BatchDecoder(Failing(net, torch.float32), tokenizer, sampling)
     assert run.run(rows[:8], 8) == decoder(net, tokenizer, sampling).run(rows[:8], 8)
     assert run.batch_size == 4
+
+
+def test_a_watched_call_ends_at_the_next_token(letters):
+    generator = BuiltinGenerator(lm_folder())
+    asked = []
+    generator.watch(lambda: asked.append(1) or len(asked) > 3)
+    with pytest.raises(Cancelled):
+        generator.generate([generator.tokenizer.decode(letters[:30])], Sampling(max_new_tokens=40, min_new_tokens=40))
+    assert len(asked) == 4
 
 
 def test_other_errors_are_no_lack_of_memory(net, tokenizer, rows):
