@@ -26,6 +26,7 @@ REGISTRY: tuple[tuple[str, str, str], ...] = (
     ("private-prediction", "engine.methods.private_prediction", "PrivatePredictionMethod"),
     ("rpsg", "engine.methods.rpsg", "RpsgMethod"),
     ("rpsg-public", "engine.methods.rpsg_public", "RpsgPublicMethod"),
+    ("rewrite", "engine.methods.rewrite", "RewriteMethod"),
 )
 
 

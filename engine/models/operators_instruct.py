@@ -64,7 +64,7 @@ class InstructOperators:
         if name == "expand":
             text = str(values["text"])
             values["text"] = "; ".join(outline(text, text_rng(text), 0.78))
-        return f"{prompts.system}\n\n{_render(prompts.operators[name], values, domain, name)}"
+        return f"{prompts.system}\n\n{render(prompts.operators[name], values, domain, name)}"
 
     def parse(self, name: str, output: str, **inputs: Any) -> str:
         """Return the usable text of a reply: no reasoning, code fence, preamble, closing remark or quotes."""
@@ -83,7 +83,8 @@ class InstructOperators:
         return text
 
 
-def _render(template: str, values: dict[str, Any], domain: str, name: str) -> str:
+def render(template: str, values: dict[str, Any], domain: str, name: str) -> str:
+    """Return a template filled in, in Jinja's sandbox; an unknown field is an error."""
     from jinja2 import StrictUndefined, TemplateError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 

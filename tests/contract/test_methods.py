@@ -11,6 +11,8 @@ from engine.dp.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.errors import UserError
 from engine.methods import REGISTRY, get_method, method_ids
 from engine.methods.base import Context, Facts, parse_parameters
+from engine.models.operators_instruct import InstructOperators
+from tests.methods.instructed import Instructed
 
 FACTS = Facts(records=400, units=100, unit="source", cap=5, labels=4, mean_characters=900.0)
 # Settings that make a run short; everything else stays at its default.
@@ -76,6 +78,8 @@ def context(method, corpus, models, **changes):
     """Return a small run's context; methods of kind dp get no record, and mechanisms bound to all of them."""
     records, spans = corpus
     given = {name: models[name] for name in method.spec.needs if name in models}
+    if "instruct" in method.spec.needs:  # no such model ships with the program
+        given |= {"generator": Instructed(), "operators": InstructOperators()}
     parameters = parse_parameters(method.spec, QUICK.get(method.spec.id))
     labels = tuple(sorted({x for x in records["label"] if isinstance(x, str)}))
     facts = Facts(len(records), records["source_id"].nunique(), "source", 5, len(labels), 400.0)
