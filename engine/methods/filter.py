@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _TOKENS_A_WORD = 1.6
 _SEGMENT = 110  # words a model call; longer records are generated piece by piece, cut at sentence ends
 _SECONDS_A_RECORD = 0.02  # detection and embedding of one output
+_SHORTER = 2  # an abstract has about half the words of its text
 _TINY = 3  # words; shorter outputs are unusable
 
 
@@ -214,7 +215,7 @@ class _FilterRun:
                 "text": piece,
                 "label": label if isinstance(label, str) else None,
                 "domain": self.domain,
-                "words": _length(piece),
+                "words": _length(piece) if p.operator != "abstract" else max(8, _length(piece) // _SHORTER),
             }
             for pieces, label in zip(segments, batch.rows["label"], strict=True)
             for piece in pieces

@@ -9,7 +9,10 @@ from engine.jobs.studies.base import INTERNAL, Study, StudyContext, StudySpec, S
 __all__ = ["INTERNAL", "Study", "StudyContext", "StudySpec", "StudyStep", "get_study", "studies"]
 
 # (module, class): what the page and the command line offer, in this order.
-REGISTRY: tuple[tuple[str, str], ...] = (("engine.jobs.studies.control_codes", "ControlCodesStudy"),)
+REGISTRY: tuple[tuple[str, str], ...] = (
+    ("engine.jobs.studies.filter_presets", "FilterPresetsStudy"),
+    ("engine.jobs.studies.control_codes", "ControlCodesStudy"),
+)
 
 
 def studies() -> tuple[Study, ...]:
