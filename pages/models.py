@@ -1,26 +1,47 @@
-"""Models: what is on this machine, what each can do, its memory, licence, folder and self-test."""
+"""Models: what is here, what each can do, its memory, licence, folder and self-test; import a folder, add a server."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import models_cards
+from pages._ui import models_add, models_cards, models_language
 from pages._ui.guard import guard
+from pages._ui.progress import job_progress, running_job
 
 workspace = guard()
 
 st.title("Models", anchor=False)
 st.markdown(
-    "These models come with the application and run on this machine alone. None is ever downloaded, "
-    "and none of their own code is run: only weights in the safetensors format are read."
+    "The built-in models come with the application and run on this machine alone. You may add others. None is ever "
+    "downloaded, and none of a model's own code is run: only weights in the safetensors format are read."
 )
+if (job := running_job(workspace, kind="selftest")) is not None:
+    job_progress(workspace, job.id, key="models.testing")
+
+st.subheader("Language models", anchor=False)
+found = models_cards.known(workspace)
+for model in found:
+    if model["id"] == "builtin":
+        models_cards.card(model, workspace)
+for info in workspace.language_models():
+    if info.id != "builtin":
+        models_language.card(workspace, info)
+
+st.subheader("Add a language model", anchor=False)
+from_folder, from_server = st.tabs(["From a folder", "A server"])
+with from_folder:
+    models_add.folder(workspace)
+with from_server:
+    models_add.server(workspace)
+
+st.subheader("Built-in helpers", anchor=False)
 st.button(
-    "Test the files",
+    "Check the files of built-in models",
     icon=":material/health_and_safety:",
     key="models.test",
     on_click=models_cards.test_all,
     args=(workspace,),
 )
-for model in models_cards.known(workspace):
-    models_cards.card(model)
-st.caption("Other models (a folder of your own, an endpoint) are not part of this edition.")
+for model in found:
+    if model["id"] != "builtin":
+        models_cards.card(model)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import method_cards, parameters, plan_budget, plan_promise, plan_wizard, states
+from pages._ui import method_cards, parameters, plan_budget, plan_model, plan_promise, plan_wizard, states
 from pages._ui.current import choose_run, current_corpus
 from pages._ui.guard import guard
 from pages._ui.navigation import go
@@ -25,6 +25,7 @@ left, right = st.columns([1, 1], gap="large")
 
 with left:
     st.subheader("How much, and how", anchor=False)
+    model = plan_model.choose(workspace, method)
     if method.one_to_one:
         count = None
         st.markdown(f"One output for each of the {number(facts.records)} records that were not set aside.")
@@ -63,7 +64,7 @@ with right:
     asked = parameters.checked(method, settings)
     if asked is None:
         st.stop()
-    answer = states.act(workspace.plan, corpus.id, method.id, count=count, parameters=asked)
+    answer = states.act(workspace.plan, corpus.id, method.id, count=count, parameters=asked, model=model)
     states.flash()
     if answer is None:
         st.stop()
@@ -98,7 +99,7 @@ with left:
         width="stretch",
     ):
         run_id = states.act(
-            workspace.synthesize, corpus.id, method.id, count=count, parameters=asked, seed=seed, model="builtin"
+            workspace.synthesize, corpus.id, method.id, count=count, parameters=asked, seed=seed, model=model
         )
         if run_id is None:
             st.rerun()

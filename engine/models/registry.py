@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -244,7 +245,8 @@ def _imported_info(model: str, note: Path) -> ModelInfo:
     folder = note.parent / note.name.removesuffix(".json")
     try:
         body = json.loads(note.read_text("utf-8"))
-        return _folder_info(model, "folder", inspect_folder(folder), str(body["prompts"]), str(body["sha256"]))
+        facts = _facts(folder, _stamp(folder))
+        return _folder_info(model, "folder", facts, str(body["prompts"]), str(body["sha256"]))
     except (UserError, OSError, ValueError, KeyError) as error:
         why = str(error) if isinstance(error, UserError) else "what was noted at its import cannot be read"
         return ModelInfo(model, "folder", frozenset(), "plain", where=str(folder), problem=f"model {model!r}: {why}")
@@ -280,6 +282,19 @@ def _endpoint_info(settings: EndpointSettings) -> ModelInfo:
         prompts=settings.prompts, context=settings.context, licence=settings.licence or "not stated by the server",
         where=settings.host, local=settings.local, architecture=settings.model,
     )  # fmt: skip
+
+
+@lru_cache(maxsize=32)
+def _facts(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> FolderFacts:
+    del stamp  # part of the cache key only: a page asks again and again, and a tokenizer takes long to read
+    return inspect_folder(folder)
+
+
+def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    if not folder.is_dir():
+        return ()
+    found = [(path.name, path.lstat()) for path in folder.iterdir()]
+    return tuple(sorted((name, status.st_size, status.st_mtime_ns) for name, status in found))
 
 
 def _memory(parameters: int) -> tuple[int, int]:

@@ -14,12 +14,12 @@ import streamlit as st
 
 import engine
 from engine.models import minilm
+from pages._ui import models_language
 from pages._ui.texts import number, plain
 
 TITLES = {"builtin": "Built-in language model", "builtin-tagger": "Built-in tagger", "encoder": "Sentence encoder"}
 ICONS = {"language model": "edit_note", "tagger": "sell", "encoder": "hub"}
 CAPABILITIES = {
-    "language model": ("writes text", "scores text", "can be kept from writing given words"),
     "tagger": ("marks names, places, organisations, dates",),
     "encoder": ("turns text into vectors", "base of the tagger"),
 }
@@ -56,8 +56,8 @@ def _encoder() -> list[dict[str, Any]]:
     ]
 
 
-def card(model: dict[str, Any]) -> None:
-    """Draw one model."""
+def card(model: dict[str, Any], workspace: engine.Workspace | None = None) -> None:
+    """Draw one built-in model; with a workspace, also what the worker found when it tested it."""
     name = TITLES.get(model["id"], str(model["id"]))
     with st.container(border=True, key=f"models.card.{model['id']}"):
         if model.get("missing"):
@@ -66,8 +66,11 @@ def card(model: dict[str, Any]) -> None:
             return
         st.markdown(f":material/{ICONS.get(model['kind'], 'memory')}: **{plain(name)}** · {plain(model['use'])}")
         with st.container(horizontal=True):
-            for word in CAPABILITIES.get(model["kind"], ()):
-                st.badge(word, color="gray")
+            if workspace is None:
+                for word in CAPABILITIES.get(model["kind"], ()):
+                    st.badge(word, color="gray")
+        if workspace is not None:
+            models_language.capabilities(workspace.model_info(model["id"]))
         memory = model["parameters"] * BYTES_A_PARAMETER
         left, middle, right = st.columns(3)
         left.metric("On disk", _size(model["bytes"]))
@@ -77,6 +80,8 @@ def card(model: dict[str, Any]) -> None:
         with st.expander("Where it lies and its checksum", key=f"models.where.{model['id']}"):
             st.code(f"{model['folder']}\nSHA-256 {model['sha256']}", language=None, wrap_lines=True)
         _result(model["id"])
+        if workspace is not None:
+            models_language.self_test(workspace, model["id"])
 
 
 def _result(model_id: str) -> None:

@@ -40,6 +40,7 @@ JOBS = {
     "account": "Computing the exact accounting",
     "signal": "Computing what a budget buys",
     "study": "Running a study",
+    "selftest": "Testing a language model",
 }
 
 STEPS = {
