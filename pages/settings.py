@@ -1,10 +1,10 @@
-"""Settings: who acts, self-check, storage, backup, deletion, policies."""
+"""Settings: who acts, self-check, storage, backup, deletion, prompts, policies."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import settings_parts, settings_policies
+from pages._ui import prompt_templates, settings_parts, settings_policies
 from pages._ui.guard import guard
 
 workspace = guard()
@@ -24,5 +24,7 @@ with right:
     st.subheader("Delete a corpus", anchor=False)
     settings_parts.delete(workspace)
 
+st.subheader("Prompt templates", anchor=False)
+prompt_templates.draw(workspace)
 st.subheader("Policies", anchor=False)
 settings_policies.draw(workspace)

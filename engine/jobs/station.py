@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 from engine.errors import NotFoundError, UserError
 from engine.jobs import launch
 from engine.jobs.budget import BudgetStation, find_method
+from engine.jobs.prompt_station import PromptStation
 from engine.methods.base import Facts, Method, MethodSpec, Plan, parse_parameters
 from engine.store import queue
 from engine.store.audit import now
@@ -26,7 +27,7 @@ LARGEST_COUNT = 1_000_000
 PACKAGES = ("understudy", "torch", "transformers", "presidio-analyzer", "spacy", "pandas", "sqlalchemy")
 
 
-class JobStation(BudgetStation):
+class JobStation(BudgetStation, PromptStation):
     """What enqueues, cancels and watches jobs."""
 
     def methods(self) -> tuple[MethodSpec, ...]:
@@ -108,9 +109,10 @@ class JobStation(BudgetStation):
         blockers = [*self._blockers(known, summary, facts), *self._model_blockers(known.spec, corpus_id, model)]
         if blockers:
             raise UserError(" ".join(blockers))
-        manifest = {"versions": versions(), "seed": int(seed)}
+        manifest: dict[str, Any] = {"versions": versions(), "seed": int(seed)}
         if "generator" in known.spec.needs:
             manifest["model"] = self.model_info(model).as_manifest()
+            manifest["prompts"] = self.prompts_manifest()
         run_id, claim = new_id("r"), self._guarantee_now(known, values, facts).as_dict()
         with self.db.write() as connection:
             row = corpus_row(connection, corpus_id)

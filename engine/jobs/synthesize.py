@@ -30,6 +30,7 @@ from engine.store.summaries import corpus_row
 if TYPE_CHECKING:
     from engine.dp.guarantee import Guarantee
     from engine.methods.base import Method
+    from engine.models.contracts import Operators
 
 COLUMNS = ["record_id", "text", "source_id", "label"]
 
@@ -109,7 +110,7 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
         unit=corpus.unit,
         state=row.state_json,
         generator=generator,
-        operators=models.operators(row.model, store) if "generator" in needs else None,
+        operators=_operators(task, row) if "generator" in needs else None,
         embedder=models.embedder() if "embedder" in needs else None,
         detector=models.detector(store.detector_settings(task.corpus_id)) if "detector" in needs else None,
         cancelled=task.cancelled,
@@ -127,6 +128,14 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
         labels=store.public_labels(task.corpus_id),
         guarantee=claim,
     )
+
+
+def _operators(task: Task, row: Any) -> Operators:
+    """Return the run's prompt formats, with the templates it was started with."""
+    from engine.models.prompt_templates import with_templates
+
+    changed = (row.manifest or {}).get("prompts", {}).get("changed", {})
+    return with_templates(task.models.operators(row.model, task.store), changed)
 
 
 def keyed_order(records: pd.DataFrame, key: bytes) -> pd.DataFrame:

@@ -6,13 +6,14 @@ Privacy posture: builds strings from what it is given; keeps nothing. Templates 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from engine.errors import UserError
 from engine.models.lm_format import BLANK, OPERATORS, blanked, outline, text_rng
 from engine.models.prompts import load_prompts
 
-_NEEDED = {
+NEEDED = {
     "vary": "text", "fill": "text", "cross": "texts", "abstract": "text", "expand": "text", "rephrase": "text",
     "from_control_code": "code", "from_examples": "examples", "judge": "text",
 }  # fmt: skip
@@ -38,7 +39,13 @@ class InstructOperators:
     """Builds and reads the ten operators for models that follow instructions.
 
     Inputs as for the built-in model; besides: `persona` (invent) and `style` (rephrase).
+
+    Args:
+        changed: templates in place of shipped ones, a domain and a name each; see `prompt_templates`.
     """
+
+    def __init__(self, changed: Mapping[str, Mapping[str, str]] | None = None) -> None:
+        self._changed = changed or {}
 
     def prompt(self, name: str, **inputs: Any) -> str:
         """Return the instruction for one call.
@@ -48,7 +55,7 @@ class InstructOperators:
         """
         if name not in OPERATORS:
             raise UserError(f"operator {name!r} does not exist; choose one of {', '.join(OPERATORS)}")
-        needed = _NEEDED.get(name)
+        needed = NEEDED.get(name)
         if needed is not None and needed not in inputs:
             raise UserError(f"operator {name!r} needs the input {needed!r}")
         domain = inputs.get("domain") or "generic"
@@ -64,7 +71,9 @@ class InstructOperators:
         if name == "expand":
             text = str(values["text"])
             values["text"] = "; ".join(outline(text, text_rng(text), 0.78))
-        return f"{prompts.system}\n\n{render(prompts.operators[name], values, domain, name)}"
+        own = self._changed.get(domain, {})
+        body = render(own.get(name, prompts.operators[name]), values, domain, name)
+        return f"{own.get('system', prompts.system)}\n\n{body}"
 
     def parse(self, name: str, output: str, **inputs: Any) -> str:
         """Return the usable text of a reply: no reasoning, code fence, preamble, closing remark or quotes."""

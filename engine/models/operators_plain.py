@@ -7,6 +7,7 @@ Privacy posture: builds strings from what it is given; keeps nothing.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from engine.models.operators_instruct import InstructOperators
@@ -17,8 +18,8 @@ _NEXT = re.compile(r"\n\s*(?:\n\s*\n|(?:Task|Text|Answer|Document|Example)(?: \d
 class PlainOperators:
     """Builds and reads the ten operators for models without chat template."""
 
-    def __init__(self) -> None:
-        self._instruct = InstructOperators()
+    def __init__(self, changed: Mapping[str, Mapping[str, str]] | None = None) -> None:
+        self._instruct = InstructOperators(changed)
 
     def prompt(self, name: str, **inputs: Any) -> str:
         """Return the instruction, followed by the heading behind which the model writes on."""

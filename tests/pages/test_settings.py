@@ -105,3 +105,29 @@ def test_storage_adds_up(seeded):
     assert used["total"] == sum(size for name, size in used.items() if name != "total")
     assert used["database"] > 0
     assert used["corpora"] > 0
+
+
+def test_a_template_is_changed_previewed_and_taken_back(empty, visit):
+    app = visit("settings")
+    app.selectbox(key="prompts.domain").select("legal").run()
+    app.selectbox(key="prompts.name").select("vary").run()
+    area = app.text_area(key="prompts.text.legal.vary")
+    shipped = area.value
+    assert app.button(key="prompts.save").disabled
+    area.set_value("Say it anew: {{ text }}").run()
+    assert any("Say it anew: The bus came late" in code.value for code in app.code)
+    app.button(key="prompts.save").click().run()
+    assert "saved for new runs" in words(app, "success", "toast", "info")
+    assert app.button(key="prompts.save").disabled
+    app.button(key="prompts.reset").click().run()
+    assert app.text_area(key="prompts.text.legal.vary").value == shipped
+
+
+def test_a_template_that_computes_is_refused(empty, visit):
+    app = visit("settings")
+    app.selectbox(key="prompts.name").select("vary").run()
+    app.text_area(key="prompts.text.generic.vary").set_value("{{ text * 9 }}").run()
+    assert "is not allowed" in words(app, "error")
+    app.button(key="prompts.save").click().run()
+    assert "is not allowed" in words(app, "error")
+    assert not app.exception

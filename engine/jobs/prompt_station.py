@@ -1,0 +1,90 @@
+"""Prompt templates of the workspace: what is in use, changes, previews, and what a run keeps of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.errors import UserError
+from engine.models.lm_format import DOMAINS
+from engine.store.service import ServiceStation
+
+KEY = "prompt templates"
+
+
+class PromptStation(ServiceStation):
+    """What the templates' editor asks."""
+
+    def prompt_templates(self, domain: str) -> dict[str, dict[str, Any]]:
+        """Return, a template of a domain, its `text`, the `shipped` one, and whether it is `changed`."""
+        from engine.models import prompt_templates as templates
+
+        own, changed = templates.shipped(_domain(domain)), self._changed_prompts().get(domain, {})
+        return {
+            name: {"text": changed.get(name, text), "shipped": text, "changed": name in changed}
+            for name, text in own.items()
+        }
+
+    def prompt_version(self) -> str:
+        """Return the digest of all templates in use, as a run's manifest names it."""
+        from engine.models import prompt_templates as templates
+
+        return templates.version(self._changed_prompts())
+
+    def preview_prompt(self, domain: str, name: str, template: str) -> str:
+        """Return what a model would be sent, with made-up text in the fields; nothing is kept.
+
+        Raises:
+            UserError: the template may not be used.
+        """
+        from engine.models import prompt_templates as templates
+
+        return templates.preview(_domain(domain), name, template)
+
+    def set_prompt_template(self, domain: str, name: str, template: str) -> str:
+        """Keep a template for new runs, and return the new version.
+
+        Raises:
+            UserError: the template may not be used.
+        """
+        from engine.models import prompt_templates as templates
+
+        text = templates.check(name, template)
+        templates.preview(_domain(domain), name, text)
+        changed = self._changed_prompts()
+        changed.setdefault(domain, {})[name] = text
+        return self._keep_prompts(changed, "prompt template changed", f"{domain}/{name}")
+
+    def reset_prompt_templates(self, domain: str, name: str | None = None) -> str:
+        """Go back to what shipped, for one template or a whole domain, and return the new version."""
+        changed = self._changed_prompts()
+        if name is None:
+            changed.pop(_domain(domain), None)
+        else:
+            changed.get(_domain(domain), {}).pop(name, None)
+        return self._keep_prompts(changed, "prompt template reset", f"{domain}/{name or 'all'}")
+
+    def prompts_manifest(self) -> dict[str, Any]:
+        """Return what a new run keeps: the version of all templates, and the changed ones."""
+        from engine.models import prompt_templates as templates
+
+        return templates.as_manifest(self._changed_prompts())
+
+    def _changed_prompts(self) -> dict[str, dict[str, str]]:
+        from engine.models import prompt_templates as templates
+
+        return templates.checked(self.setting(KEY, {}))
+
+    def _keep_prompts(self, changed: dict[str, dict[str, str]], action: str, subject: str) -> str:
+        from engine.models import prompt_templates as templates
+
+        kept = templates.checked(changed)
+        self.set_setting(KEY, kept)
+        version = templates.version(kept)
+        self.note(action, subject, version=version)
+        return version
+
+
+def _domain(domain: str) -> str:
+    if domain not in DOMAINS:
+        raise UserError(f"domain {domain!r} does not exist; choose one of {', '.join(DOMAINS)}")
+    return domain
