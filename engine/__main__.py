@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from engine import commands
+from engine.commands_curve import ARGUMENTS as CURVE
 from engine.commands_models import ARGUMENTS
 from engine.errors import UnderstudyError
 
@@ -40,7 +41,7 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
     count = (("--count",), {"type": int, "help": "outputs wanted"})
     budget: list[tuple[tuple[str, ...], dict[str, Any]]] = [
         (("--epsilon",), {"type": float, "help": "privacy budget"}),
-        (("--delta",), {"type": float, "help": "failure probability"}),
+        (("--delta",), {"type": float, "help": "probability allowed on top of the factor e^epsilon"}),
     ]
     model = (("--model",), {"default": "builtin", "help": "model id, see `models`"})
     unit = (("--unit",), {"choices": ("record", "source"), "default": "record", "help": "who is protected"})
@@ -133,6 +134,7 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
                 no_wait,
             ],
         ),
+        "curve": ("say what one output gives away: ε–δ curves of two tables, or of a corpus' own n-grams", CURVE),
         "compare": ("set runs side by side", [(("runs",), {"nargs": "+", "help": "two to four run ids"})]),
         "approve": (
             "approve pending records of a run",

@@ -73,7 +73,7 @@ with right:
 
 with left:
     plan_budget.draw(guarantee, answer.get("what_if"))
-    plan_budget.buys(workspace, corpus, method, asked, guarantee)
+    plan_budget.buys(workspace, corpus, method, asked, guarantee, count)
     st.subheader("What it costs", anchor=False)
     with st.grid(2, min_column_width=130):
         st.metric("Outputs", number(plan.outputs), border=True)

@@ -23,7 +23,7 @@ class Guarantee:
         sentence: one plain sentence a lawyer can read.
         scope: what the claim covers ("the run's complete output", "nothing").
         epsilon: privacy loss bound, >= 0 (0: no private input), or None where there is no formal claim.
-        delta: failure probability in [0, 1), or None.
+        delta: probability in [0, 1) allowed on top of the factor e^ε, or None.
         unit: `record` or `source`: what is protected.
         adjacency: neighbouring relation, empty where there is no formal claim.
         events: serialised mechanism events in order.

@@ -77,7 +77,8 @@ class BudgetStation(ModelStation):
         if claim.pending or claim.kind != "dp" or not claim.events:
             return answer
         top = 2.0 * float(claim.epsilon or 0.0) + 1.0
-        grid = [float(value) for value in np.linspace(0.0, top, CURVE_POINTS)]
+        # The claimed ε is a point of its own, so that the δs there are exact.
+        grid = sorted({*map(float, np.linspace(0.0, top, CURVE_POINTS)), float(claim.epsilon or 0.0)})
         try:
             curve = CachedAccountant(self._known).curve(events_of(claim.events), grid)
         except AccountingPending as pending:
@@ -85,8 +86,13 @@ class BudgetStation(ModelStation):
             return {**answer, "pending": True}
         return {**answer, **curve.as_dict()}
 
-    def buys(self, corpus_id: str, method: str, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Return `pending`, `rows` and `advice`: what the budget buys on public text of this corpus' size."""
+    def buys(
+        self, corpus_id: str, method: str, parameters: Mapping[str, Any] | None = None, count: int | None = None
+    ) -> dict[str, Any]:
+        """Return `pending`, `rows` and `advice`: what the budget buys on public text of this corpus' size.
+
+        `count` is the number of outputs wanted; more of them share the same votes.
+        """
         known, values, facts = self._asked(method, corpus_id, parameters, None)
         claim = self._guarantee_now(known, values, facts)
         if claim.pending:
@@ -101,6 +107,8 @@ class BudgetStation(ModelStation):
             "epsilon": claim.epsilon,
             "delta": claim.delta,
         }
+        if count is not None:
+            request["count"] = int(count)
         with self.db.read() as connection:
             try:
                 found = accounts.lookup(connection, "signal", request)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from engine.dp.accountant import ExactAccountant
-from engine.dp.closed_form import noise_multiplier
 from engine.dp.guarantee import Guarantee
 from engine.methods import pe_claim
 from engine.methods import pe_common as pe
@@ -111,12 +110,12 @@ class AugPeMethod:
         tokens = int(calls * max(parameters.words, _SHORTEST) * pe.TOKENS_A_WORD)
         seconds = tokens * pe.SECONDS_A_TOKEN
         seconds += (count * parameters.variations * parameters.rounds + facts.records) * pe.SECONDS_A_TEXT
-        sigma = noise_multiplier(parameters.epsilon, pe_claim.delta_of(parameters, facts), parameters.rounds)
+        claim = self.guarantee(parameters, facts)
         each = facts.records / max(1, count * parameters.variations)
         notes = [
             f"{count} outputs from {count * parameters.variations} candidates, {parameters.rounds} rounds, L = "
             f"{parameters.variations}.",
-            f"A candidate gets about {each:.2g} votes, with noise of about {sigma * pe_claim.cap_of(facts):.3g}.",
+            f"A candidate gets about {each:.2g} votes, with noise of σ = {claim.noise['votes']['sigma']:.3g}.",
             "Seconds are for the built-in model on two CPU cores.",
         ]
         if seconds > 3600:
@@ -126,7 +125,7 @@ class AugPeMethod:
             tokens=tokens,
             seconds=round(seconds, 1),
             outputs=count,
-            ledger=pe_claim.ledger_preview(self.guarantee(parameters, facts)),
+            ledger=pe_claim.ledger_preview(claim),
             notes=tuple(notes),
         )
 

@@ -54,7 +54,9 @@ class PrivateParameters(WritingParameters):
     """Budget and neighbourhood of a method with a formal guarantee."""
 
     epsilon: float = Field(4.0, gt=0, le=100, description="Privacy loss bound ε of the run's complete output.")
-    delta: float | None = Field(None, gt=0, lt=1, description="Failure probability δ; empty: 1 / (N ln N) for N units.")
+    delta: float | None = Field(
+        None, gt=0, lt=1, description="δ, allowed on top of the factor e^ε; empty: 1 / (N ln N) for N units."
+    )
     adjacency: Literal["zero-out", "replace-one"] = Field(
         "zero-out", description="Neighbouring corpora: a unit's data removed (N public), or replaced by another's."
     )

@@ -36,7 +36,7 @@ class RpsgPublicParameters(BaseModel):
 
     epsilon: float = Field(4.0, gt=0, le=100, description="Privacy loss bound of the run's complete output.")
     delta: float | None = Field(
-        None, ge=1e-12, le=1e-3, description="Failure probability; empty means 1/(N ln N) for N training units."
+        None, ge=1e-12, le=1e-3, description="δ, allowed on top of the factor e^ε; empty: 1/(N ln N) for N units."
     )
     labels: Literal["bought", "public"] = Field(
         "bought", description="Label shares: bought from the budget, or declared public. No effect without labels."

@@ -17,7 +17,7 @@ from engine.dp.closed_form import noise_multiplier
 if TYPE_CHECKING:
     from engine.models.contracts import Embedder
 
-OUTPUTS = 500  # the number of outputs where none is named
+OUTPUTS = 500  # where the request names no count
 TEXTS = 400  # public texts that vote, and as many that are voted for
 WORDS = 60  # read of each of them
 REPEATS = 40
@@ -32,14 +32,15 @@ def vote_signal(request: Mapping[str, Any], embedder: Embedder) -> dict[str, Any
     """Return `rows` (figure, value, reference) and `advice` for a run that votes.
 
     Args:
-        request: public quantities: `method`, `parameters`, `facts`, `noise` (a statistic's levels), `epsilon`, `delta`.
+        request: public quantities: `method`, `parameters`, `facts`, `noise` (a statistic's levels), `epsilon`, `delta`,
+            and `count`, the outputs wanted.
         embedder: of the run.
     """
     if request["method"] == "private-prediction":
         from engine.methods.private_prediction_claim import figures
 
         return figures(request)
-    noise, facts, parameters = request["noise"], request["facts"], request["parameters"]
+    noise, facts = request["noise"], request["facts"]
     rows: list[dict[str, str]] = []
     advice: list[str] = []
     if "labels" in noise:
@@ -49,17 +50,16 @@ def vote_signal(request: Mapping[str, Any], embedder: Embedder) -> dict[str, Any
         if error > 0.25:
             advice.append("The label shares will be rough: raise their share of the budget, or declare them public.")
     if "votes" in noise:
-        found, sentences = _votes(request["method"], parameters, facts, float(noise["votes"]["sigma"]), embedder)
+        found, sentences = _votes(request, float(noise["votes"]["sigma"]), embedder)
         rows += found
         advice += sentences
         rows.append(_clusters(request, embedder))
     return {"rows": rows, "advice": advice}
 
 
-def _votes(
-    method: str, parameters: Mapping[str, Any], facts: Mapping[str, Any], sigma: float, embedder: Embedder
-) -> tuple[list[dict[str, str]], list[str]]:
-    candidates, keep = _population(method, parameters)
+def _votes(request: Mapping[str, Any], sigma: float, embedder: Embedder) -> tuple[list[dict[str, str]], list[str]]:
+    method, parameters, facts = str(request["method"]), request["parameters"], request["facts"]
+    candidates, keep = _population(method, parameters, int(request.get("count") or OUTPUTS))
     voters = facts["records"] * float(parameters.get("sampling_rate", 1.0))
     each = voters / candidates
     shares = _geometry(embedder, str(parameters.get("domain", "generic")))
@@ -80,15 +80,22 @@ def _votes(
     return rows, [sentence + (", or let private texts vote for clusters." if method == "aug-pe" else ".")]
 
 
-def _population(method: str, parameters: Mapping[str, Any]) -> tuple[int, float]:
+def _population(method: str, parameters: Mapping[str, Any], count: int) -> tuple[int, float]:
     """Return how many candidates are voted for in a round, and which share of them is kept."""
     if method == "aug-pe":
         size = int(parameters["variations"])
-        return OUTPUTS * size, 1.0 / size
+        return count * size, 1.0 / size
     if method == "dpga":
-        return max(2, int(parameters.get("population") or 5 * OUTPUTS)), 0.2
+        from engine.methods.dpga import DpgaParameters, sizes_of
+
+        sizes = sizes_of(DpgaParameters.model_validate(dict(parameters)), count)
+        return sizes["population"], sizes["elite"] / sizes["population"]
     size = int(parameters.get("candidates", 10))
-    return OUTPUTS * size, 1.0 / size
+    if method == "rpsg-public":
+        from engine.methods.rpsg_public import RpsgPublicParameters
+
+        count = RpsgPublicParameters.model_validate(dict(parameters)).wanted(count)
+    return count * size, 1.0 / size
 
 
 def kept_share(shares: NDArray[np.float64], votes_each: float, keep: float, sigma: float) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from pages._ui.charts import bars
+from pages._ui.sliders import slider
 from pages._ui.texts import UNITS, count_of, number, plain
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def ask_holdout(preview: Any) -> float:
         "Some people or records are drawn by lot and never shown to any method (the holdout). If synthetic text "
         "resembles the rest more than it resembles them, it remembers what it should not."
     )
-    percent = st.slider("Set aside, in percent", 5, 50, 20, key="load.holdout", persist_state="session")
+    percent = slider("Set aside", 5, 50, 20, 1, key="load.holdout", unit="%", persist=True)
     if preview.total_rows:
         st.caption(f"About {number(round(preview.total_rows * percent / 100))} of {number(preview.total_rows)} rows.")
-    return float(percent) / 100
+    return percent / 100

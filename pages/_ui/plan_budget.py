@@ -45,19 +45,26 @@ def _line(title: str, used: float, remaining: float) -> str:
     return f"{title}: {share(used, 0)} of the limit in use, {left}"
 
 
-def buys(workspace: engine.Workspace, corpus: Any, method: Any, parameters: Mapping[str, Any], guarantee: Any) -> None:
+def buys(
+    workspace: engine.Workspace,
+    corpus: Any,
+    method: Any,
+    parameters: Mapping[str, Any],
+    guarantee: Any,
+    count: int | None = None,
+) -> None:
     """Draw what the budget buys on public text of this corpus' size, and advice where it buys nothing."""
     if guarantee.kind != "dp" or not guarantee.epsilon:
         return
     st.subheader("What the budget buys", anchor=False)
     asked = dict(parameters)
-    found = states.act(workspace.buys, corpus.id, method.id, asked)
+    found = states.act(workspace.buys, corpus.id, method.id, asked, count)
     states.flash()
     if found is None:
         return
     if found["pending"]:
         wait(
-            lambda: bool(workspace.buys(corpus.id, method.id, asked)["pending"]),
+            lambda: bool(workspace.buys(corpus.id, method.id, asked, count)["pending"]),
             key="plan.wait.buys", what="What the budget buys",
         )  # fmt: skip
     else:
@@ -65,7 +72,7 @@ def buys(workspace: engine.Workspace, corpus: Any, method: Any, parameters: Mapp
             st.warning(plain(sentence), icon=":material/lightbulb:")
         if found["rows"]:
             st.dataframe(table(found["rows"]), hide_index=True, alt="What the budget buys, a row a figure")
-    st.caption("Computed on public text for this many records; how the private text itself fares is not looked at.")
+    st.caption("Computed on public text for as many records and outputs; the private text itself is not looked at.")
 
 
 def table(rows: list[Mapping[str, Any]]) -> pd.DataFrame:

@@ -51,10 +51,11 @@ def knobs(method: Any, facts: Any, *, key: str) -> dict[str, float]:
         usual = default_delta(facts.units)
         low, high = limits(fields["delta"])
         given = st.number_input(
-            "δ, the chance that ε does not hold", min_value=max(low or 0.0, MIN_DELTA),
+            "δ, what is allowed on top of the factor of ε", min_value=max(low or 0.0, MIN_DELTA),
             max_value=min(high or 1.0, MAX_DELTA), value=None,
             step=1e-6, format="%.2e", key=f"{key}.delta", placeholder=f"{usual:.2e}",
-            help=f"Left empty: {usual:.2e}.",
+            help="Anything that leaves is at most e^ε times as likely with a person's data as without them, plus δ. "
+            f"Left empty: {usual:.2e}.",
         )  # fmt: skip
         formula = "at most 0.001, and 1 / (N ln N)" if usual >= MAX_DELTA else "1 / (N ln N)"
         st.caption(f"Default {formula}, with N = {facts.units:,}: δ = {usual:.2e}, {probability(usual)}.")
@@ -110,7 +111,7 @@ def wait(pending: Callable[[], bool], *, key: str, what: str = "The exact accoun
 
 
 def strict_at(guarantee: Any, curve: Mapping[str, Any], epsilon: float) -> float:
-    """Return Pr[privacy loss > ε]: by formula where one holds, else the curve's bound at the grid point below."""
+    """Return Pr[privacy loss > ε]: by formula where one holds, else from the curve, of which ε is a point."""
     mu = gaussian_mu([Event.from_dict(event) for event in guarantee.events])
     if mu is not None:
         return delta_strict(mu, epsilon)

@@ -15,6 +15,7 @@ import engine
 from pages._ui.highlight import highlight, segments
 from pages._ui.pager import digest, offset_of, pager
 from pages._ui.privacy_leaks import marks, of_record
+from pages._ui.sliders import slider
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, number
 
@@ -161,7 +162,7 @@ def _together(workspace: engine.Workspace, run: Any, counts: dict[str, int]) -> 
         return
     with st.expander("Approve the rest together", icon=":material/done_all:", key=f"release.rest.{run.id}"):
         st.markdown("Look at the riskiest records first. Then approve what is left below a risk you accept.")
-        limit = st.slider("Risk at most", 0.0, 1.0, 0.2, 0.05, key=f"release.limit.{run.id}")
+        limit = slider("Risk at most", 0.0, 1.0, 0.2, 0.05, key=f"release.limit.{run.id}")
         fitting = workspace.pending_below(run.id, limit)
         everything = counts["pending"]
         with st.container(horizontal=True):

@@ -10,6 +10,7 @@ import engine
 from engine.pii.spans import LABELS
 from pages._ui import review_state, states
 from pages._ui.pager import digest, offset_of, pager
+from pages._ui.sliders import slider
 from pages._ui.texts import label_name
 
 SIZE = 25
@@ -37,16 +38,10 @@ def filters() -> dict[str, Any]:
             "Types", list(LABELS), format_func=label_name, key="review.filter.labels", persist_state="session"
         )
         state = st.selectbox("Decision", list(STATES), key="review.filter.state", persist_state="session")
-        below = st.slider(
-            "Confidence below",
-            0.0,
-            1.0,
-            1.0,
-            0.05,
-            key="review.filter.below",
-            persist_state="session",
+        below = slider(
+            "Confidence below", 0.0, 1.0, 1.0, 0.05, key="review.filter.below", persist=True,
             help="Shows texts with a finding the detector was less sure of.",
-        )
+        )  # fmt: skip
         search = st.text_input("Words in the text", key="review.filter.search", persist_state="session")
         order = st.radio("Order", list(ORDERS), key="review.filter.order", persist_state="session")
     return {

@@ -74,7 +74,7 @@ GLOSSARY = {
     "guarantee": "What is proven about a method before any measurement. Most methods have none.",
     "budget (ε)": "How much proven privacy loss all runs with a guarantee together may add up to.",
     "ε (epsilon)": "How much one person's text can change what leaves. Smaller protects more.",
-    "δ (delta)": "The chance that the promise of ε does not hold.",
+    "δ (delta)": "A small probability allowed on top of the factor that ε sets. Smaller protects more.",
     "noise (σ)": "The spread of the random number added to each statistic before anything else sees it.",
     "population": "The people behind one or more files. The budget is theirs and outlives a deleted file.",
     "ledger": "The lines of every use of private text, each chained to the one before.",

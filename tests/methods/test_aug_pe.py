@@ -309,6 +309,21 @@ def test_buying_labels_makes_votes_noisier_by_their_share_and_replacing_by_the_r
     assert pe_claim.cap_of(Facts(9, 9, cap=5)) == 1
 
 
+@pytest.mark.parametrize(
+    ("facts", "changes"),
+    [
+        (Facts(5000, 5000), {}),
+        (Facts(5000, 5000, labels=4), {"label_share": 0.5}),
+        (Facts(5000, 900, unit="source", cap=5), {"adjacency": "replace-one"}),
+    ],
+)
+def test_the_plan_says_the_noise_that_the_run_will_add(facts, changes):
+    method = get_method("aug-pe")
+    notes = method.plan(parse_parameters(method.spec, changes), facts, 100).notes
+    sigma = claim(facts, **changes).noise["votes"]["sigma"]
+    assert any(f"noise of σ = {sigma:.3g}." in note for note in notes)
+
+
 def test_a_state_is_json_and_holds_no_record():
     world = World("aug-pe", **QUICK)
     steps, _ = world.run()

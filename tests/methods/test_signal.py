@@ -5,7 +5,8 @@ import pytest
 
 from engine.methods import get_method
 from engine.methods.base import Facts, parse_parameters
-from engine.methods.signal import kept_share, vote_signal
+from engine.methods.dpga import sizes_of
+from engine.methods.signal import _population, kept_share, vote_signal
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +37,31 @@ def test_noise_moves_the_kept_share_from_the_best_to_chance():
     assert kept_share(shares, 100.0, 0.1, 1e6) == pytest.approx(0.1, abs=0.15)
     middling = [kept_share(shares, 100.0, 0.1, sigma) for sigma in (0.0, 200.0, 2000.0)]
     assert middling == sorted(middling, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "count", "expected"),
+    [
+        ("aug-pe", {"variations": 4}, 50, (200, 0.25)),
+        ("dpga", {"population": None}, 50, (250, 0.2)),
+        ("dpga", {"population": 100}, 50, (130, 50 / 130)),  # the elite is never less than the outputs
+        ("rpsg-public", {"candidates": 5, "nll_keep": 0.5}, 100, (5 * 206, 0.2)),  # half is dropped later, 3 % spare
+    ],
+)
+def test_candidates_follow_from_the_outputs_wanted(method, parameters, count, expected):
+    values = parse_parameters(get_method(method).spec, parameters)
+    assert _population(method, values.model_dump(mode="json"), count) == pytest.approx(expected)
+    if method == "dpga":
+        assert expected[0] == sizes_of(values, count)["population"]
+
+
+def test_fewer_outputs_get_more_votes_each(embedder):
+    request = request_of("aug-pe", 4000, epsilon=1.0)
+    few, usual, many = (vote_signal(request | added, embedder) for added in ({"count": 20}, {}, {"count": 2000}))
+    votes = [float(found["rows"][0]["value"]) for found in (few, usual, many)]
+    assert votes == pytest.approx([4000 / (7 * n) for n in (20, 500, 2000)], rel=0.05)
+    assert few["advice"] == []
+    assert "Ask for fewer outputs" in many["advice"][0]
 
 
 def test_a_small_corpus_is_advised_against_and_a_large_one_is_not(embedder):

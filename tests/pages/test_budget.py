@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from engine.dp.closed_form import default_delta, delta_strict, gaussian_mu, noise_multiplier, posterior
 from engine.dp.events import Event
 from pages._ui import method_cards
-from pages._ui.plan_promise import prior_sentence
+from pages._ui.plan_promise import prior_sentence, strict_at
 from pages._ui.run_bought import bought, reference
 from pages._ui.run_rounds import drawn, series
 
@@ -72,6 +73,18 @@ class TestPlan:
         assert prior_sentence(0.1, after, chance, "a person", "zero-out") in words(app, "markdown")
         app.slider(key="plan.prior").set_value(50.0).run()
         assert "**50 %** sure" in words(app, "markdown")
+
+    def test_delta_is_said_to_be_an_addition_not_a_chance_of_failure(self, plan):
+        field = next(box for box in plan("aug-pe").number_input if box.label.startswith("δ"))
+        assert field.label == "δ, what is allowed on top of the factor of ε"
+        assert "plus δ" in field.help
+
+    def test_the_chance_that_the_bound_fails_is_read_off_at_the_claimed_epsilon(self):
+        claim = SimpleNamespace(
+            events=[Event("laplace", "count", epsilon=0.5).as_dict(), Event("gaussian", noise_multiplier=4.0).as_dict()]
+        )
+        curve = {"epsilons": [0.0, 0.9, 1.0, 1.1], "strict": [0.4, 0.03, 0.02, 0.01]}
+        assert strict_at(claim, curve, 1.0) == 0.02
 
     def test_each_public_input_is_named(self, seeded, plan):
         guarantee = seeded.open().guarantee("aug-pe", corpus_id=seeded.corpus)
