@@ -1,10 +1,10 @@
-"""Compare: two to four runs side by side, a board of privacy against utility, and their texts."""
+"""Compare: two to four runs side by side, a board of privacy against utility, their texts; and studies."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import compare_board, compare_table, compare_texts, examined_run, states
+from pages._ui import compare_board, compare_table, compare_texts, examined_run, states, study_view
 from pages._ui.guard import guard
 from pages._ui.texts import plain, run_name
 
@@ -12,6 +12,18 @@ workspace = guard()
 MOST = 4
 
 st.title("Compare", anchor=False)
+what = st.radio(
+    "What to compare",
+    ["Runs", "Studies"],
+    key="compare.what",
+    horizontal=True,
+    persist_state="session",
+    help="Runs that you made, or a study: variants of a method run and measured in one go.",
+)
+if what == "Studies":
+    study_view.draw(workspace)
+    st.stop()
+
 runs = {run.id: run for run in examined_run.finished_runs(workspace, key="compare") if run.examined_at}
 if len(runs) < 2:
     states.empty(

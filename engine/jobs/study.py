@@ -85,7 +85,8 @@ def _keep(task: Task, folder: Path, step: StudyStep, number: int) -> None:
         if not TABLE_NAME.fullmatch(name):
             raise InternalError(f"table name {name!r}: must be lower-case letters, digits and underscores")
         write_table(new / f"{name}.parquet", frame)
-    with task.batch(step.stage, step.done, step.total, cursor={"step": number, "state": step.state}):
+    cursor = {"step": number, "state": step.state, "done": step.done, "total": step.total}
+    with task.batch(step.stage, step.done, step.total, cursor=cursor):
         pass
     remove_tree(folder / str(number - 1))
 

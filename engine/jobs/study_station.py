@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyRun:
-    """One study that was started; its id is its job's."""
+    """One study that was started; its id is its job's; `done` of `total` counts finished variants."""
 
     id: str
     study: str
@@ -144,8 +144,10 @@ def _view(row: Any) -> StudyRun:
 
     titles = {study.spec.id: study.spec.title for study in studies()}
     name = str(row.arguments["study"])
+    kept = row.cursor or {}
     return StudyRun(
         row.id, name, titles.get(name, name), row.corpus_id, dict(row.arguments["parameters"]),
-        str(row.arguments["model"]), int(row.arguments["seed"]), row.state, row.stage, row.done, row.total,
+        str(row.arguments["model"]), int(row.arguments["seed"]), row.state, row.stage,
+        int(kept.get("done", 0)), int(kept.get("total", 0)),
         row.created, row.finished, row.error,
     )  # fmt: skip

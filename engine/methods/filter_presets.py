@@ -47,10 +47,10 @@ class FilterParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    preset: Preset | None = Field(
-        None,
-        description="One of the seven configurations of Mohammed 2025, Table 1: baseline, pre-only, post-only, "
-        "pre-post, all, strict or adaptive. Sets what is not set by hand; empty: the settings below.",
+    preset: Literal[Preset, "custom"] = Field(
+        "custom",
+        description="One of the seven configurations of Mohammed 2025, Table 1; it sets what is not set by hand. "
+        "Custom: the settings below as they are.",
     )
     operator: Literal["rephrase", "expand", "abstract"] = Field(
         "expand",

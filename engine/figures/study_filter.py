@@ -1,0 +1,235 @@
+"""Figures of the study `filter-presets`: what Figures 1 to 5 of Mohammed 2025 show, with intervals.
+
+Leakage, similarity distribution, perplexity, divergence of 1 to 3-grams, output statistics, privacy against utility.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from engine.figures import palette
+from engine.figures.base import Figure, listed, styled
+
+TITLES: Mapping[str, str] = {
+    "baseline": "Baseline", "pre-only": "Pre-only", "post-only": "Post-only", "pre-post": "Pre + Post",
+    "all": "All Filters", "strict": "All Filters (Strict)", "adaptive": "Adaptive",
+}  # fmt: skip
+SYMBOLS = ("circle", "diamond", "square", "x", "triangle-up", "star", "pentagon")
+REAL = "reference"
+
+
+def figures(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
+    """Return the figures that the tables allow, each with a short name."""
+    summary = tables.get("summary")
+    if summary is None or not len(_variants(summary)):
+        return []
+    made = [("leakage", leakage(summary))]
+    if "similarity" in tables:
+        made.append(("similarity", similarity(tables["similarity"])))
+    made += [
+        ("perplexity", perplexity(summary)),
+        ("divergence", divergence(summary)),
+        ("statistics", statistics(summary)),
+        ("tradeoff", tradeoff(summary)),
+    ]
+    return made
+
+
+def leakage(summary: pd.DataFrame) -> Figure:
+    """Return the share of outputs that hold a planted identifier or canary, a group of bars a configuration."""
+    names = _variants(summary)
+    plot = go.Figure()
+    parts = (
+        ("identifier_leakage", "Planted identifier", palette.VERMILION, ""),
+        ("canary_leakage", "Whole canary", palette.BLUE, "/"),
+        ("canary_parts", "Four words of a canary", palette.SKY, "."),
+    )
+    for measure, title, colour, pattern in parts:
+        rows = [_row(summary, name, measure) for name in names]
+        plot.add_bar(
+            x=[_title(n) for n in names], y=[r["value"] for r in rows], name=title, error_y=_whiskers(rows),
+            marker={"color": colour, "pattern": {"shape": pattern}},
+            hovertemplate="%{x}: %{y:.0%}<extra>" + title + "</extra>",
+        )  # fmt: skip
+    styled(plot, x="", y="Share of outputs, with 95 % interval", height=380)
+    plot.update_yaxes(tickformat=".0%", rangemode="tozero")
+    plot.update_layout(barmode="group")
+    clean = [n for n in names if _value(summary, n, "identifier_leakage") == _value(summary, n, "canary_leakage") == 0]
+    worst = max(names, key=lambda n: _value(summary, n, "identifier_leakage"))
+    takeaway = f"Most planted identifiers came through with {_title(worst)}"
+    takeaway += f" ({_value(summary, worst, 'identifier_leakage'):.0%} of outputs)."
+    takeaway += f" No planted value at all came through with {listed([_title(n) for n in clean])}." if clean else ""
+    return Figure(
+        plot, takeaway,
+        "None in a hundred outputs still allows up to about 4 in a hundred; only planted values are counted here.",
+        f"Bars of leakage for {len(names)} configurations. {takeaway}",
+    )  # fmt: skip
+
+
+def similarity(table: pd.DataFrame) -> Figure:
+    """Return how alike outputs and the records behind them are, a box with all points a configuration."""
+    names = [n for n in TITLES if n in set(table["variant"])]
+    plot = go.Figure()
+    middles = {}
+    for name in names:
+        values = table.loc[table["variant"] == name, "value"].to_numpy(float)
+        middles[name] = float(np.median(values)) if len(values) else float("nan")
+        plot.add_box(
+            y=values, name=_title(name), boxpoints="all", jitter=0.4, pointpos=0, marker={"size": 3, "opacity": 0.5},
+            line={"color": palette.of_method("filter") if name == "all" else palette.GREY, "width": 2},
+            hovertemplate="%{y:.2f}<extra>" + _title(name) + "</extra>",
+        )  # fmt: skip
+    styled(plot, x="", y="Cosine similarity to the record behind it", height=400)
+    plot.update_layout(showlegend=False)
+    high, low = max(middles, key=lambda n: middles[n]), min(middles, key=lambda n: middles[n])
+    takeaway = f"Outputs stay nearest to their records with {_title(high)} (median {middles[high]:.2f}) and farthest "
+    takeaway += f"with {_title(low)} ({middles[low]:.2f})."
+    return Figure(
+        plot, takeaway, "Similar meaning is not a leak by itself, and a copied number hardly changes the similarity.",
+        f"Boxes of similarity for {len(names)} configurations. {takeaway}",
+    )  # fmt: skip
+
+
+def perplexity(summary: pd.DataFrame) -> Figure:
+    """Return how surprising a language model finds the outputs, beside the clean records."""
+    names = _variants(summary)
+    rows = [_row(summary, name, "perplexity") for name in names]
+    plot = go.Figure(
+        go.Bar(
+            x=[_title(n) for n in names], y=[r["value"] for r in rows], error_y=_whiskers(rows),
+            marker={"color": palette.ORANGE}, hovertemplate="%{x}: %{y:.1f}<extra></extra>",
+        )
+    )  # fmt: skip
+    real = _value(summary, REAL, "perplexity")
+    if real == real:
+        plot.add_hline(y=real, line={"dash": "dash", "color": palette.GREEN}, annotation_text="clean records")
+    styled(plot, x="", y="Perplexity a token (lower: more natural)", height=360)
+    plot.update_layout(showlegend=False)
+    known = [n for n in names if _value(summary, n, "perplexity") == _value(summary, n, "perplexity")]
+    if not known:
+        takeaway = "This model gives no probabilities, so perplexity could not be measured."
+    else:
+        worst = max(known, key=lambda n: _value(summary, n, "perplexity"))
+        best = min(known, key=lambda n: _value(summary, n, "perplexity"))
+        takeaway = f"{_title(best)} reads most naturally to the model ({_value(summary, best, 'perplexity'):.0f}), "
+        takeaway += f"{_title(worst)} least ({_value(summary, worst, 'perplexity'):.0f})."
+    return Figure(
+        plot, takeaway,
+        "Scored by the model that wrote the texts, where the paper uses GPT-2; placeholders count as surprising words.",
+        f"Bars of perplexity for {len(names)} configurations. {takeaway}",
+    )  # fmt: skip
+
+
+def divergence(summary: pd.DataFrame) -> Figure:
+    """Return how far word sequences of the outputs are from those of the clean records."""
+    names = _variants(summary)
+    plot = go.Figure()
+    for n, colour, symbol in ((1, palette.BLUE, "circle"), (2, palette.ORANGE, "diamond"), (3, palette.PINK, "square")):
+        plot.add_scatter(
+            x=[_title(name) for name in [*names, REAL]],
+            y=[_value(summary, name, f"js_{n}gram") for name in [*names, REAL]],
+            mode="markers", name=f"{n}-grams", marker={"color": colour, "symbol": symbol, "size": 12},
+            hovertemplate="%{x}: %{y:.2f}<extra>" + f"{n}-grams</extra>",
+        )  # fmt: skip
+    styled(plot, x="", y="Jensen-Shannon divergence (bits)", height=380)
+    plot.update_yaxes(range=[0, 1.02])
+    best = min(names, key=lambda name: _value(summary, name, "js_1gram"))
+    worst = max(names, key=lambda name: _value(summary, name, "js_1gram"))
+    takeaway = f"Words are nearest to the clean records with {_title(best)} and farthest with {_title(worst)}."
+    return Figure(
+        plot, takeaway,
+        "The last column is other real records against the clean ones. Few short texts push every value up: compare "
+        "columns, not with 0.",
+        f"Points of divergence for {len(names)} configurations and real text. {takeaway}",
+    )  # fmt: skip
+
+
+def statistics(summary: pd.DataFrame) -> Figure:
+    """Return words an output and placeholders a hundred words, beside the clean records."""
+    names = [*_variants(summary), REAL]
+    plot = go.Figure()
+    for measure, title, colour, shape in (
+        ("words", "Words an output", palette.SKY, ""),
+        ("placeholders_per_100_words", "Placeholders a hundred words", palette.VERMILION, "/"),
+    ):
+        rows = [_row(summary, name, measure) for name in names]
+        plot.add_bar(
+            x=[_title(n) for n in names], y=[r["value"] for r in rows], name=title, error_y=_whiskers(rows),
+            marker={"color": colour, "pattern": {"shape": shape}},
+            hovertemplate="%{x}: %{y:.1f}<extra>" + title + "</extra>",
+        )  # fmt: skip
+    styled(plot, x="", y="Mean, with 95 % interval", height=380)
+    plot.update_layout(barmode="group")
+    made = _variants(summary)
+    most = max(made, key=lambda n: _value(summary, n, "placeholders_per_100_words"))
+    takeaway = f"Outputs have {min(_value(summary, n, 'words') for n in made):.0f} to "
+    takeaway += f"{max(_value(summary, n, 'words') for n in made):.0f} words; {_title(most)} has most placeholders "
+    takeaway += f"({_value(summary, most, 'placeholders_per_100_words'):.1f} a hundred words)."
+    return Figure(plot, takeaway, "A placeholder is safe and says little.", f"Bars of output statistics. {takeaway}")
+
+
+def tradeoff(summary: pd.DataFrame) -> Figure:
+    """Return leaked identifiers against similarity to the clean records, one mark a configuration."""
+    names = _variants(summary)
+    points = {n: (_value(summary, n, "identifier_leakage"), _value(summary, n, "semantic_similarity")) for n in names}
+    beaten = {
+        n for n, (a, b) in points.items()
+        if any(c <= a and d >= b and (c < a or d > b) for m, (c, d) in points.items() if m != n)
+    }  # fmt: skip
+    plot = go.Figure()
+    for name, symbol in zip(names, SYMBOLS, strict=False):
+        leak, alike = _row(summary, name, "identifier_leakage"), _row(summary, name, "semantic_similarity")
+        colour = palette.GREY if name in beaten else palette.BLUE
+        plot.add_scatter(
+            x=[alike["value"]], y=[leak["value"]], mode="markers", name=_title(name),
+            error_x=_whiskers([alike]) | {"color": colour}, error_y=_whiskers([leak]) | {"color": colour},
+            marker={"size": 13, "color": colour, "symbol": symbol},
+            hovertemplate="similarity %{x:.2f}, leakage %{y:.0%}<extra>" + _title(name) + "</extra>",
+        )  # fmt: skip
+    styled(plot, x="Similarity in meaning to the clean record (higher is better)",
+           y="Outputs with a planted identifier (lower is better)", height=440)  # fmt: skip
+    plot.update_yaxes(tickformat=".0%")
+    takeaway = (
+        f"No other configuration is better on both counts than {listed([_title(n) for n in names if n not in beaten])}."
+    )
+    return Figure(
+        plot, takeaway, "Marks whose bars overlap cannot be told apart. One corpus, one model, one drawing of values.",
+        f"Leakage against similarity for {len(names)} configurations. {takeaway}",
+    )  # fmt: skip
+
+
+def _variants(summary: pd.DataFrame) -> list[str]:
+    present = set(summary["variant"])
+    return [name for name in TITLES if name in present]
+
+
+def _title(name: str) -> str:
+    return TITLES.get(name, "Real text")
+
+
+def _row(summary: pd.DataFrame, variant: str, measure: str) -> dict[str, float]:
+    found = summary[(summary["variant"] == variant) & (summary["measure"] == measure)]
+    if found.empty:
+        return {"value": float("nan"), "low": float("nan"), "high": float("nan")}
+    return {name: float(found[name].iloc[-1]) for name in ("value", "low", "high")}
+
+
+def _value(summary: pd.DataFrame, variant: str, measure: str) -> float:
+    return _row(summary, variant, measure)["value"]
+
+
+def _whiskers(rows: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+    """Return error bars; none where no interval is known."""
+
+    def gap(a: float, b: float) -> float:
+        return a - b if a == a and b == b else 0.0
+
+    return {
+        "type": "data", "symmetric": False, "thickness": 1.5,
+        "array": [gap(r["high"], r["value"]) for r in rows], "arrayminus": [gap(r["value"], r["low"]) for r in rows],
+    }  # fmt: skip

@@ -1,0 +1,57 @@
+"""A study's tables: the summary as variants by measures with intervals, the rest folded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from pages._ui.texts import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FEW = 200  # rows shown of a long table
+SHARES = ("leakage", "canary_parts", "pipp", "elp")
+
+
+def draw(found: Mapping[str, pd.DataFrame], key: str) -> None:
+    """Draw the summary first, then every other table folded."""
+    rest = dict(found)
+    summary = rest.pop("summary", None)
+    if summary is not None and {"variant", "measure", "value"} <= set(summary.columns):
+        st.subheader("Every measure", anchor=False)
+        st.dataframe(wide(summary), key=f"study.summary.{key}", alt="Measures of each variant with 95 % intervals")
+        st.caption("Brackets hold the 95 % interval where one is defined.")
+    elif summary is not None:
+        rest["summary"] = summary
+    for name, part in rest.items():
+        with st.expander(plain(name.replace("_", " ").capitalize()), key=f"study.part.{key}.{name}"):
+            st.dataframe(part.head(FEW), hide_index=True, key=f"study.rows.{key}.{name}")
+            if len(part) > FEW:
+                st.caption(f"The first {FEW} of {len(part):,} rows; the command line prints all.")
+
+
+def wide(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return one row a measure, one column a variant, cells with interval as words; order as measured."""
+    import pandas as pd
+
+    variants = list(dict.fromkeys(summary["variant"]))
+    measures = list(dict.fromkeys(summary["measure"]))
+    cells = {(row["variant"], row["measure"]): _cell(row) for _, row in summary.iterrows()}
+    rows = {v: [cells.get((v, m), "") for m in measures] for v in variants}
+    return pd.DataFrame(rows, index=[m.replace("_", " ").capitalize() for m in measures])
+
+
+def _cell(row: Any) -> str:
+    value, low, high = row["value"], row.get("low"), row.get("high")
+    if value != value or value is None:
+        return "not measured"
+    share = any(word in row["measure"] for word in SHARES)
+
+    def shown(number: float) -> str:
+        return f"{number:.0%}" if share else f"{number:.2f}" if abs(number) < 100 else f"{number:,.0f}"
+
+    known = low is not None and high is not None and low == low and high == high
+    return f"{shown(value)} [{shown(low)}, {shown(high)}]" if known else shown(value)
