@@ -126,7 +126,11 @@ def perplexity(generator: Generator, texts: Sequence[str], unseen: Sequence[str]
 
 
 def mauve(embedder: Embedder, texts: Sequence[str], unseen: Sequence[str], seed: int) -> float:
-    """Return MAUVE of the texts against unseen ones; not a number below 100 texts a side."""
+    """Return MAUVE of the texts against unseen ones; not a number below 100 texts a side.
+
+    A fictional code takes its types from a training passage, and nothing else: texts from it stand for unseen
+    passages as well as texts from the unseen passages' own codes would.
+    """
     import numpy as np
 
     from engine.utility.base import Sample
