@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,41 +21,18 @@ from numpy.typing import NDArray
 
 from engine.models.attend import Place, Slots
 from engine.models.cancel import Cancelled
-from engine.models.constraints import Blocklist, Guard, Tail
+from engine.models.constraints import Blocklist, Guard
 from engine.models.contracts import Generation, Sampling
 from engine.models.decode_net import DecodeNet
+from engine.models.decode_rows import VIRTUAL, Beginning, Row, ordered
 from engine.models.draw import draw_tokens, penalise
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 PAD, BOS, EOS = 0, 1, 2
-VIRTUAL = -1  # stands for each virtual token of a learned beginning
 _TRIES = 64  # refused tokens and steps back a sequence may meet at one place
-_WORTH = 16  # tokens from which a shared beginning is worth a copy
 _PACK = 4096  # prompt tokens computed in one pass
-
-
-@dataclass
-class _Row:
-    """One sequence under way: its tokens, and how many of them are in the cache."""
-
-    index: int
-    tokens: list[int]
-    prompt: int
-    room: int
-    random: np.random.Generator
-    shared: int = 0
-    cached: int = 0
-    finish: str = ""
-    tail: Tail = field(default_factory=Tail)
-    refused: dict[int, set[int]] = field(default_factory=dict)  # by place: tokens that led into a blocked value
-    tries: int = 0
-
-    @property
-    def made(self) -> int:
-        """Return the number of new tokens."""
-        return len(self.tokens) - self.prompt
 
 
 class BatchDecoder:
@@ -91,7 +67,7 @@ class BatchDecoder:
         self.banned, self.answers = list(banned), answers or {}
         self.learned, self.cancelled = learned, cancelled
         self.batch_size = 0
-        self._active: list[_Row] = []
+        self._active: list[Row] = []
 
     def run(self, prompts: Sequence[list[int]], batch_size: int) -> list[Generation]:
         """Return one generation a prompt of token ids, in the order given.
@@ -104,17 +80,17 @@ class BatchDecoder:
         context, most, seed = self.net.config.context, self.sampling.max_new_tokens, self.sampling.seed
         before = [VIRTUAL] * (0 if self.learned is None else self.learned[0].shape[2])
         rows = [
-            _Row(i, tokens, len(tokens), min(most, context - len(tokens)), np.random.default_rng((seed, i)))
+            Row(i, tokens, len(tokens), min(most, context - len(tokens)), np.random.default_rng((seed, i)))
             for i, tokens in enumerate([*before, *ids] for ids in prompts)
         ]
-        waiting = deque(_ordered([row for row in rows if row.room > 0]))
+        waiting = deque(ordered([row for row in rows if row.room > 0]))
         self.batch_size = batch_size
         while waiting:
             if not self._served(waiting, min(self.batch_size, len(waiting))):
                 self.batch_size = max(1, min(self.batch_size, len(waiting)) // 2)
         return [self._result(row) for row in rows]
 
-    def _result(self, row: _Row) -> Generation:
+    def _result(self, row: Row) -> Generation:
         made = row.tokens[row.prompt :]
         text = self.tokenizer.decode(made, skip_special_tokens=True)
         text = next((self.answers[token] for token in made if token in self.answers), text)
@@ -122,7 +98,7 @@ class BatchDecoder:
             text = self.blocked.cut(text)
         return Generation(text, len(made), row.finish or "length")
 
-    def _served(self, waiting: deque[_Row], size: int) -> bool:
+    def _served(self, waiting: deque[Row], size: int) -> bool:
         """Run what waits; False where memory ran out, and then what was under way waits again."""
         try:
             with _one_thread(), torch.inference_mode():
@@ -137,10 +113,10 @@ class BatchDecoder:
             return False
         return True
 
-    def _serve(self, waiting: deque[_Row], size: int) -> None:
+    def _serve(self, waiting: deque[Row], size: int) -> None:
         store = self.net.slots(size + 1, max(row.prompt + row.room for row in waiting))
-        beginning = _Beginning(self.net, store, size, self.learned)
-        active: list[_Row] = []
+        beginning = Beginning(self.net, store, size, self.learned)
+        active: list[Row] = []
         self._active = active
         while waiting or active:
             if self.cancelled():
@@ -154,7 +130,7 @@ class BatchDecoder:
             for slot in reversed([i for i, row in enumerate(active) if row.finish]):
                 self._leave(active, slot, waiting, beginning, store)
 
-    def _leave(self, active: list[_Row], slot: int, waiting: deque[_Row], beginning: _Beginning, store: Slots) -> None:
+    def _leave(self, active: list[Row], slot: int, waiting: deque[Row], beginning: Beginning, store: Slots) -> None:
         """Give a slot to the next prompt, or close the gap with the last sequence."""
         if waiting:
             active[slot] = waiting.popleft()
@@ -165,7 +141,7 @@ class BatchDecoder:
             store.copy(len(active), slot, last.cached)
             active[slot] = last
 
-    def _logits(self, active: list[_Row], store: Slots) -> NDArray[np.float32]:
+    def _logits(self, active: list[Row], store: Slots) -> NDArray[np.float32]:
         """Return next-token logits (B, V): new sequences bring their whole prompt, the others one token."""
         counts = [len(row.tokens) - row.cached for row in active]
         ids = torch.tensor([token for row in active for token in row.tokens[row.cached :]])
@@ -177,7 +153,7 @@ class BatchDecoder:
             row.cached = len(row.tokens)
         return logits
 
-    def _extend(self, rows: list[_Row], logits: NDArray[np.float32]) -> None:
+    def _extend(self, rows: list[Row], logits: NDArray[np.float32]) -> None:
         """Put one token behind each row, or finish it, or take it a step back out of a blocked value."""
         logits[:, self.banned] = -np.inf
         for row, values in zip(rows, logits, strict=True):
@@ -193,10 +169,10 @@ class BatchDecoder:
             else:
                 self._accept(row, token)
 
-    def _drawn(self, rows: list[_Row], logits: NDArray[np.float32]) -> list[int]:
+    def _drawn(self, rows: list[Row], logits: NDArray[np.float32]) -> list[int]:
         return draw_tokens(logits, self.sampling, [row.random for row in rows]).tolist()
 
-    def _accept(self, row: _Row, token: int) -> None:
+    def _accept(self, row: Row, token: int) -> None:
         if token == EOS:
             row.finish = "stop"
             return
@@ -204,7 +180,7 @@ class BatchDecoder:
         if row.made >= row.room:
             row.finish = "length"
 
-    def _guarded(self, row: _Row, values: NDArray[np.float32], token: int) -> None:
+    def _guarded(self, row: Row, values: NDArray[np.float32], token: int) -> None:
         """Accept the first token drawn that finishes no blocked value.
 
         Where the text already ends with one that only more letters could save ("Ann" in "Anniversary"), and the
@@ -225,44 +201,13 @@ class BatchDecoder:
         row.tries = 0
         self._accept(row, token)
 
-    def _step_back(self, row: _Row) -> None:
+    def _step_back(self, row: Row) -> None:
         while row.tail.ends:
             token = row.tokens.pop()
             row.tail = self.guard.tail(row.tokens[row.prompt :])
         row.refused = {at: tokens for at, tokens in row.refused.items() if at <= row.made}
         row.refused.setdefault(row.made, set()).add(token)
         row.cached = len(row.tokens) - 1  # the last token goes through again for its logits
-
-
-class _Beginning:
-    """Holds the beginning that prompts share in a slot of its own, and copies it to those that have it."""
-
-    def __init__(
-        self, net: DecodeNet, store: Slots, slot: int, learned: tuple[torch.Tensor, torch.Tensor] | None
-    ) -> None:
-        self.net, self.store, self.slot = net, store, slot
-        self.learned = 0 if learned is None else learned[0].shape[2]
-        self.tokens = [VIRTUAL] * self.learned
-        if learned is not None:
-            store.load(slot, *learned)
-
-    def give(self, row: _Row, slot: int) -> None:
-        """Fill the start of a slot as far as the row's beginning is known or shared with others."""
-        if row.shared:
-            self._compute(row.tokens[: row.shared])
-        row.cached = min(_alike(self.tokens, row.tokens), len(row.tokens) - 1)
-        if row.cached < (self.learned or _WORTH):
-            row.cached = 0
-            return
-        self.store.copy(self.slot, slot, row.cached)
-
-    def _compute(self, tokens: list[int]) -> None:
-        known = _alike(self.tokens, tokens)
-        if known < len(tokens):
-            positions = np.arange(known, len(tokens))
-            place = Place(np.full(len(positions), self.slot), positions)
-            self.net.fill(torch.tensor(tokens[known:]), place, self.store)
-            self.tokens = tokens
 
 
 @contextmanager
@@ -279,29 +224,3 @@ def _one_thread() -> Iterator[None]:
 def out_of_memory(error: BaseException) -> bool:
     """Return whether an error says that memory ran out, on a GPU or in torch's own allocator on the processor."""
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
-
-
-def _alike(a: Sequence[int], b: Sequence[int]) -> int:
-    """Return how many tokens both begin with in common."""
-    most = min(len(a), len(b))
-    return next((i for i in range(most) if a[i] != b[i]), most)
-
-
-def _ordered(rows: list[_Row]) -> list[_Row]:
-    """Return rows longest first, those with a long common beginning side by side and marked."""
-    groups: list[list[_Row]] = []
-    common: list[int] = []
-    for row in sorted(rows, key=lambda row: (row.tokens, row.index)):
-        alike = min(_alike(groups[-1][-1].tokens, row.tokens), common[-1]) if groups else 0
-        if groups and alike >= max(_WORTH, len(row.tokens) // 2, max(len(r.tokens) for r in groups[-1]) // 2):
-            groups[-1].append(row)
-            common[-1] = alike
-        else:
-            groups.append([row])
-            common.append(len(row.tokens))
-    whole = _alike(groups[0][0].tokens, groups[-1][-1].tokens) if len(rows) > 1 else 0  # of all: they are sorted
-    for group, alike in zip(groups, common, strict=True):
-        for row in group:
-            row.shared = alike if len(group) > 1 else whole if whole >= _WORTH else 0
-    groups.sort(key=lambda group: (-max(len(row.tokens) for row in group), group[0].index))
-    return [row for group in groups for row in group]
