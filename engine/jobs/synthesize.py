@@ -12,6 +12,7 @@ from __future__ import annotations
 import hmac
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -21,6 +22,7 @@ from engine.jobs.private import mechanisms
 from engine.jobs.task import Stopped, Task
 from engine.jobs.used import Used
 from engine.methods.base import Context, Step, parse_parameters
+from engine.store.folder import file_errors, remove_tree
 from engine.store.ledger import stored_guarantee
 from engine.store.runs import run_row
 from engine.store.schema import runs, synthetic
@@ -58,6 +60,7 @@ def run(task: Task) -> None:
         task.check()
     if task.cancelled():
         raise Stopped
+    remove_tree(task.store.folder.scratch(task.run_id))
 
 
 def _reserved(task: Task, row: Any, method: Method) -> Guarantee:
@@ -127,7 +130,17 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
         facts=facts,
         labels=store.public_labels(task.corpus_id),
         guarantee=claim,
+        scratch=_scratch(task),
     )
+
+
+def _scratch(task: Task) -> Path:
+    """Return a folder, owner-only, for what a killed run goes on from: weights in training are private text."""
+    path: Path = task.store.folder.scratch(task.run_id)
+    with file_errors():
+        for folder in (path.parent, path):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
 
 
 def _operators(task: Task, row: Any) -> Operators:

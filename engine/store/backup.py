@@ -23,7 +23,7 @@ from sqlalchemy import select
 from engine.errors import StorageError, UserError
 from engine.store.audit import now
 from engine.store.database import Database, database_errors
-from engine.store.folder import Folder, file_errors, sync_folder
+from engine.store.folder import SCRATCH, Folder, file_errors, sync_folder
 from engine.store.migrations import VERSION, migrate
 from engine.store.schema import pending_removals
 
@@ -107,6 +107,7 @@ def _pack(folder: Folder, snapshot: Path, target: Path, skipped: list[str]) -> N
         for file in sorted((folder.path / part).rglob("*")):
             name = file.relative_to(folder.path).as_posix()
             left_out = file.name.startswith((".", EMBEDDINGS)) or any(name.startswith(s + "/") for s in skipped)
+            left_out |= name.startswith("runs/") and SCRATCH in file.relative_to(folder.path).parts[2:-1]
             if file.is_file() and not left_out:
                 files[name] = file
     manifest = {

@@ -19,6 +19,7 @@ from engine.errors import StorageError
 
 ENVIRONMENT = "UNDERSTUDY_WORKSPACE"
 KEY_BYTES = 32
+SCRATCH = "scratch"
 
 
 def default_path() -> Path:
@@ -103,6 +104,10 @@ class Folder:
     def run(self, run_id: str) -> Path:
         """Return the folder of a run's tables."""
         return self.path / "runs" / run_id
+
+    def scratch(self, run_id: str) -> Path:
+        """Return the folder of an unfinished run's checkpoints."""
+        return self.run(run_id) / SCRATCH
 
     def release(self, release_id: str) -> Path:
         """Return the folder of a release's files."""
