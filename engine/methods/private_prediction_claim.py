@@ -159,7 +159,9 @@ def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
     total = epsilon_rdp(planned.events, planned.delta)
     noise: dict[str, dict[str, float]] = {
         "tokens": {
-            "sensitivity": settings.rows * settings.reach, "reach": settings.reach, "clip": clip,
+            # A draw from softmax(m/τ) is the largest of m with Gumbel noise of scale τ on each entry.
+            "sigma": p.temperature * math.pi / math.sqrt(6.0), "sensitivity": settings.rows * settings.reach,
+            "reach": settings.reach, "clip": clip,
             "temperature": p.temperature, "rho": settings.token_rho(p.adjacency), "search": settings.search,
         }
     }  # fmt: skip
@@ -226,10 +228,10 @@ def figures(request: Mapping[str, Any]) -> dict[str, Any]:
     affordable = int(spent * ratio**2)
     wanted = math.ceil(planned.slots / ratio)
     rows = [
-        _row("Clip over temperature, C/τ", f"{ratio:.2g}", "from 1 on, records shape the text"),
+        _row("Clip over temperature, C/τ", f"{ratio:.2g}", "at least 1 is useful"),
         _row("Private tokens a batch affords at C/τ = 1", f"{affordable:,}", f"{spent:,} asked for"),
         _row("Records a batch, for C/τ = 1", f"{wanted:,}", f"{planned.slots:.0f} expected in a batch now"),
-        _row("Texts this corpus gives", f"{planned.texts:,}", f"{facts.units:,} {facts.unit}s in disjoint batches"),
+        _row("Texts this corpus gives", f"{planned.texts:,}", f"of {facts.units:,} {facts.unit}s"),
         _row("Loss of one token, ρ", f"{settings.token_rho(p.adjacency):.2g}", f"{planned.rho:.3g} in all"),
     ]
     advice = []
