@@ -48,6 +48,7 @@ def leakage(summary: pd.DataFrame) -> Figure:
         ("identifier_leakage", "Planted identifier", palette.VERMILION, ""),
         ("canary_leakage", "Whole canary", palette.BLUE, "/"),
         ("canary_parts", "Four words of a canary", palette.SKY, "."),
+        ("canary_words", "Share of a canary's words", palette.PINK, "x"),
     )
     for measure, title, colour, pattern in parts:
         rows = [_row(summary, name, measure) for name in names]
@@ -56,7 +57,7 @@ def leakage(summary: pd.DataFrame) -> Figure:
             marker={"color": colour, "pattern": {"shape": pattern}},
             hovertemplate="%{x}: %{y:.0%}<extra>" + title + "</extra>",
         )  # fmt: skip
-    styled(plot, x="", y="Share of outputs, with 95 % interval", height=380)
+    styled(plot, x="", y="Share, with 95 % interval", height=380)
     plot.update_yaxes(tickformat=".0%", rangemode="tozero")
     plot.update_layout(barmode="group")
     clean = [n for n in names if _value(summary, n, "identifier_leakage") == _value(summary, n, "canary_leakage") == 0]
@@ -64,9 +65,14 @@ def leakage(summary: pd.DataFrame) -> Figure:
     takeaway = f"Most planted identifiers came through with {_title(worst)}"
     takeaway += f" ({_value(summary, worst, 'identifier_leakage'):.0%} of outputs)."
     takeaway += f" No planted value at all came through with {listed([_title(n) for n in clean])}." if clean else ""
+    none = [r["high"] for n in clean if (r := _row(summary, n, "identifier_leakage"))["high"] == r["high"]]
+    caveat = (
+        "The first three are shares of outputs; the last is the mean share of a canary's longer words that its own "
+    )
+    caveat += "record's output repeats, whatever their order. Only planted values are counted here."
+    caveat += f" None at all still allows up to {max(none):.1%} of outputs." if none else ""
     return Figure(
-        plot, takeaway,
-        "None in a hundred outputs still allows up to about 4 in a hundred; only planted values are counted here.",
+        plot, takeaway, caveat,
         f"Bars of leakage for {len(names)} configurations. {takeaway}",
     )  # fmt: skip
 
@@ -107,7 +113,7 @@ def perplexity(summary: pd.DataFrame) -> Figure:
     )  # fmt: skip
     real = _value(summary, REAL, "perplexity")
     if real == real:
-        plot.add_hline(y=real, line={"dash": "dash", "color": palette.GREEN}, annotation_text="clean records")
+        plot.add_hline(y=real, line={"dash": "dash", "color": palette.GREEN})
     styled(plot, x="", y="Perplexity a token (lower: more natural)", height=360)
     plot.update_layout(showlegend=False)
     known = [n for n in names if _value(summary, n, "perplexity") == _value(summary, n, "perplexity")]
@@ -118,6 +124,7 @@ def perplexity(summary: pd.DataFrame) -> Figure:
         best = min(known, key=lambda n: _value(summary, n, "perplexity"))
         takeaway = f"{_title(best)} reads most naturally to the model ({_value(summary, best, 'perplexity'):.0f}), "
         takeaway += f"{_title(worst)} least ({_value(summary, worst, 'perplexity'):.0f})."
+        takeaway += f" The dashed line is the clean records themselves ({real:.0f})." if real == real else ""
     return Figure(
         plot, takeaway,
         "Scored by the model that wrote the texts, where the paper uses GPT-2; placeholders count as surprising words.",

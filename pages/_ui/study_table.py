@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEW = 200  # rows shown of a long table
-SHARES = ("leakage", "canary_parts", "pipp", "elp")
+SHARES = ("leakage", "canary_parts", "canary_words", "pipp", "elp")
+WORDS = {
+    "js_1gram": "Divergence of words (bits)", "js_2gram": "Divergence of word pairs (bits)",
+    "js_3gram": "Divergence of word triples (bits)", "pipp": "Texts with a private value (PIPP)",
+    "elp": "Private values that come out (ELP)", "rouge_2": "ROUGE-2", "rouge_l": "ROUGE-L", "mauve": "MAUVE",
+    "canary_parts": "Four words of a canary", "canary_words": "Share of a canary's words",
+    "own_identifier_leakage": "Leakage of the records' own identifiers", "identifier_leakage": "Planted identifiers",
+    "canary_leakage": "Whole canaries",
+}  # fmt: skip
 
 
 def draw(found: Mapping[str, pd.DataFrame], key: str) -> None:
@@ -40,8 +48,8 @@ def wide(summary: pd.DataFrame) -> pd.DataFrame:
     variants = list(dict.fromkeys(summary["variant"]))
     measures = list(dict.fromkeys(summary["measure"]))
     cells = {(row["variant"], row["measure"]): _cell(row) for _, row in summary.iterrows()}
-    rows = {v: [cells.get((v, m), "") for m in measures] for v in variants}
-    return pd.DataFrame(rows, index=[m.replace("_", " ").capitalize() for m in measures])
+    rows = {v.capitalize(): [cells.get((v, m), "") for m in measures] for v in variants}
+    return pd.DataFrame(rows, index=[WORDS.get(m, m.replace("_", " ").capitalize()) for m in measures])
 
 
 def _cell(row: Any) -> str:

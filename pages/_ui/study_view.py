@@ -84,7 +84,7 @@ def _results(workspace: engine.Workspace, run: Any) -> None:
     if not found:
         return
     st.warning(INTERNAL, icon=":material/lock:")
-    if run.state != "done":
+    if run.state != "done" and run.total:
         st.caption(f"{count_of(run.done, 'variant')} of {run.total} so far.")
     for name, figure in figures(run.study, found):
         examined_figure.draw(figure, key=f"study.figure.{run.id}.{name}")

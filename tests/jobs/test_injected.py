@@ -62,6 +62,10 @@ def test_leaks_are_counted_against_the_own_record():
     assert rows["canary_leakage"] == (pytest.approx(1 / 5), 5)  # another record's canary is not this output's leak
     assert rows["canary_parts"] == (pytest.approx(2 / 5), 5)
     assert rows["own_identifier_leakage"][0] == 0
+    # the carrier's outputs: one silent, the whole phrase, four of its words
+    words = [w for w in phrase.casefold().split() if len(w) >= 4]
+    part = len([w for w in four.split() if len(w) >= 4]) / len(words)
+    assert rows["canary_words"] == (pytest.approx((0 + 1 + part) / 3), 3)
 
 
 def test_presets_of_the_study_follow_the_paper_unless_asked():

@@ -27,6 +27,7 @@ from engine.utility.base import Sample
 from engine.utility.ngrams import ngram_divergence
 
 RUN = 4  # consecutive words of a canary that count as a part of it
+CONTENT = 4  # letters from which a word of a canary counts by itself
 COLUMNS = ["variant", "measure", "value", "low", "high", "n"]
 _WORD = re.compile(r"\w+")
 Row = tuple[str, float, float, float, int]
@@ -51,7 +52,8 @@ def privacy(made: Outputs, planted: Sequence[Planted]) -> list[Row]:
     for name, spans in groups.items():
         passages = [Passage(str(i), 0, p.text, own) for i, (p, own) in enumerate(zip(planted, spans, strict=True))]
         rows.append(_share(name, _holding(made, passages), len(made.texts)))
-    return [*rows, _share("canary_parts", _parts(made, planted), len(made.texts))]
+    parts = _share("canary_parts", _parts(made, planted), len(made.texts))
+    return [*rows, parts, average("canary_words", _words(made, planted), 0)]
 
 
 def _holding(made: Outputs, passages: Sequence[Passage]) -> int:
@@ -70,6 +72,19 @@ def _parts(made: Outputs, planted: Sequence[Planted]) -> int:
 
     phrases = [set().union(*(runs(p.text[s.start : s.end]) for s in p.canaries)) for p in planted]
     return sum(bool(runs(text) & phrases[source]) for text, source in zip(made.texts, made.sources, strict=True))
+
+
+def _words(made: Outputs, planted: Sequence[Planted]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return, for each output of a record with a canary, the share of the canary's content words in it."""
+    shares = []
+    for text, source in zip(made.texts, made.sources, strict=True):
+        record = planted[source]
+        phrase = " ".join(record.text[s.start : s.end] for s in record.canaries).casefold()
+        rest = set(_WORD.findall(record.text.casefold().replace(phrase, " "))) if phrase else set()
+        words = {w for w in _WORD.findall(phrase) if len(w) >= CONTENT} - rest
+        if words:
+            shares.append(len(words & set(_WORD.findall(text.casefold()))) / len(words))
+    return np.array(shares)
 
 
 def _share(name: str, hits: int, n: int) -> Row:

@@ -1,0 +1,84 @@
+"""The studies view: nothing yet, a finished study with figures and table, and a study that is asked for."""
+
+import pandas as pd
+import pytest
+
+import engine
+from engine.figures.studies import figures
+from engine.jobs.study import study_folder
+from engine.store import queue
+from engine.store.records import write_table
+from pages._ui.study_table import wide
+
+MEASURES = ("identifier_leakage", "canary_leakage", "canary_parts", "canary_words", "perplexity", "js_1gram",
+            "js_2gram", "js_3gram", "words", "placeholders_per_100_words", "semantic_similarity")  # fmt: skip
+
+
+def tables():
+    """Three configurations with numbers chosen by hand: baseline leaks, all does not."""
+    values = {"baseline": 0.4, "all": 0.0, "strict": 0.1, "reference": 0.2}
+    rows = [
+        (v, m, x, x, x + 0.1, 100)
+        for v, x in values.items()
+        for m in MEASURES
+        if not (v == "reference" and "leak" in m)
+    ]
+    summary = pd.DataFrame(rows, columns=["variant", "measure", "value", "low", "high", "n"])
+    likeness = pd.DataFrame({"variant": ["baseline"] * 3 + ["all"] * 3, "value": [0.7, 0.8, 0.9, 0.4, 0.5, 0.6]})
+    return {"summary": summary, "similarity": likeness}
+
+
+def add_study(workspace, corpus_id, state="done"):
+    arguments = {"study": "filter-presets", "parameters": {"records": 100}, "model": "builtin", "seed": 0}
+    with workspace.db.write() as connection:
+        job = queue.enqueue(connection, "study", corpus_id=corpus_id, arguments=arguments)
+        from sqlalchemy import update
+
+        from engine.store.schema import jobs
+
+        cursor = {"step": 3, "state": {}, "done": 3, "total": 8}
+        connection.execute(update(jobs).where(jobs.c.id == job).values(state=state, cursor=cursor))
+    for name, frame in tables().items():
+        write_table(study_folder(workspace, corpus_id, job) / "3" / f"{name}.parquet", frame)
+    return job
+
+
+def test_every_figure_says_what_it_draws():
+    made = dict(figures("filter-presets", tables()))
+    assert list(made) == ["leakage", "similarity", "perplexity", "divergence", "statistics", "tradeoff"]
+    assert "Baseline (40% of outputs)" in made["leakage"].takeaway
+    assert "All Filters" in made["leakage"].takeaway
+    assert "up to 10.0% of outputs" in made["leakage"].caveat
+    assert "Baseline (median 0.80)" in made["similarity"].takeaway
+    assert "All Filters (0.50)" in made["similarity"].takeaway
+    assert figures("filter-presets", {}) == []
+    assert figures("another", tables()) == []
+
+
+def test_the_table_has_a_row_a_measure_and_a_column_a_variant():
+    found = wide(tables()["summary"])
+    assert list(found.columns) == ["Baseline", "All", "Strict", "Reference"]
+    assert found.loc["Planted identifiers", "Baseline"] == "40% [40%, 50%]"
+    assert found.loc["Perplexity", "All"] == "0.00 [0.00, 0.10]"
+    assert found.loc["Planted identifiers", "Reference"] == ""
+
+
+@pytest.mark.parametrize("state", ["done", "cancelled"])
+def test_a_study_is_drawn_and_marked_internal(seeded, visit, state):
+    with_study = seeded.open()
+    add_study(with_study, seeded.corpus, state)
+    app = visit("compare", **{"compare.what": "Studies"})
+    assert any("Internal" in w.value for w in app.warning)
+    assert any("40% of outputs" in m.value for m in app.markdown)
+    assert len(app.get("plotly_chart")) == 6
+    assert bool([b for b in app.button if b.label == "Resume"]) == (state == "cancelled")
+    assert any("3 variants of 8" in c.value for c in app.caption) == (state == "cancelled")
+
+
+def test_a_study_is_started_from_the_page(seeded, visit):
+    app = visit("compare", **{"compare.what": "Studies"})
+    assert any("No study has been run" in i.value for i in app.info)
+    next(b for b in app.button if b.label == "Start the study").click().run()
+    assert not app.exception
+    workspace = engine.open_workspace(seeded.path)
+    assert [(r.study, r.state) for r in workspace.study_runs(seeded.corpus)] == [("filter-presets", "queued")]
