@@ -123,7 +123,7 @@ class Context:
     None at the start. cancelled: asked between batches. surrogate_key: keyed-hash secret for
     consistent, non-invertible choices. mechanisms: data-bound noisy statistics. facts: public
     quantities. labels: the public label list, sorted. guarantee: as reserved; noise levels come from it.
-    scratch: a folder of this run alone for checkpoints, kept until the run is done or deleted; None where there is none.
+    scratch: a folder of this run alone for checkpoints, kept until the run is done or deleted, or None.
     """
 
     records: pd.DataFrame

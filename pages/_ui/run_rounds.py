@@ -54,7 +54,8 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
     if table is not None:
         courses |= from_table(table)
     courses, real = drawn(courses)
-    if not courses:
+    rounds = pairs_by_round(noted.get("iterations"))
+    if not courses and not rounds:
         return
     st.subheader("Round by round", anchor=False)
     st.badge("internal, may not be released", color="orange", icon=":material/lock:")
@@ -68,20 +69,28 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
                     reference=("real against real", real[name]) if name in real else None,
                 )  # fmt: skip
                 examined_figure.draw(figure, key=f"run.rounds.{run.id}.{name}")
-    if table is None and run.state == "done":
+    if courses and table is None and run.state == "done":
         st.caption("Distance to private text over the rounds (FID, MAUVE) is measured when the run is examined.")
-    _pairs(noted.get("iterations"))
+    if rounds:
+        _pairs(rounds, run.id)
 
 
-def _pairs(iterations: Any) -> None:
-    """Draw the most similar candidates of the last round; model output, so never through Markdown."""
-    last = iterations[-1] if isinstance(iterations, list) and iterations else {}
-    pairs = last.get("most_similar") or []
-    if not pairs:
-        return
-    with st.expander(f"Most similar texts kept in round {int(last['iteration'])}", key="run.rounds.pairs"):
+def pairs_by_round(iterations: Any) -> dict[int, list[Mapping[str, Any]]]:
+    """Return round -> the most similar pairs of texts kept in it, where there are any."""
+    noted = iterations if isinstance(iterations, list) else []
+    return {int(body["iteration"]): body["most_similar"] for body in noted if body.get("most_similar")}
+
+
+def _pairs(rounds: Mapping[int, list[Mapping[str, Any]]], run_id: str) -> None:
+    """Draw the most similar candidates of a round; model output, so never through Markdown."""
+    with st.expander("Most similar texts kept", key="run.rounds.pairs"):
+        st.badge("internal, may not be released", color="orange", icon=":material/lock:")
         st.caption("Texts that repeat each other add little. Cut to their first 300 characters.")
-        for pair in pairs:
+        chosen = max(rounds)
+        if len(rounds) > 1:
+            order = sorted(rounds, reverse=True)
+            chosen = st.selectbox("Round", order, key=f"run.rounds.pairs.{run_id}")
+        for pair in rounds[chosen]:
             st.markdown(f"Cosine **{float(pair['similarity']):.3f}**")
             for column, side in zip(st.columns(2), ("first", "second"), strict=True):
                 with column, st.container(border=True):

@@ -242,7 +242,11 @@ class TestRun:
             pair = {"first": "A ![needle](http://x/a.png)", "second": "B", "similarity": 0.91}
             noted = {
                 "rounds": {str(i): {"iteration": i, "self_similarity": 0.5 - i / 20} for i in (1, 2, 3)},
-                "iterations": [{"iteration": 3, "most_similar": [pair]}],
+                "iterations": [
+                    {"iteration": 1, "most_similar": []},
+                    {"iteration": 2, "most_similar": [pair | {"first": "an earlier round's"}]},
+                    {"iteration": 3, "most_similar": [pair]},
+                ],
             }
             connection.execute(runs.update().where(runs.c.id == seeded.run).values(diagnostics=noted))
         app = visit("run", **{"run.choice": seeded.run})
@@ -252,6 +256,22 @@ class TestRun:
         assert "Cosine **0.910**" in words(app, "markdown")
         assert "needle" not in words(app), "model output never goes through Markdown"
         assert any("needle" in element.value for element in app.text)
+        rounds = app.selectbox(key=f"run.rounds.pairs.{seeded.run}")
+        assert (rounds.options, rounds.value) == (["3", "2"], 3)
+        rounds.set_value(2).run()
+        assert any("an earlier round's" in element.value for element in app.text)
+        assert not any("needle" in element.value for element in app.text)
+
+    def test_one_round_has_no_curve_but_its_most_similar_texts(self, seeded, visit):
+        from engine.store.schema import runs
+
+        pair = {"first": "Text one.", "second": "Text two.", "similarity": 0.5}
+        noted = {"rounds": {"1": {"iteration": 1}}, "iterations": [{"iteration": 1, "most_similar": [pair]}]}
+        with seeded.open().db.write() as connection:
+            connection.execute(runs.update().where(runs.c.id == seeded.run).values(diagnostics=noted))
+        app = visit("run", **{"run.choice": seeded.run})
+        assert "internal, may not be released" in words(app, "markdown")
+        assert {"Text one.", "Text two."} <= {element.value for element in app.text}
 
     def test_filters_are_scored_attacked_and_counted_anew(self, seeded, visit):
         from engine.store.schema import runs
