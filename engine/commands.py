@@ -15,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.commands_curve import curve
 from engine.commands_models import models
 from engine.commands_study import study
 from engine.errors import UnderstudyError, UserError
@@ -396,6 +397,7 @@ VERBS: dict[str, Callable[[Namespace], dict[str, Any]]] = {
     "resume": resume,
     "examine": examine,
     "study": study,
+    "curve": curve,
     "compare": compare,
     "approve": approve,
     "release": release,
