@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from engine.methods.base import Method
     from engine.models.contracts import Operators
 
+TRACES = "traces"  # below a run's scratch folder: what stays after it
 COLUMNS = ["record_id", "text", "source_id", "label"]
 
 
@@ -60,7 +61,17 @@ def run(task: Task) -> None:
         task.check()
     if task.cancelled():
         raise Stopped
+    _keep_traces(task)
     remove_tree(task.store.folder.scratch(task.run_id))
+
+
+def _keep_traces(task: Task) -> None:
+    """Move what a method noted of its tries to the run's folder, which is internal and goes with the run."""
+    noted = task.store.folder.scratch(task.run_id) / TRACES
+    kept = task.store.folder.run(task.run_id) / TRACES
+    if noted.is_dir() and not kept.exists():
+        with file_errors():
+            noted.rename(kept)
 
 
 def _reserved(task: Task, row: Any, method: Method) -> Guarantee:

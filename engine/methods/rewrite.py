@@ -241,9 +241,9 @@ class _Loop:
 
     def keep_traces(self, items: Sequence[Item], position: int) -> None:
         """Write what was tried, owner-only, where the run has a folder of its own."""
-        folder = self.context.scratch
-        if folder is None:
+        if self.context.scratch is None:
             return
+        folder = self.context.scratch / "traces"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lines = [
             json.dumps({"record_id": item.record_id, "attempts": [asdict(attempt) for attempt in item.attempts]})

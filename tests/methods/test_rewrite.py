@@ -12,7 +12,6 @@ from engine.methods import get_method
 from engine.methods.base import Context, parse_parameters
 from engine.models.operators_rewrite import parse_privacy, parse_utility
 from tests.methods.instructed import Instructed
-from tests.models.serving import serving
 
 TEXTS = [f"Letter {i} of Anna Berg{i} about the tram, on {i} May." for i in range(1, 8)]
 
@@ -112,7 +111,7 @@ def test_an_empty_reply_is_counted():
 
 def test_traces_lie_in_the_runs_own_folder_for_its_owner_alone(tmp_path):
     ran(Instructed(), tmp_path)
-    files = sorted((tmp_path / "run").iterdir())
+    files = sorted((tmp_path / "run" / "traces").iterdir())
     assert [file.name for file in files] == [f"attempts_{i:07d}.jsonl" for i in (0, 3, 6)]
     assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in files)
     lines = [json.loads(line) for line in files[0].read_text().splitlines()]
@@ -133,16 +132,3 @@ def test_replies_are_read_as_models_write_them():
     assert parse_privacy("<think>Record: 1</think>Record: none", 5) == (None, ())
     assert parse_utility("Label: complaint.\nConfidence: 85%") == ("complaint", 85)
     assert parse_utility("complaint") is None
-
-
-def test_end_to_end_with_a_server():
-    from engine.models.endpoint import EndpointGenerator
-    from engine.models.endpoint_settings import EndpointSettings
-
-    with serving() as served:
-        settings = EndpointSettings(name="near", url=served.url, model="builtin", api="chat", prompts="instruct")
-        model = EndpointGenerator(settings)
-        _, records = ran(model, count=1, rounds=1, unfinished="keep")
-        assert served.stats()["requests"] == 3
-        model.close()
-    assert [bool(record.text) for record in records] == [True]

@@ -1,0 +1,40 @@
+"""Rewriting as a run: refused without an instruct model, end to end with a server, its traces kept inside."""
+
+import json
+
+import pytest
+
+from engine import open_workspace
+from engine.errors import UserError
+from tests.jobs.conftest import wait
+from tests.models.serving import serving
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    opened = open_workspace(tmp_path / "workspace", "tester")
+    yield opened
+    opened.stop_worker()
+    opened.close()
+
+
+def test_a_run_needs_an_instruct_model_and_keeps_its_traces_inside(workspace):
+    corpus = workspace.import_sample("support_tickets")
+    refused = workspace.plan(corpus.id, "rewrite", count=1)["blockers"]
+    assert any("follows instructions" in sentence for sentence in refused)
+    with pytest.raises(UserError, match="follows instructions"):
+        workspace.synthesize(corpus.id, "rewrite", count=1)
+    with serving() as served:
+        workspace.add_endpoint(
+            {"name": "near", "url": served.url, "model": "builtin", "api": "chat", "prompts": "instruct"}
+        )
+        asked = {"rounds": 1, "unfinished": "keep", "domain": "reviews", "candidates": 2}
+        run_id = workspace.synthesize(corpus.id, "rewrite", count=1, parameters=asked, model="endpoint:near")
+        assert wait(workspace, workspace.run(run_id).job_id, seconds=180).error is None
+    assert workspace.run(run_id).state == "done"
+    folder = workspace.folder.run(run_id)
+    assert not (folder / "scratch").exists()
+    lines = (folder / "traces" / "attempts_0000000.jsonl").read_text("utf-8").splitlines()
+    assert len(json.loads(lines[0])["attempts"]) == 1
+    workspace.delete_run(run_id)
+    assert not folder.exists()
