@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import method_cards, parameters, plan_budget, plan_model, plan_promise, plan_wizard, states
+from pages._ui import method_cards, parameters, plan_budget, plan_filter, plan_model, plan_promise, plan_wizard, states
 from pages._ui.current import choose_run, current_corpus
 from pages._ui.guard import guard
 from pages._ui.navigation import go
@@ -25,6 +25,7 @@ left, right = st.columns([1, 1], gap="large")
 
 with left:
     st.subheader("How much, and how", anchor=False)
+    method = plan_filter.ask(method, corpus.id)
     model = plan_model.choose(workspace, method)
     if method.one_to_one:
         count = None

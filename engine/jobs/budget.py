@@ -100,7 +100,7 @@ class BudgetStation(ModelStation):
         if claim.kind != "dp" or not claim.epsilon:
             return {"pending": False, "rows": [], "advice": []}
         request = {
-            "method": known.spec.id,
+            "method": known.spec.id.removeprefix("filter:"),  # the filter behind a method changes no noise
             "parameters": values.model_dump(mode="json"),
             "facts": asdict(facts),
             "noise": {name: dict(level) for name, level in claim.noise.items()},

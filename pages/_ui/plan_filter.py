@@ -1,0 +1,32 @@
+"""The filter around the chosen method: one switch on the plan page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+ITSELF = "filter"
+PREFIX = "filter:"
+
+
+def ask(method: Any, corpus_id: str) -> Any:
+    """Return the method's specification, or that of the method with the filter behind it where the switch is on."""
+    if method.id == ITSELF:
+        return method
+    formal = method.kind == "dp"
+    on = st.toggle(
+        "Filter what comes out",
+        key=f"plan.filter.{corpus_id}.{method.id}",
+        help="Identifiers that are still found are replaced and sentences near a sensitive phrase are redacted. "
+        + (
+            "Here it uses public rules alone, so the guarantee stays as it is."
+            if formal
+            else "It uses this corpus' own detector and what the review accepted."
+        ),
+    )
+    if not on:
+        return method
+    from engine.methods import get_method
+
+    return get_method(PREFIX + method.id).spec
