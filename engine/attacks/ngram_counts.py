@@ -22,6 +22,8 @@ from engine.attacks.words import WORD, fold
 from engine.errors import InternalError
 
 MAX_N = 3
+# ASCII text is cut without a regular expression: small letters, digits and underscores stay, all else is a blank
+_ASCII = bytes(ord(chr(c).lower()) if c < 128 and (chr(c).isalnum() or c == 95) else 32 for c in range(256))
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
@@ -55,7 +57,10 @@ def tokens(texts: Sequence[str], numbers: Numbers) -> Tokens:
     number, find = numbers.__getitem__, WORD.findall
     parts: list[NDArray[np.int32]] = []
     for text in texts:
-        found = find(text.lower()) if text.isascii() else [fold(word) for word in find(text)]
+        if text.isascii():
+            found = text.encode("ascii").translate(_ASCII).decode("ascii").split()
+        else:
+            found = [fold(word) for word in find(text)]
         parts.append(np.fromiter(map(number, found), np.int32, len(found)))
     offsets = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([part.size for part in parts], out=offsets[1:])

@@ -52,6 +52,8 @@ def test_words_are_those_of_the_other_attacks():
     words, numbers = Vocabulary(), Numbers()
     assert ngram_counts.tokens(TEXTS, numbers).ids.tolist() == cut(TEXTS, words).ids.tolist()
     assert list(numbers) == words.words()
+    every = ["".join(map(chr, range(128))), "It's x_1,Y2\tz\x1f0-9\x7fQ_q"]  # all of ASCII
+    assert ngram_counts.tokens(every, Numbers()).ids.tolist() == cut(every, Vocabulary()).ids.tolist()
 
 
 @settings(max_examples=80, deadline=None)
