@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._ui import method_cards, parameters, plan_budget, plan_filter, plan_model, plan_promise, plan_wizard, states
-from pages._ui.current import choose_run, current_corpus
+from pages._ui.current import current_corpus, show_run
 from pages._ui.guard import guard
 from pages._ui.navigation import go
 from pages._ui.texts import count_of, number, plain, seconds
@@ -104,5 +104,5 @@ with left:
         )
         if run_id is None:
             st.rerun()
-        choose_run(run_id)
+        show_run(run_id)
         go("run")

@@ -17,6 +17,7 @@ from pages._ui.texts import run_name
 
 CORPUS = "sidebar.corpus"
 RUN = "_ui.run"
+RUNS = "run.choice"  # the picker of the Runs page
 
 
 def choose_corpus(corpus_id: str) -> None:
@@ -43,6 +44,12 @@ def current_corpus(workspace: engine.Workspace) -> Any | None:
 def choose_run(run_id: str) -> None:
     """Make a run the one that the examination and release pages open with."""
     st.session_state[RUN] = run_id
+
+
+def show_run(run_id: str) -> None:
+    """Make a run the current one, on the Runs page too, whatever was looked at there before."""
+    choose_run(run_id)
+    st.session_state[RUNS] = run_id
 
 
 def pick_run(workspace: engine.Workspace, corpus: Any, *, key: str, states: tuple[str, ...] = ("done",)) -> Any | None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 import engine
 from pages._ui import compare_table, states
-from pages._ui.current import choose_run
+from pages._ui.current import show_run
 from pages._ui.progress import ACTIVE
 from pages._ui.texts import number, plain, when
 
@@ -92,7 +92,7 @@ def _beside(workspace: engine.Workspace, run: Any, other: Any) -> None:
         f"The reference: {number(other.kept)} outputs, {when(other.created)}. These figures were measured against "
         "private text, so they are internal."
     )
-    st.button("Show the reference", key="run.bought.show", on_click=_show, args=(other.id,))
+    st.button("Show the reference", key="run.bought.show", on_click=show_run, args=(other.id,))
 
 
 def bought(epsilon: float, better: int, worse: int, unsure: int) -> str:
@@ -105,8 +105,3 @@ def bought(epsilon: float, better: int, worse: int, unsure: int) -> str:
     ends += [f"on {unsure} one cannot tell"] if unsure else []
     advice = " So far the budget bought nothing that shows." if not better else ""
     return start + ("; " + ", ".join(ends) if ends else "") + "." + advice
-
-
-def _show(run_id: str) -> None:
-    choose_run(run_id)
-    st.session_state["run.choice"] = run_id

@@ -9,7 +9,7 @@ import streamlit as st
 import engine
 from pages._ui import run_bought, run_budget, run_filters, run_rounds, states
 from pages._ui.charts import bars
-from pages._ui.current import choose_run
+from pages._ui.current import choose_run, show_run
 from pages._ui.method_cards import badge
 from pages._ui.navigation import go
 from pages._ui.progress import ACTIVE
@@ -175,8 +175,7 @@ def _rerun(workspace: engine.Workspace, run: Any) -> None:
         model=run.model,
     )
     if run_id is not None:
-        choose_run(run_id)
-        st.session_state["run.choice"] = run_id
+        show_run(run_id)
 
 
 @st.dialog("Delete this run?")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pages._ui import method_cards
+from pages._ui.current import RUN, RUNS
 from pages._ui.method_cards import ALL, CHOICE, PROMISES, SHOWN
 
 
@@ -38,3 +39,11 @@ def test_a_method_chosen_elsewhere_is_never_hidden(seeded, visit):
     app = visit("plan", **{CHOICE: "surrogate", SHOWN: "A proven bound"})
     assert app.session_state[SHOWN] == method_cards.ALL
     assert app.session_state[CHOICE] == "surrogate"
+
+
+def test_a_run_that_was_started_is_the_one_that_is_shown(seeded, visit):
+    app = visit("plan", **{CHOICE: "surrogate", RUNS: seeded.run, RUN: seeded.run})
+    app = app.button(key="plan.start").click().run()
+    assert not app.exception
+    new = {run.id for run in seeded.open().runs()} - {seeded.run, seeded.other}
+    assert {app.session_state[RUNS]} == {app.session_state[RUN]} == new
