@@ -102,6 +102,11 @@ def self_test(workspace: engine.Workspace, model: str) -> None:
         st.success(f"All {len(result['checks'])} checks passed on {at} (UTC).", icon=":material/check_circle:")
     else:
         st.error(f"A check failed on {at} (UTC).", icon=":material/error:")
+    with st.expander("What was tested, with times", expanded=not result["ok"], key=f"models.tested.{model}"):
+        _checks(result, model)
+
+
+def _checks(result: Any, model: str) -> None:
     table = pd.DataFrame(
         [("passed" if c["ok"] else "FAILED", c["name"], c["detail"]) for c in result["checks"]],
         columns=["Result", "Check", "Detail"],
