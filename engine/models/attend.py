@@ -203,7 +203,7 @@ def _compiled(size: int) -> Callable[..., None]:
                         query[d] = (a * cos[p, d] - b * sin[p, d]) * scale
                         query[half + d] = (b * cos[p, d] + a * sin[p, d]) * scale
                     held, given = keys[s, h], values[s, h]
-                    most = np.float32(-np.inf)
+                    most = np.float32(-3e38)  # fast arithmetic knows no infinity
                     even = (p + 1) // 4 * 4  # four at a time hide the latency of each
                     for t in range(0, even, 4):
                         w0, w1, w2, w3 = np.float32(0), np.float32(0), np.float32(0), np.float32(0)

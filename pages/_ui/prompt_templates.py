@@ -45,7 +45,7 @@ def draw(workspace: engine.Workspace) -> None:
         known = workspace.prompt_templates(domain)
         name = st.selectbox(
             "Template", list(known), key="prompts.name",
-            format_func=lambda name: TITLES.get(name, name) + (" (changed)" if known[name]["changed"] else ""),
+            format_func=lambda name: f"{TITLES.get(name, name)}{' (changed)' if known[name]['changed'] else ''}",
         )  # fmt: skip
         text = _edit(workspace, domain, name, known[name])
     with right:
