@@ -237,6 +237,6 @@ def _whiskers(rows: Sequence[Mapping[str, float]]) -> dict[str, Any]:
         return a - b if a == a and b == b else 0.0
 
     return {
-        "type": "data", "symmetric": False, "thickness": 1.5,
+        "type": "data", "symmetric": False, "thickness": 1.5, "color": palette.GREY,
         "array": [gap(r["high"], r["value"]) for r in rows], "arrayminus": [gap(r["value"], r["low"]) for r in rows],
     }  # fmt: skip
