@@ -35,7 +35,8 @@ class Slots:
 
     def __init__(self, config: NetConfig, slots: int, room: int, dtype: torch.dtype, device: torch.device) -> None:
         shape = (config.layers, slots, config.heads, room, config.hidden_size // config.heads)
-        self.keys, self.values = (torch.empty(shape, dtype=dtype, device=device) for _ in range(2))
+        # Zeros: a masked place still enters a sum with weight 0, and 0 × NaN of memory never written is NaN.
+        self.keys, self.values = (torch.zeros(shape, dtype=dtype, device=device) for _ in range(2))
 
     def copy(self, source: int, target: int, length: int) -> None:
         """Copy the first `length` tokens of one slot to another."""

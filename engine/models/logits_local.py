@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import UserError
-from engine.models.logits import Blocks, padded, parts
+from engine.models.logits import Blocks, one_thread, padded, parts
 
 if TYPE_CHECKING:
     from engine.dp.prediction import Prefixes
@@ -81,7 +81,7 @@ class _LocalBlock:
         self._logits = self._read(torch.tensor(ids, device=model.device))
 
     def _read(self, ids: Any) -> NDArray[np.float32]:
-        with self._torch.inference_mode():
+        with one_thread(), self._torch.inference_mode():  # a split among threads would depend on a row's place
             output = self._model(
                 input_ids=ids, attention_mask=self._mask, position_ids=self._positions,
                 past_key_values=self._cache, use_cache=True, logits_to_keep=1,

@@ -23,8 +23,11 @@ from tests.audit.bounds import epsilon_lower_bound
 KEY = b"k" * 32
 WORDS = 8  # and the end token, which is never drawn here
 UNITS = 6
-RUNS = {"difference-clip": 700, "mean-clip": 1600}  # half of the latter's tokens are public draws
+RUNS = {"difference-clip": 700, "mean-clip": 2000}
+# The search of mean-clip is a coin's toss at this budget: half of its draws are public, so many of them must add up.
+CAUGHT = {"difference-clip": {}, "mean-clip": {"threshold": 0.02, "search_share": 0.02, "tokens": 60, "longest": 120}}
 VARIANTS = tuple(RUNS)
+SLOW = (pytest.mark.slow, pytest.mark.timeout(900))  # a minute or two on an idle machine
 
 
 class Toy:
@@ -169,20 +172,20 @@ def test_the_audited_bound_stays_under_the_claim(variant):
     assert epsilon_lower_bound(*found, delta=world.guarantee.delta) <= world.guarantee.epsilon
 
 
-@pytest.mark.parametrize("variant", [VARIANTS[0], pytest.param(VARIANTS[1], marks=pytest.mark.slow)])
+@pytest.mark.parametrize("variant", [VARIANTS[0], pytest.param(VARIANTS[1], marks=SLOW)])
 def test_ten_times_the_clipping_is_caught(variant):
-    world = World(variant)
+    world = World(variant, **CAUGHT[variant])
     found = [world.sample(there, RUNS[variant], 10.0) for there in (True, False)]
     assert epsilon_lower_bound(*found, delta=world.guarantee.delta) > world.guarantee.epsilon
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)  # a minute on an idle machine
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("adjacency", ["zero-out", "replace-one"])
 def test_the_audited_bound_stays_under_the_claim_in_many_runs(variant, adjacency):
     world = World(variant, adjacency=adjacency)
-    found = [world.sample(there, 2 * RUNS[variant], 1.0) for there in (True, False)]
+    found = [world.sample(there, RUNS[variant], 1.0) for there in (True, False)]
     assert epsilon_lower_bound(*found, delta=world.guarantee.delta) <= world.guarantee.epsilon
 
 
@@ -190,7 +193,7 @@ def test_the_audited_bound_stays_under_the_claim_in_many_runs(variant, adjacency
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_power(variant):
-    world = World(variant)
+    world = World(variant, **CAUGHT[variant])
     found = [world.sample(there, 2000, 10.0) for there in (True, False)]
     rng = np.random.default_rng(1)
     bounds = [
