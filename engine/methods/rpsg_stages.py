@@ -1,8 +1,8 @@
 """RPSG's writing stages: abstraction with sentiment control, variants, synthetic records.
 
 Source: Ma and Rajtmajer, sections 3.1 and 3.3, appendix B.1 (equation 5, Table 5), B.2 (Table 7: the expand and
-rephrase operators stand for its two prompts). Generators here decode by sampling, so the first pass, beam search
-in the paper, is sampling at a low temperature; the retry samples at temperature 1.
+rephrase operators stand for its two prompts). The first pass is beam search where the model offers it (the built-in
+one does), else sampling at a low temperature; the retry samples at temperature 1.
 Privacy posture: private text, redacted, lives in memory and in the run's state; nothing here logs.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from engine.methods.base import Step, SyntheticRecord
 from engine.methods.filter import batch_seed
-from engine.models.contracts import Embedder, Generator, Operators, Sampling
+from engine.models.contracts import Beams, Embedder, Generator, Operators, Sampling
 from engine.models.sentiment import BuiltinSentiment, Classifier
 from engine.models.sentiment_data import CLASSES
 
@@ -124,11 +124,9 @@ class Writer:
             temperature=temperature,
             seed=batch_seed(self.seed, draw[0] * 64 + draw[1]),
         )
-        repeated = [entry for entry in inputs for _ in range(p.oversampling)]
-        texts = self._call("abstract", repeated, sampling)
+        owners, texts = self._abstractions(chosen, inputs, sampling)
         found, shares = self.models.read(texts)
-        for number, text in enumerate(texts):
-            i = chosen[number // p.oversampling]
+        for number, (i, text) in enumerate(zip(owners, texts, strict=True)):
             draft = drafts[i]
             draft.made += 1
             known = {t.casefold() for t in draft.texts}
@@ -139,6 +137,23 @@ class Writer:
             draft.cosines.append(float(found[number] @ vectors[i]))
             draft.agrees.append(same)
             draft.confident |= same and float(shares[number].max()) >= p.minimum_confidence
+
+    def _abstractions(
+        self, chosen: Sequence[int], inputs: Sequence[dict[str, Any]], sampling: Sampling
+    ) -> tuple[list[int], list[str]]:
+        """Return K abstractions an input, by beams in the first pass, and whose each is."""
+        generator, operators, most = self.models.generator, self.models.operators, self.p.oversampling
+        if sampling.temperature != FIRST_TEMPERATURE or not isinstance(generator, Beams):
+            repeated = [entry for entry in inputs for _ in range(most)]
+            return [i for i in chosen for _ in range(most)], self._call("abstract", repeated, sampling)
+        found = generator.search([operators.prompt("abstract", **entry) for entry in inputs], sampling, most)
+        owners = [i for i, made in zip(chosen, found, strict=True) for _ in made]
+        texts = [
+            operators.parse("abstract", one.text, **entry).strip()
+            for entry, made in zip(inputs, found, strict=True)
+            for one in made
+        ]
+        return owners, texts
 
     def _pruned(self, draft: _Draft) -> Pool:
         """Keep the m candidates of highest score (equation 5)."""

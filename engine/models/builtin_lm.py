@@ -5,6 +5,7 @@ Privacy posture: prompts and outputs stay in memory; nothing is logged.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from engine.errors import UserError
+from engine.models.beam import beam_search
 from engine.models.builtin import LM_CAPABILITIES, lm_folder
 from engine.models.contracts import Constraints, Generation, Sampling
 from engine.models.decode_net import DecodeNet, fast_type, side_by_side, version
@@ -59,6 +61,12 @@ class BuiltinGenerator:
         """Ask `cancelled` at every token; a running call then ends with `Cancelled`."""
         self._cancelled = cancelled
 
+    def with_net(self, net: LlamaNet, name: str) -> BuiltinGenerator:
+        """Return a generator that writes with another network of the same vocabulary; this one stays as it is."""
+        other = copy.copy(self)
+        other.net, other.id, other._decode = net, name, None
+        return other
+
     def generate(
         self, prompts: Sequence[str], sampling: Sampling, constraints: Constraints | None = None
     ) -> list[Generation]:
@@ -85,6 +93,27 @@ class BuiltinGenerator:
         made = decoder.run([self._fit(entry.ids, limit) for entry in encoded], self.batch_size)
         self.batch_size = decoder.batch_size
         return made
+
+    def search(self, prompts: Sequence[str], sampling: Sampling, beams: int) -> list[list[Generation]]:
+        """Return at most `beams` continuations of each prompt by beam search, the likeliest first."""
+        encoded = self.tokenizer.encode_batch(list(prompts), add_special_tokens=False)
+        limit = self.net.config.context - min(sampling.max_new_tokens, self.net.config.context // 3)
+        rows = [self._fit(entry.ids, limit) for entry in encoded]
+        found = beam_search(
+            self.net, rows, beams, longest=sampling.max_new_tokens, shortest=sampling.min_new_tokens,
+            banned=self._banned, cancelled=self._cancelled,
+        )  # fmt: skip
+        return [
+            [
+                Generation(
+                    self.tokenizer.decode(made, skip_special_tokens=True),
+                    len(made),
+                    "stop" if len(made) < sampling.max_new_tokens else "length",
+                )
+                for made in lists
+            ]
+            for lists in found
+        ]
 
     def _laid_out(self) -> DecodeNet:
         """Return the network as generation uses it, made anew where weights have changed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,15 @@ class Generator(Protocol):
 
     def score(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """Return each text's token log-probabilities in nats, one array a text."""
+        ...
+
+
+@runtime_checkable
+class Beams(Protocol):
+    """A generator that can search: `beams` continuations of each prompt, the likeliest first."""
+
+    def search(self, prompts: Sequence[str], sampling: Sampling, beams: int) -> list[list[Generation]]:
+        """Return at most `beams` generations a prompt; temperature, top-k, top-p and seed of `sampling` are unused."""
         ...
 
 
