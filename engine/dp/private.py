@@ -11,7 +11,8 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +21,10 @@ from engine.dp import mechanisms, prediction, votes
 from engine.dp.events import Event, count_sensitivity, mean_sensitivity
 from engine.dp.private_data import PrivateData
 from engine.errors import InternalError
+
+if TYPE_CHECKING:
+    from engine.dp.train import Learner, Progress, Trainer, Training
+    from engine.dp.train_store import MemoryKeeper
 
 __all__ = ["Measure", "Mechanisms", "MemoryOutputs", "OutputStore", "PrivateData", "Stored", "digest"]
 
@@ -85,6 +90,8 @@ class Mechanisms:
         self.unit, self.adjacency = unit, adjacency
         self.cap = 1 if unit == "record" else cap
         self.events: list[Event] = []
+        self._trainers: dict[str, Trainer] = {}
+        self._kept: dict[str, MemoryKeeper] = {}
 
     def noisy_votes(
         self,
@@ -304,6 +311,46 @@ class Mechanisms:
             return prediction.draw_text(texts, model, asked, cells[cell].slots).astype(np.float64)
 
         return self._output(f"text/{turn}/{cell}", request, event, draw).astype(np.int64)
+
+    def train_dp(
+        self,
+        key: str,
+        learner: Learner,
+        asked: Training,
+        *,
+        fingerprint: str,
+        folder: Path | None = None,
+        until: int | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Progress:
+        """Train `learner` with noise up to a step, and return how far it is; the whole schedule is paid at first.
+
+        Args:
+            key: names this training within the run. learner: weights at their public start. asked: public settings.
+            fingerprint: digest of network, start and prompts. folder: where steps are stored; None keeps them in
+                this object. until: the step to stop at, None for all. cancelled: asked between parts of a batch.
+
+        Raises:
+            UserError: the training is paid and its stored steps are gone.
+        """
+        from engine.dp import train, train_store
+
+        trainer = self._trainers.get(key)
+        if trainer is None or trainer.learner is not learner:
+            event = train.event_of(asked, self.unit, self.adjacency)
+            request = self._request("training", event, settings=asdict(asked), fingerprint=fingerprint)
+            kept = (
+                train_store.FolderKeeper(folder)
+                if folder is not None
+                else self._kept.setdefault(key, train_store.MemoryKeeper())
+            )
+            spent = self._outputs.load(key) is not None
+            trainer = train.Trainer(learner, asked, event, kept, digest(request), spent=spent)
+            # The weights' public start is stored, then the cost of every step, and only then is the first one drawn.
+            self._output(key, request, event, trainer.begin)
+            self._trainers[key] = trainer
+        trainer.advance(self._bound(), asked.steps if until is None else until, cancelled)
+        return trainer.progress()
 
     def _bound(self) -> PrivateData:
         if self._data is None:

@@ -9,6 +9,7 @@ Privacy posture: prompts and outputs stay in memory; nothing is logged.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -82,6 +83,18 @@ class TransformersGenerator:
     def watch(self, cancelled: Callable[[], bool]) -> None:
         """Ask `cancelled` at every token; a running call then ends with `Cancelled`."""
         self._cancelled = cancelled
+
+    def with_model(self, model: Any, name: str) -> TransformersGenerator:
+        """Return a generator that writes on, without chat template, with other weights of the same kind."""
+        other = copy.copy(self)
+        other.model, other.id, other.prompts, other.chat, other._around = (
+            model.eval(),
+            name,
+            "plain",
+            False,
+            SPARE_TOKENS,
+        )
+        return other
 
     def generate(
         self, prompts: Sequence[str], sampling: Sampling, constraints: Constraints | None = None

@@ -1,0 +1,211 @@
+"""Weights in training on prompted records, with the gradient of each document by itself where privacy needs it.
+
+Gradients a document come from Opacus (Yousefpour et al. 2021): hooks keep what went into a layer and what came back,
+and their product over a document's tokens is that document's gradient; layers without a rule go through
+`torch.func`. A weight used twice (embedding and output layer) gets the sum of both.
+
+Privacy posture: weights and optimiser fitted to private text are private text; they stay in memory or in a run's own
+folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.dp.train import Document
+from engine.errors import InternalError, UserError
+from engine.models.tunable import Tunable
+from engine.models.tuning_rows import Goldfish, Prompt, collate, document_losses, rows
+
+_ROOM = 2**28  # bytes of gradients a document that may be held side by side
+_MOST = 16
+
+
+@dataclass(frozen=True)
+class LearnerSettings:
+    """How weights follow gradients.
+
+    Args:
+        rate: AdamW's peak learning rate, falling in a line to nothing over `steps`. steps: in all.
+        weight_decay: AdamW's. tokens: longest text; the rest is cut. goldfish: tokens left out of the loss.
+        half: whether to multiply in bfloat16; None where it is fast.
+    """
+
+    rate: float
+    steps: int
+    weight_decay: float = 0.0
+    tokens: int = 256
+    goldfish: Goldfish = field(default_factory=Goldfish)
+    half: bool | None = None
+
+
+class NetLearner:
+    """Trains a network's chosen weights.
+
+    Args:
+        net: the network. prompt: what stands in front of a record, from its label and length.
+        apart: whether gradients are asked for one a document.
+    """
+
+    def __init__(self, net: Tunable, prompt: Prompt, settings: LearnerSettings, *, apart: bool) -> None:
+        self.net, self._prompt, self.settings = net, prompt, settings
+        self._named = net.trained()
+        self._weights = [parameter for _, parameter in self._named]
+        self._device = self._weights[0].device
+        self._start = [p.detach().clone() for p in self._weights]
+        self._frozen = self._fingerprint()
+        self._optimiser = torch.optim.AdamW(self._weights, lr=settings.rate, weight_decay=settings.weight_decay)
+        self.size = sum(p.numel() for p in self._weights)
+        self.side_by_side = max(1, min(_MOST, _ROOM // (4 * self.size)))
+        self._hooks: Any = _with_hooks(net.module) if apart else None
+
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Return the weights' shapes."""
+        return [tuple(p.shape) for p in self._weights]
+
+    def gradients(self, documents: Sequence[Document]) -> tuple[list[Tensor], Tensor]:
+        """Return each weight's gradients, one a document (n, *shape), and the documents' losses (n,).
+
+        Raises:
+            UserError: the architecture does not tell documents apart in one of the weights.
+        """
+        losses = self._losses(documents)
+        with warnings.catch_warnings():  # tokens need no gradient, which hooks on the first layer remark on
+            warnings.simplefilter("ignore", UserWarning)
+            losses.sum().backward()
+        found = []
+        for name, parameter in self._named:
+            apart: Any = getattr(parameter, "grad_sample", None)
+            if not isinstance(apart, Tensor) or apart.shape != (len(documents), *parameter.shape):
+                raise UserError(
+                    f"model: the gradient of {name} cannot be told a document in this architecture; train adapters "
+                    "(rank of at least 1) instead of all weights"
+                )
+            found.append(apart.detach().float())
+        self._clear()
+        return found, losses.detach()
+
+    def mean_gradient(self, documents: Sequence[Document]) -> tuple[list[Tensor], float]:
+        """Return the gradient of the mean of the documents' losses, and that mean."""
+        mean = 0.0
+        for at in range(0, len(documents), _MOST):
+            losses = self._losses(documents[at : at + _MOST])
+            (losses.sum() / len(documents)).backward()
+            mean += float(losses.detach().sum()) / len(documents)
+        total = [torch.zeros_like(p) if p.grad is None else p.grad.detach().float().clone() for p in self._weights]
+        self._clear()
+        return total, mean
+
+    def update(self, step: int, gradient: Sequence[Tensor]) -> None:
+        """Take one step along a gradient, at this step's rate."""
+        for group in self._optimiser.param_groups:
+            group["lr"] = self.settings.rate * (1.0 - step / self.settings.steps)
+        for parameter, own in zip(self._weights, gradient, strict=True):
+            parameter.grad = own.to(parameter.device, parameter.dtype)
+        self._optimiser.step()
+        self._clear()
+
+    def state(self) -> dict[str, Tensor]:
+        """Return weights and optimiser as named tensors."""
+        tensors = {f"net.{name}": p.detach() for name, p in self._named}
+        for index, state in self._optimiser.state_dict()["state"].items():
+            tensors |= {f"adam.{index}.{key}": torch.as_tensor(value) for key, value in state.items()}
+        return tensors
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Take up what `state` returned."""
+        own: dict[int, dict[str, Tensor]] = {}
+        for key, value in state.items():
+            if key.startswith("adam."):
+                _, index, name = key.split(".", 2)
+                own.setdefault(int(index), {})[name] = value
+        with torch.no_grad():
+            for name, parameter in self._named:
+                parameter.copy_(state[f"net.{name}"])
+        self._optimiser.load_state_dict({**self._optimiser.state_dict(), "state": own})
+
+    def finish(self) -> None:
+        """Take the network out of its hooks, and assert that the weights in training moved and no other weight did.
+
+        Raises:
+            InternalError: one of the two does not hold.
+        """
+        if self._hooks is not None:
+            self._hooks.to_standard_module()
+            self._hooks = None
+        self.net.module.eval()
+        if self._fingerprint() != self._frozen:
+            raise InternalError("training changed weights that were to stay as they are")
+        still = [n for (n, p), s in zip(self._named, self._start, strict=True) if torch.equal(p.detach(), s)]
+        if len(still) == len(self._named):
+            raise InternalError("training left every weight as it was")
+        if not all(bool(torch.isfinite(p).all()) for p in self._weights):
+            raise InternalError("training made weights that are not finite")
+
+    def digest(self) -> str:
+        """Return a digest of the start weights, frozen ones included: what a schedule is bound to."""
+        found = hashlib.blake2b(digest_size=16)
+        for name, start in zip([name for name, _ in self._named], self._start, strict=True):
+            found.update(name.encode() + start.float().cpu().numpy().tobytes())
+        found.update(repr(self._frozen).encode())
+        return found.hexdigest()
+
+    def losses(self, documents: Sequence[Document]) -> list[float]:
+        """Return each document's mean loss in nats a token; nothing is learned."""
+        self.net.module.eval()
+        with torch.no_grad():
+            found: list[float] = []
+            for at in range(0, len(documents), _MOST):
+                found += self._forward(documents[at : at + _MOST]).tolist()
+        return found
+
+    def _losses(self, documents: Sequence[Document]) -> Tensor:
+        self.net.module.eval()  # no dropout: a document's gradient is its own
+        for part in self.net.module.modules():
+            part.training = any(p.requires_grad for p in part.parameters(recurse=False))  # what hooks listen to
+        return self._forward(documents)
+
+    def _forward(self, documents: Sequence[Document]) -> Tensor:
+        s = self.settings
+        made = rows(self.net, documents, self._prompt, s.tokens, s.goldfish)
+        ids, targets = collate(made, self.net.eos, self._device)
+        real = torch.zeros_like(ids, dtype=torch.bool)
+        for i, row in enumerate(made):
+            real[i, : len(row.ids) - 1] = True
+        half = _half(self._device.type) if s.half is None else s.half
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=half):
+            logits = self.net.logits(ids, real)
+        return document_losses(logits, targets)
+
+    def _clear(self) -> None:
+        for parameter in self._weights:
+            parameter.grad = None
+            if hasattr(parameter, "grad_sample"):
+                parameter.grad_sample = None
+
+    def _fingerprint(self) -> tuple[tuple[str, float], ...]:
+        mine = {id(p) for p in self._weights}
+        found = self.net.module.named_parameters()
+        return tuple((name, float(p.detach().double().sum())) for name, p in found if id(p) not in mine)
+
+
+def _with_hooks(module: Any) -> Any:
+    """Have every trained layer keep gradients a document; losses are added up, so none is divided by their number."""
+    from opacus.grad_sample import GradSampleModule
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return GradSampleModule(module, batch_first=True, loss_reduction="sum", strict=False)
+
+
+def _half(device: str) -> bool:
+    from engine.models.embedder import bf16_pays
+
+    return device == "cuda" or bf16_pays()
