@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _TABLE_5, _TABLE_8 = "Ma and Rajtmajer, Table 5", "Ma and Rajtmajer, Table 8"
 _TOKENS_A_WORD = 1.6
+_SECONDS_A_BEAM_TOKEN = 1 / 450
 _SECONDS_A_TUNED_TOKEN = 1 / 3000
 _SECONDS_A_RECORD = 0.05  # detection, embeddings of all candidates
 
@@ -128,7 +129,8 @@ class RpsgMethod:
         made = needed(count, s.similarity_keep, s.nll_keep)
         words = min(max(facts.mean_characters / 6, 20), 220)
         abstract = p.oversampling * min(max(words * 0.8, p.minimum_tokens), p.maximum_tokens)
-        tokens = int(made * (abstract + 2 * words * _TOKENS_A_WORD))
+        searched, drawn = made * abstract, made * 2 * words * _TOKENS_A_WORD
+        seconds = searched * _SECONDS_A_BEAM_TOKEN + drawn * SECONDS_A_TOKEN + made * _SECONDS_A_RECORD
         tuned = made * words * _TOKENS_A_WORD * s.epochs * (2.2 if p.ablation else 1.0)
         delta = closed_form.default_delta(facts.units) if p.delta is None else p.delta
         notes = [
@@ -143,8 +145,8 @@ class RpsgMethod:
             )
         return Plan(
             model_calls=made * (p.oversampling + 2),
-            tokens=tokens,
-            seconds=round(tokens * SECONDS_A_TOKEN + tuned * _SECONDS_A_TUNED_TOKEN + made * _SECONDS_A_RECORD, 1),
+            tokens=int(searched + drawn),
+            seconds=round(seconds + tuned * _SECONDS_A_TUNED_TOKEN, 1),
             outputs=count,
             notes=tuple(notes),
         )

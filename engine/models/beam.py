@@ -88,10 +88,16 @@ def _chunk(
     scores = torch.full((len(prompts), beams), -torch.inf)
     scores[:, 0] = 0.0  # all beams of a prompt are one at first
     searches = [_Search([[] for _ in range(beams)]) for _ in prompts]
+    live = searches
     for made in range(longest + 1):
-        source, tokens, scores = _step(searches, logits, scores, beams, made, longest, shortest, banned)
-        if all(search.done for search in searches):
+        source, tokens, scores = _step(live, logits, scores, beams, made, longest, shortest, banned)
+        going = [i for i, search in enumerate(live) if not search.done]
+        if not going:
             break
+        if len(going) < len(live):  # finished prompts leave
+            rows = (torch.tensor(going)[:, None] * beams + torch.arange(beams)).flatten()
+            source, tokens, scores, pads = source[rows], tokens[rows], scores[going], pads[rows]
+            live = [live[i] for i in going]
         cache.keep(source.to(device))
         seen = (torch.arange(cache.length + 1)[None] >= pads[:, None])[:, None, None].to(device)
         at = (cache.length - pads)[:, None].to(device)
