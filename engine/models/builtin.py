@@ -33,7 +33,13 @@ def tagger_folder() -> Path:
 def builtin_models() -> list[dict[str, Any]]:
     """Return the built-in models that are present: id, kind, use, parameters, bytes, licence, folder, sha256."""
     entries = [
-        ("builtin", "language model", "generation for the filter and later methods", lm_folder(), "GPL-3.0-or-later"),
+        (
+            "builtin",
+            "language model",
+            "writing, for all methods that need a model",
+            lm_folder(),
+            "GPL-3.0-or-later",
+        ),
         (
             "builtin-tagger",
             "tagger",

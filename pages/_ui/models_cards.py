@@ -17,7 +17,12 @@ from engine.models import minilm
 from pages._ui import models_language
 from pages._ui.texts import number, plain
 
-TITLES = {"builtin": "Built-in language model", "builtin-tagger": "Built-in tagger", "encoder": "Sentence encoder"}
+TITLES = {
+    "builtin": "Built-in language model",
+    "builtin-tagger": "Built-in tagger",
+    "builtin-sentiment": "Built-in sentiment classifier",
+    "encoder": "Sentence encoder",
+}
 ICONS = {"language model": "edit_note", "tagger": "sell", "encoder": "hub"}
 CAPABILITIES = {
     "tagger": ("marks names, places, organisations, dates",),
@@ -133,8 +138,12 @@ def _header(weights: Path) -> tuple[int, int]:
 
 
 def _size(count: int) -> str:
+    if count < 1e5:
+        return f"{number(count / 1e3, 1)} kB"
     return f"{number(count / 1e6, 0 if count >= 1e7 else 1)} MB"
 
 
 def _millions(count: int) -> str:
+    if count < 1e5:
+        return number(count)
     return f"{count / 1e6:.1f} million"
