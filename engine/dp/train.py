@@ -179,7 +179,8 @@ class Trainer:
         last, stored = min(until, self._asked.steps), self.step
         if self.step < last and self._data is None:
             self._data = bound.open()  # resumed: the schedule was paid when it began
-        while self.step < last and self._data is not None and not cancelled():
+        begun = self.step
+        while self.step < last and self._data is not None and (self.step == begun or not cancelled()):
             found = noisy_step(self._data, self.learner, self._asked, self._sigma, cancelled)
             if found is None:
                 break
@@ -209,8 +210,8 @@ def noisy_step(
     chosen = mechanisms.poisson_sample(data.units, asked.sampling_probability)
     total: list[Tensor] | None = None
     losses: list[float] = []
-    for group in _groups(data, chosen, learner.side_by_side):
-        if cancelled():
+    for place, group in enumerate(_groups(data, chosen, learner.side_by_side)):
+        if place and cancelled():
             return None
         means, loss = _unit_gradients(learner, group)
         clipped = clipped_sum(means, asked.clip)

@@ -40,6 +40,10 @@ def vote_signal(request: Mapping[str, Any], embedder: Embedder) -> dict[str, Any
         from engine.methods.private_prediction_claim import figures
 
         return figures(request)
+    if request["method"] == "dp-finetune":
+        from engine.methods import dp_finetune_claim
+
+        return dp_finetune_claim.figures(request)
     noise, facts = request["noise"], request["facts"]
     rows: list[dict[str, str]] = []
     advice: list[str] = []

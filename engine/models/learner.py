@@ -153,8 +153,8 @@ class NetLearner:
         """Return a digest of the start weights, frozen ones included: what a schedule is bound to."""
         found = hashlib.blake2b(digest_size=16)
         for name, start in zip([name for name, _ in self._named], self._start, strict=True):
-            found.update(name.encode() + start.float().cpu().numpy().tobytes())
-        found.update(repr(self._frozen).encode())
+            found.update(name.encode() + _bytes(start))
+        found.update(self._frozen.encode())
         return found.hexdigest()
 
     def losses(self, documents: Sequence[Document]) -> list[float]:
@@ -190,10 +190,18 @@ class NetLearner:
             if hasattr(parameter, "grad_sample"):
                 parameter.grad_sample = None
 
-    def _fingerprint(self) -> tuple[tuple[str, float], ...]:
-        mine = {id(p) for p in self._weights}
-        found = self.net.module.named_parameters()
-        return tuple((name, float(p.detach().double().sum())) for name, p in found if id(p) not in mine)
+    def _fingerprint(self) -> str:
+        """Return a digest of every weight that is not trained."""
+        mine, found = {id(p) for p in self._weights}, hashlib.blake2b(digest_size=16)
+        for name, parameter in self.net.module.named_parameters():
+            if id(parameter) not in mine:
+                found.update(name.encode())
+                found.update(_bytes(parameter))
+        return found.hexdigest()
+
+
+def _bytes(values: Tensor) -> bytes:
+    return values.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
 
 
 def _with_hooks(module: Any) -> Any:

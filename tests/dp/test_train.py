@@ -311,7 +311,7 @@ def test_a_cancelled_step_draws_no_noise(monkeypatch):
 
     def cancelled():
         asked.append(1)
-        return len(asked) > 6  # in the middle of the second step
+        return len(asked) > 4  # in the middle of the second step
 
     progress = held.train_dp("training", Toy(), settings(), fingerprint="f", cancelled=cancelled)
     assert 0 < progress.step < 3
