@@ -34,7 +34,11 @@ if TYPE_CHECKING:
     from engine.methods.base import Method
     from engine.models.contracts import Operators
 
-TRACES = "traces"  # below a run's scratch folder: what stays after it
+TRACES, TUNED = "traces", "tuned"  # below a run's scratch folder: what stays after it
+LOSS_WATCHED = (
+    "Each training step's loss is computed on private records and shown inside. It is outside the guarantee, is not "
+    "accounted for, and must stay inside."
+)
 COLUMNS = ["record_id", "text", "source_id", "label"]
 
 
@@ -61,17 +65,18 @@ def run(task: Task) -> None:
         task.check()
     if task.cancelled():
         raise Stopped
-    _keep_traces(task)
+    _keep_parts(task)
     remove_tree(task.store.folder.scratch(task.run_id))
 
 
-def _keep_traces(task: Task) -> None:
-    """Move what a method noted of its tries to the run's folder, which is internal and goes with the run."""
-    noted = task.store.folder.scratch(task.run_id) / TRACES
-    kept = task.store.folder.run(task.run_id) / TRACES
-    if noted.is_dir() and not kept.exists():
-        with file_errors():
-            noted.rename(kept)
+def _keep_parts(task: Task) -> None:
+    """Move notes of a method's tries, and the model it tuned, to the run's folder: internal, gone with the run."""
+    for part in (TRACES, TUNED):
+        made = task.store.folder.scratch(task.run_id) / part
+        kept = task.store.folder.run(task.run_id) / part
+        if made.is_dir() and not kept.exists():
+            with file_errors():
+                made.rename(kept)
 
 
 def _reserved(task: Task, row: Any, method: Method) -> Guarantee:
@@ -91,6 +96,8 @@ def _reserved(task: Task, row: Any, method: Method) -> Guarantee:
         store._reserve_budget(connection, task.run_id, task.corpus_id, row.method, claim.as_dict())
         if method.spec.kind != "dp":
             store._touch(connection, task.run_id, "run", _touched(method), once=True)
+        elif getattr(parse_parameters(method.spec, row.parameters), "watch_loss", False):
+            store._touch(connection, task.run_id, "training loss", LOSS_WATCHED, once=True)
     return claim
 
 

@@ -21,10 +21,6 @@ from engine.methods.base import Facts
 from engine.methods.pe_common import PrivateParameters
 
 LABELS, LENGTHS = "label histogram", "length histogram"
-TOUCHED = (
-    "Each training step's loss was computed on private records and shown inside. It is outside the guarantee and must "
-    "stay inside."
-)
 
 
 class DpFinetuneParameters(ft.TuningParameters, PrivateParameters):

@@ -24,6 +24,7 @@ STAGES = {
     "near-duplicates": "comparing records",
     "generating": "writing texts",
     "replacing": "replacing findings",
+    "training": "training, steps done",
 }
 
 

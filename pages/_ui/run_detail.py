@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 import engine
-from pages._ui import run_bought, run_budget, run_filters, run_rounds, states
+from pages._ui import run_bought, run_budget, run_filters, run_loss, run_rounds, states
 from pages._ui.charts import bars
 from pages._ui.current import choose_run, show_run
 from pages._ui.method_cards import badge
@@ -30,6 +30,8 @@ def draw(workspace: engine.Workspace, run: Any, runs: list[Any]) -> None:
         _facts(run, runs)
     with right:
         _again(workspace, run)
+    if run.state not in ACTIVE:
+        run_loss.draw(workspace, run)
     run_rounds.draw(workspace, run)
     run_filters.draw(workspace, run)
     run_bought.draw(workspace, run, runs)
@@ -49,6 +51,7 @@ def _live(workspace: engine.Workspace, run_id: str) -> None:
         _funnel(run)
     with right:
         _outputs(list(job.sample))
+    run_loss.draw(workspace, run)
 
 
 def _outputs(texts: list[str]) -> None:
