@@ -10,11 +10,12 @@ from engine.errors import InternalError, UserError
 from engine.models.builtin_lm import BuiltinGenerator
 from engine.models.contracts import Sampling
 from engine.models.learner import LearnerSettings, NetLearner
-from engine.models.llama_net import LlamaNet, NetConfig
+from engine.models.llama_net import LlamaNet
 from engine.models.lm_format import Fields, build_prompt
 from engine.models.lora import TunableNet, add_lora, lora_size, merged
 from engine.models.tunable import Adapter, BuiltinTunable, FolderTunable, tunable
 from engine.models.tuning_rows import IGNORED, Goldfish, Row, collate, counted, document_losses, rows
+from tests.models.small_lm import small_generator
 from tests.models.tiny_models import make_chat
 
 DOCUMENTS = [
@@ -31,13 +32,7 @@ def prompt(label, words):
 
 @pytest.fixture(scope="module")
 def generator():
-    """The shipped vocabulary under a network of a few thousand weights, so that gradients are cheap."""
-    from engine.models.builtin import lm_folder
-
-    made = BuiltinGenerator(lm_folder())
-    torch.manual_seed(0)
-    small = LlamaNet(NetConfig(hidden_size=32, layers=2, heads=2, intermediate_size=48, context=128)).eval()
-    return made.with_net(small, "small")
+    return small_generator()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,17 @@
+"""The shipped vocabulary under a network of a few thousand weights, so that training is cheap."""
+
+from functools import cache
+
+import torch
+
+from engine.models.builtin import lm_folder
+from engine.models.builtin_lm import BuiltinGenerator
+from engine.models.llama_net import LlamaNet, NetConfig
+
+
+@cache
+def small_generator() -> BuiltinGenerator:
+    """Return a generator of random words."""
+    torch.manual_seed(0)
+    small = LlamaNet(NetConfig(hidden_size=32, layers=2, heads=2, intermediate_size=48, context=128)).eval()
+    return BuiltinGenerator(lm_folder()).with_net(small, "small")
