@@ -23,11 +23,14 @@ from engine.attacks.base import Side
 from engine.attacks.nearest import nearest
 
 NAME = "nearest_similarity"
+SIDES: tuple[Reference, ...] = ("train", "holdout")
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def examine_closeness(prepared: Prepared) -> Part:
     """Return nearest similarities against train, holdout and baseline, their excess, and a table of neighbours."""
+    if prepared.given.embedder is None:
+        return Part([missing(NAME, reference, "no embedder was given") for reference in SIDES])
     rows = prepared.embedding_rows()
     synthetic = prepared.embedded(prepared.synthetic.take(rows["synthetic"]), "synthetic")
     train = prepared.train.take(rows["train"])
@@ -40,7 +43,7 @@ def examine_closeness(prepared: Prepared) -> Part:
     all_train, where = _nearest(synthetic, train)
     seed, groups = prepared.seed, prepared.synthetic_groups(rows["synthetic"])
     extra = {
-        "embedder": prepared.given.embedder.id if prepared.given.embedder else "none",
+        "embedder": prepared.given.embedder.id,
         "sampled": len(synthetic) < len(prepared.synthetic),
         "all_train_value": float(all_train.mean()),
         "all_train_records": len(train),

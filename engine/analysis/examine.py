@@ -7,12 +7,8 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from engine.analysis.closeness import examine_closeness
-from engine.analysis.copies import examine_copies
+from engine.analysis.battery import run_battery
 from engine.analysis.findings import Finding
-from engine.analysis.found import examine_found
-from engine.analysis.leaks import examine_leaks
-from engine.analysis.make import missing
 from engine.analysis.part import Part
 from engine.analysis.prepare import (
     CancelledError,
@@ -66,7 +62,7 @@ def examine_run(
         prepared = prepare(given, progress, cancelled)
         part = Part()
         if given.privacy:
-            part.add(_privacy(prepared))
+            part.add(run_battery(prepared))
         if given.utility:
             part.add(_utility(prepared))
     except CancelledError:
@@ -77,25 +73,6 @@ def examine_run(
         risk = {str(i): float(r) for i, r in zip(prepared.synthetic.record_ids, scores, strict=True)}
 
     return ExamineOutput(part.findings, part.tables, risk)
-
-
-def _privacy(prepared: Prepared) -> Part:
-    part = Part()
-    part.add(examine_leaks(prepared))
-    part.add(examine_copies(prepared))
-    if prepared.given.embedder is None:
-        part.findings += _not_given("nearest_similarity", "embedder")
-    else:
-        part.add(examine_closeness(prepared))
-    if prepared.given.detector is None:
-        part.findings += [missing("pii_rate", reference, "no detector was given") for reference in ("none", "train")]
-    else:
-        part.add(examine_found(prepared))
-    return part
-
-
-def _not_given(name: str, tool: str) -> list[Finding]:
-    return [missing(name, "train", f"no {tool} was given"), missing(name, "holdout", f"no {tool} was given")]
 
 
 def _utility(prepared: Prepared) -> Part:

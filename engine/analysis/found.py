@@ -18,6 +18,7 @@ from engine.attacks.base import Side
 from engine.attacks.detected import counts, detect_spans
 
 NAME = "pii_rate"
+SIDES: tuple[Reference, ...] = ("none", "train")
 SYNTHETIC = 2000
 REAL = 1000
 
@@ -31,7 +32,7 @@ def examine_found(prepared: Prepared) -> Part:
     part = Part()
     detector = prepared.given.detector
     if detector is None:
-        raise ValueError("examine_found needs a detector")
+        return Part([missing(NAME, reference, "no detector was given") for reference in SIDES])
     seed = prepared.seed
     rows = sample(prepared.synthetic.record_ids, SYNTHETIC, seed, "detect")
     sides: tuple[tuple[Reference, Side], ...] = (

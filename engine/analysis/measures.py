@@ -5,41 +5,12 @@ Light: the web process imports this.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from engine.analysis.measure import LOWER, REAL, Measure, Scale
 
-from engine.analysis.findings import Direction, Group
+__all__ = ["MEASURES", "REFERENCES", "Measure", "Scale", "show"]
 
-Scale = Literal["share", "number", "cosine", "divergence", "score"]
-LOWER: Direction = "lower is safer"
-REAL: Direction = "closer to real is better"
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A finding's words.
-
-    Args:
-        name: the finding's name.
-        title: a few plain words for an axis or a row.
-        measure: what is measured, with its unit.
-        direction, group: as in `Finding`.
-        scale: how to print it (`share` as per cent).
-        means: what a reader may take from it.
-        caveat: what it does not show.
-        source: author, year, section of the definition.
-    """
-
-    name: str
-    title: str
-    measure: str
-    direction: Direction
-    group: Group
-    scale: Scale
-    means: str
-    caveat: str
-    source: str
-
+# How to add measures: a module `measures_<topic>` with a tuple of `Measure`, imported here and put into `_MORE`.
+_MORE: tuple[Measure, ...] = ()
 
 _ZHAO = "Zhao and Field 2025 (Controlled generation for private synthetic text), section 3.4"
 
@@ -201,7 +172,7 @@ _UTILITY = (
     ),
 )  # fmt: skip
 
-_BY_NAME = {m.name: m for m in (*_PRIVACY, *_UTILITY)}
+_BY_NAME = {m.name: m for m in (*_PRIVACY, *_UTILITY, *_MORE)}
 MEASURES: dict[str, Measure] = {**_BY_NAME, **{m.name: m for m in map(_excess, (_BY_NAME[n] for n in _EXCESS_OF))}}
 
 REFERENCES: dict[str, str] = {
