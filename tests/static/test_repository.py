@@ -3,6 +3,9 @@
 import ast
 import re
 import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -64,3 +67,28 @@ def test_readme_links_lead_somewhere():
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", (ROOT / "README.md").read_text("utf-8"))
     assert len(links) >= 4
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def imported(folders: list[str]) -> set[str]:
+    names: set[str] = set()
+    for path in [ROOT / "app.py", *(p for folder in folders for p in (ROOT / folder).rglob("*.py"))]:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names.add(node.module.split(".")[0])
+    return names - set(sys.stdlib_module_names) - {"engine", "pages", "tests", "app"}
+
+
+def declared(*extras: str) -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    lines = [*project["dependencies"], *(line for extra in extras for line in project["optional-dependencies"][extra])]
+    return {re.split(r"[^A-Za-z0-9._-]", line)[0].lower().replace("_", "-") for line in lines}
+
+
+@pytest.mark.parametrize(("folders", "extras"), [(["engine", "pages"], ()), (["tests"], ("test",))], ids=str)
+def test_what_is_imported_is_a_declared_dependency(folders, extras):
+    where, known = packages_distributions(), declared(*extras)
+    for name in sorted(imported(folders)):
+        owners = {owner.lower().replace("_", "-") for owner in where.get(name, [name])}
+        assert owners & known, f"{name} (of {', '.join(sorted(owners))}) is imported but not in pyproject.toml"
