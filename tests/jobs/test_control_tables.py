@@ -12,15 +12,27 @@ from engine.corpus.samples import load_sample
 from engine.errors import UserError
 from engine.jobs.studies import StudyContext, get_study
 from engine.jobs.studies.base import TABLE_NAME
-from engine.jobs.studies.control_measures import compared, gold_passages, interval, mauve, perplexity, summary
+from engine.jobs.studies.control_measures import (
+    Made,
+    compared,
+    gold_passages,
+    interval,
+    mauve,
+    perplexity,
+    summary,
+    validity,
+)
+from engine.jobs.studies.control_paper import paper_tables
+from engine.jobs.studies.control_paper import validity as validity_table
 from engine.jobs.studies.control_tables import ControlCodesParameters, Inputs, detected, study, variants
 from engine.methods.base import Context
 from engine.models.builtin_lm import load_builtin_generator
 from engine.models.embedder import load_embedder
 from engine.models.operators_builtin import BuiltinOperators
-from engine.pii.control_codes import to_block
+from engine.pii.control_codes import Passage, to_block
 from engine.pii.detect import RecordDetector
 from engine.pii.settings import DetectorSettings
+from engine.pii.spans import Span
 
 
 def runs(masked, plain):
@@ -58,10 +70,68 @@ def test_summary_leaves_out_what_was_not_measured():
 
 
 def test_sweeps_name_every_row_once():
-    for sweep, least in (("none", 5), ("examples", 11), ("weights", 13)):
+    for sweep, least in (("none", 5), ("examples", 14), ("weights", 13), ("each", 22)):
         rows = variants(ControlCodesParameters(sweep=sweep))
         assert len(rows) == len({r.name for r in rows}) == least
         assert all(r.settings.get("identifiers", "direct") == "direct" for r in rows)
+    few = variants(ControlCodesParameters(sweep="each", repeats=3, sweep_repeats=1))
+    assert {(bool(r.sweep), r.repeats) for r in few} == {(False, 3), (True, 1)}
+
+
+def test_each_setting_has_every_method_and_the_sweep_stays_in_the_first():
+    rows = variants(ControlCodesParameters(identifiers="each", entities="each", sweep="examples"))
+    assert len(rows) == len({r.name for r in rows}) == 6 * 5 + 9
+    assert {(r.identifiers, r.entities) for r in rows if r.sweep} == {("direct", "known")}
+    assert all(r.settings.get("identifiers", r.identifiers) == r.identifiers for r in rows)
+
+
+def by_hand():
+    """Three repeats of the two tuned methods, known and unknown, with numbers chosen by hand, and real text."""
+    rows = []
+    for entities, more in (("known", 0.0), ("unknown", 0.1)):
+        for method, level in (("control-prefix", 0.3), ("control-prefix-masked", 0.2)):
+            for repeat, step in enumerate((-0.01, 0.0, 0.01)):
+                measured = dict.fromkeys(("pipp", "elp", "rouge_2", "rouge_l", "mauve"), level + more + step)
+                counted = {"texts": 100, "valid": 95 + repeat, "valid_with_value": 0, "tried_again": repeat}
+                rows.append({"variant": f"{method} ({entities})", "method": method, "identifiers": "direct",
+                             "entities": entities, "sweep": "", "repeat": repeat, "perplexity": 50.0 + repeat,
+                             **measured, **counted})  # fmt: skip
+    real = {"variant": "real training text", "method": "real training text", "identifiers": "", "entities": "",
+            "sweep": "", "repeat": 0, "perplexity": 40.0, "mauve": 0.9}  # fmt: skip
+    return pd.DataFrame([real, *rows])
+
+
+def test_tables_bear_the_papers_numbers_and_cells():
+    found = paper_tables(by_hand())
+    assert {"table_1", "table_2", "table_4", "masked_against_plain", "validity"} == set(found)
+    first = found["table_1"].set_index("method")
+    half = 4.303 * 0.01 / math.sqrt(3)
+    assert first.loc["control-prefix", "pipp"] == f"30.00 ± {100 * half:.2f}"
+    assert first.loc["control-prefix-masked", "rouge_l"] == f"0.2000 ± {half:.4f}"
+    assert first.loc["control-prefix-masked", "in the paper"] == "Fine-tuning w/ masking"
+    assert found["table_2"].set_index("method").loc["control-prefix", "elp"].startswith("40.00")
+    useful = found["table_4"].set_index("method")
+    assert useful.loc["real training text", "perplexity, known"] == "40.0"
+    assert useful.loc["control-prefix", "mauve, unknown"].startswith("0.4000")
+    verdicts = found["masked_against_plain"].set_index(["entities", "measure"])["verdict"]
+    assert verdicts["known", "rouge_2"] == "below"
+    assert verdicts["unknown", "perplexity"] == "cannot tell"
+
+
+def test_none_seen_still_has_an_upper_end_and_the_worst_repeat_is_named():
+    table = validity_table(by_hand().iloc[1:]).set_index("variant")
+    row = table.loc["control-prefix (known)"]
+    assert (row["texts"], row["valid"], row["fewest_valid"], row["tried_again"]) == (300, 288, 95, 3)
+    assert row["share"] == 0
+    assert 0.01 < row["high"] < 0.02
+
+
+def test_valid_is_long_and_no_repetition():
+    words = " ".join(f"word{i}" for i in range(120))
+    secret = Passage("a", 0, "Ann Bloggs came.", (Span("a", 0, 10, "PERSON", 1.0, "gold", "direct"),))
+    texts = (words, "too short", "again and " * 80, words + " Ann Bloggs")
+    found = validity(Made(texts, (), {}, {"too short": 2}), [secret], lambda text: len(text.split()))
+    assert found == {"texts": 4, "valid": 2, "valid_with_value": 1, "tried_again": 2}
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +174,32 @@ def test_a_small_study_measures_each_run(inputs):
     assert sum(to_block(gold).exempt.values()) < 40
     blocked = runs_table[runs_table["variant"] == "control-icl-blocked"]
     assert (blocked["pipp"] <= 0.5).all()  # quasi-identifiers of everyday words are let through
+
+
+def test_the_baseline_is_written_once_and_counted_in_every_setting(inputs):
+    p = ControlCodesParameters(
+        methods=("icl",), count=3, repeats=1, utility=False, minimum_tokens=4, identifiers="each", entities="each"
+    )
+    calls = []
+    steps = list(study(p, inputs, lambda stage, done, total: calls.append(stage)))
+    assert steps[-1].done == 6
+    assert len(set(calls)) == 1  # one run made texts
+    runs_table = steps[-1].tables["runs"]
+    assert runs_table["rouge_l_max"].nunique() == 1
+    assert {"table_1", "table_2", "table_6", "table_14", "table_15", "both_unknown"} <= set(steps[-1].tables)
+
+
+def test_a_model_that_cannot_be_trained_is_refused_where_training_is_asked_for(inputs):
+    class Untrained:
+        id, capabilities = "untrained", frozenset({"block_tokens"})
+
+    found = get_study("control-codes")
+    run = dataclasses.replace(inputs.context, generator=Untrained(), embedder=inputs.embedder)
+    for values in ({"methods": ("icl",), "utility": True}, {"methods": ("control-prefix",), "utility": False}):
+        p = found.spec.parameters(**values)
+        context = StudyContext(run=run, holdout=inputs.unseen, holdout_spans=inputs.context.spans, parameters=p)
+        with pytest.raises(UserError, match="can be trained"):
+            list(found.run(context))
 
 
 def test_unknown_entities_come_from_the_detector(inputs):

@@ -1,5 +1,8 @@
 """Study `control-codes`: examples alone, control codes and tuned prefixes side by side, as the paper's tables have it.
 
+One command gives every table that can be had here (`identifiers=each entities=each sweep=each`); which table holds
+what stands in `control_paper`. Table 3 needs notes with de-identification marks, Table 5 another `--model`.
+
 Source: Zhao and Field 2025, "Controlled Generation for Private Synthetic Text", Tables 1 to 6, 14 and 15.
 """
 
@@ -9,7 +12,7 @@ from collections.abc import Iterator
 
 from engine.errors import InternalError, UserError
 from engine.jobs.studies.base import StudyContext, StudySpec, StudyStep
-from engine.jobs.studies.control_tables import ControlCodesParameters, Inputs, study
+from engine.jobs.studies.control_tables import ControlCodesParameters, Inputs, study, variants
 from engine.methods.control_common import CITATION
 
 
@@ -20,10 +23,11 @@ class ControlCodesStudy:
         id="control-codes",
         title="Control codes, method by method",
         summary="Private entities that come out (PIPP, ELP), overlap with the records (ROUGE), perplexity and MAUVE of "
-        "each method over several runs, with intervals; sweeps over examples and weights.",
+        "each method over several runs, with intervals; direct and quasi-identifiers, known or detected; sweeps over "
+        "examples and weights.",
         citation=f"{CITATION}, Tables 1 to 6, 14 and 15",
         parameters=ControlCodesParameters,
-        needs=("generator", "operators", "embedder", "detector", "spans", "train"),
+        needs=("generator", "operators", "embedder", "detector", "spans"),
     )
 
     def run(self, context: StudyContext) -> Iterator[StudyStep]:
@@ -33,6 +37,12 @@ class ControlCodesStudy:
             raise InternalError("control-codes was started with another study's parameters")
         if context.run.embedder is None:
             raise InternalError("control-codes needs an embedder")
+        tuned = p.utility or any("prefix" in v.method for v in variants(p))
+        if tuned and "train" not in getattr(context.run.generator, "capabilities", ()):
+            raise UserError(
+                "control-codes: tuned prefixes and perplexity need a model that can be trained; choose one, or set "
+                "utility to false and methods to icl, control-icl and control-icl-blocked"
+            )
         if len(context.run.spans) == 0:
             raise UserError(
                 "control-codes needs accepted spans; this corpus has none: run detect, or import gold spans"

@@ -13,13 +13,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import mean, stdev
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
 from engine.attacks.context_leaks import LeakMeter
 from engine.methods import get_method
 from engine.methods.base import Context, parse_parameters
+from engine.methods.control_common import fault
 from engine.methods.control_prompts import drawn_from
 from engine.methods.surrogate import spans_by_record
 from engine.models.contracts import Embedder, Generator
@@ -27,16 +28,31 @@ from engine.pii.control_codes import Passage, Which, passages, private_spans
 
 # Two-sided 95 % quantiles of Student's t by degrees of freedom; beyond, the normal one is close enough.
 _T = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
+KEYS = ("variant", "repeat", "method", "identifiers", "entities", "sweep")
+COUNTED = ("texts", "valid", "valid_with_value", "tried_again")
+VALID_TOKENS = 100  # shortest output that counts as a text (Zhao and Field 2025, section 4)
 MEASURES = ("pipp", "elp", "rouge_2", "rouge_l", "rouge_2_max", "rouge_l_max", "perplexity", "mauve")
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One row of a table: a method and what is set."""
+    """One row of a table: a method and what is set; `repeats` counts its runs, `sweep` names what it is a part of."""
 
     name: str
     method: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+    identifiers: Which = "direct"
+    entities: Literal["known", "unknown"] = "known"
+    sweep: str = ""
+    repeats: int = 1
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """Return the columns that name it in the tables."""
+        return {
+            "variant": self.name, "method": self.method, "identifiers": self.identifiers, "entities": self.entities,
+            "sweep": self.sweep,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -113,6 +129,22 @@ def leaks(made: Made, gold: Sequence[Passage]) -> dict[str, float]:
     }  # fmt: skip
 
 
+def validity(made: Made, gold: Sequence[Passage], count: Callable[[str], int]) -> dict[str, int]:
+    """Return how many texts there are, how many are valid, and how many valid ones hold a private value.
+
+    Args:
+        made: one run. gold: passages of the training part. count: tokens of a text.
+    """
+    good = [i for i, text in enumerate(made.texts) if not fault(text, count(text), VALID_TOKENS)]
+    shown = tuple(made.shown[i] for i in good) if made.shown else ()
+    chosen = Made(tuple(made.texts[i] for i in good), shown, {}, {})
+    share = leaks(chosen, gold)["pipp"] if good else 0.0
+    return {
+        "texts": len(made.texts), "valid": len(good), "valid_with_value": round(share * len(good)),
+        "tried_again": sum(made.retries.values()),
+    }  # fmt: skip
+
+
 def perplexity(generator: Generator, texts: Sequence[str], unseen: Sequence[str], seed: int, epochs: int = 2) -> float:
     """Return the perplexity a token of unseen texts under a fresh model tuned on `texts`; none: the model as it is."""
     from engine.models.finetune import FinetuneSettings, TunedModel, finetune
@@ -151,7 +183,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     """
     found = []
     for name, part in rows.groupby("variant", sort=False):
-        for measure in [c for c in rows.columns if c not in {"variant", "repeat"}]:
+        for measure in [c for c in rows.columns if c not in (*KEYS, *COUNTED)]:
             values = [float(v) for v in part[measure] if v == v and v is not None]
             found.append((name, measure, *interval(values), len(values)))
     return pd.DataFrame(found, columns=["variant", "measure", "value", "low", "high", "repeats"])

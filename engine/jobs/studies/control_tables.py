@@ -16,23 +16,36 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
 from engine.jobs.studies.control_measures import (
-    MEASURES,
+    Made,
     Variant,
-    compared,
     gold_passages,
     leaks,
     make,
     mauve,
     perplexity,
     summary,
+    validity,
 )
+from engine.jobs.studies.control_paper import paper_tables
 from engine.methods.base import Context
+from engine.methods.control_common import token_counter
 from engine.models.contracts import Detector, Embedder
+from engine.pii.control_codes import Passage, Which
 
 METHODS = ("icl", "control-icl", "control-icl-blocked", "control-prefix", "control-prefix-masked")
 _ENOUGH = 0.5  # score from which a detected span counts where identifiers are not known
 _EVERY_PART = 1000
 REFERENCE = "real training text"
+MASKED = "control-prefix-masked"
+Known = Literal["known", "unknown"]
+# The sweep over the objective: its direction, each weight at 0 and 4, and the weights of the published code.
+WEIGHTS: Mapping[str, dict[str, Any]] = {
+    "paper": {"contrastive": "paper"},
+    **{
+        f"λ {name} {weight:g}": {f"lambda_{name}": weight} for name in ("lm", "contrast", "kl") for weight in (0.0, 4.0)
+    },
+    "λ 1, 4, 1.6": {"lambda_lm": 1.0, "lambda_contrast": 4.0, "lambda_kl": 1.6},
+}
 
 
 class ControlCodesParameters(BaseModel):
@@ -43,15 +56,19 @@ class ControlCodesParameters(BaseModel):
     methods: tuple[str, ...] = Field(METHODS, min_length=1, description="Methods compared.")
     count: int = Field(100, ge=2, le=2000, description="Texts of each run.")
     repeats: int = Field(3, ge=1, le=10, description="Runs of each variant, each with a seed of its own.")
-    identifiers: Literal["direct", "quasi", "both"] = Field(
+    identifiers: Literal["direct", "quasi", "both", "each"] = Field(
         "direct",
-        description="What counts as private: direct identifiers, quasi-identifiers or both (Tables 1, 14, 6).",
+        description="What counts as private: direct identifiers, quasi-identifiers or both (Tables 1, 14, 6); each "
+        "runs all three.",
     )
-    entities: Literal["known", "unknown"] = Field(
-        "known", description="Codes from accepted spans (Table 1), or from the detector alone (Table 2)."
+    entities: Literal["known", "unknown", "each"] = Field(
+        "known", description="Codes from accepted spans (Table 1), from the detector alone (Table 2), or each in turn."
     )
-    sweep: Literal["none", "examples", "weights"] = Field(
+    sweep: Literal["none", "examples", "weights", "each"] = Field(
         "none", description="Besides: other numbers of examples, or other weights and both directions of the objective."
+    )
+    sweep_repeats: int | None = Field(
+        None, ge=1, le=10, description="Runs of each variant of a sweep; empty: as many as of the others."
     )
     utility: bool = Field(True, description="Measure perplexity and MAUVE too (Table 4); takes as long again.")
     minimum_tokens: int | None = Field(None, ge=0, le=1000, description="Shortest usable output; empty: the method's.")
@@ -77,25 +94,39 @@ class Progress:
     tables: dict[str, pd.DataFrame]
 
 
+def settings_of(p: ControlCodesParameters) -> list[tuple[Which, Known]]:
+    """Return what counts as private and whether it is known, one pair a table of the paper, the plainest first."""
+    which: tuple[Which, ...] = ("direct", "quasi", "both") if p.identifiers == "each" else (p.identifiers,)
+    known: tuple[Known, ...] = ("known", "unknown") if p.entities == "each" else (p.entities,)
+    return [(identifiers, entities) for entities in known for identifiers in which]
+
+
 def variants(p: ControlCodesParameters) -> list[Variant]:
-    """Return the rows of the study: the methods, then the sweep."""
-    common: dict[str, Any] = {} if p.minimum_tokens is None else {"minimum_tokens": p.minimum_tokens}
-    coded = {**common, "identifiers": p.identifiers}
-    rows = [Variant(m, m, common if m == "icl" else coded) for m in p.methods]
-    if p.sweep == "examples":
-        for method in [m for m in p.methods if m.startswith("control-icl")]:
-            rows += [Variant(f"{method}, {n} examples", method, {**coded, "examples": n}) for n in (1, 2, 5)]
-    if p.sweep == "weights":
-        masked = "control-prefix-masked"
-        rows.append(Variant(f"{masked}, paper", masked, {**coded, "contrastive": "paper"}))
-        for name in ("lm", "contrast", "kl"):
-            rows += [
-                Variant(f"{masked}, λ {name} {weight:g}", masked, {**coded, f"lambda_{name}": weight})
-                for weight in (0.0, 4.0)
-            ]
-        published = {"lambda_lm": 1.0, "lambda_contrast": 4.0, "lambda_kl": 1.6}
-        rows.append(Variant(f"{masked}, λ 1, 4, 1.6", masked, {**coded, **published}))
+    """Return the rows of the study: the methods in each setting, then the sweeps in the first one."""
+    chosen = settings_of(p)
+    rows = []
+    for identifiers, entities in chosen:
+        for method in p.methods:
+            name = method if len(chosen) == 1 else f"{method} ({identifiers}, {entities})"
+            rows.append(Variant(name, method, _set(p, method, identifiers), identifiers, entities, "", p.repeats))
+    if p.sweep in ("examples", "each"):
+        for method in [m for m in p.methods if "icl" in m]:
+            for n, words in ((1, "1 example"), (2, "2 examples"), (5, "5 examples")):
+                rows.append(_swept(p, f"{method}, {words}", method, "examples", {"examples": n}))
+    if p.sweep in ("weights", "each"):
+        rows += [_swept(p, f"{MASKED}, {name}", MASKED, "weights", weights) for name, weights in WEIGHTS.items()]
     return rows
+
+
+def _set(p: ControlCodesParameters, method: str, identifiers: Which) -> dict[str, Any]:
+    common: dict[str, Any] = {} if p.minimum_tokens is None else {"minimum_tokens": p.minimum_tokens}
+    return common if method == "icl" else {**common, "identifiers": identifiers}
+
+
+def _swept(p: ControlCodesParameters, name: str, method: str, sweep: str, values: dict[str, Any]) -> Variant:
+    identifiers, entities = settings_of(p)[0]
+    settings = {**_set(p, method, identifiers), **values}
+    return Variant(name, method, settings, identifiers, entities, sweep, p.sweep_repeats or p.repeats)
 
 
 def study(
@@ -111,39 +142,102 @@ def study(
         batch: told stage, texts done and in all within a run.
         before: tables of an earlier, stopped study with the same parameters; its runs are not made again.
     """
-    gold = gold_passages(inputs.context.records, inputs.context.spans, p.identifiers)
-    unseen = [x.text for x in gold_passages(inputs.unseen, inputs.context.spans, p.identifiers, _EVERY_PART)]
-    context = dataclasses.replace(inputs.context, count=p.count)
-    if p.entities == "unknown":
-        context = dataclasses.replace(context, spans=detected(context.records, inputs.detector))
+    bench = Bench(p, inputs, batch)
     rows, counts = (_rows(before, name) for name in ("runs", "counts"))
     chosen = variants(p)
     made_before = {(row["variant"], int(row["repeat"])) for row in rows}
-    total = len(chosen) * p.repeats
+    total = sum(v.repeats for v in chosen)
     if p.utility and (REFERENCE, 0) not in made_before:
         batch("measuring real text", 0, 1)
-        rows += _references(inputs, [x.text for x in gold], unseen, p)
-    for repeat in range(p.repeats):
-        for variant in chosen:
+        rows += bench.references()
+    for repeat in range(max(v.repeats for v in chosen)):
+        for variant in [v for v in chosen if repeat < v.repeats]:
             if (variant.name, repeat) in made_before:
                 continue
-            if context.cancelled():
+            if inputs.context.cancelled():
                 return
             stage = f"{variant.name}, run {repeat + 1}"
-            made = make(variant, context, repeat, _told(batch, stage))
-            if len(made.texts) < p.count:
+            found = bench.run(variant, repeat, stage)
+            if found is None:
                 return  # cancelled inside a run: a part of it is not measured
-            row: dict[str, Any] = {"variant": variant.name, "repeat": repeat, **leaks(made, gold)}
-            if p.utility:
-                batch(f"{stage}: measuring", p.count, p.count)
-                row |= usefulness(inputs, made.texts, unseen, repeat)
+            row, counted = found
             rows.append(row)
-            counts += [
-                {"variant": variant.name, "repeat": repeat, "what": what, "count": count}
-                for what, count in [*made.funnel.items(), ("tried again", sum(made.retries.values()))]
-            ]
+            counts += counted
             done = len([r for r in rows if r["variant"] != REFERENCE])
             yield Progress(done, total, stage, tables(rows, counts))
+
+
+class Bench:
+    """Makes and measures runs; what several settings share is made once.
+
+    The baseline knows neither codes nor identifiers: its texts are the same in every setting, only what counts as a
+    leak differs.
+    """
+
+    def __init__(
+        self, p: ControlCodesParameters, inputs: Inputs, batch: Callable[[str, int, int], None] = lambda s, d, t: None
+    ) -> None:
+        self.p, self.inputs, self.batch = p, inputs, batch
+        context = inputs.context
+        size = min(p.count, getattr(context.generator, "texts_a_call", context.batch_size))
+        self.context = dataclasses.replace(context, count=p.count, batch_size=max(1, size))
+        self.unseen = [x.text for x in gold_passages(inputs.unseen, context.spans, "direct", _EVERY_PART)]
+        self._gold: dict[str, list[Passage]] = {}
+        self._detected: pd.DataFrame | None = None
+        self._shared: dict[tuple[int, int], tuple[Made, dict[str, float]]] = {}
+
+    def gold(self, identifiers: Which) -> list[Passage]:
+        """Return the training passages with the accepted spans that leaks are counted on."""
+        if identifiers not in self._gold:
+            self._gold[identifiers] = gold_passages(self.context.records, self.context.spans, identifiers)
+        return self._gold[identifiers]
+
+    def run(self, variant: Variant, repeat: int, stage: str) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
+        """Return the run's row and its counts, or None where it was cancelled."""
+        shared = (repeat, int(variant.settings.get("examples", 0))) if variant.method == "icl" else None
+        if shared in self._shared:
+            made, useful = self._shared[shared]
+        else:
+            made = make(variant, self._seen(variant.entities), repeat, _told(self.batch, stage))
+            if len(made.texts) < self.p.count:
+                return None
+            useful = self._useful(made.texts, repeat, stage)
+            if shared is not None:
+                self._shared[shared] = made, useful
+        gold, generator = self.gold(variant.identifiers), self.context.generator
+        assert generator is not None
+        checked = validity(made, gold, token_counter(generator))
+        row = {**variant.keys, "repeat": repeat, **leaks(made, gold), **checked, **useful}
+        again = [(f"tried again: {why}", n) for why, n in made.retries.items()]
+        counted = [
+            {"variant": variant.name, "repeat": repeat, "what": what, "count": count}
+            for what, count in [*made.funnel.items(), *again, ("valid", checked["valid"])]
+        ]
+        return row, counted
+
+    def _seen(self, entities: Known) -> Context:
+        """Return the context with the spans that codes are made of."""
+        if entities == "known":
+            return self.context
+        if self._detected is None:
+            self._detected = detected(self.context.records, self.inputs.detector)
+        return dataclasses.replace(self.context, spans=self._detected)
+
+    def _useful(self, texts: Sequence[str], repeat: int, stage: str) -> dict[str, float]:
+        if not self.p.utility:
+            return {}
+        self.batch(f"{stage}: measuring", self.p.count, self.p.count)
+        return usefulness(self.inputs, texts, self.unseen, repeat)
+
+    def references(self) -> list[dict[str, Any]]:
+        """Return what as many real training passages give: the level that synthetic text is held against."""
+        real = [x.text for x in self.gold("direct")]
+        keys = {"variant": REFERENCE, "method": REFERENCE, "identifiers": "", "entities": "", "sweep": ""}
+        rows = []
+        for repeat in range(self.p.repeats):
+            texts = Random(repeat).sample(real, min(self.p.count, len(real)))
+            rows.append({**keys, "repeat": repeat, **usefulness(self.inputs, texts, self.unseen, repeat)})
+        return rows
 
 
 def _told(batch: Callable[[str, int, int], None], stage: str) -> Callable[[int, int], None]:
@@ -165,17 +259,6 @@ def usefulness(inputs: Inputs, texts: Sequence[str], unseen: Sequence[str], repe
     }
 
 
-def _references(
-    inputs: Inputs, real: Sequence[str], unseen: Sequence[str], p: ControlCodesParameters
-) -> list[dict[str, Any]]:
-    """Return what as many real training passages give: the level that synthetic text is held against."""
-    rows = []
-    for repeat in range(p.repeats):
-        texts = Random(repeat).sample(list(real), min(p.count, len(real)))
-        rows.append({"variant": REFERENCE, "repeat": repeat, **usefulness(inputs, texts, unseen, repeat)})
-    return rows
-
-
 def detected(records: pd.DataFrame, detector: Detector | None) -> pd.DataFrame:
     """Return what the detector alone finds in the records, as spans."""
     assert detector is not None
@@ -190,11 +273,6 @@ def detected(records: pd.DataFrame, detector: Detector | None) -> pd.DataFrame:
 
 
 def tables(rows: Sequence[dict[str, Any]], counts: Sequence[dict[str, Any]]) -> dict[str, pd.DataFrame]:
-    """Return the study's tables: runs, summary with intervals, comparison of masked and plain, counts."""
+    """Return the study's tables: the paper's by number, runs, summary with intervals, validity and counts."""
     runs = pd.DataFrame(list(rows))
-    held = [m for m in MEASURES if m in runs.columns]
-    names = set(runs["variant"])
-    found = {"runs": runs, "summary": summary(runs), "counts": pd.DataFrame(list(counts))}
-    if {"control-prefix", "control-prefix-masked"} <= names:
-        found["masked_against_plain"] = compared(runs, "control-prefix-masked", "control-prefix", held)
-    return found
+    return {"summary": summary(runs), **paper_tables(runs), "runs": runs, "counts": pd.DataFrame(list(counts))}

@@ -1,0 +1,128 @@
+"""Put the runs of the control-code study into the tables of Zhao and Field 2025, each under the paper's number.
+
+| table | what it holds |
+| --- | --- |
+| table_1 | direct identifiers, known: codes from accepted spans |
+| table_2 | direct identifiers, unknown: codes from the detector, leaks counted on accepted spans |
+| table_4 | perplexity and MAUVE with known and unknown identifiers, and of real text |
+| table_6, both_unknown | direct and quasi-identifiers, known; unknown (the paper has no such table) |
+| table_14, table_15 | quasi-identifiers alone, known; unknown |
+
+Table 3 is table_1 of a corpus whose texts carry de-identification marks; Table 5 is table_1 with another `--model`.
+Cells are the mean over repeats ± half the 95 % t-interval, one repeat has no interval; PIPP and ELP in per cent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from engine.analysis.intervals import wilson
+from engine.jobs.studies.control_measures import MEASURES, compared, interval
+
+NAMES: Mapping[tuple[str, str], str] = {
+    ("direct", "known"): "table_1", ("direct", "unknown"): "table_2", ("both", "known"): "table_6",
+    ("both", "unknown"): "both_unknown", ("quasi", "known"): "table_14", ("quasi", "unknown"): "table_15",
+}  # fmt: skip
+PAPER: Mapping[str, str] = {
+    "icl": "Baseline", "control-icl": "ICL", "control-icl-blocked": "ICL w/ privacy enhancement",
+    "control-prefix": "Fine-tuning", "control-prefix-masked": "Fine-tuning w/ masking",
+}  # fmt: skip
+PRIVACY = ("pipp", "elp", "rouge_2", "rouge_l")
+UTILITY = ("perplexity", "mauve")
+PER_CENT = ("pipp", "elp")
+PLAIN, MASKED = "control-prefix", "control-prefix-masked"
+
+
+def paper_tables(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the paper's tables that the runs allow, by name.
+
+    Args:
+        runs: one row a run: variant, method, identifiers, entities, sweep, repeat and one column a measure.
+    """
+    made = runs[runs["identifiers"] != ""]
+    main = made[made["sweep"] == ""]
+    found = {
+        NAMES[str(identifiers), str(entities)]: rows_of(part, "method", PRIVACY)
+        for (identifiers, entities), part in main.groupby(["identifiers", "entities"], sort=False)
+    }
+    if set(UTILITY) <= set(runs.columns):
+        real = runs[runs["identifiers"] == ""]
+        found["table_4"] = _utility(pd.concat([main[main["identifiers"] == main["identifiers"].iloc[0]], real]))
+    for sweep in ("examples", "weights"):
+        part = made[made["sweep"] == sweep]
+        if len(part):
+            held = [m for m in (*PRIVACY, *UTILITY) if m in part.columns]
+            beside = made[(made["sweep"] == "") & made["method"].isin(set(part["method"]))]
+            beside = beside[(beside["identifiers"] + beside["entities"]).isin(part["identifiers"] + part["entities"])]
+            found[f"sweep_{sweep}"] = rows_of(pd.concat([beside, part]), "variant", held)
+    if {PLAIN, MASKED} <= set(main["method"]):
+        found["masked_against_plain"] = _masked(main)
+    found["validity"] = validity(made)
+    return found
+
+
+def rows_of(runs: pd.DataFrame, by: str, measures: Sequence[str]) -> pd.DataFrame:
+    """Return one row a method or variant, cells in words as the paper has them."""
+    rows = []
+    for name, part in runs.groupby(by, sort=False):
+        row = {by: str(name)} | ({"in the paper": PAPER.get(str(name), "")} if by == "method" else {})
+        rows.append(row | {m: cell(part[m], m) for m in measures} | {"repeats": str(len(part))})
+    return pd.DataFrame(rows)
+
+
+def cell(values: Sequence[float] | pd.Series, measure: str) -> str:
+    """Return mean ± half interval; in per cent where the measure is one."""
+    known = [float(v) for v in values if v == v and v is not None]
+    scale, digits = (100, 2) if measure in PER_CENT else (1, 1 if measure == "perplexity" else 4)
+    value, low, _ = interval(known)
+    if value != value:
+        return "not measured"
+    half = "" if low != low else f" ± {(value - low) * scale:.{digits}f}"
+    return f"{value * scale:.{digits}f}{half}"
+
+
+def _utility(runs: pd.DataFrame) -> pd.DataFrame:
+    rows = []
+    for method, part in runs.groupby("method", sort=False):
+        row = {"method": str(method), "in the paper": PAPER.get(str(method), "")}
+        for entities in [e for e in ("known", "unknown") if e in set(runs["entities"])]:
+            own = part[part["entities"].isin((entities, ""))]
+            row |= {f"{m}, {entities}": cell(own[m], m) for m in UTILITY}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _masked(main: pd.DataFrame) -> pd.DataFrame:
+    """Return, a setting and measure, whether the masked objective lies below or above the plain one."""
+    held = [m for m in MEASURES if m in main.columns]
+    parts = []
+    for (identifiers, entities), part in main.groupby(["identifiers", "entities"], sort=False):
+        if {PLAIN, MASKED} <= set(part["method"]):
+            named = part.assign(variant=part["method"])
+            setting = {"identifiers": str(identifiers), "entities": str(entities)}
+            parts.append(compared(named, MASKED, PLAIN, held).assign(**setting))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def validity(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return, a variant over all repeats, how many texts are valid and how many of those hold a private value.
+
+    Valid has at least 100 tokens and is no repetition. `high` is the upper end of Wilson's 95 % interval of the share
+    with a private value: none seen does not mean none.
+    """
+    rows = []
+    for name, part in runs.groupby("variant", sort=False):
+        valid = int(part["valid"].sum())
+        hits = int(part["valid_with_value"].sum())
+        low, high = wilson(hits, valid) if valid else (float("nan"), float("nan"))
+        share = hits / valid if valid else float("nan")
+        kept, again = int(part["texts"].sum()), int(part["tried_again"].sum())
+        fewest = int(part["valid"].min())
+        rows.append((name, len(part), kept, valid, fewest, hits, share, low, high, again))
+    return pd.DataFrame(
+        rows,
+        columns=["variant", "repeats", "texts", "valid", "fewest_valid", "with_value", "share", "low", "high",
+                 "tried_again"],
+    )  # fmt: skip
