@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from engine.jobs.studies.base import Study, StudyStep
 
 COLUMNS = ["record_id", "text", "source_id", "label"]
+SCRATCH = "scratch"  # below a study's folder: what it keeps between variants, gone when it is done
 TOUCHED = "reads private records; its tables are internal and must not leave."
 
 
@@ -54,6 +55,7 @@ def run(task: Task) -> None:
         state=cursor["state"],
         tables=read_tables(folder, cursor["step"]),
         progress=progress,
+        scratch=folder / SCRATCH,
     )
     try:
         for step in study.run(context):
@@ -64,6 +66,7 @@ def run(task: Task) -> None:
         raise Stopped from None
     if task.cancelled():
         raise Stopped
+    remove_tree(folder / SCRATCH)
 
 
 def study_folder(store: Any, corpus_id: str, job_id: str) -> Path:

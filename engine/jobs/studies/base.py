@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel, ValidationError
@@ -50,6 +51,7 @@ class StudyContext:
     parameters: of the study.
     state: what the last finished variant left, None at the start. tables: the tables as they were then.
     progress: told stage, done and in all within a variant, at least once a batch; raises where the study was cancelled.
+    scratch: a folder the study may make and keep things in between variants, gone when it is done, or None.
     """
 
     run: Context
@@ -59,6 +61,7 @@ class StudyContext:
     state: Mapping[str, Any] | None = None
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None
+    scratch: Path | None = None
 
 
 @dataclass(frozen=True)
