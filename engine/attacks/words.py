@@ -12,14 +12,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 WORD = re.compile(f"[{_UNSPACED}]|[^\\W{_UNSPACED}]+")
+_BLOCK = 256  # texts cut at once
+_SPACED = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
+_Cut = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
 
 
 def fold(word: str) -> str:
@@ -28,27 +32,34 @@ def fold(word: str) -> str:
     return folded if folded.isascii() else unicodedata.normalize("NFKC", folded).casefold()
 
 
+class _Numbers(dict[str, int]):
+    """Numbers of folded words in order of first sight, by surface form: folding happens once a form."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folded: dict[str, int] = {}
+
+    def __missing__(self, surface: str) -> int:
+        known = self[surface] = self.folded.setdefault(fold(surface), len(self.folded))
+        return known
+
+
 @dataclass
 class Vocabulary:
-    """Numbers words in order of first sight; surface forms are cached so folding happens once a form."""
+    """Numbers words in order of first sight. surfaces: number by surface form; looking up a new form gives it one."""
 
-    _folded: dict[str, int] = field(default_factory=dict)
-    _surface: dict[str, int] = field(default_factory=dict)
+    surfaces: _Numbers = field(default_factory=_Numbers)
 
     def __len__(self) -> int:
-        return len(self._folded)
+        return len(self.surfaces.folded)
 
     def number(self, surface: str) -> int:
         """Return the word's number, giving it one if it is new."""
-        known = self._surface.get(surface)
-        if known is None:
-            known = self._folded.setdefault(fold(surface), len(self._folded))
-            self._surface[surface] = known
-        return known
+        return self.surfaces[surface]
 
     def words(self) -> list[str]:
         """Return the folded words by number."""
-        return list(self._folded)
+        return list(self.surfaces.folded)
 
 
 @dataclass(frozen=True)
@@ -90,18 +101,39 @@ class WordTable:
 
 def cut(texts: Sequence[str], vocabulary: Vocabulary) -> WordTable:
     """Return the words of `texts`, numbered by `vocabulary` (which grows)."""
-    ids: list[int] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    offsets = [0]
-    number = vocabulary.number
-    for text in texts:
-        for match in WORD.finditer(text):
-            ids.append(number(match.group()))
-            starts.append(match.start())
-            ends.append(match.end())
-        offsets.append(len(ids))
-    as_int = np.int32
-    return WordTable(
-        np.array(ids, as_int), np.array(starts, as_int), np.array(ends, as_int), np.array(offsets, np.int64)
-    )
+    nothing = np.empty(0, np.int32)
+    parts: list[_Cut] = [(nothing, nothing, nothing, np.zeros(1, np.int64))]
+    parts += [(_cut_ascii if plain else _cut_any)(block, vocabulary) for plain, block in _blocks(texts)]
+    ids, starts, ends, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return WordTable(ids, starts, ends, np.cumsum(counts))
+
+
+def _blocks(texts: Sequence[str]) -> Iterator[tuple[bool, Sequence[str]]]:
+    """Yield the texts in order, in blocks that are ASCII or not."""
+    start = 0
+    for plain, run in groupby(texts, str.isascii):
+        stop = start + sum(1 for _ in run)
+        for first in range(start, stop, _BLOCK):
+            yield plain, texts[first : min(first + _BLOCK, stop)]
+        start = stop
+
+
+def _cut_any(texts: Sequence[str], vocabulary: Vocabulary) -> _Cut:
+    """Return word numbers, starts, ends and words a text, one match after the other."""
+    found = [[(vocabulary.number(m.group()), *m.span()) for m in WORD.finditer(text)] for text in texts]
+    table = np.array([row for rows in found for row in rows], np.int32).reshape(-1, 3)
+    return table[:, 0], table[:, 1], table[:, 2], np.array([len(rows) for rows in found], np.int64)
+
+
+def _cut_ascii(texts: Sequence[str], vocabulary: Vocabulary) -> _Cut:
+    """Return the same for ASCII texts, several times faster: there, a code point is a byte and a word `[a-z0-9_]+`."""
+    whole = " ".join(texts).lower().translate(_SPACED) + " "
+    words = whole.split()
+    ids = np.fromiter(map(vocabulary.surfaces.__getitem__, words), np.int32, count=len(words))
+    inside = np.frombuffer(whole.encode("ascii"), np.uint8) != ord(" ")
+    edges = np.flatnonzero(np.diff(inside, prepend=False))  # word starts and ends take turns
+    lengths = np.array([len(text) + 1 for text in texts], np.int64)
+    first = np.cumsum(lengths) - lengths
+    counts = np.diff(np.searchsorted(edges[::2], np.append(first, len(whole))))
+    shift = np.repeat(first, counts)
+    return ids, (edges[::2] - shift).astype(np.int32), (edges[1::2] - shift).astype(np.int32), counts.astype(np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.attacks import detected, entities, nearest, verbatim
+from engine.attacks import detected, entities, nearest, verbatim, window_join
 from engine.attacks.base import Side
 from engine.attacks.words import Vocabulary, cut
 
@@ -115,7 +115,7 @@ def test_copied_passages_are_as_long_as_they_can_be_and_prefer_the_own_source() 
 
 
 def test_a_collision_of_hashes_is_not_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verbatim, "mix", lambda numbers: np.zeros_like(numbers))  # every window has the same hash
+    monkeypatch.setattr(window_join, "mix", lambda numbers: np.zeros_like(numbers))  # every window has the same hash
     vocabulary = Vocabulary()
     reference = side(["a b c d e f g h i j", EIGHT], vocabulary)
     made = side([EIGHT, "k l m n o p q r"], vocabulary, prefix="s")
