@@ -19,6 +19,7 @@ PARTS: tuple[tuple[str, str, str], ...] = (
     ("copied text", "engine.analysis.copies", "examine_copies"),
     ("closeness", "engine.analysis.closeness", "examine_closeness"),
     ("detected identifiers", "engine.analysis.found", "examine_found"),
+    ("blind baseline", "engine.analysis.membership", "examine_blind"),
 )
 
 

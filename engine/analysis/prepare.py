@@ -70,7 +70,7 @@ class ExamineInput:
 
 @dataclass
 class Prepared:
-    """Both sides cut into words, and the embeddings computed so far."""
+    """Both sides cut into words, the embeddings computed so far, and what parts share (`kept`, by purpose)."""
 
     given: ExamineInput
     synthetic: Side
@@ -80,6 +80,7 @@ class Prepared:
     progress: Progress = no_progress
     cancelled: Callable[[], bool] = never
     vectors: dict[tuple[str, str], NDArray[np.float32]] = field(default_factory=dict)
+    kept: dict[str, Any] = field(default_factory=dict)
 
     @property
     def seed(self) -> int:
