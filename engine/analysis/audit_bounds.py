@@ -3,9 +3,9 @@
 - One run: each canary goes in by its own fair coin; the auditor guesses some coins and abstains from the rest
   (Steinke, Nasr and Jagielski 2023, "Privacy auditing with one (1) training run", theorem 5.2).
 - One run with a whole trade-off curve (Mahloujifar, Melis and Chaudhuri 2024, "Auditing f-differential privacy in one
-  run", section 3).
+  run").
 - Two samples: shares of canaries above a threshold, in against out (Jagielski, Ullman and Oprea 2020, section 4; Nasr
-  et al. 2021, section 4; exact limits of Clopper and Pearson 1934). It takes canaries for independent.
+  et al. 2021, "Adversary instantiation"; exact limits of Clopper and Pearson 1934). It takes canaries for independent.
 
 Everywhere δ is the standard one: Pr[E] <= e^ε Pr'[E] + δ. How many guesses are made must be fixed before the coins are
 known, or be chosen on other coins: the best of many numbers of guesses is no bound.
@@ -20,14 +20,13 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
-from scipy.stats import beta, binom
+from scipy.special import bdtrc, betaincinv, ndtr, ndtri
 
 from engine.dp import closed_form
 from engine.errors import UserError
 
 MISS = 0.05
-STEPS = 50
+STEPS = 40
 HIGHEST = 60.0  # ε beyond which nothing is looked for
 
 Inverse = Callable[[float], float]
@@ -67,11 +66,12 @@ def one_run_p_value(canaries: int, guesses: int, right: int, epsilon: float, del
     """
     _checked(canaries, guesses, right)
     chance = 1.0 / (1.0 + math.exp(-epsilon))
-    tail = float(binom.sf(right - 1, guesses, chance))
+    tail = float(bdtrc(right - 1, guesses, chance)) if right else 1.0
     if delta <= 0.0 or right == 0:
         return min(1.0, tail)
-    below = np.cumsum(binom.pmf(np.arange(right - 1, -1, -1), guesses, chance))
-    slope = float(np.max(below / np.arange(1, right + 1)))
+    steps = np.arange(1, right + 1)
+    below = bdtrc(right - steps - 1, guesses, chance) - tail
+    slope = float(np.max(below / steps))
     return min(1.0, tail + 2.0 * canaries * delta * slope)
 
 
@@ -84,14 +84,14 @@ def pure_inverse(epsilon: float, delta: float) -> Inverse:
     """Return what an event's probability must be at least in the other world: the inverse of y -> 1 - f(y).
 
     f is the trade-off curve of (ε, δ): f(y) = max(0, 1 - δ - e^ε y, e^-ε (1 - δ - y)) (Wasserman and Zhou 2010; Dong,
-    Roth and Su 2022, proposition 2.5).
+    Roth and Su 2022, section 2).
     """
     grow, shrink = math.exp(epsilon), math.exp(-epsilon)
     return lambda x: min(1.0, max(0.0, (x - delta) * shrink, 1.0 - delta - grow * (1.0 - x)))
 
 
 def gaussian_inverse(mu: float) -> Inverse:
-    """Return the same for the Gaussian trade-off curve G_μ (Dong, Roth and Su 2022, equation 6)."""
+    """Return the same for the Gaussian trade-off curve G_μ (Dong, Roth and Su 2022, section 2)."""
     return lambda x: float(ndtr(ndtri(min(1.0, max(0.0, x))) - mu))
 
 
@@ -114,7 +114,7 @@ def curve_allows(canaries: int, guesses: int, right: int, inverse: Inverse, chan
     = `chance` sits on v and is built downwards from it; it may not exceed G / m, the chance that the drawn coin is
     guessed at all.
 
-    Source: Mahloujifar et al. 2024, theorem 3.2 and algorithm 3, for coins (k = 2).
+    Source: Mahloujifar et al. 2024, their recursion for guesses with abstention, for coins (k = 2).
     """
     _checked(canaries, guesses, right)
     x, z = chance * right / canaries, chance * (guesses - right) / canaries
@@ -154,8 +154,8 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 
 def clopper_pearson(successes: int, trials: int, miss: float) -> tuple[float, float]:
     """Return the two one-sided limits of a proportion, each missed with probability at most `miss`."""
-    low = 0.0 if successes == 0 else float(beta.ppf(miss, successes, trials - successes + 1))
-    high = 1.0 if successes == trials else float(beta.ppf(1.0 - miss, successes + 1, trials - successes))
+    low = 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, miss))
+    high = 1.0 if successes == trials else float(betaincinv(successes + 1, trials - successes, 1.0 - miss))
     return low, high
 
 
@@ -171,7 +171,7 @@ def two_sample_epsilon(
 ) -> float:
     """Return the ε that the two shares of hits force at least, from the event and from its complement.
 
-    Source: Jagielski, Ullman and Oprea 2020, section 4; Nasr et al. 2021, section 4.
+    Source: Jagielski, Ullman and Oprea 2020, section 4; Nasr et al. 2021.
     """
     tpr, fpr = two_sample_limits(hits_in, total_in, hits_out, total_out, miss)
     event = math.log((tpr - delta) / fpr) if tpr > delta else 0.0
@@ -182,7 +182,7 @@ def two_sample_epsilon(
 def two_sample_mu(hits_in: int, total_in: int, hits_out: int, total_out: int, miss: float = MISS) -> float:
     """Return the μ that the shares force if the mechanism is Gaussian: Φ⁻¹(TPR) - Φ⁻¹(FPR).
 
-    Source: Nasr et al. 2023, "Tight auditing of differentially private machine learning", section 4.2.
+    Source: Nasr et al. 2023, "Tight auditing of differentially private machine learning".
     """
     tpr, fpr = two_sample_limits(hits_in, total_in, hits_out, total_out, miss)
     return max(0.0, float(ndtri(tpr) - ndtri(fpr))) if tpr > 0.0 and fpr < 1.0 else 0.0
