@@ -17,6 +17,7 @@ from engine.analysis.prepare import Prepared
 PARTS: tuple[tuple[str, str, str], ...] = (
     ("leaked entities", "engine.analysis.leaks", "examine_leaks"),
     ("copied text", "engine.analysis.copies", "examine_copies"),
+    ("near copies", "engine.analysis.near_copies", "examine_near_copies"),
     ("closeness", "engine.analysis.closeness", "examine_closeness"),
     ("detected identifiers", "engine.analysis.found", "examine_found"),
     ("blind baseline", "engine.analysis.membership", "examine_blind"),
