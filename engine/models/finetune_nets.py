@@ -17,6 +17,7 @@ from torch import Tensor
 from engine.errors import UserError
 from engine.models.generate import BOS, EOS
 from engine.models.lm_format import clean
+from engine.models.model_folder import inspect_folder
 
 if TYPE_CHECKING:
     from engine.models.builtin_lm import BuiltinGenerator
@@ -44,17 +45,22 @@ class BuiltinNet:
 
 
 class FolderNet:
-    """A causal language model of a local folder, safetensors only.
+    """A causal language model of a local folder, safetensors only; the folder is checked before it is opened.
+
+    Args:
+        links_within: see `inspect_folder`.
 
     Raises:
-        UserError: the folder cannot be loaded.
+        UserError: the folder is refused or cannot be loaded.
     """
 
-    def __init__(self, model: str | Path) -> None:
+    def __init__(self, model: str | Path, *, links_within: Path | None = None) -> None:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
+        if inspect_folder(Path(model), links_within=links_within).kind != "causal":
+            raise UserError(f"model {Path(model).name!r} reads and answers; one that writes on (causal) is needed here")
         options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         try:
             self.tokenizer: Any = AutoTokenizer.from_pretrained(str(model), **options)

@@ -2,7 +2,9 @@
 
 Gradients a document come from Opacus (Yousefpour et al. 2021): hooks keep what went into a layer and what came back,
 and their product over a document's tokens is that document's gradient; layers without a rule go through
-`torch.func`. A weight used twice (embedding and output layer) gets the sum of both.
+`torch.func`. A weight used twice (embedding and output layer) gets the sum of both. Whether that is right for an
+architecture is tried out on two made-up documents before anything else; where it is not, each document goes through
+the network by itself, which is slower and right for every architecture.
 
 Privacy posture: weights and optimiser fitted to private text are private text; they stay in memory or in a run's own
 folder.
@@ -20,12 +22,18 @@ import torch
 from torch import Tensor
 
 from engine.dp.train import Document
-from engine.errors import InternalError, UserError
+from engine.errors import InternalError
 from engine.models.tunable import Tunable
 from engine.models.tuning_rows import Goldfish, Prompt, collate, document_losses, rows
 
 _ROOM = 2**28  # bytes of gradients a document that may be held side by side
 _MOST = 16
+_TRIED = (
+    Document("The first of two letters came late.", None),
+    Document("No, thank you: the other one arrived on the same day, and nobody here had asked for it.", None),
+)
+_BESIDE = 0.01
+_APART = 0.02  # how far the gradient of a weight may be from what one document alone gives, against its own length
 
 
 @dataclass(frozen=True)
@@ -64,33 +72,86 @@ class NetLearner:
         self._optimiser = torch.optim.AdamW(self._weights, lr=settings.rate, weight_decay=settings.weight_decay)
         self.size = sum(p.numel() for p in self._weights)
         self.side_by_side = max(1, min(_MOST, _ROOM // (4 * self.size)))
-        self._hooks: Any = _with_hooks(net.module) if apart else None
+        self._hooks: Any = None
+        if apart and not self._hooked():
+            self._unhook()
 
     def shapes(self) -> list[tuple[int, ...]]:
         """Return the weights' shapes."""
         return [tuple(p.shape) for p in self._weights]
 
     def gradients(self, documents: Sequence[Document]) -> tuple[list[Tensor], Tensor]:
-        """Return each weight's gradients, one a document (n, *shape), and the documents' losses (n,).
+        """Return each weight's gradients, one a document (n, *shape), and the documents' losses (n,)."""
+        if self._hooks is None:
+            return self._alone(documents)
+        found, losses = self._together(documents)
+        if found is None:
+            raise InternalError("hooks that told documents apart do so no longer")
+        return found, losses
 
-        Raises:
-            UserError: the architecture does not tell documents apart in one of the weights.
+    @property
+    def one_by_one(self) -> bool:
+        """Say whether each document goes through the network by itself."""
+        return self._hooks is None
+
+    def _hooked(self) -> bool:
+        """Put hooks on and say whether what they give is each document's own gradient.
+
+        It is tried a little beside the start, where adapters have a gradient on both halves.
         """
-        losses = self._losses(documents)
-        with warnings.catch_warnings():  # tokens need no gradient, which hooks on the first layer remark on
-            warnings.simplefilter("ignore", UserWarning)
-            losses.sum().backward()
-        found = []
-        for name, parameter in self._named:
-            apart: Any = getattr(parameter, "grad_sample", None)
-            if not isinstance(apart, Tensor) or apart.shape != (len(documents), *parameter.shape):
-                raise UserError(
-                    f"model: the gradient of {name} cannot be told a document in this architecture; train adapters "
-                    "(rank of at least 1) instead of all weights"
-                )
-            found.append(apart.detach().float())
+        draw = torch.Generator().manual_seed(0)
+        try:
+            with torch.no_grad():
+                for p in self._weights:
+                    p.add_(_BESIDE * torch.randn(p.shape, generator=draw).to(p.device, p.dtype))
+            self._hooks = _with_hooks(self.net.module)
+            together, _ = self._together(_TRIED, half=False)
+            alone, _ = self._alone(_TRIED, half=False)
+        except (RuntimeError, ValueError, TypeError, KeyError, AttributeError, IndexError, NotImplementedError):
+            return False  # an architecture that hooks cannot follow
+        finally:
+            with torch.no_grad():
+                for p, start in zip(self._weights, self._start, strict=True):
+                    p.copy_(start)
+        if together is None:
+            return False
+        least = 1e-6 * float(sum(float(own.norm()) ** 2 for own in alone)) ** 0.5
+        return all(
+            float((one - own).norm()) <= _APART * float(own.norm()) + least
+            for one, own in zip(together, alone, strict=True)
+        )
+
+    def _unhook(self) -> None:
+        if self._hooks is not None:
+            self._hooks.to_standard_module()
+            self._hooks = None
         self._clear()
-        return found, losses.detach()
+
+    def _together(self, documents: Sequence[Document], half: bool | None = None) -> tuple[list[Tensor] | None, Tensor]:
+        """Return what hooks give, or None where it is not one gradient a document."""
+        losses = self._losses(documents, half)
+        _backward(losses)
+        found: list[Tensor] = []
+        for parameter in self._weights:
+            apart: Any = getattr(parameter, "grad_sample", None)
+            if isinstance(apart, Tensor) and apart.shape == (len(documents), *parameter.shape):
+                found.append(apart.detach().float())
+        self._clear()
+        return found if len(found) == len(self._weights) else None, losses.detach()
+
+    def _alone(self, documents: Sequence[Document], half: bool | None = None) -> tuple[list[Tensor], Tensor]:
+        """Return the gradients of documents that go through the network one after another."""
+        found = [torch.zeros((len(documents), *p.shape), device=self._device) for p in self._weights]
+        losses = torch.zeros(len(documents), device=self._device)
+        for i, document in enumerate(documents):
+            loss = self._losses([document], half)
+            _backward(loss)
+            losses[i] = loss.detach()[0]
+            for total, parameter in zip(found, self._weights, strict=True):
+                if parameter.grad is not None:
+                    total[i] = parameter.grad.detach().float()
+            self._clear()
+        return found, losses
 
     def mean_gradient(self, documents: Sequence[Document]) -> tuple[list[Tensor], float]:
         """Return the gradient of the mean of the documents' losses, and that mean."""
@@ -137,9 +198,7 @@ class NetLearner:
         Raises:
             InternalError: one of the two does not hold.
         """
-        if self._hooks is not None:
-            self._hooks.to_standard_module()
-            self._hooks = None
+        self._unhook()
         self.net.module.eval()
         if self._fingerprint() != self._frozen:
             raise InternalError("training changed weights that were to stay as they are")
@@ -166,20 +225,21 @@ class NetLearner:
                 found += self._forward(documents[at : at + _MOST]).tolist()
         return found
 
-    def _losses(self, documents: Sequence[Document]) -> Tensor:
+    def _losses(self, documents: Sequence[Document], half: bool | None = None) -> Tensor:
         self.net.module.eval()  # no dropout: a document's gradient is its own
-        for part in self.net.module.modules():
+        for part in self.net.module.modules() if self._hooks is not None else ():
             part.training = any(p.requires_grad for p in part.parameters(recurse=False))  # what hooks listen to
-        return self._forward(documents)
+        return self._forward(documents, half)
 
-    def _forward(self, documents: Sequence[Document]) -> Tensor:
+    def _forward(self, documents: Sequence[Document], half: bool | None = None) -> Tensor:
         s = self.settings
         made = rows(self.net, documents, self._prompt, s.tokens, s.goldfish)
         ids, targets = collate(made, self.net.eos, self._device)
         real = torch.zeros_like(ids, dtype=torch.bool)
         for i, row in enumerate(made):
             real[i, : len(row.ids) - 1] = True
-        half = _half(self._device.type) if s.half is None else s.half
+        half = s.half if half is None else half
+        half = _half(self._device.type) if half is None else half
         with torch.autocast(self._device.type, torch.bfloat16, enabled=half):
             logits = self.net.logits(ids, real)
         return document_losses(logits, targets)
@@ -198,6 +258,12 @@ class NetLearner:
                 found.update(name.encode())
                 found.update(_bytes(parameter))
         return found.hexdigest()
+
+
+def _backward(losses: Tensor) -> None:
+    with warnings.catch_warnings():  # tokens need no gradient, which hooks on the first layer remark on
+        warnings.simplefilter("ignore", UserWarning)
+        losses.sum().backward()  # type: ignore[no-untyped-call]
 
 
 def _bytes(values: Tensor) -> bytes:

@@ -25,7 +25,7 @@ class FolderPrefix:
     """A transformers causal model under peft's prefix tuning.
 
     Args:
-        model: folder of a causal model with safetensors weights.
+        model: folder of a causal model with safetensors weights. links_within: see `inspect_folder`.
 
     Raises:
         UserError: the folder cannot be loaded.
@@ -33,10 +33,10 @@ class FolderPrefix:
 
     bare = True  # its prompt is the code as it stands
 
-    def __init__(self, model: str | Path) -> None:
+    def __init__(self, model: str | Path, *, links_within: Path | None = None) -> None:
         from engine.models.finetune_nets import FolderNet
 
-        self.net = FolderNet(model)
+        self.net = FolderNet(model, links_within=links_within)
         self.module: Any = self.net.module
         self.device = next(self.module.parameters()).device
         self.context = self.net.context
@@ -132,6 +132,8 @@ def prefix_base(generator: Generator, model: str = "") -> BuiltinPrefix | Folder
     from engine.models.builtin_lm import BuiltinGenerator, load_builtin_generator
 
     facts: Any = getattr(generator, "facts", None)
-    if model or getattr(facts, "kind", "") == "causal":
-        return FolderPrefix(model or facts.folder)
+    if model:
+        return FolderPrefix(model)
+    if getattr(facts, "kind", "") == "causal":
+        return FolderPrefix(facts.folder, links_within=getattr(generator, "links_within", None))
     return BuiltinPrefix(generator if isinstance(generator, BuiltinGenerator) else load_builtin_generator())

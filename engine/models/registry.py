@@ -265,7 +265,7 @@ def _hub_info(model: str) -> ModelInfo:
 
 def _folder_info(model: str, back_end: str, facts: FolderFacts, prompts: str, revision: str) -> ModelInfo:
     found = {"logprobs", "block_tokens"} | ({"instruct"} if prompts == "instruct" else set())
-    found |= {"logits"} if facts.kind != "seq2seq" else set()
+    found |= {"logits", "train"} if facts.kind == "causal" else set()
     found |= LM_CAPABILITIES if prompts == "builtin" else set()
     return ModelInfo(
         id=model, back_end=back_end, capabilities=frozenset(found), prompts=prompts, parameters=facts.parameters,

@@ -69,13 +69,14 @@ class TransformersGenerator:
         links_within: Path | None = None,
     ) -> None:
         self.facts: FolderFacts = inspect_folder(folder, links_within=links_within)
+        self.links_within = links_within
         self.id, self.prompts, self.batch_size = name, prompts or self.facts.prompts, batch_size
         self.model, self.tokenizer = _load(self.facts, dtype)
         self.encoder_decoder = self.facts.kind == "seq2seq"
         self.chat = bool(self.tokenizer.chat_template) and self.prompts == "instruct"
         self.context = self.facts.context
         self._around = len(self._templated("")) if self.chat else SPARE_TOKENS
-        found = {"logprobs", "block_tokens"} | (set() if self.encoder_decoder else {"logits"})
+        found = {"logprobs", "block_tokens"} | (set() if self.encoder_decoder else {"logits", "train"})
         self.capabilities = frozenset(found | ({"instruct"} if self.prompts == "instruct" else set()))
         self.halved = 0
         self._cancelled: Callable[[], bool] = lambda: False

@@ -116,7 +116,7 @@ class FolderTunable:
     The model is on its device before peft wraps it: in another order its weights would silently not be trained.
 
     Raises:
-        UserError: the folder cannot be loaded.
+        UserError: the folder is refused or cannot be loaded.
     """
 
     bare = True
@@ -124,7 +124,8 @@ class FolderTunable:
     def __init__(self, model: str | Path, adapter: Adapter, generator: Any = None) -> None:
         from engine.models.finetune_nets import FolderNet
 
-        self._net, self._folder, self._generator = FolderNet(model), Path(model), generator
+        within: Path | None = getattr(generator, "links_within", None)
+        self._net, self._folder, self._generator = FolderNet(model, links_within=within), Path(model), generator
         self.module: Any = self._net.module
         self.eos, self.context = self._net.eos, self._net.context
         self.rank = adapter.rank

@@ -6,6 +6,7 @@ from functools import cache
 
 import pandas as pd
 import pytest
+import torch
 
 from engine.corpus.samples import load_sample
 from engine.dp.accountant import ClosedFormAccountant, ExactAccountant
@@ -20,11 +21,13 @@ from engine.methods.dp_finetune import _Run
 from engine.methods.dp_finetune_claim import figures, values_trained
 from engine.methods.signal import vote_signal
 from engine.models.lm_format import LENGTH_EDGES, length_token
+from engine.models.model_folder import inspect_folder
 from engine.models.operators_builtin import BuiltinOperators
 from engine.models.operators_instruct import InstructOperators
+from engine.models.registry import Catalogue, import_folder, lacks
 from engine.models.tunable import Adapter, BuiltinTunable
 from tests.models.small_lm import small_generator
-from tests.models.tiny_models import make_chat
+from tests.models.tiny_models import make_chat, make_llama
 
 FACTS = Facts(16_500, 16_500, labels=5, mean_characters=160.0)
 FEW = Facts(12, 12, labels=4, mean_characters=400.0)
@@ -305,6 +308,23 @@ def test_a_folder_is_tuned_through_peft(method, tmp_path):
     kept = tmp_path / "scratch" / ft.TUNED
     assert (kept / "model.safetensors").is_file()
     assert (kept / "model.safetensors").read_bytes() != before["model.safetensors"]
+
+
+@pytest.mark.parametrize(("method", "make", "rank"), [("dp-finetune", make_chat, 0), ("finetune", make_llama, 2)])
+def test_a_model_added_to_the_workspace_is_tuned(method, make, rank, tmp_path):
+    import_folder(make(tmp_path / "source"), tmp_path / "models", "tiny")
+    known = Catalogue(tmp_path / "models", {})
+    assert lacks(known.info("folder:tiny"), method, get_method(method).spec.needs) == []
+    chosen, operators = known.load("folder:tiny"), known.operators("folder:tiny")
+    before = {name: value.clone() for name, value in chosen.model.state_dict().items()}
+    parameters = (PRIVATE if method == "dp-finetune" else PLAIN) | {"rank": rank, "rate": 0.01}
+    scratch = tmp_path / "scratch"
+    found = made(method, context(method, parameters, generator=chosen, operators=operators, scratch=scratch, count=3))
+    assert len(found) == 3
+    assert all(torch.equal(value, before[name]) for name, value in chosen.model.state_dict().items())
+    tuned = inspect_folder(scratch / ft.TUNED)
+    assert tuned.architecture == known.info("folder:tiny").architecture
+    assert tuned.kind == "causal"
 
 
 def test_every_weight_can_be_trained():

@@ -1,6 +1,7 @@
 """Gradients a document against one document at a time; adapters; rows; goldfish; what training must not touch."""
 
 import copy
+import shutil
 
 import pytest
 import torch
@@ -16,7 +17,7 @@ from engine.models.lora import TunableNet, add_lora, lora_size, merged
 from engine.models.tunable import Adapter, BuiltinTunable, FolderTunable, tunable
 from engine.models.tuning_rows import IGNORED, Goldfish, Row, collate, counted, document_losses, rows
 from tests.models.small_lm import small_generator
-from tests.models.tiny_models import make_chat
+from tests.models.tiny_models import make_chat, make_llama, make_t5
 
 DOCUMENTS = [
     Document("The clinic answered on the same day.", "yes"),
@@ -40,12 +41,20 @@ def folder(tmp_path_factory):
     return make_chat(tmp_path_factory.mktemp("models") / "tiny")
 
 
-def nets(generator, folder):
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory):
+    return make_llama(tmp_path_factory.mktemp("models") / "llama")
+
+
+def nets(generator, folder, llama=None):
     return {
         "adapters": lambda: BuiltinTunable(generator, Adapter(rank=3)),
         "some adapters": lambda: BuiltinTunable(generator, Adapter(rank=2, layers=("q_proj", "down_proj"))),
         "all weights": lambda: BuiltinTunable(generator, Adapter(rank=0)),
         "peft adapters": lambda: FolderTunable(folder, Adapter(rank=3)),
+        "all of GPT-2": lambda: FolderTunable(folder, Adapter(rank=0)),
+        "peft adapters on Llama": lambda: FolderTunable(llama, Adapter(rank=3)),
+        "all of Llama": lambda: FolderTunable(llama, Adapter(rank=0)),
     }
 
 
@@ -56,16 +65,22 @@ def learner(net, apart=True, **settings):
     )
 
 
-@pytest.mark.parametrize("kind", ["adapters", "some adapters", "all weights", "peft adapters"])
-def test_gradients_side_by_side_are_those_of_one_document_at_a_time(kind, generator, folder):
-    net = nets(generator, folder)[kind]()
+EVERY = [
+    "adapters", "some adapters", "all weights", "peft adapters", "all of GPT-2", "peft adapters on Llama",
+    "all of Llama",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_gradients_side_by_side_are_those_of_one_document_at_a_time(kind, generator, folder, llama):
+    net = nets(generator, folder, llama)[kind]()
     with torch.no_grad():  # an adapter at its start has no gradient on its first half
         for _, weight in net.trained():
             weight.add_(0.05 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(1)))
     made = learner(net)
     together, losses = made.gradients(DOCUMENTS)
     assert [tuple(part.shape[1:]) for part in together] == made.shapes()
-    made._hooks.to_standard_module()
+    made._unhook()
     for i, document in enumerate(DOCUMENTS):
         (row,) = rows(net, [document], made._prompt, 24)
         ids, targets = collate([row], net.eos, torch.device("cpu"))
@@ -87,10 +102,25 @@ def test_the_mean_gradient_is_the_mean_of_the_documents(generator, folder):
         torch.testing.assert_close(one, many.mean(dim=0), rtol=2e-4, atol=2e-6)
 
 
-def test_an_architecture_that_cannot_tell_documents_apart_is_refused(folder):
-    # GPT-2 looks its positions up once for the whole batch
-    with pytest.raises(UserError, match="train adapters"):
-        learner(FolderTunable(folder, Adapter(rank=0))).gradients(DOCUMENTS)
+# GPT-2 looks its positions up once for the whole batch, so hooks cannot tell documents apart there.
+@pytest.mark.parametrize(
+    ("kind", "alone"),
+    [("all of GPT-2", True), ("peft adapters", False), ("peft adapters on Llama", False), ("all weights", False)],
+)
+def test_where_hooks_cannot_tell_documents_apart_each_goes_by_itself(kind, alone, generator, folder, llama):
+    assert learner(nets(generator, folder, llama)[kind]()).one_by_one is alone
+
+
+def test_hooks_that_mix_documents_up_are_found_out(generator, monkeypatch):
+    together = NetLearner._together
+
+    def mixed(self, documents, half=None):
+        found, losses = together(self, documents, half)
+        return [one.roll(1, 0) for one in found], losses
+
+    monkeypatch.setattr(NetLearner, "_together", mixed)
+    for rank in (0, 2):
+        assert learner(BuiltinTunable(generator, Adapter(rank=rank))).one_by_one
 
 
 def test_adapters_begin_at_the_model_and_merge_into_what_they_compute(generator):
@@ -212,6 +242,16 @@ def test_tokens_left_out_have_no_say(generator):
     ids, targets = collate([row], made.net.eos, torch.device("cpu"))
     picked = whole.net.logits(ids, ids >= 0).log_softmax(-1).gather(2, targets.clamp(min=0)[..., None])[..., 0]
     assert made.losses([document])[0] == pytest.approx(float(-picked[targets != IGNORED].mean()), rel=1e-4)
+
+
+def test_a_folder_is_checked_before_it_is_opened(folder, tmp_path):
+    pickled = tmp_path / "pickled"
+    shutil.copytree(folder, pickled)
+    (pickled / "pytorch_model.bin").write_bytes(b"anything")
+    with pytest.raises(UserError, match="safetensors"):
+        FolderTunable(pickled, Adapter())
+    with pytest.raises(UserError, match="causal"):
+        FolderTunable(make_t5(tmp_path / "t5"), Adapter())
 
 
 def test_a_model_that_runs_elsewhere_is_refused():

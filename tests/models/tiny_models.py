@@ -61,3 +61,19 @@ def make_chat(folder: Path, layers: int = 2, shards: str = "1GB") -> Path:
     GPT2LMHeadModel(config).save_pretrained(folder, max_shard_size=shards)
     (folder / "README.md").write_text("---\nlanguage: en\nlicense: apache-2.0\n---\n# Tiny\n")
     return folder
+
+
+def make_llama(folder: Path) -> Path:
+    """Write a Llama of a few thousand numbers, without a chat template."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    folder.mkdir(parents=True)
+    size = _tokenizer(folder, chat=False)
+    torch.manual_seed(3)
+    config = LlamaConfig(
+        vocab_size=size, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=256, bos_token_id=2, eos_token_id=1, pad_token_id=0,
+    )  # fmt: skip
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
