@@ -11,7 +11,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal
 
@@ -91,6 +91,7 @@ class Written:
     retries: Counter[str]
     exempt: Counter[str]
     blocked: int = 0
+    let_through: dict[str, Counter[str]] = field(default_factory=dict)
 
 
 class Material:
@@ -261,6 +262,7 @@ class SlotRun:
                     "retries": dict(made.retries),
                     "blocked_values": made.blocked,
                     "exempt_values": dict(made.exempt),
+                    "exempt_words": {reason: dict(words) for reason, words in made.let_through.items()},
                     "last_slots": [slot.number for slot, _ in kept],
                 },
             )
@@ -273,6 +275,7 @@ class SlotRun:
             blocking = to_block(p for slot in slots for p in slot.shown)
             values, made.blocked = blocking.values, len(blocking.values)
             made.exempt.update(blocking.exempt)
+            made.let_through = {reason: Counter(words) for reason, words in blocking.let_through.items()}
         blocker = Blocklist(values)
         constraints = Constraints(values) if values and "block_tokens" in self.generator.capabilities else None
         open_ = list(range(len(slots)))

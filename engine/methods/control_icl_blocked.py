@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from engine.dp.guarantee import Guarantee
+from engine.errors import UserError
 from engine.methods import control_common as cc
 from engine.methods import control_prompts as prompts
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
@@ -26,7 +27,7 @@ class ControlIclBlockedMethod:
         "in any case, accent or spacing; a text that still holds one is written again or dropped.",
         citation=f"{cc.CITATION}, section 2.2, ICL with privacy enhancement",
         kind="heuristic",
-        needs=("generator", "operators", "spans"),
+        needs=("generator", "operators", "spans", "block_tokens"),
         parameters=prompts.ControlIclParameters,
         good_for="Readable texts in which no identifier that was found can stand.",
         bad_for="Text whose story identifies a person, and identifiers that no detector or reviewer found.",
@@ -41,7 +42,7 @@ class ControlIclBlockedMethod:
             (
                 "Every identifying mention was found by the detector or by the reviewer.",
                 "Values that cannot identify (function words, under two letters or digits, everyday words and short "
-                "numbers among quasi-identifiers) are let through; the run counts them.",
+                "numbers among quasi-identifiers) are let through; the Run page lists them.",
             ),
             ("A missed identifier.", "A misspelt or paraphrased identifier.", "Sentences copied from the prompt."),
         )
@@ -56,4 +57,9 @@ class ControlIclBlockedMethod:
         """Yield one step a batch until `count` usable texts are made."""
         p = cc.of_type(context.parameters, prompts.ControlIclParameters, self.spec.id)
         cc.need_spans(context, self.spec.title)
+        if "block_tokens" not in getattr(context.generator, "capabilities", ()):
+            raise UserError(
+                f"{self.spec.title} needs a model that can be kept from writing given words (block_tokens); this one "
+                "cannot: choose another model, or control-icl, which blocks nothing"
+            )
         yield from prompts.run_examples(context, p.examples, p.identifiers, block=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -160,10 +160,11 @@ def _within(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
 
 @dataclass(frozen=True)
 class Blocking:
-    """What may not be written. `exempt` counts the values let through, a reason."""
+    """What may not be written. `exempt` counts the values let through, a reason; `let_through` names them."""
 
     values: tuple[str, ...]
     exempt: Mapping[str, int]
+    let_through: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def to_block(chosen: Iterable[Passage]) -> Blocking:
@@ -181,14 +182,15 @@ def to_block(chosen: Iterable[Passage]) -> Blocking:
             if value and kinds.get(value, ("", ""))[1] != "direct":
                 kinds[value] = (span.label, span.identifier_type)
     blocked: dict[str, None] = {}
-    exempt: dict[str, int] = {}
+    exempt: dict[str, list[str]] = {}
     for value, (label, kind) in sorted(kinds.items()):
         reason = exemption(value, kind)
         if reason:
-            exempt[reason] = exempt.get(reason, 0) + 1
+            exempt.setdefault(reason, []).append(value)
             continue
         blocked |= dict.fromkeys(_forms(value, label))
-    return Blocking(tuple(blocked), exempt)
+    named = {reason: tuple(values) for reason, values in exempt.items()}
+    return Blocking(tuple(blocked), {reason: len(values) for reason, values in named.items()}, named)
 
 
 def exemption(value: str, kind: str) -> str:

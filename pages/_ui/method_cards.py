@@ -28,6 +28,7 @@ NEEDS = {
     "spans": "reviewed findings",
     "instruct": "a model that follows instructions",
     "train": "a model that can be trained",
+    "block_tokens": "a model that can be kept from writing given words",
     "logits": "a model whose probabilities can be read",
     "sentiment": "a sentiment model",
     "classifier": "a classifier",

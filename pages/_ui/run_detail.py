@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 import engine
-from pages._ui import run_bought, run_budget, run_filters, run_loss, run_rounds, states
+from pages._ui import run_blocked, run_bought, run_budget, run_filters, run_loss, run_rounds, states
 from pages._ui.charts import bars
 from pages._ui.current import choose_run, show_run
 from pages._ui.method_cards import badge
@@ -34,6 +34,7 @@ def draw(workspace: engine.Workspace, run: Any, runs: list[Any]) -> None:
         run_loss.draw(workspace, run)
     run_rounds.draw(workspace, run)
     run_filters.draw(workspace, run)
+    run_blocked.draw(workspace, run)
     run_bought.draw(workspace, run, runs)
 
 

@@ -28,7 +28,7 @@ class Copyist:
     """A model that repeats an example of its prompt: the first `honest` calls as it stands, then without its names."""
 
     id = "copyist"
-    capabilities = frozenset()
+    capabilities = frozenset({"block_tokens"})  # says so and does not: the check on finished texts must catch it
 
     def __init__(self, stubborn=10**6, secrets=()):
         self.stubborn, self.secrets, self.calls, self.prompts = stubborn, secrets, 0, []
@@ -103,6 +103,33 @@ def test_blocked_text_is_written_again_until_no_value_is_left_and_retries_are_co
     assert step.funnel["dropped: a private value in it"] == again
     assert step.funnel["made"] == 4 + again
     assert step.diagnostics["blocked_values"] > 4
+
+
+def test_values_let_through_are_named_with_their_reason(corpus):
+    method, given = context(corpus, "control-icl-blocked", Copyist(stubborn=0), identifiers="both", retries=5)
+    rows = []
+    for row in given.records.itertuples():
+        rows.append((row.record_id, 0, 1, "MISC", "quasi"))
+        at = str(row.text).find(" the ")
+        if at >= 0:
+            rows.append((row.record_id, at + 1, at + 4, "MISC", "quasi"))
+    given = dataclasses.replace(given, spans=pd.DataFrame(rows, columns=list(given.spans.columns)))
+    (step, *_) = method.run(given)
+    named = step.diagnostics["exempt_words"]
+    assert named["function words alone"]["the"] == 1
+    assert {why: len(words) for why, words in named.items()} == step.diagnostics["exempt_values"]
+
+
+def test_a_model_that_cannot_block_is_refused_with_the_reason(corpus):
+    class Free(Copyist):
+        capabilities = frozenset()
+
+    method, given = context(corpus, "control-icl-blocked", Free())
+    assert "block_tokens" in method.spec.needs
+    with pytest.raises(UserError, match="block_tokens"):
+        list(method.run(given))
+    _, allowed = context(corpus, "control-icl", Free())
+    assert list(get_method("control-icl").run(allowed))
 
 
 def test_a_model_that_only_copies_is_refused_rather_than_let_through(corpus):
