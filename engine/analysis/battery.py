@@ -20,6 +20,7 @@ PARTS: tuple[tuple[str, str, str], ...] = (
     ("near copies", "engine.analysis.near_copies", "examine_near_copies"),
     ("closeness", "engine.analysis.closeness", "examine_closeness"),
     ("detected identifiers", "engine.analysis.found", "examine_found"),
+    ("planted canaries", "engine.analysis.canaries", "examine_canaries"),
     ("blind baseline", "engine.analysis.membership", "examine_blind"),
 )
 

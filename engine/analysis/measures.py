@@ -6,6 +6,7 @@ Light: the web process imports this.
 from __future__ import annotations
 
 from engine.analysis.measure import LOWER, REAL, Measure, Scale
+from engine.analysis.measures_canaries import CANARIES
 from engine.analysis.measures_membership import MEMBERSHIP
 from engine.analysis.measures_people import PEOPLE
 from engine.analysis.measures_text import TEXT
@@ -13,7 +14,7 @@ from engine.analysis.measures_text import TEXT
 __all__ = ["MEASURES", "REFERENCES", "Measure", "Scale", "show"]
 
 # How to add measures: a module `measures_<topic>` with a tuple of `Measure`, imported here and put into `_MORE`.
-_MORE: tuple[Measure, ...] = (*MEMBERSHIP, *TEXT, *PEOPLE)
+_MORE: tuple[Measure, ...] = (*MEMBERSHIP, *CANARIES, *TEXT, *PEOPLE)
 
 _ZHAO = "Zhao and Field 2025 (Controlled generation for private synthetic text), section 3.4"
 

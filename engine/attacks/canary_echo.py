@@ -78,17 +78,16 @@ def score_canaries(
     vocabulary = Vocabulary()
     whole = cut([c.text for c in canaries], vocabulary)
     made, real = cut(list(synthetic), vocabulary), cut(list(reference), vocabulary)
-    secrets = [_inside(whole, i, c.start, c.end) for i, c in enumerate(canaries)]
+    secrets = [words_between(whole, i, c.start, c.end) for i, c in enumerate(canaries)]
     contexts = [_before(whole, i, c.start) for i, c in enumerate(canaries)]
     wanted = {word for secret in secrets for word in secret} | {word for word in contexts if word is not None}
     ours, theirs = bigrams(made, len(vocabulary), wanted), bigrams(real, len(vocabulary), wanted)
-    places = _places(made, {word for secret in secrets for word in secret})
-    flat = _flat(made)
+    echoes = Echoes(made, {word for secret in secrets for word in secret})
     run, exact, ngram = [], [], []
     for i, (canary, secret) in enumerate(zip(canaries, secrets, strict=True)):
-        run.append(longest_run(secret, flat, places) / max(1, len(secret)))
-        pieces = [_inside(whole, i, s, e) for s, e in canary.pieces]
-        exact.append(any(longest_run(piece, flat, places) == len(piece) for piece in pieces if piece))
+        run.append(echoes.longest(secret) / max(1, len(secret)))
+        pieces = [words_between(whole, i, s, e) for s, e in canary.pieces]
+        exact.append(any(echoes.longest(piece) == len(piece) for piece in pieces if piece))
         ngram.append(_ratio(secret, contexts[i], ours, theirs))
     table = pd.DataFrame({"canary": [c.number for c in canaries], "exact": exact, "run": run, "ngram": ngram})
     table["nearest"] = overlaps(whole, made, len(vocabulary)) if vectors is None else _cosines(*vectors)
@@ -96,7 +95,8 @@ def score_canaries(
     return table
 
 
-def _inside(table: WordTable, row: int, start: int, end: int) -> list[int]:
+def words_between(table: WordTable, row: int, start: int, end: int) -> list[int]:
+    """Return the words of one text that lie within [start, end)."""
     low, high = table.offsets[row], table.offsets[row + 1]
     keep = (table.starts[low:high] >= start) & (table.ends[low:high] <= end)
     found: list[int] = table.ids[low:high][keep].tolist()
@@ -116,35 +116,29 @@ def _ratio(secret: list[int], context: int | None, ours: Bigrams, theirs: Bigram
     return float(np.mean(gains)) if gains else 0.0
 
 
-def _flat(table: WordTable) -> list[int]:
-    """Return all words with a -1 behind each text, so that no run crosses from one text into the next."""
-    flat: list[int] = np.insert(table.ids.astype(np.int64), table.offsets[1:], -1).tolist()
-    return flat
+class Echoes:
+    """Where words that are looked for stand in a set of texts; a run never goes from one text into the next."""
 
+    def __init__(self, table: WordTable, wanted: set[int]) -> None:
+        ends = np.full(table.size, -1, np.int64)
+        self._flat: list[int] = np.insert(table.ids.astype(np.int64), table.offsets[1:], ends).tolist()
+        self._places: dict[int, list[int]] = defaultdict(list)
+        for place, word in enumerate(self._flat):
+            if word in wanted:
+                self._places[word].append(place)
 
-def _places(table: WordTable, wanted: set[int]) -> dict[int, list[int]]:
-    """Return where in the flat list each wanted word stands."""
-    found: dict[int, list[int]] = defaultdict(list)
-    for place, word in enumerate(_flat(table)):
-        if word in wanted:
-            found[word].append(place)
-    return found
-
-
-def longest_run(wanted: Sequence[int], flat: Sequence[int], places: dict[int, list[int]]) -> int:
-    """Return how many words of `wanted` stand in a row in one text at most."""
-    best = 0
-    for first, word in enumerate(wanted):
-        if len(wanted) - first <= best:
-            break
-        for place in places.get(word, ()):
-            length = 1
-            while first + length < len(wanted) and place + length < len(flat):
-                if flat[place + length] != wanted[first + length]:
-                    break
-                length += 1
-            best = max(best, length)
-    return best
+    def longest(self, words: Sequence[int]) -> int:
+        """Return how many of these words stand in a row in one text at most."""
+        best, flat = 0, self._flat
+        for first, word in enumerate(words):
+            if len(words) - first <= best:
+                break
+            for place in self._places.get(word, ()):
+                length = 1
+                while first + length < len(words) and flat[place + length] == words[first + length]:
+                    length += 1
+                best = max(best, length)
+        return best
 
 
 def overlaps(ours: WordTable, made: WordTable, kinds: int) -> NDArray[np.float64]:

@@ -55,7 +55,7 @@ def bounds(table: pd.DataFrame) -> Figure:
     if first["claim"] == first["claim"]:
         plot.add_vline(x=first["claim"], line={"dash": "dash", "color": palette.BLUE},
                        annotation_text=f"claim: ε = {first['claim']:g}")  # fmt: skip
-    styled(plot, x="ε proven at least, at confidence 95 %; the tick on the right is the most this audit could prove", y="",
+    styled(plot, x="ε proven at least, at confidence 95 %; the right tick is the most this audit could prove", y="",
            height=150 + 46 * len(table))  # fmt: skip
     plot.update_xaxes(rangemode="tozero")
     plot.update_yaxes(autorange="reversed")
