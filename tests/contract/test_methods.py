@@ -37,7 +37,7 @@ QUICK = {
 }
 # What a plan needs besides for ten texts out of a hundred units.
 PLANNED = {"private-prediction": {"texts_a_batch": 10}}
-NEEDS = {"generator", "operators", "embedder", "detector", "spans", "instruct", "train", "logits"}
+NEEDS = {"generator", "operators", "embedder", "detector", "spans", "instruct", "train", "logits", "block_tokens"}
 
 
 @pytest.fixture(scope="module")
