@@ -1,40 +1,63 @@
-"""Privacy: verdict, what was measured against train, holdout and baseline, leaks by example."""
+"""Privacy: verdict, proof and attack on one chart, leaks by example, attacks, people and groups; one run or two."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import examined_run, examined_table, privacy_kinds, privacy_leaks, privacy_nearest, privacy_verdict
+from pages._ui import (
+    examined_run,
+    examined_table,
+    privacy_beside,
+    privacy_chart,
+    privacy_data,
+    privacy_groups,
+    privacy_kinds,
+    privacy_leaks,
+    privacy_membership,
+    privacy_nearest,
+    privacy_people,
+    privacy_shares,
+    privacy_studies,
+    privacy_verdict,
+)
 from pages._ui.guard import guard
+from pages._ui.texts import plain
 
 workspace = guard()
-VIEWS = ["Leaks", "Types", "Closeness", "What the numbers mean", "All numbers"]
-COLUMNS = ("train", "holdout", "baseline", "excess", "none")
+VIEWS = ["Leaks", "Membership", "Curves", "Canaries and audit", "People at risk", "Groups", "What the numbers mean",
+         "All numbers"]  # fmt: skip
 
 st.title("Privacy", anchor=False)
-run, findings = examined_run.choose(workspace, key="privacy", group="privacy")
-privacy_verdict.draw(findings, run)
-privacy_verdict.figure(findings, run)
-examined_table.triples(
-    findings,
-    COLUMNS,
-    key=f"privacy.triples.{run.id}",
-    alt="Privacy findings against training part, holdout and real records",
-)
-st.caption(
-    "Brackets hold the 95 % interval. The holdout was never shown to any method: "
-    "what stands in both columns is chance. All numbers are internal: they were computed on private text "
-    "and never leave with a release."
-)
+run, _ = examined_run.choose(workspace, key="privacy", group="privacy")
+sides = privacy_data.load(workspace, privacy_beside.choose(workspace, run))
+privacy_verdict.draw(workspace, sides)
+privacy_chart.draw(workspace, sides)
 
 view = st.radio("View", VIEWS, key="privacy.view", horizontal=True, label_visibility="collapsed")
-if view == VIEWS[0]:
+if view == "Leaks":
     privacy_leaks.draw(workspace, run)
-elif view == VIEWS[1]:
+    st.subheader("How much, against chance", anchor=False)
+    privacy_shares.figure(sides)
     privacy_kinds.draw(workspace, run)
-elif view == VIEWS[2]:
-    privacy_nearest.draw(workspace, run, findings)
-elif view == VIEWS[3]:
-    examined_table.meanings(findings)
+    privacy_nearest.draw(workspace, sides)
+elif view == "Membership":
+    privacy_membership.draw(sides)
+elif view in ("Curves", "Canaries and audit"):
+    studies = (privacy_studies.PAIRS, privacy_studies.SURPRISAL) if view == "Curves" else (privacy_studies.AUDIT,)
+    for column, side in zip(st.columns(len(sides), gap="medium"), sides, strict=True):
+        with column:
+            if len(sides) > 1:
+                st.markdown(f"**{plain(side.name)}**")
+            privacy_studies.draw(workspace, side.run, studies)
+elif view == "People at risk":
+    for side in sides:
+        if len(sides) > 1:
+            st.markdown(f"**{plain(side.name)}**")
+        privacy_people.draw(workspace, side)
+elif view == "Groups":
+    privacy_groups.draw(workspace, sides)
+elif view == "What the numbers mean":
+    examined_table.meanings(sides[0].findings)
 else:
-    examined_table.in_full(findings, key=f"privacy.full.{run.id}")
+    privacy_shares.triples(sides)
+    examined_table.in_full(sides[0].findings, key=f"privacy.full.{run.id}")

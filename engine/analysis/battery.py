@@ -7,11 +7,15 @@ at least once a batch (that is also where it can be cancelled), is the same for 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 
+import pandas as pd
+
 from engine.analysis.part import Part
-from engine.analysis.prepare import Prepared
+from engine.analysis.prepare import Prepared, Progress
 
 # (stage, module, function)
 PARTS: tuple[tuple[str, str, str], ...] = (
@@ -25,11 +29,32 @@ PARTS: tuple[tuple[str, str, str], ...] = (
 )
 
 
+# Run behind all others: they compare what those kept.
+LAST: tuple[tuple[str, str, str], ...] = (
+    ("groups", "engine.analysis.groups", "examine_groups"),
+    ("people at risk", "engine.analysis.unit_risk", "examine_units"),
+)
+SO_FAR = "found so far"  # in `prepared.kept`: the Part of everything before
+
+
 def run_battery(prepared: Prepared) -> Part:
-    """Return everything the parts found."""
-    whole = Part()
-    for _, module, name in PARTS:
+    """Return everything the parts found, and the table `parts` of how long each took."""
+    whole, told, parts = Part(), prepared.progress, (*PARTS, *LAST)
+    seconds = []
+    for number, (title, module, name) in enumerate(parts, 1):
         prepared.check()
+        where = f"{title} ({number} of {len(parts)})"
+        prepared.progress = partial(_tell, told, where)
+        prepared.kept[SO_FAR] = whole
         examine: Callable[[Prepared], Part] = getattr(import_module(module), name)
+        begun = time.perf_counter()
         whole.add(examine(prepared))
+        seconds.append(time.perf_counter() - begun)
+    prepared.progress = told
+    whole.tables["parts"] = pd.DataFrame({"part": [title for title, _, _ in parts], "seconds": seconds})
     return whole
+
+
+def _tell(told: Progress, where: str, stage: str, done: int, total: int) -> None:
+    """Tell the part and what it is at; a stage called like its part is said once."""
+    told(where if where.startswith(stage) else f"{where}: {stage}", done, total)

@@ -1,8 +1,10 @@
-"""Say in plain sentences what the findings mean: three for privacy, a table of uses for utility.
+"""Say in plain sentences what the findings mean: five for privacy, a table of uses for utility.
 
 Thresholds are fixed here, before any run is looked at:
 - privacy compares the training part with the holdout at equal size (`_excess`). An excess whose interval lies
-  above 0 is `leak`; one whose upper end is at most `NEGLIGIBLE` is `chance`; anything else `unsure`.
+  above 0 is `leak`; one whose upper end is at most `NEGLIGIBLE` is `chance`; anything else `unsure`. The sentence
+  names the shares that were compared, not the one against the whole training part.
+- attacks are judged together (`engine.analysis.looks`), a proof by its trade-off curve (`engine.figures.proof_attack`).
 - utility compares synthetic with real against real at the same n, on the way from real to unrelated text.
   A tick: at most `TICK` of that way lost; a warning: at most `WARN`; a cross: more.
 
@@ -11,28 +13,28 @@ Light: the web process imports this.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from engine.analysis.findings import Finding, Reference
+from engine.analysis.intervals import wilson
+from engine.analysis.looks import membership
 from engine.analysis.measures import MEASURES, show
+from engine.analysis.sentence import NEGLIGIBLE, Level, Sentence
 
-Level = Literal["leak", "unsure", "chance", "unknown"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "MARKS", "NEGLIGIBLE", "USES", "Level", "Mark", "Sentence", "Use", "formal", "level_of", "lost", "privacy_verdict",
+    "stands_out", "use_table",
+]  # fmt: skip
+
 Mark = Literal["tick", "warning", "cross", "unknown"]
 
-NEGLIGIBLE = 0.02
 TICK, WARN = 0.10, 0.35
 MARKS: tuple[Mark, ...] = ("tick", "warning", "cross", "unknown")
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """One sentence of the privacy verdict, its level, and the finding it rests on."""
-
-    text: str
-    level: Level
-    finding: str
 
 
 @dataclass(frozen=True)
@@ -75,25 +77,114 @@ _SAYS: dict[Level, str] = {
     "chance": "no more than chance explains",
     "unknown": "there is no holdout to compare with",
 }
-_PRIVACY = (
-    ("pipp", "Real identifiers: {value} of the synthetic records contain a private entity of the training part"),
-    ("verbatim_8gram", "Copied text: {value} of the records repeat eight words in a row from the training part"),
-    ("nearest_similarity", "Closeness: a record's nearest training record has cosine similarity {value} on average"),
+# name of the finding -> what is said of both sides; the first that stands out is said, else the first that is known
+_IDENTIFIERS = (
+    ("pipp", "{ours} of the synthetic records contain a private entity of {size} training records, {theirs} one of as "
+     "many records that nobody used"),
+    ("pipp_direct", "{ours} of the synthetic records contain a direct identifier of {size} training records, {theirs} "
+     "one of as many records that nobody used"),
 )  # fmt: skip
+_COPIES = (
+    ("verbatim_8gram", "{ours} of the synthetic records repeat eight words in a row from {size} training records, "
+     "{theirs} from as many records that nobody used"),
+    ("near_copies", "{ours} of the synthetic records nearly repeat one of {size} training records, {theirs} one of as "
+     "many records that nobody used"),
+)  # fmt: skip
+_CLOSENESS = (
+    ("nearest_similarity", "the nearest of {size} training records has cosine similarity {ours} on average, the "
+     "nearest of as many that nobody used {theirs}"),
+)  # fmt: skip
+_PRIVACY = (("Real identifiers", _IDENTIFIERS), ("Copied text", _COPIES), ("Closeness", _CLOSENESS))
 
 
-def privacy_verdict(findings: Sequence[Finding]) -> tuple[Sentence, ...]:
-    """Return three sentences: identifiers, copies, closeness; each with its level."""
-    sentences = []
-    for name, words in _PRIVACY:
-        train = _find(findings, name, "train")
-        if train is None:
-            sentences.append(Sentence(f"{MEASURES[name].title}: not measured.", "unknown", name))
-            continue
-        level = level_of(_find(findings, f"{name}_excess", "holdout"))
-        text = f"{words.format(value=show(name, train.value))}; {_SAYS[level]}."
-        sentences.append(Sentence(text, level, name))
-    return tuple(sentences)
+def stands_out(findings: Sequence[Finding], name: str) -> Level:
+    """Return whether a measure lies above chance, training and holdout part taken at equal sizes.
+
+    An `_excess` finding decides where there is one. Else the share against as many training records as the
+    holdout has (`equal_size_value`) must lie above the holdout's with its 95 % interval: the whole training
+    part is larger, so more of it is met by chance. Where no such share is known, the intervals decide.
+    """
+    excess = _find(findings, f"{name}_excess", "holdout")
+    if excess is not None:
+        return level_of(excess)
+    train, holdout = _find(findings, name, "train"), _find(findings, name, "holdout")
+    if train is None or holdout is None or train.low is None or train.high is None or holdout.high is None:
+        return "unknown"
+    equal = train.settings.get("equal_size_value")
+    low, high = train.low, train.high
+    if equal is not None:
+        n = min(train.n, holdout.n)
+        low, high = wilson(equal * n, n)
+    if low > holdout.high:
+        return "leak"
+    return "chance" if holdout.low is not None and high <= holdout.low + NEGLIGIBLE else "unsure"
+
+
+def privacy_verdict(
+    findings: Sequence[Finding],
+    attacks: pd.DataFrame | None = None,
+    guarantee: Mapping[str, Any] | None = None,
+    violations: Sequence[str] = (),
+) -> tuple[Sentence, ...]:
+    """Return the sentences: identifiers, copies, membership, closeness, formal claim; each with its level.
+
+    Args:
+        findings: of one run. attacks: its table of attacks, None where the examination has none.
+        guarantee: the run's claim (`Guarantee.as_dict()`).
+        violations: titles of attacks whose simultaneous lower band lies above the claim's trade-off curve.
+    """
+    identifiers, copies, closeness = (_leaked(findings, title, words) for title, words in _PRIVACY)
+    return (identifiers, copies, *membership(attacks), closeness, formal(guarantee or {}, violations))
+
+
+def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, str]]) -> Sentence:
+    """Return the sentence about the first measure that stands out, else about the first that was measured."""
+    measured = [(name, words) for name, words in known if _find(findings, name, "train") is not None]
+    if not measured:
+        return Sentence(f"{title}: not measured.", "unknown", known[0][0])
+    levels = {name: stands_out(findings, name) for name, _ in measured}
+    name, words = next((pair for pair in measured if levels[pair[0]] == "leak"), measured[0])
+    train, holdout = _find(findings, name, "train"), _find(findings, name, "holdout")
+    assert train is not None
+    if holdout is None or levels[name] == "unknown":
+        return Sentence(f"{title}: {show(name, train.value)}; {_SAYS[levels[name]]}.", levels[name], name)
+    equal = train.settings.get("equal_size_value")
+    both = words.format(
+        ours=show(name, train.value if equal is None else equal), theirs=show(name, holdout.value),
+        size=_records(findings, name, holdout),
+    )  # fmt: skip
+    whole = "" if equal is None or equal == train.value else f" ({show(name, train.value)} against all of them)"
+    return Sentence(f"{title}: {both}: {_SAYS[levels[name]]}{whole}.", levels[name], name)
+
+
+def _records(findings: Sequence[Finding], name: str, holdout: Finding) -> str:
+    """Return how many records of each part were compared."""
+    parent = name.removesuffix("_direct")
+    for found in (_find(findings, f"{parent}_excess", "holdout"), holdout):
+        size = None if found is None else found.settings.get("reference_records")
+        if size:
+            return f"{int(size):,}"
+    return "equally many"
+
+
+def formal(guarantee: Mapping[str, Any], violations: Sequence[str] = ()) -> Sentence:
+    """Return the sentence about what is proven, and whether an attack passes it."""
+    epsilon, delta = guarantee.get("epsilon"), guarantee.get("delta")
+    if guarantee.get("kind") != "dp" or epsilon is None:
+        return Sentence(
+            "Formal claim: nothing is proven about this method. A better attack could find more than these did.",
+            "no proof", "guarantee",
+        )  # fmt: skip
+    if epsilon == 0:
+        return Sentence("Formal claim: ε = 0. No private record went into this text.", "proof", "guarantee")
+    unit = "person" if guarantee.get("unit") == "source" else "record"
+    claim = f"Formal claim: ε = {epsilon:.3g} at δ = {delta or 0:.2g} for each {unit}"
+    if violations:
+        return Sentence(
+            f"{claim} cannot hold: “{violations[0]}” finds more than it allows. Do not release before this is "
+            "explained.", "leak", "guarantee",
+        )  # fmt: skip
+    return Sentence(f"{claim}, whatever an attacker knows or tries; no attack passed it.", "proof", "guarantee")
 
 
 def lost(findings: Sequence[Finding], name: str) -> float | None:

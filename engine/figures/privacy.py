@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from engine.analysis.findings import Finding
 from engine.analysis.intervals import wilson
 from engine.analysis.measures import MEASURES, REFERENCES, show
+from engine.analysis.verdict import stands_out as level_above
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled, whiskers
 
@@ -70,21 +71,8 @@ def _of_side(findings: Sequence[Finding], name: str, side: str) -> Finding | Non
 
 
 def stands_out(findings: Sequence[Finding], name: str) -> bool:
-    """Return whether a leak measure lies above chance, training and holdout part taken at equal sizes.
-
-    An `_excess` finding decides where there is one. Else the share against as many training records as the
-    holdout has (`equal_size_value`) must lie above the holdout's with its 95 % interval: the whole training
-    part is larger, so more of it is met by chance. Where no such share is known, the intervals decide.
-    """
-    excess = pick(findings, f"{name}_excess", "holdout")
-    if excess is not None:
-        return excess.low is not None and excess.low > 0
-    train, holdout = pick(findings, name, "train"), pick(findings, name, "holdout")
-    if train is None or holdout is None or train.low is None or holdout.high is None:
-        return False
-    equal = train.settings.get("equal_size_value")
-    low = train.low if equal is None else wilson(equal * train.n, train.n)[0]
-    return low > holdout.high
+    """Return whether a leak measure lies above chance; see `engine.analysis.verdict.stands_out`."""
+    return level_above(findings, name) == "leak"
 
 
 def closeness(quantiles: pd.DataFrame, findings: Sequence[Finding]) -> Figure:

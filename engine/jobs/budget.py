@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,9 +67,17 @@ class BudgetStation(ModelStation):
 
         The lists are empty while pending and where there is no formal claim.
         """
+        return self._curve(self.guarantee(method, corpus_id=corpus_id, parameters=parameters, facts=facts))
+
+    def run_curve(self, run_id: str) -> dict[str, Any]:
+        """Return what `guarantee_curve` does, of the claim that a run was made under."""
+        claim = dict(self.run(run_id).guarantee)
+        known = {field.name for field in fields(Guarantee)}
+        return self._curve(Guarantee(**{name: value for name, value in claim.items() if name in known}))
+
+    def _curve(self, claim: Guarantee) -> dict[str, Any]:
         from engine.dp.accountant import CachedAccountant
 
-        claim = self.guarantee(method, corpus_id=corpus_id, parameters=parameters, facts=facts)
         answer: dict[str, Any] = {
             "pending": claim.pending, "epsilons": [], "standard": [], "strict": [],
             "delta": claim.delta, "epsilon": claim.epsilon,

@@ -1,11 +1,12 @@
 """Leaks: examples first. Synthetic text with marked copies; the private side behind a reason.
 
 Privacy posture: source text is read only after a reason was written to the audit log, is shown for
-the one record asked about, and is forgotten when the page turns to another record.
+the one record asked about for a minute, and is forgotten then or when the page turns to another record.
 """
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pandas as pd
@@ -20,6 +21,7 @@ from pages._ui.texts import count_of, label_name
 SIZE = 20
 SHORTEST_REASON = 10
 REVEALED = "privacy.revealed"
+SECONDS = 60  # how long the private side stays open
 COPY_HUE = 5
 COLUMNS = ["record_id", "kind", "reference", "identifier_type", "entity", "words"]
 
@@ -185,6 +187,9 @@ def _private_side(workspace: engine.Workspace, run: Any, record: str, leaks: pd.
     if not sources:
         return
     shown = st.session_state.get(REVEALED)
+    if shown and time.time() >= shown[3]:
+        _hide()
+        shown = None
     if shown and shown[:2] == (run.id, record) and shown[2] in sources:
         source = str(shown[2])
         st.markdown(f"**Private text**, the training record that shares most (`{source}`)")
@@ -196,12 +201,15 @@ def _private_side(workspace: engine.Workspace, run: Any, record: str, leaks: pd.
                 key=f"privacy.source.marks.{run.id}.{record}",
                 label="Private record, copies marked",
             )
-        st.button("Hide the private text", key="privacy.hide", on_click=_hide)
+        with st.container(horizontal=True, vertical_alignment="center", key="privacy.hide.bar"):
+            st.button("Hide the private text", key="privacy.hide", on_click=_hide)
+            _count_down(float(shown[3]))
         return
     with st.expander("Show the private side", icon=":material/visibility_lock:", key=f"privacy.reveal.{record}"):
         st.caption(
             f"{count_of(len(sources), 'training record')} may stand behind these marks. "
-            "Looking is written to the audit log with your reason. Write no names into it."
+            "Looking is written to the audit log with your reason. Write no names into it. "
+            f"The text hides itself after {SECONDS} seconds."
         )
         st.text_input(
             "Reason",
@@ -226,7 +234,16 @@ def _reveal(workspace: engine.Workspace, run_id: str, record: str, source: str) 
         )
         return
     if act(workspace.note, "private text revealed", run_id, reason=reason, synthetic=record, source=source) is not None:
-        st.session_state[REVEALED] = (run_id, record, source)
+        st.session_state[REVEALED] = (run_id, record, source, time.time() + SECONDS)
+
+
+@st.fragment(run_every="1s")
+def _count_down(until: float) -> None:
+    """Say how long the private text stays; run the page when the time is over."""
+    left = until - time.time()
+    if left <= 0:
+        st.rerun()
+    st.caption(f"Hides itself in {max(1, round(left))} s.")
 
 
 def _hide() -> None:

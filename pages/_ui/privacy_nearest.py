@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import streamlit as st
 
 import engine
-from engine.analysis.findings import Finding
-from pages._ui import examined_figure
+from pages._ui import privacy_beside
+from pages._ui.privacy_data import Examined
+
+MISSING = "Closeness was not measured in this examination (no encoder or no holdout)."
 
 
-def draw(workspace: engine.Workspace, run: Any, findings: Sequence[Finding]) -> None:
+def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
     """Draw how similar the nearest record is, as a share of synthetic records."""
     from engine.figures.privacy import closeness
 
-    quantiles = workspace.table(run.id, "nearest_quantiles")
-    if quantiles is None or quantiles.empty:
-        st.caption("Closeness was not measured in this examination (no encoder or no holdout).")
-        return
-    examined_figure.draw(
-        closeness(quantiles, findings),
-        key=f"privacy.nearest.{run.id}",
+    tables = [workspace.table(side.run.id, "nearest_quantiles") for side in sides]
+    privacy_beside.draw(
+        [None if t is None or t.empty else closeness(t, s.findings) for t, s in zip(tables, sides, strict=True)],
+        [side.name for side in sides],
+        key="privacy.nearest",
+        missing=MISSING,
         limits="A line further to the right means closer.",
     )

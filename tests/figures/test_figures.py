@@ -146,11 +146,26 @@ def test_a_method_keeps_its_colour() -> None:
 
 
 def test_the_verdict_follows_the_excess() -> None:
-    leak, chance, unsure = privacy_verdict(PRIVACY)
+    leak, chance, member, unsure, proof = privacy_verdict(PRIVACY)
     assert (leak.level, chance.level, unsure.level) == ("leak", "chance", "unsure")
     assert "40.0 %" in leak.text
-    assert {s.level for s in privacy_verdict([])} == {"unknown"}
-    assert [s.level for s in privacy_verdict([finding("pipp", "train", 0.2)])] == ["unknown"] * 3
+    assert "10.0 %" in leak.text  # the side that decides stands beside it
+    assert (member.level, proof.level) == ("unknown", "no proof")
+    assert [s.level for s in privacy_verdict([])] == ["unknown"] * 4 + ["no proof"]
+    assert privacy_verdict([finding("pipp", "train", 0.2)])[0].level == "unknown"
+
+
+def test_the_sentence_names_the_share_that_was_judged() -> None:
+    words = ("share", "lower is safer", "privacy")
+    rows = [
+        Finding("pipp", 0.70, 0.65, 0.75, 300, "train", *words, {"equal_size_value": 0.40}),
+        Finding("pipp", 0.41, 0.36, 0.47, 300, "holdout", *words),
+        Finding("pipp_excess", -0.01, -0.05, 0.015, 300, "holdout", *words, {"reference_records": 512}),
+    ]
+    first = privacy_verdict(rows)[0]
+    assert first.level == "chance"
+    assert "40.0 % of the synthetic records contain a private entity of 512 training records, 41.0 %" in first.text
+    assert "(70.0 % against all of them)" in first.text
 
 
 def test_uses_are_judged_by_their_worst_finding() -> None:

@@ -1,14 +1,19 @@
-"""The privacy page: states, three sentences, leaks by example, the private side behind a reason."""
+"""The privacy page: states, five sentences, leaks by example, the private side behind a reason."""
 
 from __future__ import annotations
 
 import json
+import time
+from typing import get_args
 
 import pandas as pd
 import pytest
 
 from engine.analysis.findings import Finding
-from pages._ui import privacy_leaks, privacy_verdict
+from engine.analysis.sentence import Level
+from engine.analysis.verdict import privacy_verdict
+from pages._ui import privacy_leaks
+from pages._ui.privacy_verdict import LEVELS
 
 
 def words(app, *kinds: str) -> str:
@@ -42,9 +47,10 @@ def test_not_examined_yet(seeded, visit, add_run):
 def test_full(seeded, visit):
     app = visit("privacy", **{"_ui.run": seeded.run})
     shown = words(app.container(key="privacy.verdict"), "markdown")
-    assert shown.count("**") == 8  # three sentences and what is proven
-    assert "10.0 % of the records repeat eight words" in shown  # 12 of 120 were copied
-    assert "Nothing is proven about this method" in shown
+    assert shown.count("**") == 10  # five sentences: identifiers, copies, membership, closeness, claim
+    assert "(10.0 % against all of them)" in shown  # 12 of 120 were copied
+    assert "nothing is proven about this method" in shown
+    app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "All numbers"})
     table = app.dataframe[0].value.set_index("Finding")
     assert table.loc["Records with an eight-word copy", "Training part"].startswith("10.0 % (")
     assert table.loc["Closeness to the nearest record", "Training part"] == "not estimable"
@@ -84,17 +90,16 @@ def test_stale(seeded, visit):
     assert app.button(key=f"privacy.examine.{seeded.run}").label == "Examine again"
 
 
-@pytest.mark.parametrize("view", ["Types", "Closeness", "What the numbers mean", "All numbers"])
+@pytest.mark.parametrize("view", ["Leaks", "What the numbers mean", "All numbers"])
 def test_views(seeded, visit, view):
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": view})
-    if view == "Types":
+    if view == "Leaks":
         assert set(app.dataframe[1].value["Points at a person"]) <= {"directly", "with others"}
+        assert "Closeness was not measured" in words(app, "caption")  # examined without an encoder
     elif view == "All numbers":
         table = app.dataframe[1].value
         assert {"Value", "Low", "High", "n", "Held against", "Good is"} <= set(table.columns)
         assert len(table) == sum(f.group == "privacy" for f in seeded.open().findings(seeded.run))
-    elif view == "Closeness":
-        assert "not measured" in words(app, "caption")  # examined without an encoder
     else:
         assert "It does not show" in words(app, "markdown")
 
@@ -130,6 +135,19 @@ def test_looking_is_written_down_first_and_forgotten_with_the_next_record(seeded
     other = next(r for r in leaks["record_id"] if r != record)
     app.session_state[f"privacy.leak.{seeded.run}"] = other
     app.run()
+    assert not [b for b in app.button if b.key == "privacy.hide"]
+
+
+def test_the_private_side_hides_itself(seeded, visit):
+    app = visit("privacy", **{"_ui.run": seeded.run})
+    (button,) = [b for b in app.button if str(b.key).startswith("privacy.reveal.do.")]
+    app.text_input(key="privacy.reason").set_value("is this a stock phrase of letters?").run()
+    app.button(key=button.key).click().run()
+    assert any("Hides itself in" in str(c.value) for c in app.caption)
+    assert app.session_state["privacy.revealed"][3] <= time.time() + privacy_leaks.SECONDS
+    app.session_state["privacy.revealed"] = (*app.session_state["privacy.revealed"][:3], time.time() - 1)
+    app.run()
+    assert "privacy.revealed" not in app.session_state
     assert not [b for b in app.button if b.key == "privacy.hide"]
 
 
@@ -202,13 +220,13 @@ def test_direct_identifiers_that_stand_out_are_said_first(train, holdout, level)
         finding("pipp_direct", "train", *train),
         finding("pipp_direct", "holdout", *holdout),
     ]
-    first, copies, closeness = privacy_verdict.sentences(rows)
+    first, copies, member, closeness, claim = privacy_verdict(rows)
     assert first.level == level
     assert ("direct identifier" in first.text) is (level == "leak")
-    assert (copies.level, closeness.level) == ("unknown", "unknown")
+    assert (copies.level, member.level, closeness.level, claim.level) == ("unknown", "unknown", "unknown", "no proof")
 
 
 def test_every_level_has_a_word():
-    levels = set(privacy_verdict.LEVELS)
-    assert levels == {"leak", "unsure", "chance", "unknown"}
-    assert len({word for _, word, _ in privacy_verdict.LEVELS.values()}) == len(levels)
+    assert set(LEVELS) == set(get_args(Level))
+    assert len({word for _, word, _ in LEVELS.values()}) == len(LEVELS)
+    assert len({icon for icon, _, _ in LEVELS.values()}) == len(LEVELS)

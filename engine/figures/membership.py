@@ -1,0 +1,141 @@
+"""Figures of membership attacks: ROC curves on logarithmic axes, and every attack's area with its interval.
+
+Light: numpy, pandas and plotly only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from engine.analysis.looks import BLIND, CHANCE, judge
+from engine.figures import palette
+from engine.figures.base import Figure, styled
+
+FLOOR = 1e-4  # both rates start here; 0 is drawn at the edge
+COLOURS = (palette.VERMILION, palette.GREEN, palette.PINK, palette.ORANGE, palette.SKY, palette.YELLOW)
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+MOST = len(COLOURS)
+NEEDED = 10  # false alarms that must be possible before a rate is read
+CAVEAT = "The bands are of 95 % at all false-alarm rates at once."
+TICKS = {1e-4: "0.01 %", 1e-3: "0.1 %", 1e-2: "1 %", 1e-1: "10 %", 1.0: "100 %"}
+
+
+def add_diagonal(plot: go.Figure) -> None:
+    """Draw chance: as many members as others."""
+    plot.add_scatter(
+        x=[FLOOR, 1.0], y=[FLOOR, 1.0], mode="lines", name="chance", hoverinfo="skip",
+        line={"color": palette.GREY, "dash": "dot", "width": 1.5},
+    )  # fmt: skip
+
+
+def add_roc(plot: go.Figure, points: pd.DataFrame, title: str, number: int, *, of_proof: bool = False) -> None:
+    """Draw one attack's curve with its band; the place in the list decides colour and dash."""
+    colour, dash = COLOURS[number % MOST], DASHES[number % MOST]
+    x = np.maximum(points["fpr"].to_numpy(float), FLOOR)
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    clear = f"rgba({red},{green},{blue},{0.16 if number == 0 else 0.07})"
+    for name, fill in (("tpr_high", None), ("tpr_low", "tonexty")):
+        plot.add_scatter(
+            x=x, y=np.maximum(points[name].to_numpy(float), FLOOR / 10), mode="lines", fill=fill, fillcolor=clear,
+            line={"width": 0, "color": clear, "shape": "hv"}, showlegend=False, hoverinfo="skip",
+        )  # fmt: skip
+    plot.add_scatter(
+        x=x, y=np.maximum(points["tpr"].to_numpy(float), FLOOR / 10), mode="lines",
+        name=f"attack: {title}" if of_proof else title,
+        line={"color": colour, "dash": dash, "width": 2.5, "shape": "hv"},
+        hovertemplate="at %{x:.2%} false alarms %{y:.2%} found<extra>" + title + "</extra>",
+    )  # fmt: skip
+
+
+def log_log(plot: go.Figure, height: int) -> None:
+    """Give a ROC plot logarithmic axes in per cent from 0.01 %."""
+    styled(plot, x="False alarms: others taken for members", y="Members found", height=height)
+    axis = {"type": "log", "range": [-4, 0], "tickvals": list(TICKS), "ticktext": list(TICKS.values())}
+    plot.update_xaxes(**axis)
+    plot.update_yaxes(**axis)
+
+
+def too_few(plot: go.Figure, attacks: pd.DataFrame) -> None:
+    """Shade false-alarm rates for which there are too few non-members to read anything."""
+    others = pd.to_numeric(attacks["others"], errors="coerce").max() if len(attacks) else 0
+    edge = NEEDED / others if others and others > 0 else 1.0
+    if edge <= FLOOR:
+        return
+    plot.add_vrect(
+        x0=FLOOR, x1=min(edge, 1.0), fillcolor="rgba(138,151,156,0.14)", line_width=0, layer="below",
+        annotation_text="too few non-members", annotation_position="bottom left",
+        annotation_font_size=11,
+    )  # fmt: skip
+
+
+def roc_curves(roc: pd.DataFrame, attacks: pd.DataFrame, shown: Sequence[str]) -> Figure:
+    """Return the chosen attacks' ROC curves with bands, log-log.
+
+    Args:
+        roc, attacks: the examination's tables. shown: attacks by id, at most `MOST` of them are drawn.
+    """
+    titles = dict(zip(attacks["attack"], attacks["title"], strict=True))
+    plot = go.Figure()
+    add_diagonal(plot)
+    names = [name for name in shown if (roc["attack"] == name).any()][:MOST]
+    for number, name in enumerate(names):
+        add_roc(plot, roc[roc["attack"] == name], str(titles.get(name, name)), number)
+    log_log(plot, height=400)
+    too_few(plot, attacks)
+    looks = {look.attack: look for look in judge(attacks)}
+    above = [str(titles[n]) for n in names if n in looks and looks[n].level == "leak"]
+    if not names:
+        takeaway = "No curve is drawn."
+    elif above:
+        takeaway = f"Above chance, with all attacks allowed for: {', '.join(above)}."
+    else:
+        takeaway = "No curve drawn here leaves chance by more than its band, with all attacks allowed for."
+    return Figure(plot, takeaway, f"{CAVEAT} What counts is the left: few false alarms.", f"ROC curves. {takeaway}")
+
+
+def areas(attacks: pd.DataFrame) -> Figure:
+    """Return every attack's area under the curve with its interval, the clearest on top; the blind baseline apart."""
+    looks = judge(attacks)
+    raw = attacks.set_index("attack")
+    plot = go.Figure()
+    groups = (
+        ("judged", [look for look in looks if look.level != "unknown"], palette.VERMILION, "circle"),
+        ("greyed: told apart without any model", [look for look in looks if look.level == "unknown"],
+         palette.GREY, "circle-open"),
+    )  # fmt: skip
+    drawn = 0
+    for name, rows, colour, symbol in groups:
+        rows = [look for look in rows if look.auc == look.auc]
+        if rows:
+            drawn += len(rows)
+            _dots(plot, [look.title for look in rows], raw.loc[[look.attack for look in rows]], name, colour, symbol)
+    blind = attacks[(attacks["observes"] == BLIND) & attacks["auc"].notna()].set_index("attack")
+    if len(blind):
+        drawn += len(blind)
+        _dots(plot, list(blind["title"]), blind, "blind baseline", palette.BLUE, "diamond")
+    plot.add_vline(x=CHANCE, line={"color": palette.GREY, "dash": "dot"})
+    styled(plot, x="Area under the ROC curve, with 95 % interval; chance is 0.5", y="", height=110 + 30 * max(3, drawn))
+    plot.update_yaxes(autorange="reversed", type="category")
+    seen = sum(look.level == "leak" for look in looks)
+    judged = sum(look.level != "unknown" for look in looks)
+    takeaway = f"{seen} of {judged} attacks lie above chance with all of them allowed for."
+    if not judged:
+        takeaway = "No attack can be judged: members and others can be told apart without any model."
+        if not looks or not any(look.auc == look.auc for look in looks):
+            takeaway = "No attack could be carried out."
+    caveat = "The bars are of 95 % each; one in twenty misses. The verdict widens them so that all hold together."
+    return Figure(plot, takeaway, caveat, f"Dots with bars, one an attack. {takeaway}")
+
+
+def _dots(plot: go.Figure, titles: Sequence[str], rows: pd.DataFrame, name: str, colour: str, symbol: str) -> None:
+    value = rows["auc"].astype(float)
+    plot.add_scatter(
+        x=value, y=list(titles), mode="markers", name=name, marker={"color": colour, "symbol": symbol, "size": 10},
+        error_x={"type": "data", "symmetric": False, "array": (rows["high"].astype(float) - value).fillna(0),
+                 "arrayminus": (value - rows["low"].astype(float)).fillna(0), "thickness": 1.5, "color": palette.GREY},
+        hovertemplate="%{y}: %{x:.3f}<extra>" + name + "</extra>",
+    )  # fmt: skip

@@ -1,0 +1,55 @@
+"""A second run beside the first, and figures of both with equal axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+import engine
+from pages._ui.texts import plain, run_name
+
+if TYPE_CHECKING:
+    from engine.figures.base import Figure
+
+ALONE = ""
+KEY = "privacy.beside"
+
+
+def choose(workspace: engine.Workspace, run: Any) -> list[Any]:
+    """Draw the picker of a second examined run of the same corpus; return one run or two."""
+    others = {r.id: r for r in workspace.runs(run.corpus_id) if r.state == "done" and r.examined_at and r.id != run.id}
+    if not others:
+        return [run]
+    newest_first = sorted(others, key=lambda run_id: others[run_id].created, reverse=True)
+    if st.session_state.get(KEY) not in (ALONE, *newest_first):
+        st.session_state[KEY] = ALONE
+    chosen = st.selectbox(
+        "Beside it", [ALONE, *newest_first], key=KEY, persist_state="session",
+        format_func=lambda run_id: run_name(others[run_id]) if run_id else "no other run",
+        help="A second examined run of this corpus: every figure is then drawn for both, on equal axes.",
+    )  # fmt: skip
+    return [run, others[chosen]] if chosen else [run]
+
+
+def draw(figures: Sequence[Figure | None], names: Sequence[str], *, key: str, missing: str, limits: str = "") -> None:
+    """Draw one figure, or two with equal axes; `missing` is said where a run has none."""
+    from engine.figures.equal import equal_axes, equal_heights
+
+    known = [figure for figure in figures if figure is not None]
+    if not known:
+        st.caption(missing)
+        return
+    equal_axes([figure.plot for figure in known])
+    equal_heights([figure.plot for figure in known])
+    for columns, part in ((st.columns(len(figures), gap="medium"), "words"), (st.columns(len(figures)), "plot")):
+        for place, (column, figure, name) in enumerate(zip(columns, figures, names, strict=True)):
+            with column:
+                if part == "words":
+                    heading = f"**{plain(name)}**  \n" if len(figures) > 1 else ""
+                    st.markdown(f"{heading}{plain(figure.takeaway) if figure else plain(missing)}")
+                elif figure is not None:
+                    st.plotly_chart(figure.plot, key=f"{key}.{place}", alt=figure.alt, config={"displayModeBar": False})
+    for caveat in dict.fromkeys(figure.caveat for figure in known):
+        st.caption(plain(f"{caveat} {limits}"))

@@ -1,0 +1,76 @@
+"""What the privacy page shows of one run: its findings, tables of attacks, and what is proven.
+
+How to use: `sides = privacy_data.load(workspace, runs)`, one `Examined` a run. Tables hold ids and numbers, no text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+import engine
+from engine.analysis.findings import Finding
+
+if TYPE_CHECKING:
+    from engine.figures.proof_attack import Claim
+
+NEW = "blind"  # a finding that examinations have since they carry out membership attacks
+ATTACKS = ["attack", "title", "observes", "auc", "low", "high", "p", "tpr_01", "tpr_01_low", "tpr_01_high", "tpr_001",
+           "tpr_001_low", "tpr_001_high", "members", "others", "without_duplicates_auc", "greyed", "note"]  # fmt: skip
+ROC = ["attack", "fpr", "tpr", "tpr_low", "tpr_high"]
+
+
+@dataclass(frozen=True)
+class Examined:
+    """One run as the page draws it.
+
+    `attacks` and `roc` are None where the examination is older than membership attacks. `claim` is None where nothing
+    is proven, or while its curve is computed (`pending`).
+    """
+
+    run: Any
+    name: str
+    findings: list[Finding]
+    attacks: pd.DataFrame | None
+    roc: pd.DataFrame | None
+    claim: Claim | None
+    pending: bool
+
+
+def load(workspace: engine.Workspace, runs: Sequence[Any]) -> list[Examined]:
+    """Return the runs as the page draws them, named A and B where there are two."""
+    return [_load(workspace, run, "" if len(runs) == 1 else letter) for run, letter in zip(runs, "AB", strict=False)]
+
+
+def _load(workspace: engine.Workspace, run: Any, letter: str) -> Examined:
+    findings = [finding for finding in workspace.findings(run.id) if finding.group == "privacy"]
+    attacks, roc = workspace.table(run.id, "attacks"), workspace.table(run.id, "roc")
+    if attacks is None and any(finding.name == NEW for finding in findings):
+        attacks, roc = pd.DataFrame(columns=ATTACKS), pd.DataFrame(columns=ROC)
+    if attacks is not None:
+        attacks = attacks.reindex(columns=ATTACKS)
+        attacks["greyed"] = attacks["greyed"].map(lambda value: value is True or value == 1).astype(bool)
+    if attacks is not None and roc is None:
+        roc = pd.DataFrame(columns=ROC)
+    claim, pending = _claim(workspace, run)
+    return Examined(run, f"{letter} · {run.title}" if letter else run.title, findings, attacks, roc, claim, pending)
+
+
+def _claim(workspace: engine.Workspace, run: Any) -> tuple[Claim | None, bool]:
+    from engine.figures.proof_attack import Claim
+
+    if run.guarantee.get("kind") != "dp" or not run.guarantee.get("epsilon"):
+        return None, False
+    try:
+        curve = workspace.run_curve(run.id)
+    except engine.UserError:  # a claim of an older form; its sentence stands, its curve cannot be computed
+        return None, False
+    if curve["pending"] or not curve["epsilons"]:
+        return None, bool(curve["pending"])
+    return Claim(
+        curve["epsilons"], curve["standard"], curve["strict"], float(curve["epsilon"]), float(curve["delta"] or 0.0),
+        str(run.guarantee.get("unit", "record")), str(run.guarantee.get("adjacency", "")),
+    ), False  # fmt: skip

@@ -1,0 +1,155 @@
+"""Proof and attack on one chart: the trade-off curve, violations under null and planted, ε–δ of attacks, equal axes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+
+from engine.analysis import roc
+from engine.dp.closed_form import delta_standard, delta_strict
+from engine.figures.equal import equal_axes
+from engine.figures.groups import by_group
+from engine.figures.membership import areas, roc_curves
+from engine.figures.proof_attack import (
+    Audited,
+    Claim,
+    attack_curve,
+    proof_and_curves,
+    proof_and_roc,
+    trade_off,
+    violations,
+)
+
+EPSILONS = np.linspace(0, 12, 121)
+
+
+def gaussian(mu: float) -> Claim:
+    standard = [delta_standard(mu, e) for e in EPSILONS]
+    return Claim(list(EPSILONS), standard, [delta_strict(mu, e) for e in EPSILONS], 1.0, delta_standard(mu, 1.0),
+                 "record", "zero-out")  # fmt: skip
+
+
+def frames(shift: float, seed: int = 0, size: int = 2000, attacks: int = 1) -> tuple[pd.DataFrame, pd.DataFrame]:
+    rng = np.random.default_rng([seed, 11])
+    rows, curves = [], []
+    for number in range(attacks):
+        members, others = rng.normal(shift, 1, size), rng.normal(size=size)
+        area, rate = roc.auc(members, others), roc.tpr_at(members, others, 0.01)
+        rows.append({"attack": f"a{number}", "title": f"Attack {number}", "observes": "released text",
+                     "auc": area.value, "low": area.low, "high": area.high, "p": 0.5, "tpr_01": rate.value,
+                     "tpr_01_low": rate.low, "tpr_01_high": rate.high, "members": size, "others": size,
+                     "greyed": False})  # fmt: skip
+        curves.append(roc.roc_table(members, others).assign(attack=f"a{number}"))
+    return pd.concat(curves, ignore_index=True), pd.DataFrame(rows)
+
+
+def test_the_trade_off_curve_bounds_the_exact_gaussian_one_from_above() -> None:
+    from scipy.stats import norm
+
+    fpr = np.geomspace(1e-4, 1, 50)
+    claim = gaussian(1.0)
+    bound = trade_off(fpr, claim.epsilons, claim.standard)
+    exact = norm.cdf(norm.ppf(fpr) + 1.0)  # Dong, Roth and Su 2022: G_mu
+    assert (bound >= exact - 1e-9).all()
+    assert float((bound - exact).max()) < 0.01
+
+
+@pytest.mark.parametrize(("epsilon", "fpr", "expected"), [(0.0, 0.3, 0.3), (math.log(2), 0.1, 0.2), (1.0, 1.0, 1.0)])
+def test_pure_bounds(epsilon: float, fpr: float, expected: float) -> None:
+    assert trade_off([fpr], [epsilon], [0.0])[0] == pytest.approx(expected)
+
+
+def test_the_best_attack_on_a_tight_claim_is_no_violation_and_a_better_one_is() -> None:
+    called = sum(bool(violations(*frames(1.0, seed, 400, attacks=3), gaussian(1.0))) for seed in range(30))
+    assert called <= 3  # simultaneous at 95 %, three attacks on the bound itself
+    found, attacks = frames(2.5)
+    assert violations(found, attacks, gaussian(1.0)) == ["Attack 0"]
+    assert violations(found, attacks.assign(greyed=True), gaussian(1.0)) == []
+    assert violations(found, attacks.assign(observes="generator"), gaussian(1.0)) == []
+    assert violations(found, attacks, None) == []
+
+
+def test_the_figure_says_what_is_proven_and_reached() -> None:
+    found, attacks = frames(0.5)
+    figure = proof_and_roc(found, attacks, gaussian(1.0))
+    assert figure.takeaway.startswith("Proven: at 1 % false alarms no attack finds more than")
+    assert "“Attack 0”, finds" in figure.takeaway
+    names = [trace.name for trace in figure.plot.data]
+    assert {"proven: at most (ε = 1)", "chance", "attack: Attack 0"} <= set(names)
+    assert figure.plot.layout.xaxis.type == figure.plot.layout.yaxis.type == "log"
+    broken = proof_and_roc(*frames(2.5), gaussian(1.0))
+    assert "passed what is proven" in broken.takeaway
+    bare = proof_and_roc(found, attacks)
+    assert bare.takeaway.startswith("Nothing is proven")
+    assert not any("proven" in str(trace.name) for trace in bare.plot.data)
+
+
+def test_the_attacks_curve_stays_below_the_claim_it_comes_from_and_its_lower_end_is_no_leak_under_the_null() -> None:
+    found, _ = frames(1.0, size=5000)
+    drawn = attack_curve(found)
+    exact = np.array([delta_standard(1.0, e) for e in drawn.curve.epsilon])
+    assert drawn.low is not None
+    assert drawn.high is not None
+    assert (drawn.low <= exact + 1e-9).all()
+    assert (drawn.high >= exact - 5e-3).all()
+    null, _ = frames(0.0, size=2000)
+    assert float(attack_curve(null).low.max()) == 0.0  # type: ignore[union-attr]
+
+
+def test_curves_and_an_audit_on_one_chart() -> None:
+    claim = gaussian(1.0)
+    found, _ = frames(0.5)
+    from engine.figures.lbf import Drawn
+
+    curves = {"claimed": Drawn(claim.curve, "claimed"), "attack": attack_curve(found)}
+    figure = proof_and_curves(curves, ["a null curve"], Audited(0.4, 1e-3, 3.5))
+    assert "at least ε = 0.4 at δ = 0.001 (this audit could have shown at most ε = 3.5)" in figure.takeaway
+    assert "Not measured: a null curve." in figure.takeaway
+    assert "attackers who see different things" in figure.caveat
+    assert "nothing above ε = 0" in proof_and_curves(curves, audited=Audited(0.0, 1e-3, 3.5)).takeaway
+
+
+def test_membership_figures() -> None:
+    found, attacks = frames(0.5, attacks=2)
+    blind = attacks.head(1).assign(attack="blind", title="Words alone", observes="no model (blind)")
+    figure = areas(pd.concat([attacks, blind]))
+    assert figure.takeaway == "2 of 2 attacks lie above chance with all of them allowed for."
+    assert [trace.name for trace in figure.plot.data] == ["judged", "blind baseline"]
+    greyed = areas(attacks.assign(greyed=True))
+    assert greyed.takeaway.startswith("No attack can be judged")
+    assert roc_curves(found, attacks, ["a0", "a1"]).takeaway.startswith("Above chance")
+    assert roc_curves(found, attacks, []).takeaway == "No curve is drawn."
+    quiet = frames(0.0)
+    assert "leaves chance" in roc_curves(*quiet, ["a0"]).takeaway
+
+
+def test_groups_figure_allows_for_all_groups() -> None:
+    numbers = {"auc": [0.54, 0.70, np.nan], "low": [0.505, 0.64, np.nan], "high": [0.575, 0.76, np.nan]}
+    cells = pd.DataFrame({"group": ["a", "b", "c"], **numbers, "members": [500, 300, -1], "others": [500, 300, -1]})
+    figure = by_group(cells, "Attack")
+    assert "in: b." in figure.takeaway  # a alone would stand out, not with two groups looked at
+    assert "1 group is too small" in figure.takeaway
+    assert "too small" in by_group(cells.iloc[2:], "Attack").takeaway
+
+
+def test_axes_of_two_figures_are_made_equal() -> None:
+    one = go.Figure(go.Bar(x=[10, 20], y=["a", "b"], orientation="h", error_x={"array": [1, 5], "arrayminus": [1, 1]}))
+    two = go.Figure(go.Bar(x=[50], y=["c"], orientation="h"))
+    one.update_xaxes(rangemode="tozero")
+    equal_axes([one, two])
+    assert tuple(one.layout.xaxis.range) == tuple(two.layout.xaxis.range)
+    assert one.layout.xaxis.range[0] == 0
+    assert one.layout.xaxis.range[1] >= 50
+    assert tuple(one.layout.yaxis.categoryarray) == tuple(two.layout.yaxis.categoryarray) == ("a", "b", "c")
+    three, four = go.Figure(go.Scatter(x=[0.1, 10], y=[1, 2])), go.Figure(go.Scatter(x=[0.001], y=[5]))
+    for plot in (three, four):
+        plot.update_xaxes(type="log")
+    equal_axes([three, four])
+    low, high = three.layout.xaxis.range
+    assert low <= -3
+    assert high >= 1
+    assert tuple(three.layout.yaxis.range) == tuple(four.layout.yaxis.range)
