@@ -107,10 +107,16 @@ def _touch(task: Task, study: Study) -> None:
         )  # fmt: skip
 
 
+def _needs(study: Study, parameters: Any) -> set[str]:
+    """Return what a study needs; one that runs a method of the reader's choice says itself what that one needs."""
+    more = getattr(study, "needs", None)
+    return {*study.spec.needs, *(more(parameters) if more is not None else ())}
+
+
 def _context(task: Task, study: Study, parameters: Any) -> Context:
     from engine.jobs.synthesize import keyed_order
 
-    needs, store, models = set(study.spec.needs), task.store, task.models
+    needs, store, models = _needs(study, parameters), task.store, task.models
     with store.db.read() as connection:
         unit = corpus_row(connection, task.corpus_id).unit
     records = keyed_order(store._frame(task.corpus_id, "train", [*COLUMNS, "split"]), store._subkey("order"))[COLUMNS]

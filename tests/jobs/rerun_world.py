@@ -50,10 +50,10 @@ def context(count=40, unit="source", **changes):
     return Context(**base | changes)
 
 
-def study_context(study, parameters, run, holdout=None, state=None, tables=None, progress=None):
+def study_context(study, parameters, run, holdout=None, state=None, tables=None, progress=None, scratch=None):
     """Return what a study gets."""
     told = progress or (lambda stage, done, total: None)
     holdout = run.records.iloc[:0] if holdout is None else holdout
     return StudyContext(
-        run, holdout, run.spans.iloc[:0], parse(study.spec, parameters), state, dict(tables or {}), told
+        run, holdout, run.spans.iloc[:0], parse(study.spec, parameters), state, dict(tables or {}), told, scratch
     )

@@ -12,6 +12,7 @@ __all__ = ["INTERNAL", "Study", "StudyContext", "StudySpec", "StudyStep", "get_s
 REGISTRY: tuple[tuple[str, str], ...] = (
     ("engine.jobs.studies.filter_presets", "FilterPresetsStudy"),
     ("engine.jobs.studies.control_codes", "ControlCodesStudy"),
+    ("engine.jobs.studies.pairs", "PairsStudy"),
     ("engine.jobs.studies.finetune_quality", "FinetunePerplexityStudy"),
     ("engine.jobs.studies.canary_audit", "CanaryAuditStudy"),
 )
