@@ -26,6 +26,11 @@ PARTS: tuple[tuple[str, str, str], ...] = (
     ("detected identifiers", "engine.analysis.found", "examine_found"),
     ("planted canaries", "engine.analysis.canaries", "examine_canaries"),
     ("blind baseline", "engine.analysis.membership", "examine_blind"),
+    ("a person's words", "engine.analysis.authorship", "examine_words"),
+    ("a person's style", "engine.analysis.authorship", "examine_style"),
+    ("sets of records", "engine.analysis.set_membership", "examine_sets"),
+    ("linked details", "engine.analysis.linkage", "examine_linkage"),
+    ("guessing attributes", "engine.analysis.attribute_inference", "examine_inference"),
 )
 
 

@@ -1,0 +1,131 @@
+"""Who is asked about, and what an attacker knows of text in general: shared by the attacks on people.
+
+Privacy posture: everything here is private and lives in memory for one examination only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from engine.analysis.prepare import Prepared
+from engine.analysis.samples import keyed_order
+from engine.attacks.base import Side
+from engine.attacks.entities import EntityIndex, index_entities
+from engine.attacks.words import WordTable, cut
+
+SEEDS = "members: the records the synthetic ones were made from"
+ALL = "members: all training records (the method names no seeds)"
+_PUBLIC = "shipped public texts"
+_DETAILS = "details of both parts"
+
+
+@dataclass(frozen=True)
+class People:
+    """Units of one side.
+
+    Args:
+        rows: int (k,), one row of each unit, which stands for it.
+        records: int (n,), all rows of these units. codes: int (n,), whose each is, 0 to k - 1.
+    """
+
+    rows: NDArray[np.int64]
+    records: NDArray[np.int64]
+    codes: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def people_of(
+    side: Side, seed: int, most: int, purpose: str, only: NDArray[np.bool_] | None = None, least: int = 1
+) -> People:
+    """Return at most `most` units of a side, drawn by keyed order, with all their records.
+
+    Args:
+        only: bool (records,), units without such a record are left out.
+        least: fewest records a unit must have.
+    """
+    codes, distinct = pd.factorize(side.units)
+    sizes = np.bincount(codes, minlength=len(distinct))
+    allowed = sizes >= least
+    if only is not None:
+        allowed &= np.bincount(codes, weights=only, minlength=len(distinct)) > 0
+    chosen = np.flatnonzero(allowed)
+    chosen = np.sort(chosen[keyed_order([str(distinct[unit]) for unit in chosen], seed, purpose)[:most]])
+    place = np.full(len(distinct), -1, np.int64)
+    place[chosen] = np.arange(len(chosen))
+    records = np.flatnonzero(place[codes] >= 0)
+    own = place[codes[records]]
+    rows = np.full(len(chosen), -1, np.int64)
+    rows[own[::-1]] = records[::-1]
+    return People(rows, records.astype(np.int64), own.astype(np.int64))
+
+
+def seeds(prepared: Prepared) -> NDArray[np.bool_] | None:
+    """Return which training records synthetic ones were made from, or None where the method names none."""
+    lineage = prepared.synthetic.lineage
+    if lineage is None:
+        return None
+    used = np.isin(prepared.train.record_ids.astype(str), [str(source) for source in lineage if source is not None])
+    return used if used.any() else None
+
+
+def asked(prepared: Prepared, most: int, purpose: str, least: int = 1) -> tuple[People, People, str]:
+    """Return the members and the non-members asked about, and in words who the members are."""
+    used = seeds(prepared)
+    train = people_of(prepared.train, prepared.seed, most, purpose, used, least)
+    holdout = people_of(prepared.holdout, prepared.seed, most, purpose, None, least)
+    return train, holdout, ALL if used is None else SEEDS
+
+
+def public_texts(prepared: Prepared) -> Side:
+    """Return the shipped made-up texts as a side, without any that is also a private one; read once."""
+    from engine.corpus.samples import SAMPLES, load_sample
+    from engine.errors import UserError
+
+    known = prepared.kept.get(_PUBLIC)
+    if isinstance(known, Side):
+        return known
+    private = {*prepared.train.texts.tolist(), *prepared.holdout.texts.tolist()}
+    texts: list[str] = []
+    for info in SAMPLES:
+        try:
+            texts += [text for text in load_sample(info.id)["text"] if text not in private]
+        except (UserError, OSError):
+            continue
+    ids = np.array([f"public:{number}" for number in range(len(texts))], dtype=object)
+    side = Side(ids, np.array(texts, dtype=object), cut(texts, prepared.vocabulary), ids)
+    prepared.kept[_PUBLIC] = side
+    return side
+
+
+def both_parts(prepared: Prepared) -> Side:
+    """Return the training and the holdout part as one side, training first."""
+    parts = (prepared.train, prepared.holdout)
+    spans = [part.spans for part in parts if part.spans is not None]
+    words = [part.words for part in parts]
+    offsets = np.concatenate([words[0].offsets, words[1].offsets[1:] + words[0].offsets[-1]])
+    return Side(
+        np.concatenate([part.record_ids for part in parts]),
+        np.concatenate([part.texts for part in parts]),
+        WordTable(
+            np.concatenate([table.ids for table in words]),
+            np.concatenate([table.starts for table in words]),
+            np.concatenate([table.ends for table in words]),
+            offsets,
+        ),
+        np.concatenate([part.units for part in parts]),
+        spans=pd.concat(spans, ignore_index=True) if spans else None,
+    )
+
+
+def details(prepared: Prepared) -> EntityIndex:
+    """Return the private entities of both parts as one index; made once."""
+    known = prepared.kept.get(_DETAILS)
+    if not isinstance(known, EntityIndex):
+        known = prepared.kept[_DETAILS] = index_entities(both_parts(prepared))
+    return known
