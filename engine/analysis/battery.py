@@ -26,6 +26,8 @@ PARTS: tuple[tuple[str, str, str], ...] = (
     ("detected identifiers", "engine.analysis.found", "examine_found"),
     ("planted canaries", "engine.analysis.canaries", "examine_canaries"),
     ("blind baseline", "engine.analysis.membership", "examine_blind"),
+    ("phrases of the synthetic text", "engine.analysis.ngram_membership", "examine_ngrams"),
+    ("neighbours", "engine.analysis.neighbours", "examine_neighbours"),
     ("a person's words", "engine.analysis.authorship", "examine_words"),
     ("a person's style", "engine.analysis.authorship", "examine_style"),
     ("sets of records", "engine.analysis.set_membership", "examine_sets"),

@@ -64,7 +64,7 @@ NGRAM: tuple[Measure, ...] = (
     *pair(
         "ngram", "Phrases of the synthetic text (n-grams)",
         "Whether used records look likelier than unused ones to a table of the synthetic text's word triples, "
-        "beyond what public text makes likely.",
+        "beyond what public text and single words make likely.",
         _MEEUS,
     ),
     *pair(

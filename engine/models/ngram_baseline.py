@@ -68,7 +68,11 @@ class KneserNey:
 
     def bits(self, document: NDArray[np.uint64]) -> float:
         """Return what a document costs, in bits."""
-        w1, w2, w3 = self._grams([document])
+        return float(-np.log2(self.probabilities([document])).sum())
+
+    def probabilities(self, documents: Sequence[NDArray[np.uint64]]) -> NDArray[np.float64]:
+        """Return each token's probability given the two before it, float (tokens of all documents,)."""
+        w1, w2, w3 = self._grams(documents)
         d1, d2, d3 = self.discounts
         counts, total = _look_up(self.unigrams, w3), int(self.unigrams[1].sum())
         spread = d1 * len(self.unigrams[0]) / total
@@ -76,7 +80,7 @@ class KneserNey:
         p2 = self._level(self.bigrams, self.bi_context, self.bi_types, w2 << _SHIFT | w3, w2, d2, p1)
         context = w1 << _SHIFT | w2
         p3 = self._level(self.trigrams, self.tri_context, self.tri_types, context << _SHIFT | w3, context, d3, p2)
-        return float(-np.log2(p3).sum())
+        return p3
 
     @staticmethod
     def _level(
