@@ -1,4 +1,4 @@
-"""The verb `models`: list language models, import a folder, keep an endpoint, give consents, test.
+"""The verb `models`: list language models, import a folder, fetch one, keep an endpoint, give consents, test.
 
 Privacy posture: prints names, sizes, digests and settings; a key is read from standard input or named by its
 environment variable, and never printed.
@@ -17,17 +17,21 @@ from engine.errors import UserError
 if TYPE_CHECKING:
     from engine.workspace import Workspace
 
-ACTIONS = ("list", "inspect", "import", "endpoint", "consent", "withdraw", "test", "remove")
+ACTIONS = ("list", "inspect", "import", "fetch", "endpoint", "consent", "withdraw", "test", "remove")
 ARGUMENTS: list[tuple[tuple[str, ...], dict[str, Any]]] = [
     (("action",), {"nargs": "?", "choices": ACTIONS, "default": "list", "help": "what to do; list by default"}),
-    (("name",), {"nargs": "?", "help": "a folder (inspect, import), an endpoint's name, or a model id (test, remove)"}),
-    (("--as",), {"dest": "as_name", "help": "import: the name it gets here"}),
+    (
+        ("name",),
+        {"nargs": "?", "help": "a folder (inspect, import), a hub id (fetch), an endpoint's name, or a model id"},
+    ),
+    (("--as",), {"dest": "as_name", "help": "import, fetch: the name it gets here"}),
     (("--prompts",), {"choices": ("instruct", "plain", "builtin"), "help": "how the model is asked"}),
     (("--set",), {"action": "append", "default": [], "metavar": "k=v", "help": "endpoint: a setting, such as url=…"}),
     (("--key-stdin",), {"action": "store_true", "help": "endpoint: read its key from standard input"}),
     (("--corpus",), {"help": "consent, withdraw: the corpus"}),
-    (("--text",), {"default": "", "help": "consent: why this is allowed, in your words"}),
-    (("--host",), {"default": "", "help": "consent: the host that the text goes to, typed out"}),
+    (("--text",), {"default": "", "help": "consent, fetch: why this is allowed, in your words"}),
+    (("--host",), {"default": "", "help": "consent, fetch: the host that is connected, typed out"}),
+    (("--revision",), {"default": "main", "help": "fetch: branch, tag or commit"}),
 ]
 
 
@@ -45,6 +49,8 @@ def models(options: Namespace) -> dict[str, Any]:
     if options.action == "import":
         name = options.as_name or Path(options.name).resolve().name.lower()
         return _shown(workspace.import_model(Path(options.name), name, options.prompts))
+    if options.action == "fetch":
+        return _fetch(workspace, options)
     if options.action == "endpoint":
         return _endpoint(workspace, options)
     if options.action == "test":
@@ -53,6 +59,22 @@ def models(options: Namespace) -> dict[str, Any]:
         workspace.remove_model(options.name)
         return {"removed": options.name}
     return _consent(workspace, options)
+
+
+def _fetch(workspace: Workspace, options: Namespace) -> dict[str, Any]:
+    from engine.commands import wait_for
+
+    if not options.text or not options.host:
+        raise UserError(
+            f"models fetch: --text and --host are needed; you consent to this: "
+            f"{workspace.download_statement(options.name)} The host is {workspace.hub_host()}"
+        )
+    name = options.as_name or options.name.rpartition("/")[2].lower()
+    job = workspace.fetch_model(
+        options.name, name, options.text, options.host, revision=options.revision, prompts=options.prompts
+    )
+    wait_for(workspace, job)
+    return _shown(workspace.model_info(f"folder:{name}"))
 
 
 def _shown(info: Any) -> dict[str, Any]:

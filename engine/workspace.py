@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.jobs.study_station import StudyStation
+from engine.jobs.hub_station import HubStation
 
 
-class Workspace(StudyStation):
-    """An open workspace: corpora, review, runs, examinations, studies, releases, audit, service."""
+class Workspace(HubStation):
+    """An open workspace: corpora, review, runs, examinations, studies, models, releases, audit, service."""
 
 
 def open_workspace(path: Path | None = None, actor: str = "custodian") -> Workspace:

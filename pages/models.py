@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import models_add, models_cards, models_language
+from pages._ui import models_add, models_cards, models_hub, models_language
 from pages._ui.guard import guard
 from pages._ui.progress import job_progress, running_job
 
@@ -12,11 +12,13 @@ workspace = guard()
 
 st.title("Models", anchor=False)
 st.markdown(
-    "The built-in models come with the application and run on this machine alone. You may add others. None is ever "
-    "downloaded, and none of a model's own code is run: only weights in the safetensors format are read."
+    "The built-in models come with the application and run on this machine alone. You may add others. None is "
+    "downloaded without your written consent, and none of a model's own code is run: only weights in the safetensors "
+    "format are read."
 )
 if (job := running_job(workspace, kind="selftest")) is not None:
     job_progress(workspace, job.id, key="models.testing")
+models_hub.state(workspace)
 
 st.subheader("Language models", anchor=False)
 found = models_cards.known(workspace)
@@ -28,11 +30,13 @@ for info in workspace.language_models():
         models_language.card(workspace, info)
 
 st.subheader("Add a language model", anchor=False)
-from_folder, from_server = st.tabs(["From a folder", "A server"])
+from_folder, from_server, from_hub = st.tabs(["From a folder", "A server", "From the hub"])
 with from_folder:
     models_add.folder(workspace)
 with from_server:
     models_add.server(workspace)
+with from_hub:
+    models_hub.draw(workspace)
 
 st.subheader("Built-in helpers", anchor=False)
 st.button(

@@ -10,6 +10,7 @@ import pytest
 
 from engine.__main__ import main
 from engine.workspace import open_workspace
+from tests.models.hub_server import hub
 from tests.models.tiny_models import make_chat
 
 KEY = "sk-command-314159"
@@ -62,3 +63,17 @@ def test_endpoint_and_consent(verb, workspace_path, monkeypatch):
     assert verb("withdraw", "far", "--corpus", corpus) == {"cancelled": 0}
     assert "no consent" in verb("withdraw", "far", "--corpus", corpus, expect=1)
     assert main(["--workspace", str(workspace_path), "plan", corpus, "--method", "public", "--model", "nothing"]) == 0
+
+
+def test_fetch_asks_for_a_consent_and_keeps_the_model(verb, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
+    with hub(make_chat(tmp_path / "Tiny")) as served:
+        monkeypatch.setenv("HF_ENDPOINT", served.url)
+        assert f"The host is {served.host}" in verb("fetch", "someone/tiny", expect=1)
+        assert served.asked == []
+        shown = verb("fetch", "someone/tiny", "--text", WHY, "--host", served.host, "--as", "small")
+    assert (shown["id"], shown["back_end"], shown["source"].partition("@")[0]) == (
+        "folder:small",
+        "folder",
+        "someone/tiny",
+    )

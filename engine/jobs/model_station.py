@@ -52,7 +52,7 @@ class ModelStation(ServiceStation):
 
     def import_model(self, folder: Path, name: str, prompts: str | None = None) -> ModelInfo:
         """Copy a model folder into the workspace after checks; safetensors only, no code, no links out."""
-        from engine.models.registry import import_folder
+        from engine.models.model_import import import_folder
 
         if prompts not in (None, "instruct", "plain", "builtin"):
             raise UserError(f"prompts: must be instruct, plain or builtin, is {prompts!r}")
@@ -66,7 +66,8 @@ class ModelStation(ServiceStation):
         Raises:
             UserError: it is built in or unknown, or a run with it is under way.
         """
-        from engine.models.registry import ENDPOINT, FOLDER, remove_folder
+        from engine.models.model_import import remove_folder
+        from engine.models.registry import ENDPOINT, FOLDER
 
         with self.db.read() as connection:
             busy = connection.execute(

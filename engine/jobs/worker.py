@@ -43,7 +43,7 @@ LOCK_TRIES = 20  # another process may hold the lock for an instant while it loo
 
 def handler(kind: str) -> Callable[[Task], None]:
     """Return the function that does jobs of this kind."""
-    from engine.jobs import account, detect, examine, profile, selftest, study, synthesize
+    from engine.jobs import account, detect, examine, fetch, profile, selftest, study, synthesize
 
     return {
         "profile": profile.run,
@@ -51,6 +51,7 @@ def handler(kind: str) -> Callable[[Task], None]:
         "synthesize": synthesize.run,
         "examine": examine.run,
         "selftest": selftest.run,
+        "fetch": fetch.run,
         "account": account.run,
         "signal": account.run,
         "study": study.run,

@@ -1,4 +1,4 @@
-"""The custodian's written consent to send a corpus to another machine: what it says and when it holds.
+"""The custodian's written consent to send a corpus to another machine, or to fetch a model from one.
 
 A consent is kept as a line of the audit log and nowhere else, so there is none without its line.
 Privacy posture: a consent holds who, when, which host and the custodian's own sentence; no record text.
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from engine.models.endpoint_settings import EndpointSettings
 
 GIVEN, WITHDRAWN = "consent to an endpoint given", "consent to an endpoint withdrawn"
+DOWNLOAD = "consent to a download given"
 FEWEST_CHARACTERS, MOST_CHARACTERS = 20, 1000
 
 
@@ -29,6 +30,41 @@ class Consent:
     at: str
     text: str
     line: int
+
+
+@dataclass(frozen=True)
+class Download:
+    """A consent to fetch one model once. `host` is host:port of the hub, `line` its line in the audit log."""
+
+    model: str
+    revision: str
+    host: str
+    who: str
+    at: str
+    text: str
+    line: int
+
+
+def download_statement(model: str, host: str) -> str:
+    """Return what the custodian consents to when a model is fetched."""
+    return (
+        f"This machine will connect to {host}, and to the file servers it names, to fetch the model “{model}”. What "
+        "leaves is the model's name and this machine's address; no record, no prompt and no key. Afterwards the model "
+        "runs here and nothing is connected."
+    )
+
+
+def require_download(model: str, revision: str, host: str, consent: Download | None) -> None:
+    """Refuse to fetch a model without a consent that names it, its revision and the hub's host.
+
+    Raises:
+        UserError: there is no such consent.
+    """
+    if consent is None or (consent.model, consent.revision, consent.host) != (model, revision, host):
+        raise UserError(
+            f"model {model!r} is not on this machine and no written consent covers fetching it from {host}: give one "
+            "on the Models page, or import its folder"
+        )
 
 
 def statement(corpus_name: str, host: str, model: str) -> str:

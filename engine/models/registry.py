@@ -1,7 +1,7 @@
 """Every language model this workspace can use, by one name, told without loading any of them.
 
 Names: `builtin`, `folder:<name>` (imported into the workspace), `endpoint:<name>` (a server), or a hub id such as
-`owner/model` (from the local cache of the hub library; nothing is ever downloaded).
+`owner/model` (from the local cache of the hub library, or fetched once with the custodian's written consent).
 Privacy posture: names, sizes, digests and licences; no text.
 """
 
@@ -10,16 +10,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import StorageError, UserError
+from engine.errors import UserError
 from engine.models.builtin import LM_CAPABILITIES, builtin_models
 from engine.models.endpoint_settings import NAME, EndpointSettings
 from engine.models.model_folder import FolderFacts, digest_of, inspect_folder
@@ -37,9 +34,7 @@ CAPABILITIES = {
     "train": "can be trained",
     "block_tokens": "can be kept from writing given words",
 }
-BLOCK = 1 << 22
 WORK_SHARE = 1.25  # memory at work against the weights alone
-SPARE_BYTES = 1 << 30  # disk space that an import leaves free
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,8 @@ class ModelInfo:
 
     back_end: `builtin`, `folder`, `hub` or `endpoint`. prompts: `builtin`, `instruct` or `plain`. memory_bytes: at
     work in 16 and in 32 bit. where: a folder, or host:port. revision: SHA-256, commit, or empty where only the
-    server knows. local: whether text stays on this machine. problem: why it cannot be used, or empty.
+    server knows. local: whether text stays on this machine. problem: why it cannot be used, or empty. source: hub id
+    and commit of one that was fetched.
     """
 
     id: str
@@ -65,6 +61,7 @@ class ModelInfo:
     local: bool = True
     problem: str = ""
     architecture: str = ""
+    source: str = ""
 
     def as_manifest(self) -> dict[str, Any]:
         """Return what a run's manifest names of the model."""
@@ -72,6 +69,7 @@ class ModelInfo:
             "id": self.id, "back_end": self.back_end, "revision": self.revision or "known to the server alone",
             "architecture": self.architecture, "prompts": self.prompts, "licence": self.licence,
             "where": self.where if self.back_end == "endpoint" else "this machine",
+            **({"source": self.source} if self.source else {}),
         }  # fmt: skip
 
 
@@ -101,11 +99,21 @@ class Catalogue:
         if model.startswith(FOLDER) and NAME.fullmatch(model.removeprefix(FOLDER)):
             note = self.folder / f"{model.removeprefix(FOLDER)}.json"
             if note.is_file():
-                return _imported_info(model, note)
+                return imported_info(model, note)
         if HUB_ID.fullmatch(model):
-            return _hub_info(model)
+            return self._fetched(model) or _hub_info(model)
         known = ", ".join(info.id for info in self.all()) if model not in (FOLDER, ENDPOINT) else BUILTIN
         raise UserError(f"model: {model!r} is not known here; choose one of {known}, or see the Models page")
+
+    def _fetched(self, model: str) -> ModelInfo | None:
+        """Return the imported model that was fetched under this hub id; the cache comes before it."""
+        if hub_folder(model) is not None or not self.folder.is_dir():
+            return None
+        for note in sorted(self.folder.glob("*.json")):
+            info = self.info(FOLDER + note.stem) if NAME.fullmatch(note.stem) else None
+            if info is not None and info.source.partition("@")[0] == model:
+                return info
+        return None
 
     def load(self, model: str, *, key: str | None = None, consent: Consent | None = None) -> Generator:
         """Open a model; for the worker.
@@ -164,52 +172,6 @@ def lacks(info: ModelInfo, title: str, needs: tuple[str, ...]) -> list[str]:
     return [f"{title} needs a model that {CAPABILITIES[need]}; {info.id} does not ({need})." for need in missing]
 
 
-def import_folder(source: Path, models: Path, name: str, prompts: str | None = None) -> ModelInfo:
-    """Copy a model folder into the workspace after every check, and return it.
-
-    The copy is what is checked, so nothing can change in between; a broken or refused one leaves nothing behind.
-
-    Raises:
-        UserError: the name is taken or not allowed, the folder is refused, or the disk is too full.
-    """
-    if not NAME.fullmatch(name):
-        raise UserError(f"name: must be 1 to 40 small letters, digits, dots, hyphens or underscores, is {name!r}")
-    target, note = models / name, models / f"{name}.json"
-    if target.exists() or note.exists():
-        raise UserError(f"name: a model named {name!r} is here already; remove it first, or choose another name")
-    found = inspect_folder(source)
-    models.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if shutil.disk_usage(models).free < found.bytes + SPARE_BYTES:
-        raise UserError(f"folder: the disk has too little room for {found.bytes / 1e9:.1f} GB more; free some")
-    staging = models / f".{name}.{token_hex(6)}.part"
-    staging.mkdir(mode=0o700)
-    try:
-        for file in found.files:
-            _copy(source / file, staging / file)
-        facts = inspect_folder(staging)
-        body = {
-            "name": name, "sha256": digest_of(staging, facts.files), "prompts": prompts or facts.prompts,
-            "imported": datetime.now(UTC).isoformat(timespec="seconds"), "left_out": list(found.left_out),
-        }  # fmt: skip
-        os.replace(staging, target)
-        descriptor = os.open(note, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            json.dump(body, out, indent=1)
-    except OSError as error:
-        raise StorageError(f"The model could not be copied ({type(error).__name__}); see that the disk works") from None
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-    return _imported_info(FOLDER + name, note)
-
-
-def remove_folder(models: Path, name: str) -> None:
-    """Delete an imported model."""
-    if not NAME.fullmatch(name) or not (models / f"{name}.json").is_file():
-        raise UserError(f"name: no imported model is named {name!r}")
-    (models / f"{name}.json").unlink()
-    shutil.rmtree(models / name, ignore_errors=True)
-
-
 def hub_folder(model: str) -> Path | None:
     """Return the folder of a hub model's latest cached revision, or None where it is not on this machine."""
     home = Path(os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface")
@@ -220,12 +182,6 @@ def hub_folder(model: str) -> Path | None:
         return None
     folder = cache / "snapshots" / commit
     return folder if re.fullmatch(r"[0-9a-f]{40}", commit) and folder.is_dir() else None
-
-
-def _copy(source: Path, target: Path) -> None:
-    descriptor = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(descriptor, "wb") as out, source.open("rb") as file:
-        shutil.copyfileobj(file, out, BLOCK)
 
 
 def _builtin_info() -> ModelInfo:
@@ -241,12 +197,14 @@ def _builtin_info() -> ModelInfo:
     )  # fmt: skip
 
 
-def _imported_info(model: str, note: Path) -> ModelInfo:
+def imported_info(model: str, note: Path) -> ModelInfo:
+    """Return what was noted about an imported model, held against its folder."""
     folder = note.parent / note.name.removesuffix(".json")
     try:
         body = json.loads(note.read_text("utf-8"))
         facts = _facts(folder, _stamp(folder))
-        return _folder_info(model, "folder", facts, str(body["prompts"]), str(body["sha256"]))
+        info = _folder_info(model, "folder", facts, str(body["prompts"]), str(body["sha256"]))
+        return replace(info, source=str(body.get("origin", "")))
     except (UserError, OSError, ValueError, KeyError) as error:
         why = str(error) if isinstance(error, UserError) else "what was noted at its import cannot be read"
         return ModelInfo(model, "folder", frozenset(), "plain", where=str(folder), problem=f"model {model!r}: {why}")
@@ -256,8 +214,8 @@ def _hub_info(model: str) -> ModelInfo:
     folder = hub_folder(model)
     if folder is None:
         raise UserError(
-            f"model: {model!r} is not in the hub library's cache on this machine, and nothing is downloaded here; "
-            "import its folder on the Models page"
+            f"model: {model!r} is not on this machine, and nothing is downloaded without your written consent: give "
+            "it on the Models page (From the hub), or import its folder there"
         )
     facts = inspect_folder(folder, links_within=folder.parents[1])
     return _folder_info(model, "hub", facts, facts.prompts, folder.name)

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert
 
 from engine.errors import UserError
-from engine.models.consent import GIVEN, WITHDRAWN, Consent
+from engine.models.consent import DOWNLOAD, GIVEN, WITHDRAWN, Consent, Download
 from engine.models.endpoint_settings import EndpointSettings
 from engine.store.folder import Folder, file_errors, write_atomic
 from engine.store.schema import audit, settings
@@ -74,6 +74,19 @@ def consent_for(connection: Connection, corpus_id: str, endpoint: EndpointSettin
     """Return the consent for a corpus and an endpoint; None where it names another host."""
     found = consents(connection, corpus_id, endpoint.name)
     return found[0] if found and found[0].host == endpoint.host else None
+
+
+def downloads(connection: Connection, model: str | None = None) -> list[Download]:
+    """Return the consents to fetch a model, of one model where named, latest first."""
+    query = select(audit).where(audit.c.action == DOWNLOAD).order_by(audit.c.seq.desc())
+    if model is not None:
+        query = query.where(audit.c.subject == model)
+    found = []
+    for row in connection.execute(query):
+        detail = json.loads(row.detail)
+        named = (str(detail[key]) for key in ("revision", "host"))
+        found.append(Download(row.subject, *named, row.actor, row.at, str(detail["text"]), row.seq))
+    return found
 
 
 def write_key(folder: Folder, name: str, key: str | None) -> None:

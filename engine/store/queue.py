@@ -22,6 +22,7 @@ LANES = {
     "synthesize": "heavy",
     "examine": "heavy",
     "selftest": "heavy",
+    "fetch": "heavy",
     "account": "light",
     "signal": "light",
     "study": "heavy",

@@ -61,6 +61,8 @@ def card(workspace: engine.Workspace, info: Any) -> None:
             )  # fmt: skip
             right.metric("Tokens it reads at most", number(info.context))
         st.markdown(f"{ASKED[info.prompts]} Licence: {plain(info.licence)}.")
+        if info.source:
+            st.caption(f"Fetched from the hub with consent: {plain(info.source)}.")
         if info.back_end != "endpoint":
             with st.expander("Where it lies and its checksum", key=f"models.where.{info.id}"):
                 st.code(f"{info.where}\nSHA-256 {info.revision}", language=None, wrap_lines=True)

@@ -41,6 +41,7 @@ JOBS = {
     "signal": "Computing what a budget buys",
     "study": "Running a study",
     "selftest": "Testing a language model",
+    "fetch": "Fetching a language model",
 }
 
 STEPS = {

@@ -22,9 +22,10 @@ from engine.methods.dp_finetune_claim import figures, values_trained
 from engine.methods.signal import vote_signal
 from engine.models.lm_format import LENGTH_EDGES, length_token
 from engine.models.model_folder import inspect_folder
+from engine.models.model_import import import_folder
 from engine.models.operators_builtin import BuiltinOperators
 from engine.models.operators_instruct import InstructOperators
-from engine.models.registry import Catalogue, import_folder, lacks
+from engine.models.registry import Catalogue, lacks
 from engine.models.tunable import Adapter, BuiltinTunable
 from tests.models.small_lm import small_generator
 from tests.models.tiny_models import make_chat, make_llama

@@ -14,7 +14,8 @@ from engine.models.builtin import LM_CAPABILITIES, lm_folder
 from engine.models.contracts import Sampling
 from engine.models.endpoint_settings import EndpointSettings
 from engine.models.model_folder import inspect_folder
-from engine.models.registry import Catalogue, import_folder, lacks, remove_folder
+from engine.models.model_import import import_folder, remove_folder
+from engine.models.registry import Catalogue, lacks
 from tests.models.tiny_models import make_chat
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -132,7 +133,7 @@ def test_a_damaged_import_says_so(known, chat_folder):
 
 def test_hub_ids_come_from_the_local_cache_alone(known, chat_folder, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    with pytest.raises(UserError, match="nothing is downloaded"):
+    with pytest.raises(UserError, match="nothing is downloaded without your written consent"):
         known.info("someone/tiny")
     cache = tmp_path / "hub" / "models--someone--tiny"
     for folder in ("blobs", "refs", f"snapshots/{COMMIT}"):

@@ -1,0 +1,82 @@
+"""Fetching a model by its hub id: what is consented to, and the job that does it.
+
+Privacy posture: nothing in this process is connected; the worker connects, after it has found the consent's line.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+
+from engine.errors import UserError
+from engine.jobs.model_station import models_folder
+from engine.jobs.study_station import StudyStation
+from engine.models import consent as rules
+from engine.models.consent import Download
+from engine.store import model_settings, queue
+from engine.store.schema import jobs
+
+
+class HubStation(StudyStation):
+    """What the models page asks about models of the hub."""
+
+    def hub_host(self) -> str:
+        """Return host:port of the hub that a consent has to name."""
+        from engine.models import hub
+
+        return hub.host()
+
+    def download_statement(self, model: str) -> str:
+        """Return what a consent to fetch a model says; raises `UserError` where this is no hub id."""
+        return rules.download_statement(_checked(model), self.hub_host())
+
+    def download_consents(self) -> list[Download]:
+        """Return the consents to fetch a model, latest first."""
+        with self.db.read() as connection:
+            return model_settings.downloads(connection)
+
+    def fetch_model(
+        self, model: str, name: str, text: str, host: str, *, revision: str = "main", prompts: str | None = None
+    ) -> str:
+        """Write the custodian's consent into the audit log, queue the download and return its job id.
+
+        Args:
+            model: hub id, owner/model. name: what it is called here. text: why this is allowed, in the custodian's
+                words. host: host:port of the hub, as the custodian typed it. revision: branch, tag or commit.
+            prompts: instruct, plain or builtin; None follows from the model.
+
+        Raises:
+            UserError: the text is too short, the host another one, or a name breaks a rule or is taken.
+        """
+        from engine.models import hub
+        from engine.models.endpoint_settings import NAME
+
+        model, name, revision, cleaned = _checked(model), name.strip(), revision.strip(), rules.checked_text(text)
+        if not NAME.fullmatch(name):
+            raise UserError(f"name: must be 1 to 40 small letters, digits, dots, hyphens or underscores, is {name!r}")
+        if (models_folder(self) / f"{name}.json").exists():
+            raise UserError(f"name: a model named {name!r} is here already; remove it first, or choose another name")
+        if not hub.REVISION.fullmatch(revision):
+            raise UserError(f"revision: must be a branch, a tag or a commit, is {revision!r}")
+        if prompts not in (None, "instruct", "plain", "builtin"):
+            raise UserError(f"prompts: must be instruct, plain or builtin, is {prompts!r}")
+        if host.strip().lower() != self.hub_host():
+            raise UserError(f"host: must be typed as {self.hub_host()}, which is what will be connected")
+        with self.db.write() as connection:
+            busy = connection.execute(select(jobs.c.id).where(jobs.c.kind == "fetch", jobs.c.state.in_(queue.ACTIVE)))
+            if busy.first() is not None:
+                raise UserError("another model is being fetched; wait for it, or cancel it")
+            self._audit(connection, rules.DOWNLOAD, model, revision=revision, host=self.hub_host(), text=cleaned)
+            line = model_settings.downloads(connection, model)[0].line
+            arguments = {"model": model, "name": name, "revision": revision, "prompts": prompts, "consent": line}
+            job_id = queue.enqueue(connection, "fetch", arguments=arguments)
+        self._wake()
+        return job_id
+
+
+def _checked(model: str) -> str:
+    from engine.models.registry import HUB_ID
+
+    cleaned = model.strip()
+    if not HUB_ID.fullmatch(cleaned) or ".." in cleaned:
+        raise UserError(f"model: must be a hub id such as owner/model, is {cleaned[:100]!r}")
+    return cleaned
