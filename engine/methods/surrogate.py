@@ -18,7 +18,7 @@ from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
 from engine.pii.redactors import redact
-from engine.pii.spans import LABELS, Span
+from engine.pii.spans import LABELS, Span, canonical_label
 from engine.pii.surrogates import SurrogateMaker
 from engine.pii.surrogates.dates import month_first
 
@@ -220,10 +220,10 @@ def text_or_none(value: object) -> str | None:
 
 
 def spans_by_record(frame: pd.DataFrame) -> dict[str, tuple[Span, ...]]:
-    """Return the spans of each record."""
+    """Return the spans of each record, with our labels where a file brought others (`ORG`, `DATETIME`)."""
     columns = (frame[c] for c in ("record_id", "start", "end", "label", "identifier_type"))
     spans: dict[str, list[Span]] = {}
     for record_id, start, end, label, kind in zip(*columns, strict=True):
-        span = Span(str(record_id), int(start), int(end), str(label), identifier_type=kind)
+        span = Span(str(record_id), int(start), int(end), canonical_label(str(label)), identifier_type=kind)
         spans.setdefault(span.record_id, []).append(span)
     return {record_id: tuple(found) for record_id, found in spans.items()}

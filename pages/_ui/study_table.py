@@ -20,7 +20,14 @@ WORDS = {
     "elp": "Private values that come out (ELP)", "rouge_2": "ROUGE-2", "rouge_l": "ROUGE-L", "mauve": "MAUVE",
     "canary_parts": "Four words of a canary", "canary_words": "Share of a canary's words",
     "own_identifier_leakage": "Leakage of the records' own identifiers", "identifier_leakage": "Planted identifiers",
-    "canary_leakage": "Whole canaries",
+    "canary_leakage": "Whole canaries", "rouge_2_max": "ROUGE-2, nearest record",
+    "rouge_l_max": "ROUGE-L, nearest record", "perplexity": "Perplexity",
+}  # fmt: skip
+TABLES = {
+    "table_1": "Table 1: direct identifiers, known", "table_2": "Table 2: direct identifiers, found by the detector",
+    "table_4": "Table 4: perplexity and MAUVE", "table_6": "Table 6: direct and quasi-identifiers, known",
+    "both_unknown": "Direct and quasi-identifiers, found by the detector",
+    "table_14": "Table 14: quasi-identifiers, known", "table_15": "Table 15: quasi-identifiers, found by the detector",
 }  # fmt: skip
 
 
@@ -35,7 +42,8 @@ def draw(found: Mapping[str, pd.DataFrame], key: str) -> None:
     elif summary is not None:
         rest["summary"] = summary
     for name, part in rest.items():
-        with st.expander(plain(name.replace("_", " ").capitalize()), key=f"study.part.{key}.{name}"):
+        title = TABLES.get(name, name.replace("_", " ").capitalize())
+        with st.expander(plain(title), key=f"study.part.{key}.{name}"):
             st.dataframe(part.head(FEW), hide_index=True, key=f"study.rows.{key}.{name}")
             if len(part) > FEW:
                 st.caption(f"The first {FEW} of {len(part):,} rows; the command line prints all.")

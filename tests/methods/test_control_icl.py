@@ -164,6 +164,16 @@ def test_prompt_shows_codes_of_other_records_of_one_label_and_an_invented_code_o
             assert shown.startswith(first)
 
 
+def test_labels_of_other_tools_are_read_as_ours(corpus):
+    method, given = context(corpus, "control-icl", Copyist(), identifiers="both", count=2)
+    theirs = {"ORGANISATION": "ORG", "DATE": "DATETIME", "LOCATION": "LOC"}
+    given = dataclasses.replace(given, spans=given.spans.replace({"label": theirs}))
+    assert set(theirs.values()) & set(given.spans["label"])
+    assert sum(len(step.records) for step in method.run(given)) == 2
+    code = cc.Material(given, given.parameters, "both").slot(0, 3).code
+    assert not re.search("ORG:|DATETIME:|LOC:", code)
+
+
 def test_instruct_template_shows_examples_and_the_code(corpus):
     prompt = InstructOperators().prompt("from_control_code", code="PERSON: Ms X", examples=["CODE: 1\n\nabc"], words=9)
     assert prompt.index("CODE: 1") < prompt.index("PERSON: Ms X")
