@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from engine.analysis import lbf, lbf_direct, lbf_subjective, lbf_synthetic
 from engine.analysis.intervals import Interval
 from engine.analysis.lbf import Curve, Floats
 from engine.analysis.lbf_synthetic import Band, SyntheticCurves
+from engine.analysis.pairs_chance import by_training, excess_by_chance
 from engine.attacks import ngram_counts
 from engine.attacks.ngram_counts import Ints, NgramCounts, Tokens, aligned
 from engine.attacks.ngram_sampling import DirectSampling
@@ -31,6 +31,7 @@ from engine.dp.pld import PrivacyLoss
 
 GRID = np.unique(np.concatenate([np.geomspace(1e-3, math.log(1000.0), 61), np.log([1.01, 1.2, 2.0, 10.0])]))
 READ_AT = math.log(1.2)
+CHECKED = (READ_AT, math.log(2.0))
 MOST_POINTS = 2000
 OBSERVED = (1, 10)  # n-grams seen together
 _CELLS = 20_000  # of the grid on which their losses are added
@@ -72,7 +73,8 @@ def tables_of(pair: Pair, lengths: Sequence[int], seed: int = 0) -> dict[str, pd
     """Return the tables of one U, for each length of n-gram; `n` is their first column.
 
     Tables: `curves` (kinds direct, synthetic single, synthetic pooled, synthetic matched, null, excess, claimed),
-    `composed`, `points`, `shift`, `top`, `believed`, `reproduced` (always of three words) and `summary`.
+    `excess` (with a permutation p value), `composed`, `points`, `shift`, `top`, `believed`, `reproduced` (always of
+    three words) and `summary`.
     """
     made: dict[str, list[pd.DataFrame]] = {}
     for n in lengths:
@@ -106,7 +108,8 @@ def _of_length(pair: Pair, n: int, seed: int) -> dict[str, pd.DataFrame]:
     points, shift = _shift(sides, seed)
     return {
         "curves": curves, "composed": _composed(direct, x, y, pair), "points": points, "shift": shift,
-        "top": _top(sides), "believed": _believed(sides), "summary": _summary(curves, found),
+        "top": _top(sides), "believed": _believed(sides), "summary": _summary(curves),
+        "excess": _excess_rows(x, y, pair, seed),
     }  # fmt: skip
 
 
@@ -201,6 +204,20 @@ def _share(counts: Ints) -> Floats:
     return np.asarray(np.mean(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1), axis=0))
 
 
+def _excess_rows(x: Ints, y: Ints, pair: Pair, seed: int) -> pd.DataFrame:
+    """Return the excess over the null curve at a few ε, with its p value; no rows with a single training."""
+    shares = by_training(x, pair.from_x.trainings), by_training(y, pair.from_y.trainings)
+    rows = []
+    for epsilon in CHECKED:
+        found = excess_by_chance(*shares, epsilon, seed)
+        if found is not None:
+            rows.append(
+                {"epsilon": epsilon, "excess": found.excess, "p": found.p, "namings": found.namings,
+                 "verdict": found.verdict}
+            )  # fmt: skip
+    return pd.DataFrame(rows, columns=["epsilon", "excess", "p", "namings", "verdict"])
+
+
 def _shift(sides: Sequence[Ints], seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return words as points (a random sample of them) and what they come to in all."""
     found = lbf_synthetic.shift(*sides)
@@ -251,7 +268,7 @@ def _believed(sides: Sequence[Ints]) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def _summary(curves: pd.DataFrame, found: SyntheticCurves) -> pd.DataFrame:
+def _summary(curves: pd.DataFrame) -> pd.DataFrame:
     """Return standard δ at ε = ln 1.2 by kind, as variants of one measure."""
     at = curves[np.isclose(curves["epsilon"], READ_AT)]
     rows = [
@@ -295,14 +312,17 @@ def _share_row(of: str, found: Interval) -> dict[str, Any]:
 
 
 def pooled_excess(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return, for each |U| and length, the excess at ε = ln 1.2 over sets U: mean, least, largest, number of sets."""
-    curves = tables["curves"]
-    at = curves[(curves["kind"] == "excess") & np.isclose(curves["epsilon"], READ_AT)]
-    rows = []
-    for (size, n), part in at.groupby(["excluded", "n"]):
-        values: NDArray[np.float64] = part["delta_standard"].to_numpy(float)
-        rows.append(
-            {"excluded": size, "n": n, "excess": values.mean(), "low": values.min(), "high": values.max(),
-             "beyond_null": int((part["standard_low"] > 0).sum()), "sets": len(part)}
-        )  # fmt: skip
-    return pd.DataFrame(rows, columns=["excluded", "n", "excess", "low", "high", "beyond_null", "sets"])
+    """Return, for each |U| and length, the excess at ε = ln 1.2 over sets U: mean, least, largest, how many stand out.
+
+    `leakage` counts sets whose p value is at most 0.05, `too_few` those with too few trainings for any to be.
+    """
+    columns = ["excluded", "n", "excess", "low", "high", "leakage", "too_few", "sets"]
+    at = tables["excess"][np.isclose(tables["excess"]["epsilon"].astype(float), READ_AT)]
+    rows = [
+        (
+            size, n, part["excess"].mean(), part["excess"].min(), part["excess"].max(),
+            int((part["verdict"] == "leakage").sum()), int((part["verdict"] == "too few").sum()), len(part),
+        )
+        for (size, n), part in at.groupby(["excluded", "n"])
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)

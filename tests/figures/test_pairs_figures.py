@@ -1,0 +1,61 @@
+"""Figures of pair experiments: what they say follows from the tables."""
+
+import numpy as np
+import pytest
+
+from engine.analysis import pairs
+from engine.attacks.ngram_counts import Numbers, tokens
+from engine.figures.studies import figures
+
+
+def side(rng, names, chance, number, words=1500):
+    numbers = names
+    texts = [" ".join(f"w{i}" for i in rng.choice(len(chance), words, p=chance)) for _ in range(number)]
+    return pairs.Side(tuple(tokens([text], numbers) for text in texts), tuple(range(number)))
+
+
+def made(leak):
+    """Return tables of X with 30 units, the first of which has words of its own; `leak`: do they come back?"""
+    rng, names = np.random.default_rng(1), Numbers()  # one seed in twenty calls chance leakage, as it should
+    common = np.append(np.full(80, 1.0), np.zeros(20))
+    own = np.append(np.zeros(80), np.full(20, 1.0))
+    texts = [" ".join(f"w{i}" for i in rng.choice(100, 60, p=(own if u == 0 else common) / (20 if u == 0 else 80)))
+             for u in range(30)]  # fmt: skip
+    x = tokens(texts, names)
+    with_u = common + (4 * own if leak else 0)
+    from_x, from_y = (side(rng, names, chance / chance.sum(), k) for chance, k in ((with_u, 6), (common, 3)))
+    pair = pairs.Pair(x, np.arange(30), len(names), np.array([0]), from_x, from_y)
+    tables = pairs.tables_of(pair, (1,))
+    for frame in tables.values():
+        frame.insert(0, "set", 0)
+        frame.insert(0, "excluded", 1)
+    return tables | {"answer": pairs.pooled_excess(tables)}
+
+
+@pytest.fixture(scope="module", params=[True, False])
+def drawn(request):
+    return request.param, dict(figures("pairs", made(request.param)))
+
+
+def test_the_verdict_follows_from_null_and_matched_curves(drawn):
+    leak, shown = drawn
+    said = shown["curves_1_1"].takeaway
+    assert ("that is leakage" in said) == leak
+    assert ("no leakage is seen" in said) == (not leak)
+    assert ("1 of 1 sets" in shown["excess"].takeaway) == leak
+
+
+def test_every_figure_has_words_and_axes(drawn):
+    _, shown = drawn
+    assert set(shown) == {"curves_1_1", "excess", "reproduced", "words", "top"}
+    for figure in shown.values():
+        assert "nan" not in figure.takeaway.lower()
+        assert len(figure.takeaway) > 20
+        assert "must not leave" in figure.caveat.lower() or "internal" in figure.caveat.lower()
+        assert figure.plot.layout.xaxis.title.text is not None
+        assert len(figure.plot.data) >= 1
+    assert "one word" in shown["curves_1_1"].plot.layout.xaxis.title.text
+
+
+def test_no_tables_no_figures():
+    assert figures("pairs", {}) == []
