@@ -47,8 +47,9 @@ def bounds(table: pd.DataFrame) -> Figure:
         rows = table[(table["verdict"] == "violation") == refuted]
         if len(rows):
             plot.add_scatter(
-                x=rows["epsilon_lower"], y=rows["title"], mode="markers", name=name,
-                marker={"color": colour, "symbol": symbol, "size": 13},
+                x=rows["epsilon_lower"], y=rows["title"], mode="markers", name=name, cliponaxis=False,
+                marker={"color": colour, "size": 13, "line": {"width": 2, "color": colour},
+                        "symbol": [f"{symbol}-open" if why else symbol for why in rows["assumption"]]},
                 hovertemplate="%{y}: ε ≥ %{x:.2f}<extra></extra>",
             )  # fmt: skip
     first = _deciding(table)
@@ -57,12 +58,13 @@ def bounds(table: pd.DataFrame) -> Figure:
                        annotation_text=f"claim: ε = {first['claim']:g}")  # fmt: skip
     styled(plot, x="ε proven at least, at confidence 95 %; the right tick is the most this audit could prove", y="",
            height=150 + 46 * len(table))  # fmt: skip
-    plot.update_xaxes(rangemode="tozero")
+    furthest = max(1.0, float(table["ceiling"].max()), 0.0 if first["claim"] != first["claim"] else first["claim"])
+    plot.update_xaxes(range=[-0.03 * furthest, 1.05 * furthest])
     plot.update_yaxes(autorange="reversed")
     takeaway = sentence(table)
     caveat = (
         f"{NEVER} Only “{first['title'].lower()}” decides; each other row is a test of its own and may err once in "
-        "twenty. Rows with a Gaussian curve or two samples rest on assumptions that the table names."
+        "twenty. Hollow marks rest on assumptions that the table names."
     )
     return Figure(plot, takeaway, caveat, f"Lower bounds on ε by {len(table)} estimators. {takeaway}")
 
@@ -127,6 +129,7 @@ def signals(table: pd.DataFrame) -> Figure:
     plot.add_vline(x=0.5, line={"dash": "dash", "color": palette.BLUE}, annotation_text="chance")
     styled(plot, x="Area under the ROC curve, planted against left out, with 95 % interval", y="", height=330)
     plot.update_xaxes(range=[0.0, 1.02])
+    plot.update_yaxes(categoryorder="array", categoryarray=table["title"].tolist(), autorange="reversed")
     row = table[table["declared"]].iloc[0]
     seen = row["low"] == row["low"] and float(row["low"]) > 0.5
     takeaway = (
