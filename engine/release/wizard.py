@@ -5,11 +5,12 @@ Pure: it reads answers and public quantities, never data. A proposal is a start;
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from engine.dp.closed_form import default_delta, noise_multiplier
+from engine.dp.closed_form import default_delta, noise_multiplier, zcdp_rho
 from engine.errors import UserError
 
 Recipients = Literal["team", "organisation", "researchers", "public"]
@@ -23,6 +24,9 @@ POLICIES: dict[str, str] = {
 ENOUGH_FOR_ONE_VOTE = 1_000
 ENOUGH_FOR_ROUNDS = 3_000
 ENOUGH_FOR_METADATA = 20_000
+ENOUGH_FOR_TRAINING = 10_000  # units with which training with noise still learns
+ENOUGH_TEXTS = 50  # that private prediction should be able to write
+PREDICTED_TOKENS = 100
 ENOUGH_FOR_TUNING = 500  # outputs that a surrogate model is tuned on
 ROUNDS = 10
 EPSILON = 4.0  # what the sentences about noise are computed for
@@ -58,13 +62,17 @@ class Reason:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A unit of protection, a cap of records a unit, a method and a policy, with reasons."""
+    """A unit of protection, a cap of records a unit, a method and a policy, with reasons.
+
+    others: methods with a guarantee that suit the answers too, each with its reason.
+    """
 
     unit: Literal["record", "source"]
     cap: int
     method: str
     policy: str
     reasons: tuple[Reason, ...]
+    others: tuple[tuple[str, str], ...] = ()
 
 
 def propose(answers: Answers, available: Collection[str] | None = None) -> Proposal:
@@ -90,13 +98,18 @@ def propose(answers: Answers, available: Collection[str] | None = None) -> Propo
     reasons = [_unit_reason(answers), *_cap_reason(answers, cap, method), Reason("method", why)]
     reasons += _label_reason(answers, method)
     reasons += [Reason("policy", POLICY_REASONS[answers.recipients]), *_review_reason(answers, method)]
+    others = tuple(
+        (name, why)
+        for name, why in (_suited(answers) if method in FORMAL else ())
+        if name in NOISY and name != method and (available is None or name in available)
+    )
     return Proposal(
-        "source" if answers.repeats else "record", cap, method, POLICIES[answers.recipients], tuple(reasons)
+        "source" if answers.repeats else "record", cap, method, POLICIES[answers.recipients], tuple(reasons), others
     )
 
 
-FORMAL = ("aug-pe", "dpga", "rpsg-public", "public")
-NOISY = ("aug-pe", "dpga", "rpsg-public")
+FORMAL = ("aug-pe", "dpga", "rpsg-public", "dp-finetune", "private-prediction", "public")
+NOISY = ("aug-pe", "dpga", "rpsg-public", "dp-finetune", "private-prediction")
 POLICY_REASONS: dict[str, str] = {
     "team": "Whoever receives the text may read the original anyway, so leaks must be known but need no limit.",
     "organisation": "Colleagues under the same duties may see whole sentences, but no identifiers of people.",
@@ -149,9 +162,45 @@ def _formal(answers: Answers) -> list[tuple[str, str]]:
         f"{n} are enough to buy words and lengths besides {ROUNDS} rounds of votes, and labels to group them by "
         "are there.",
     )
+    training, prediction = _training(answers), _prediction(answers, delta)
     if answers.units < ENOUGH_FOR_ROUNDS:
-        return [single, votes]
-    return [metadata, votes] if answers.label and answers.units >= ENOUGH_FOR_METADATA else [votes]
+        return [single, *prediction, votes]
+    if answers.units < ENOUGH_FOR_METADATA:
+        return [votes, *training, *prediction]
+    if answers.label:
+        return [metadata, *training, votes, *prediction]
+    # Votes cost noise for every record of a person; a person's gradient is cut once.
+    return [*training, votes, *prediction] if answers.repeats else [votes, *training, *prediction]
+
+
+def _training(answers: Answers) -> list[tuple[str, str]]:
+    """Return training with noise where enough take part in it."""
+    if answers.units < ENOUGH_FOR_TRAINING:
+        return []
+    why = (
+        f"The noise of training is the same for few and for many, and {answers.units:,} are enough to learn from under "
+        "it how these texts are written. The model then writes any number of them. It takes hours."
+    )
+    if answers.repeats:
+        why += " Records of one person are averaged before they count, so several cost no more noise than one."
+    return [("dp-finetune", why)]
+
+
+def _prediction(answers: Answers, delta: float) -> list[tuple[str, str]]:
+    """Return private prediction where its batches are large enough to be heard and still many.
+
+    A clip as long as the temperature, C = τ, takes s = √(T / 2ρ) records a batch (InvisibleInk, theorem 2).
+    """
+    batch = math.ceil(math.sqrt(PREDICTED_TOKENS / (2.0 * zcdp_rho(EPSILON, delta))))
+    texts = answers.units // batch
+    if texts < ENOUGH_TEXTS:
+        return []
+    return [(
+        "private-prediction",
+        f"Batches of {batch} records draw every word together: at ε = {EPSILON:g} that is enough for their common "
+        f"manner to come through, and {answers.units:,} make {texts:,} batches, each with one text of "
+        f"{PREDICTED_TOKENS} tokens. Few texts, but near to the records.",
+    )]  # fmt: skip
 
 
 def _cap(answers: Answers, *, formal: bool) -> int:
@@ -173,6 +222,12 @@ def _unit_reason(answers: Answers) -> Reason:
 def _cap_reason(answers: Answers, cap: int, method: str) -> list[Reason]:
     if not answers.repeats:
         return []
+    if method == "dp-finetune":
+        return [Reason("cap", f"{cap} records of one person are averaged into one gradient, so the noise of training "
+                       "does not grow with the cap; that of bought shares does.")]  # fmt: skip
+    if method == "private-prediction":
+        return [Reason("cap", f"One of at most {cap} records of a person takes part unless you ask for more; r of them "
+                       "cost r² as much.")]  # fmt: skip
     if method in NOISY:
         return [Reason("cap", f"Noise grows in proportion to the cap, so it is low: {cap} records of one person are "
                        "used, chosen in an order that says nothing about them.")]  # fmt: skip

@@ -5,6 +5,7 @@ How to use: `plan_wizard.draw(workspace, corpus, facts)` before the method cards
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -86,6 +87,7 @@ def _proposal(workspace: engine.Workspace, corpus: Any, proposal: Proposal, spec
         "Use this method and policy", icon=":material/check:", key="plan.wizard.use",
         on_click=_use, args=(proposal, spec.title, policy.title),
     )  # fmt: skip
+    _others(proposal, specs, policy.title)
     noisy = spec.kind == "dp"  # elsewhere the cap changes no promise
     if proposal.unit != corpus.unit or (noisy and proposal.cap != corpus.cap):
         own = f"{UNITS[corpus.unit][0]}{_capped(corpus)}"
@@ -96,6 +98,20 @@ def _proposal(workspace: engine.Workspace, corpus: Any, proposal: Proposal, spec
         )
         if st.button("Load the file again", key="plan.wizard.load"):
             go("load")
+
+
+def _others(proposal: Proposal, specs: dict[str, Any], policy: str) -> None:
+    """Draw what else suits the answers, each with its reason and a button."""
+    if not proposal.others:
+        return
+    st.markdown("**Also suited**")
+    for name, why in proposal.others:
+        title = specs[name].title
+        st.markdown(f"- **{plain(title)}**: {plain(why)}")
+        st.button(
+            f"Use {title} instead", icon=":material/swap_horiz:", key=f"plan.wizard.other.{name}",
+            on_click=_use, args=(replace(proposal, method=name), title, policy),
+        )  # fmt: skip
 
 
 def _capped(item: Any) -> str:

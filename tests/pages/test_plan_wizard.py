@@ -56,3 +56,13 @@ def test_reviewers_beside_private_text_change_the_proposal(seeded, visit):
     app = visit("plan")
     answer(app, seeded.corpus, recipients="public", beside="Yes", units=9_000)
     assert "before selection" in words(app)
+
+
+def test_what_else_suits_is_offered_with_its_reason(seeded, visit):
+    app = visit("plan")
+    answer(app, seeded.corpus, repeats="No", recipients="researchers", label="No", units=12_000)
+    assert "**Also suited**" in words(app)
+    assert "enough to learn from under it" in words(app)
+    app.button(key="plan.wizard.other.dp-finetune").click().run()
+    assert app.session_state[method_cards.CHOICE] == "dp-finetune"
+    assert app.session_state[release_policy.CHOICE] == "research"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import pytest
 
+from engine.dp.closed_form import default_delta, zcdp_rho
 from engine.errors import UserError
 from engine.methods import method_ids
 from engine.release.policy import get_policy
@@ -28,6 +30,8 @@ from engine.release.wizard import FORMAL, Answers, propose
         (True, "researchers", False, False, 3_000, "source", 3, "aug-pe", "research"),
         (False, "public", False, False, 20_000, "record", 1, "aug-pe", "public"),  # nothing to group keywords by
         (True, "public", True, True, 20_000, "source", 5, "dpga", "public"),
+        # votes would cost noise for each record of a person, training does not
+        (True, "researchers", False, False, 20_000, "source", 5, "dp-finetune", "research"),
         # too few for any vote: read nothing private rather than spend for nothing
         (False, "public", True, False, 999, "record", 1, "public", "public"),
     ],
@@ -50,6 +54,42 @@ def test_every_answer_gets_a_method_its_policy_accepts_and_reasons():
         assert ("cap" in {reason.about for reason in found.reasons}) == case[0]
         assert all(reason.sentence.endswith(".") for reason in found.reasons)
         assert (found.method in FORMAL) == ("review" in {reason.about for reason in found.reasons})
+
+
+@pytest.mark.parametrize(
+    ("repeats", "label", "units", "others"),
+    [
+        (False, False, 999, []),
+        (False, False, 1_000, ["private-prediction", "aug-pe"]),
+        (False, True, 9_999, ["private-prediction"]),
+        (False, True, 10_000, ["dp-finetune", "private-prediction"]),
+        (True, True, 20_000, ["dp-finetune", "aug-pe", "private-prediction"]),
+        (True, False, 20_000, ["aug-pe", "private-prediction"]),
+    ],
+)
+def test_training_and_prediction_are_proposed_where_they_fit(repeats, label, units, others):
+    found = propose(Answers(repeats, "researchers", label, False, units))
+    assert [name for name, _ in found.others] == others
+    assert found.method not in others
+    assert all(why.endswith(".") for _, why in found.others)
+    assert propose(Answers(repeats, "organisation", label, False, units)).others == ()
+
+
+def test_a_batch_is_as_large_as_its_budget_asks_for():
+    # δ = 1 / (N ln N), ρ between those of ε = 3 and 5 at δ = 1e-5 (0.22 and 0.55), s = √(100 / 2ρ)
+    why = dict(propose(Answers(False, "researchers", False, False, 10_000)).others)["private-prediction"]
+    batch = math.ceil(math.sqrt(50 / zcdp_rho(4.0, default_delta(10_000))))
+    assert f"Batches of {batch} records" in why
+    assert f"{10_000 // batch:,} batches" in why
+    assert math.sqrt(50 / 0.5510) < batch < math.sqrt(50 / 0.2242) + 1
+
+
+def test_noise_is_said_to_grow_with_the_cap_only_where_it_does():
+    offered = {"aug-pe": "in proportion", "dp-finetune": "does not grow", "private-prediction": "r²"}
+    for name, words in offered.items():
+        found = propose(Answers(True, "researchers", False, False, 20_000), available=(name,))
+        assert found.method == name
+        assert words in next(reason.sentence for reason in found.reasons if reason.about == "cap")
 
 
 def test_private_text_beside_a_public_release_is_warned_of():
