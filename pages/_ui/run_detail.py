@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 import engine
-from pages._ui import run_blocked, run_bought, run_budget, run_filters, run_loss, run_rounds, states
+from pages._ui import run_blocked, run_bought, run_budget, run_endpoint, run_filters, run_loss, run_rounds, states
 from pages._ui.charts import bars
 from pages._ui.current import choose_run, show_run
 from pages._ui.method_cards import badge
@@ -49,6 +49,7 @@ def _live(workspace: engine.Workspace, run_id: str) -> None:
     with left:
         draw_job(workspace, job, key="run.live", samples=False, cancel=True)
         run_budget.draw(workspace, run)
+        run_endpoint.draw(workspace, run)
         _funnel(run)
     with right:
         _outputs(list(job.sample))
@@ -92,6 +93,7 @@ def _ended(workspace: engine.Workspace, run: Any) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         run_budget.draw(workspace, run)
+        run_endpoint.draw(workspace, run)
         _funnel(run)
     with right:
         try:
