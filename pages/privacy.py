@@ -28,8 +28,11 @@ VIEWS = ["Leaks", "Membership", "Curves", "Canaries and audit", "People at risk"
          "All numbers"]  # fmt: skip
 
 st.title("Privacy", anchor=False)
-run, _ = examined_run.choose(workspace, key="privacy", group="privacy")
-sides = privacy_data.load(workspace, privacy_beside.choose(workspace, run))
+left, right = st.columns(2)
+run, _ = examined_run.choose(workspace, key="privacy", group="privacy", place=left)
+with right:
+    runs = privacy_beside.choose(workspace, run)
+sides = privacy_data.load(workspace, runs)
 privacy_verdict.draw(workspace, sides)
 privacy_chart.draw(workspace, sides)
 

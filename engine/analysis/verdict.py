@@ -87,12 +87,17 @@ _IDENTIFIERS = (
 _COPIES = (
     ("verbatim_8gram", "{ours} of the synthetic records repeat eight words in a row from {size} training records, "
      "{theirs} from as many records that nobody used"),
-    ("near_copies", "{ours} of the synthetic records nearly repeat one of {size} training records, {theirs} one of as "
+    ("near_copies_08", "{ours} of the synthetic records nearly repeat one of {size} training records, {theirs} one of as "
      "many records that nobody used"),
 )  # fmt: skip
+COPIES = tuple(name for name, _ in _COPIES)
 _CLOSENESS = (
     ("nearest_similarity", "the nearest of {size} training records has cosine similarity {ours} on average, the "
      "nearest of as many that nobody used {theirs}"),
+)  # fmt: skip
+_CANARIES = (
+    ("canary_echo", "{ours} of the canaries planted among the records used stand in the text word for word, {theirs} of "
+     "those that nobody used"),
 )  # fmt: skip
 _PRIVACY = (("Real identifiers", _IDENTIFIERS), ("Copied text", _COPIES), ("Closeness", _CLOSENESS))
 
@@ -103,7 +108,13 @@ def stands_out(findings: Sequence[Finding], name: str) -> Level:
     An `_excess` finding decides where there is one. Else the share against as many training records as the
     holdout has (`equal_size_value`) must lie above the holdout's with its 95 % interval: the whole training
     part is larger, so more of it is met by chance. Where no such share is known, the intervals decide.
+
+    Copies also stand out where the synthetic text repeats the whole training part more often than real records do
+    that nobody used (the baseline, against the same part), and more often than it repeats the holdout: few copies
+    of a large part seldom fall into a cut of the holdout's size.
     """
+    if name in COPIES and _more_than_real(findings, name):
+        return "leak"
     excess = _find(findings, f"{name}_excess", "holdout")
     if excess is not None:
         return level_of(excess)
@@ -120,6 +131,14 @@ def stands_out(findings: Sequence[Finding], name: str) -> Level:
     return "chance" if holdout.low is not None and high <= holdout.low + NEGLIGIBLE else "unsure"
 
 
+def _more_than_real(findings: Sequence[Finding], name: str) -> bool:
+    train = _find(findings, name, "train")
+    others = [_find(findings, name, reference) for reference in ("baseline", "holdout")]
+    if train is None or train.low is None:
+        return False
+    return all(other is not None and other.high is not None and train.low > other.high for other in others)
+
+
 def privacy_verdict(
     findings: Sequence[Finding],
     attacks: pd.DataFrame | None = None,
@@ -128,13 +147,17 @@ def privacy_verdict(
 ) -> tuple[Sentence, ...]:
     """Return the sentences: identifiers, copies, membership, closeness, formal claim; each with its level.
 
+    Where the corpus holds planted canaries they get a sentence too, and so do attacks that see the generator.
+
     Args:
         findings: of one run. attacks: its table of attacks, None where the examination has none.
         guarantee: the run's claim (`Guarantee.as_dict()`).
         violations: titles of attacks whose simultaneous lower band lies above the claim's trade-off curve.
     """
     identifiers, copies, closeness = (_leaked(findings, title, words) for title, words in _PRIVACY)
-    return (identifiers, copies, *membership(attacks), closeness, formal(guarantee or {}, violations))
+    canaries = [_leaked(findings, "Planted canaries", _CANARIES)] if _find(findings, "canary_echo", "train") else []
+    claim = formal(guarantee or {}, violations)
+    return (identifiers, copies, *canaries, *membership(attacks), closeness, claim)
 
 
 def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, str]]) -> Sentence:
@@ -154,6 +177,11 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         size=_records(findings, name, holdout),
     )  # fmt: skip
     whole = "" if equal is None or equal == train.value else f" ({show(name, train.value)} against all of them)"
+    real = _find(findings, name, "baseline")
+    if name in COPIES and real is not None and _more_than_real(findings, name):
+        said = f"against all training records {show(name, train.value)} do, of real records that nobody used only "
+        said += show(name, real.value)
+        return Sentence(f"{title}: {both}; {said}: {_SAYS['leak']}.", "leak", name)
     return Sentence(f"{title}: {both}: {_SAYS[levels[name]]}{whole}.", levels[name], name)
 
 

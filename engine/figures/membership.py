@@ -5,6 +5,7 @@ Light: numpy, pandas and plotly only.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -65,10 +66,11 @@ def too_few(plot: go.Figure, attacks: pd.DataFrame) -> None:
     edge = NEEDED / others if others and others > 0 else 1.0
     if edge <= FLOOR:
         return
-    plot.add_vrect(
-        x0=FLOOR, x1=min(edge, 1.0), fillcolor="rgba(138,151,156,0.14)", line_width=0, layer="below",
-        annotation_text="too few non-members", annotation_position="bottom left",
-        annotation_font_size=11,
+    right = min(edge, 1.0)
+    plot.add_vrect(x0=FLOOR, x1=right, fillcolor="rgba(138,151,156,0.12)", line_width=0, layer="below")
+    plot.add_annotation(  # a logarithmic axis takes the exponent
+        x=math.log10(math.sqrt(FLOOR * right)), y=0.97, yref="paper", text="too few non-members to tell",
+        showarrow=False, font_size=12,
     )  # fmt: skip
 
 

@@ -133,7 +133,7 @@ def proof_and_roc(
         plot.add_scatter(
             x=grid, y=trade_off(grid, claim.epsilons, claim.standard), mode="lines",
             name=f"proven: at most (ε = {claim.epsilon:.3g})", line={"color": palette.BLUE, "width": 3},
-            fill="tozeroy", fillcolor="rgba(0,114,178,0.10)",
+            fill="tozeroy", fillcolor="rgba(0,114,178,0.07)",
             hovertemplate="at %{x:.2%} false alarms at most %{y:.2%}<extra>proven</extra>",
         )  # fmt: skip
     add_diagonal(plot)

@@ -8,6 +8,7 @@ stale) and stops the page where there is nothing to show.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import streamlit as st
@@ -55,9 +56,11 @@ def finished_runs(workspace: engine.Workspace, *, key: str) -> list[Any]:
     return [run for run in runs if run.state == "done"]
 
 
-def choose(workspace: engine.Workspace, *, key: str, group: str) -> tuple[Any, list[Any]]:
-    """Return the chosen run and its findings of one group, or stop the page."""
-    run = finished(workspace, key=key)
+def choose(workspace: engine.Workspace, *, key: str, group: str, place: Any = None) -> tuple[Any, list[Any]]:
+    """Return the chosen run and its findings of one group, or stop the page; `place` is where the picker stands."""
+    finished_runs(workspace, key=key)
+    with place if place is not None else nullcontext():
+        run = pick_run(workspace, current_corpus(workspace), key=f"{key}.run")
     findings = [finding for finding in workspace.findings(run.id) if finding.group == group]
     job = running_job(workspace, kind="examine", run_id=run.id)
     if job is not None:

@@ -64,11 +64,18 @@ def sentence(counts: pd.DataFrame, units: pd.DataFrame, noun: str) -> str:
     more = [row for row in attacks.itertuples() if _above(row.flagged, row.expected, len(attacks))]
     text = f"**{count_of(len(units), noun, plural)}** flagged by something"
     text += " (the riskiest 500 are kept). " if len(units) >= 500 else ". "
+    for row in usable[usable["attack"].isin(list(TEXT_FLAGS)) & (usable["flagged"] > 0)].itertuples():
+        text += f"{count_of(int(row.flagged), noun, plural)}: {TEXT_FLAGS[str(row.attack)]}"
+        text += f" (by chance about {row.expected:,.0f}). " if row.expected == row.expected else ". "
+    if attacks.empty:
+        return (
+            text + f"No attack could flag a {noun}: it needs 99 records kept aside, and an attack that is not greyed."
+        )
     if more:
         extra = max(row.flagged - row.expected for row in more)
         text += f"{count_of(len(more), 'attack')} of {len(attacks)} flag more than chance does, the clearest about "
         return text + f"{extra:,.0f} more."
-    return text + "No attack flags more than chance does: take each line as a candidate, not as a finding."
+    return text + "No attack flags more than chance does: take each line below as a candidate, not as a finding."
 
 
 def _above(flagged: float, expected: float, looks: int) -> bool:

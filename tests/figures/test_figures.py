@@ -168,6 +168,25 @@ def test_the_sentence_names_the_share_that_was_judged() -> None:
     assert "(70.0 % against all of them)" in first.text
 
 
+@pytest.mark.parametrize(
+    ("baseline", "held", "level"),
+    [
+        (0.0, 0.0, "leak"),  # whole letters were copied, though few of them fall into a cut of the holdout's size
+        (0.10, 0.0, "unsure"),  # real records repeat the training part as often: stock phrases
+        (0.0, 0.10, "unsure"),  # the holdout, which nobody used, is repeated as often
+    ],
+)
+def test_copies_are_also_judged_by_what_real_records_repeat(baseline: float, held: float, level: str) -> None:
+    rows = [
+        finding("verbatim_8gram", "train", 0.10, 0.04), finding("verbatim_8gram", "baseline", baseline, 0.03),
+        finding("verbatim_8gram", "holdout", held, 0.03), finding("verbatim_8gram_excess", "holdout", 0.01, 0.03),
+    ]  # fmt: skip
+    sentence = privacy_verdict(rows)[1]
+    assert sentence.level == level
+    assert ("of real records that nobody used only 0.0 %" in sentence.text) is (level == "leak")
+    assert stands_out(rows, "verbatim_8gram") is (level == "leak")
+
+
 def test_uses_are_judged_by_their_worst_finding() -> None:
     marks = {use.use: use for use in use_table(UTILITY)}
     assert len(marks) == len(USES)

@@ -159,6 +159,7 @@ def examine(workspace: engine.Workspace, run_id: str, *, groups: tuple[str, ...]
             holdout=frame[frame["split"] == "holdout"].reset_index(drop=True),
             train_spans=workspace.accepted_spans(run.corpus_id, "train"),
             holdout_spans=workspace.accepted_spans(run.corpus_id, "holdout"),
+            unit=workspace.corpus(run.corpus_id).unit,
             privacy="privacy" in groups,
             utility="utility" in groups,
             seed=1,
