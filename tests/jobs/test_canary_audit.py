@@ -143,10 +143,13 @@ def test_wrong_parameters_say_what_to_do(registered):
     assert parse_values("a=1; b=x y\nc=[1, 2]\n") == {"a": 1, "b": "x y", "c": [1, 2]}
 
 
-def test_the_study_is_offered_and_says_what_it_needs():
-    spec = get_study("canary-audit").spec
-    assert {"generator", "embedder", "spans"} <= set(spec.needs)
-    assert all(field.description for field in spec.parameters.model_fields.values())
+def test_the_study_needs_what_its_method_needs(registered):
+    study = get_study("canary-audit")
+    parameters = study.spec.parameters
+    assert set(study.needs(parameters(method="copying"))) == {"embedder"}
+    assert {"spans", "embedder"} <= set(study.needs(parameters(method="surrogate")))
+    assert {"generator", "train", "embedder"} <= set(study.needs(parameters(method="finetune")))
+    assert all(field.description for field in parameters.model_fields.values())
 
 
 @pytest.mark.slow

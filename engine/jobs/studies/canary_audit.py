@@ -76,14 +76,16 @@ class CanaryAuditStudy:
         "gives a lower bound on its ε, beside what it claims.",
         citation="Steinke, Nasr and Jagielski 2023; Mahloujifar, Melis and Chaudhuri 2024; Meeus et al. 2025",
         parameters=CanaryAuditParameters,
-        needs=("generator", "operators", "embedder", "detector", "spans", "train"),
+        needs=("generator", "operators", "embedder"),
     )
+
+    def needs(self, parameters: BaseModel) -> tuple[str, ...]:
+        """Return what the audited method needs, and what looks for canaries."""
+        return (*get_method(_checked(parameters).method).spec.needs, "embedder")
 
     def run(self, context: StudyContext) -> Iterator[StudyStep]:
         """Yield after the coins are drawn, after each run, and after the coins are opened."""
-        p = context.parameters
-        if not isinstance(p, CanaryAuditParameters):
-            raise InternalError("canary-audit was started with another study's parameters")
+        p = _checked(context.parameters)
         audit = _Audit(context, p)
         total = p.repeats + 2
         state: dict[str, Any] = dict(context.state or {})
@@ -188,6 +190,12 @@ class _Audit:
             self.context.progress(f"{stage}: embedding", start, len(texts))
             parts.append(embedder.embed(texts[start : start + EMBED_AT_ONCE]))
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+def _checked(parameters: BaseModel) -> CanaryAuditParameters:
+    if not isinstance(parameters, CanaryAuditParameters):
+        raise InternalError("canary-audit was started with another study's parameters")
+    return parameters
 
 
 def parse_values(text: str) -> dict[str, Any]:
