@@ -33,6 +33,7 @@ PARTS: tuple[tuple[str, str, str], ...] = (
     ("sets of records", "engine.analysis.set_membership", "examine_sets"),
     ("linked details", "engine.analysis.linkage", "examine_linkage"),
     ("guessing attributes", "engine.analysis.attribute_inference", "examine_inference"),
+    ("models trained on the text", "engine.analysis.model_attacks", "examine_model_attacks"),
 )
 
 

@@ -119,7 +119,10 @@ def _teller(prepared: Prepared, stage: str) -> Callable[[int, int], None]:
 
 def _language(prepared: Prepared, effort: Effort, judged: Judged) -> Part:
     """Return the attacks on a language model."""
-    found = language_scores(prepared, effort, judged)
+    from engine.models.small_causal import one_thread
+
+    with one_thread(effort is TINY):
+        found = language_scores(prepared, effort, judged)
     whole = Part()
     for attack in LANGUAGE:
         if attack not in found:

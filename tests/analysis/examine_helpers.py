@@ -80,6 +80,8 @@ def synthetic(texts: Sequence[str], lineage: Sequence[str | None] | None = None)
 
 
 def examine(train: pd.DataFrame, holdout: pd.DataFrame, made: pd.DataFrame, **options: Any) -> ExamineOutput:
+    """Examine without training models on the text, which takes a minute: `test_model_attacks` does."""
+    options.setdefault("model_attacks", False)
     return examine_run(ExamineInput(made, train, holdout, spans_of(train), spans_of(holdout), seed=3, **options))
 
 

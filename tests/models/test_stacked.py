@@ -12,6 +12,13 @@ from engine.errors import InternalError
 from engine.models import small_causal as lm
 from engine.models.stacked import Shape, Stack, Training, schedule, train
 
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    with lm.one_thread():
+        yield
+
+
 SHAPE = Shape(40, width=16, layers=1, heads=2, context=12)
 QUICK = Training(epochs=3, batch=4, rate=1e-2)
 

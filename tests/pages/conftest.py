@@ -162,6 +162,7 @@ def examine(workspace: engine.Workspace, run_id: str, *, groups: tuple[str, ...]
             unit=workspace.corpus(run.corpus_id).unit,
             privacy="privacy" in groups,
             utility="utility" in groups,
+            model_attacks=False,  # they take a minute
             seed=1,
         )
     )
