@@ -87,8 +87,8 @@ _IDENTIFIERS = (
 _COPIES = (
     ("verbatim_8gram", "{ours} of the synthetic records repeat eight words in a row from {size} training records, "
      "{theirs} from as many records that nobody used"),
-    ("near_copies_08", "{ours} of the synthetic records nearly repeat one of {size} training records, {theirs} one of as "
-     "many records that nobody used"),
+    ("near_copies_08", "{ours} of the synthetic records nearly repeat one of {size} training records, {theirs} one of "
+     "as many records that nobody used"),
 )  # fmt: skip
 COPIES = tuple(name for name, _ in _COPIES)
 _CLOSENESS = (
@@ -96,8 +96,8 @@ _CLOSENESS = (
      "nearest of as many that nobody used {theirs}"),
 )  # fmt: skip
 _CANARIES = (
-    ("canary_echo", "{ours} of the canaries planted among the records used stand in the text word for word, {theirs} of "
-     "those that nobody used"),
+    ("canary_echo", "{ours} of the canaries planted among the records used stand in the text word for word, {theirs} "
+     "of those that nobody used"),
 )  # fmt: skip
 _PRIVACY = (("Real identifiers", _IDENTIFIERS), ("Copied text", _COPIES), ("Closeness", _CLOSENESS))
 
