@@ -17,7 +17,8 @@ from engine.analysis.make import finding, missing
 from engine.analysis.part import Part
 from engine.analysis.prepare import Prepared
 from engine.attacks.base import Side
-from engine.attacks.verbatim import WINDOW, copied_spans, copies_anything, index_windows
+from engine.attacks.verbatim import WINDOW, WindowIndex, copied_spans, copies_anything, index_windows
+from engine.attacks.words import WordTable
 
 NAME = "verbatim_8gram"
 
@@ -27,7 +28,7 @@ def examine_copies(prepared: Prepared) -> Part:
     part = Part()
     synthetic, groups = prepared.synthetic, prepared.synthetic_groups()
     prepared.report("word-for-word copies", 0, 3)
-    small = copies_anything(synthetic.words, index_windows(equal_size(prepared).words))
+    small = copies_anything(synthetic.words, _indexed(prepared, equal_size(prepared).words))
     train = _copied(prepared, prepared.train, "train", part)
     part.findings.append(
         finding(NAME, "train", intervals.share(train, groups), words=WINDOW, reference_records=len(prepared.train),
@@ -52,10 +53,15 @@ def examine_copies(prepared: Prepared) -> Part:
     return part
 
 
+def _indexed(prepared: Prepared, words: WordTable) -> WindowIndex:
+    """Return the windows of a reference; a block of them is a point at which the examination can be stopped."""
+    return index_windows(words, report=lambda done, total: prepared.check())
+
+
 def _baseline_finding(prepared: Prepared) -> Finding:
     """Return how often real records that nobody used repeat the training part."""
     real = prepared.holdout
-    hits = copies_anything(real.words, index_windows(prepared.train.words))
+    hits = copies_anything(real.words, _indexed(prepared, prepared.train.words))
     groups = real.units if prepared.grouped else None
     return finding(NAME, "baseline", intervals.share(hits, groups), words=WINDOW,
                    what="holdout records in the place of the synthetic ones, against the training part")  # fmt: skip
@@ -64,7 +70,7 @@ def _baseline_finding(prepared: Prepared) -> Finding:
 def _copied(prepared: Prepared, reference: Side, name: Reference, part: Part) -> NDArray[np.bool_]:
     """Return which synthetic records copy from `reference`, and add the passages to `part`."""
     synthetic = prepared.synthetic
-    spans = copied_spans(synthetic, reference, index_windows(reference.words))
+    spans = copied_spans(synthetic, reference, _indexed(prepared, reference.words))
     row_of = {record: row for row, record in enumerate(synthetic.record_ids)}
     rows = spans["record_id"].map(row_of).to_numpy(np.int64)
     copied = np.zeros(len(synthetic), bool)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from engine.attacks import detected, entities, nearest, verbatim
+from engine.attacks import detected, entities, longest_run, near_copies, nearest, verbatim
 from engine.attacks.base import Attack, Scores, Side
 
 ATTACKS: tuple[Attack, ...] = (
@@ -13,6 +13,8 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("elp", "Private entities that leaked", ("spans",), entities.score_entities),
     Attack("pii_rate", "Identifiers a detector finds", ("detections",), detected.score),
     Attack("verbatim_8gram", "Records with an eight-word copy", (), verbatim.score),
+    Attack("near_copies_05", "Records close to a copy", (), near_copies.score),
+    Attack("longest_run", "Longest run of shared words", (), longest_run.score),
     Attack("nearest_similarity", "Closeness to the nearest record", ("embeddings",), nearest.score),
 )
 

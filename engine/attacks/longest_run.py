@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.attacks.base import Scores, Side
 from engine.attacks.window_join import Report, quiet
 from engine.attacks.words import WordTable
 
@@ -99,3 +100,8 @@ def common_run(first: NDArray[np.int32], second: NDArray[np.int32]) -> tuple[int
             size = int(row[j])
             best = (size, i + 1 - size, j - size)
     return best
+
+
+def score(synthetic: Side, reference: Side) -> Scores:
+    """Score each synthetic record with the words of its longest run that stands in one reference record."""
+    return Scores(longest_runs(synthetic.words, reference.words).astype(np.float64), "record")
