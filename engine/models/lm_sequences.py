@@ -178,21 +178,8 @@ class Exercises:
         return self._answer("cross", document, texts=[h for h in halves if h])
 
     def _from_control_code(self, document: Document) -> Sequence_:
-        values: dict[str, list[str]] = {}
-        for span in document.spans:
-            surface = document.text[int(span["start"]) : int(span["end"])]
-            values.setdefault(str(span["label"]), []).append(clean(" ".join(surface.split())))
-        if not values:
-            for label, pattern in (
-                ("DATE", _DATE),
-                ("AGE", _AGE),
-                ("PERSON", _PERSON),
-                ("ORGANISATION", _ORGANISATION),
-            ):
-                found = [m.group() for m in pattern.finditer(document.text)]
-                if found:
-                    values[label] = found
-        code = "\n".join(f"{label}: {', '.join(dict.fromkeys(found))}" for label, found in sorted(values.items()))
+        values = control_values(document)
+        code = "\n".join(f"{label}: {', '.join(found)}" for label, found in sorted(values.items()))
         return self._answer("from_control_code", document, code=code or "NONE")
 
     def _from_examples(self, document: Document) -> Sequence_:
@@ -205,6 +192,21 @@ class Exercises:
         label = document.label if right else self.rng.choice([x for x in self.labels if x != document.label])
         prompt = build_prompt("judge", Fields(domain=document.domain, label=clean(label), texts=[clean(document.text)]))
         return Sequence_(prompt, (YES if right else NO) + EOS)
+
+
+def control_values(document: Document) -> dict[str, list[str]]:
+    """Return a document's identifying values by type, each once: its spans, or date-, age- and name-like strings."""
+    values: dict[str, list[str]] = {}
+    for span in document.spans:
+        surface = document.text[int(span["start"]) : int(span["end"])]
+        values.setdefault(str(span["label"]), []).append(clean(" ".join(surface.split())))
+    if not values:
+        patterns = (("DATE", _DATE), ("AGE", _AGE), ("PERSON", _PERSON), ("ORGANISATION", _ORGANISATION))
+        for label, pattern in patterns:
+            found = [m.group() for m in pattern.finditer(document.text)]
+            if found:
+                values[label] = found
+    return {label: list(dict.fromkeys(found)) for label, found in values.items()}
 
 
 def _words(text: str) -> list[str]:

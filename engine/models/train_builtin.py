@@ -1,8 +1,8 @@
 """Train the built-in language model: `python -m engine.models.train_builtin prepare|train|evaluate|samples`.
 
 `prepare` writes vocabulary and shards, `train` runs for a number of minutes (and resumes), `evaluate` writes
-held-out bits per byte beside a 3-gram model of the same text, `samples` writes the first ten drawn a kind.
-Reads public and project-made text only.
+evaluation.json (held-out bits per byte beside a 3-gram model of the same text, operator accuracy) and samples.json,
+`samples` writes the first ten drawn a kind alone. Reads public and project-made text only.
 """
 
 from __future__ import annotations
@@ -21,18 +21,38 @@ from engine.models.builtin import lm_folder
 
 KINDS = ("narrative", "clinic letter", "support ticket", "court decision", "abstract", "textbook", "novel")
 SAMPLE_DOMAINS = {"narrative": "clinical", "clinic letter": "clinical", "support ticket": "reviews",
-                  "court decision": "legal", "abstract": "generic", "novel": "generic"}  # fmt: skip
+                  "court decision": "legal", "abstract": "generic",
+                  "textbook": "generic", "novel": "generic"}  # fmt: skip
 _HELD_OUT = 300  # documents a kind
 _CONTEXT = 510  # tokens of a document that are scored
 
 
-def evaluate(work: Path, folder: Path) -> dict[str, Any]:
-    """Return and write held-out bits per UTF-8 byte a kind, of the model and of a 3-gram model."""
+def evaluate(work: Path, folder: Path, data: Path, count: int = 60) -> dict[str, Any]:
+    """Return and write the evaluation of a model folder: bits per byte a kind and operator accuracy; and its samples.
+
+    Args:
+        work: folder with held-out texts and the training shards the 3-gram model reads.
+        folder: of the model; evaluation.json and samples.json go there.
+        data: folder that holds lm/.
+        count: outputs an operator measure and kind.
+    """
     from engine.models.builtin_lm import BuiltinGenerator
+    from engine.models.embedder import load_embedder
+    from engine.models.lm_held_out import held_out_kinds
+    from engine.models.lm_operators import measure_operators
+
+    model = BuiltinGenerator(folder)
+    result = {**_bits(work, model), "operators": measure_operators(model, load_embedder(), held_out_kinds(data), count)}
+    (folder / "evaluation.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    samples(folder)
+    return result
+
+
+def _bits(work: Path, model: Any) -> dict[str, Any]:
+    """Return held-out bits per UTF-8 byte a kind, of the model and of a 3-gram model."""
     from engine.models.ngram_baseline import KneserNey
 
     held = json.loads((work / "held_out.json").read_text(encoding="utf-8"))
-    model = BuiltinGenerator(folder)
     encode = model.tokenizer.encode_batch
     baseline = KneserNey(_training_documents(work), model.net.config.vocab_size, 1)
     rows: dict[str, Any] = {}
@@ -52,13 +72,11 @@ def evaluate(work: Path, folder: Path) -> dict[str, Any]:
             "bits_per_byte": round(neural / size, 4),
             "bits_per_byte_3gram": round(grams / size, 4),
         }
-    result = {
+    return {
         "measure": "bits per UTF-8 byte of held-out documents, end token included, first 510 tokens of each",
         "baseline": "3-gram, interpolated Kneser-Ney, on the plain and operator outputs of the same training shards",
         "kinds": rows,
     }
-    (folder / "evaluation.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    return result
 
 
 def _shorten(text: str, model: Any) -> str:
@@ -134,6 +152,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--minutes", type=float, default=120.0)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--outputs", type=int, default=60, help="evaluate: outputs a measure and kind")
     parser.add_argument("--seed", type=int, default=0)
     return parser
 
@@ -146,7 +165,7 @@ def main() -> int:
     elif options.step == "train":
         result = _train(options)
     elif options.step == "evaluate":
-        result = evaluate(options.work, options.out)
+        result = evaluate(options.work, options.out, options.data, options.outputs)
     else:
         result = samples(options.out)
     sys.stdout.write(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
