@@ -163,7 +163,7 @@ def train(
     steps = np.array([len(plan) for plan in plans])
     optimiser = _Adam(stack, steps, training)
     none = np.zeros(0, np.int64)
-    spent, seen = np.zeros(len(stack)), np.zeros(len(stack))
+    spent, seen = (torch.zeros(len(stack), device=stack.device) for _ in range(2))
     last = steps - steps // training.epochs
     for step in range(int(steps.max())):
         report(step, int(steps.max()))
@@ -176,10 +176,10 @@ def train(
         tokens = (targets != IGNORED).flatten(1).sum(1)
         (total / tokens.clamp(min=1)).sum().backward()
         optimiser.step(step)
-        counted = (step >= last) & (step < steps)
-        spent += np.where(counted, total.detach().cpu().numpy(), 0.0)
-        seen += np.where(counted, tokens.cpu().numpy(), 0)
-    found: NDArray[np.float64] = spent / np.maximum(seen, 1)
+        counted = torch.from_numpy((step >= last) & (step < steps)).to(stack.device)
+        spent += total.detach() * counted
+        seen += tokens * counted
+    found: NDArray[np.float64] = (spent / seen.clamp(min=1)).double().cpu().numpy()
     if not np.isfinite(found).all():
         raise InternalError("training together: a model's loss is not finite")
     return found
