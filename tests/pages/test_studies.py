@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import engine
 from engine.figures.studies import figures
@@ -61,6 +62,22 @@ def test_the_table_has_a_row_a_measure_and_a_column_a_variant():
     assert found.loc["Planted identifiers", "Baseline"] == "40% [40%, 50%]"
     assert found.loc["Perplexity", "All"] == "0.00 [0.00, 0.10]"
     assert found.loc["Planted identifiers", "Reference"] == ""
+
+
+def test_the_papers_tables_are_named_by_what_they_hold():
+    def page():
+        from pages._ui import study_table
+        from tests.figures.test_study_control import made
+
+        study_table.draw({name: frame for name, frame in made().items() if len(frame)}, "hand")
+
+    app = AppTest.from_function(page).run(timeout=60)
+    assert not app.exception
+    labels = [box.label for box in app.expander]
+    assert "Table 1: direct identifiers, known" in labels
+    assert "Table 4: perplexity and MAUVE" in labels
+    first = next(f.value for f in app.dataframe if "rouge_l" in f.value)
+    assert first["pipp"].tolist()[0] == "30.00 ± 0.00"
 
 
 @pytest.mark.parametrize("state", ["done", "cancelled"])
