@@ -17,6 +17,7 @@ from engine.jobs.studies import finetune_measures as measures
 from engine.jobs.studies import gradient_audit as audit
 from engine.jobs.studies.base import TABLE_NAME, parse
 from engine.jobs.studies.finetune_measures import Canaries, Known
+from engine.jobs.studies.finetune_quality import _drawn
 from engine.methods.base import Context, Facts
 from engine.models.operators_builtin import BuiltinOperators
 from tests.models.small_lm import small_generator
@@ -126,7 +127,7 @@ def test_every_variant_is_trained_scored_and_audited_and_a_stopped_study_goes_on
     study, told = get_study("finetune-perplexity"), []
     watched = dataclasses.replace(context, progress=lambda stage, done, total: told.append(stage))
     steps = list(study.run(watched))
-    names = ["untuned", "finetune, adapters", "finetune, every weight", "dp-finetune, ε = 2"]
+    names = ["untuned", "finetune (adapters)", "finetune (every weight)", "dp-finetune (ε = 2)"]
     assert [step.stage for step in steps] == names
     tables = steps[-1].tables
     assert all(TABLE_NAME.fullmatch(name) for name in tables)
@@ -153,6 +154,15 @@ def test_every_variant_is_trained_scored_and_audited_and_a_stopped_study_goes_on
     again = rest[-1].tables["summary"]
     plain = tables["summary"]["variant"] != names[3]  # noise is drawn anew
     pd.testing.assert_frame_equal(again[plain.to_numpy()], tables["summary"][plain])
+
+
+def test_scored_records_are_drawn_from_all_of_them():
+    records = pd.DataFrame({"text": [str(i) for i in range(500)]})
+    drawn = [int(text) for text in _drawn(records, 50, 1)["text"]]
+    assert len(set(drawn)) == 50
+    assert max(drawn) > 400
+    assert drawn == [int(text) for text in _drawn(records, 50, 1)["text"]]
+    assert len(_drawn(records, 500, 1)) == 500
 
 
 def test_without_canaries_and_audits_only_perplexity_is_left(context):

@@ -33,7 +33,7 @@ from engine.methods.base import Facts
 from engine.methods.dp_finetune_claim import DpFinetuneParameters, guarantee_of, training_of
 
 UNTUNED = "untuned"
-PLAIN = {"lora": "finetune, adapters", "full": "finetune, every weight"}
+PLAIN = {"lora": "finetune (adapters)", "full": "finetune (every weight)"}
 _PARTS = ("holdout", "train", "canaries")
 
 
@@ -122,8 +122,8 @@ class _Bench:
             else context.run.facts
         )
         self.parts = {
-            "holdout": _documents(context.holdout.head(p.holdout)),
-            "train": _documents(run.records.head(p.train)),
+            "holdout": _documents(_drawn(context.holdout, p.holdout, run.seed)),
+            "train": _documents(_drawn(run.records, p.train, run.seed)),
             "canaries": [Document(text) for text in self.canaries.texts],
         }
         self.untuned: dict[str, list[list[float]]] = {}
@@ -254,12 +254,17 @@ class _Bench:
 
 
 def _noisy(epsilon: float) -> str:
-    return f"dp-finetune, ε = {epsilon:g}"
+    return f"dp-finetune (ε = {epsilon:g})"
 
 
 def _documents(records: pd.DataFrame) -> list[Document]:
     labels = [str(label) if isinstance(label, str) else None for label in records["label"]]
     return [Document(str(text), label) for text, label in zip(records["text"], labels, strict=True)]
+
+
+def _drawn(records: pd.DataFrame, most: int, seed: int) -> pd.DataFrame:
+    """Return so many records drawn by the seed: a file's first ones may be of one year or one source."""
+    return records if len(records) <= most else records.sample(most, random_state=seed % 2**31)
 
 
 def _planted(records: pd.DataFrame, canaries: Canaries) -> pd.DataFrame:
