@@ -163,7 +163,10 @@ def record_spans(connection: Connection, corpus_id: str, position: int) -> pd.Da
 
 
 def accepted_spans(connection: Connection, corpus_id: str, split: str | None = None) -> pd.DataFrame:
-    """Return the accepted spans of a corpus, or of one part, with the columns of `ACCEPTED_COLUMNS`."""
+    """Return the accepted spans of a corpus, or of one part, with the columns of `ACCEPTED_COLUMNS`.
+
+    Labels are ours, whatever the file called them (`ORG`, `DATETIME`).
+    """
     query = (
         select(
             record_index.c.record_id,
@@ -181,4 +184,8 @@ def accepted_spans(connection: Connection, corpus_id: str, split: str | None = N
     )
     if split is not None:
         query = query.where(record_index.c.split == split)
-    return pd.DataFrame([tuple(r) for r in connection.execute(query)], columns=ACCEPTED_COLUMNS)
+    rows = [
+        (record, start, end, canonical_label(label), kind)
+        for record, start, end, label, kind in connection.execute(query)
+    ]
+    return pd.DataFrame(rows, columns=ACCEPTED_COLUMNS)

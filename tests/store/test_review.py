@@ -1,7 +1,7 @@
 """Queue, spans, decisions, undo, values."""
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from engine.errors import NotFoundError, UserError
 from engine.store import schema
@@ -33,6 +33,12 @@ def test_gold_spans_count_as_accepted_before_any_detection(store, corpus):
     counts = store.span_counts(corpus.id)
     assert counts["by_label"] == {"DATE": 40, "PERSON": 40}
     assert (counts["accepted"], counts["undecided"], counts["records_with_spans"]) == (80, 80, 40)
+
+
+def test_accepted_spans_bear_our_labels_whatever_the_file_called_them(store, corpus):
+    with store.db.write() as connection:
+        connection.execute(update(schema.spans).where(schema.spans.c.label == "DATE").values(label="DATETIME"))
+    assert set(store.accepted_spans(corpus.id)["label"]) == {"DATE", "PERSON"}
 
 
 def test_accepted_spans_of_one_part_stay_in_it(store, corpus):
