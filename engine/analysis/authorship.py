@@ -3,16 +3,22 @@
 Both judge a person by what other people's text is like. That text is the shipped public one and the private records of
 both parts, the person's own left out: which part a person is in plays no role, so a person nobody used gets the same
 chances as one who was, and the attacker is a strong one, who knows text of the same kind.
+
+Long texts score differently from short ones, and where seeds are drawn record by record, people with many records are
+members more often. So scores are standardised among people with about as many words (`levelled`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.analysis.membership import RELEASED, membership_part
 from engine.analysis.part import Part
-from engine.analysis.people import People, asked, public_texts
+from engine.analysis.people import People, asked, levelled, public_texts
 from engine.analysis.prepare import Prepared
 from engine.analysis.samples import sample, sample_units
 from engine.attacks.base import Side
@@ -22,42 +28,98 @@ from engine.attacks.word_probe import REACHES, probe, rarity
 from engine.pii.function_words import FUNCTION_WORDS
 
 PEOPLE = 20_000  # a side, word probe
+RELEASED_WORDS = (1_000, 5_000)  # synthetic records probed, fewest and most, within
+PAIRS = 400_000_000  # private records x synthetic records
 STYLED = 6_000  # a side, style
 RELEASED_STYLES = 1_000  # synthetic records compared in style, and as many impostors
 LETTERS = 20_000  # characters of a record
 BACKGROUND = "shipped public texts and the private records of both parts, a person's own left out"
+_PROBES = "word probes"
 
 
 def examine_words(prepared: Prepared) -> Part:
     """Return the word probe: do the words of a person stand together in the release? A person's best record counts."""
-    stage, title = "a person's words", "Words of a person (word probe)"
-    prepared.report(stage, 0, 2)
-    train, holdout, note = asked(prepared, PEOPLE, "word probe")
-    if not len(holdout):
-        return _without_holdout(prepared, "word_probe", title, train)
-    sides = (prepared.train, prepared.holdout, prepared.synthetic, public_texts(prepared))
-    ours, theirs, made, public = (present(table) for table in grams([side.words for side in sides], 1))
-    holds = sum(np.bincount(table.indices, minlength=table.shape[1]) for table in (ours, theirs, public))
-    texts = len(prepared.train) + len(prepared.holdout) + public.shape[0]
-    scores = []
-    for table, who in ((ours, train), (theirs, holdout)):
-        records = table[who.records]
-        shares = rarity(records, who.codes, np.asarray(holds, np.float64), texts)
-        values = probe(records, made, shares, lambda done, total: prepared.report(stage, done, total))
-        scores.append(highest(values, who.codes, len(who)))
+    title = "Words of a person (word probe)"
+    prepared.report("a person's words", 0, 2)
+    if not len(prepared.holdout):
+        return _without_holdout(prepared, "word_probe", title)
+    found = record_probes(prepared)
+    best = [highest(values, who.codes, len(who)) for values, who in zip(found.values, found.people, strict=True)]
+    scores = _levelled(prepared, best, found.people, by_records=True)
     return membership_part(
         prepared, "word_probe", title, RELEASED, scores[0], scores[1],
-        train_rows=train.rows, holdout_rows=holdout.rows, note=note, background=BACKGROUND, reaches=REACHES,
+        train_rows=found.people[0].rows, holdout_rows=found.people[1].rows, note=found.note,
+        background=BACKGROUND, reaches=REACHES, synthetic_records=found.released,
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Probes:
+    """The word probe of each record of the people asked about, members and non-members.
+
+    Args:
+        people: who. values: float, one a record of `people[...].records`, levelled by length, higher = more
+            member-like. note: who the members are. released: synthetic records probed.
+    """
+
+    people: tuple[People, People]
+    values: tuple[NDArray[np.float64], NDArray[np.float64]]
+    note: str
+    released: int
+
+
+def record_probes(prepared: Prepared) -> Probes:
+    """Return the word probe of records; made once."""
+    known = prepared.kept.get(_PROBES)
+    if isinstance(known, Probes):
+        return known
+    train, holdout, note = asked(prepared, PEOPLE, "word probe")
+    private = len(prepared.train) + len(prepared.holdout)
+    most = int(np.clip(PAIRS // max(1, private), *RELEASED_WORDS))
+    made = prepared.synthetic.take(sample(prepared.synthetic.record_ids, most, prepared.seed, "word probe"))
+    sides = (prepared.train, prepared.holdout, made, public_texts(prepared))
+    ours, theirs, released, public = (present(table) for table in grams([side.words for side in sides], 1))
+    holds = sum(np.bincount(table.indices, minlength=table.shape[1]) for table in (ours, theirs, public))
+    values, sizes = [], []
+    for table, who in ((ours, train), (theirs, holdout)):
+        records = table[who.records]
+        shares = rarity(records, who.codes, np.asarray(holds, np.float64), private + public.shape[0])
+        values.append(probe(records, released, shares, lambda done, n: prepared.report("a person's words", done, n)))
+        sizes.append(np.diff(records.indptr))
+    both = levelled(np.concatenate(values), np.concatenate(sizes).astype(np.float64))
+    pair = (both[: len(values[0])], both[len(values[0]) :])
+    found = prepared.kept[_PROBES] = Probes((train, holdout), pair, note, len(made))
+    return found
+
+
+def _levelled(
+    prepared: Prepared,
+    scores: Sequence[NDArray[np.float64]],
+    people: tuple[People, People],
+    by_records: bool = False,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the scores of people, members and non-members, standardised among people with about as many words.
+
+    Or, `by_records`, as many records first (a highest score grows with their number), words among equals.
+    """
+    sizes = [
+        np.bincount(who.codes, weights=side.words.counts[who.records], minlength=len(who))
+        for side, who in zip((prepared.train, prepared.holdout), people, strict=True)
+    ]
+    size = np.concatenate(sizes)
+    if by_records:
+        size = size / (1.0 + size.max(initial=0.0)) + np.concatenate([np.bincount(who.codes) for who in people])
+    both = levelled(np.concatenate(scores), np.asarray(size, np.float64))
+    return both[: len(scores[0])], both[len(scores[0]) :]
 
 
 def examine_style(prepared: Prepared) -> Part:
     """Return the stylometric attack: is the release written like a person, more than others are?"""
     stage, title = "a person's style", "Style of a person (stylometric)"
     prepared.report(stage, 0, 2)
+    if not len(prepared.holdout):
+        return _without_holdout(prepared, "stylometric", title)
     train, holdout, note = asked(prepared, STYLED, "style")
-    if not len(holdout):
-        return _without_holdout(prepared, "stylometric", title, train)
     rows = sample(prepared.synthetic.record_ids, RELEASED_STYLES, prepared.seed, "style")
     made = prepared.synthetic.take(rows)
     numbers = {word: number for number, word in enumerate(prepared.vocabulary.words())}
@@ -67,10 +129,11 @@ def examine_style(prepared: Prepared) -> Part:
         _people(side, who, columns, prepared)
         for side, who in ((prepared.train, train), (prepared.holdout, holdout))
     ]  # fmt: skip
-    scores = [
+    raw = [
         style_scores(style, released, impostors, lambda done, total: prepared.report(stage, done, total))
         for style in both
     ]
+    scores = _levelled(prepared, raw, (train, holdout))
     return membership_part(
         prepared, "stylometric", title, RELEASED, scores[0], scores[1],
         train_rows=train.rows, holdout_rows=holdout.rows, note=note,
@@ -78,10 +141,10 @@ def examine_style(prepared: Prepared) -> Part:
     )  # fmt: skip
 
 
-def _without_holdout(prepared: Prepared, attack: str, title: str, train: People) -> Part:
+def _without_holdout(prepared: Prepared, attack: str, title: str) -> Part:
     none = np.empty(0, np.int64)
     return membership_part(
-        prepared, attack, title, RELEASED, np.zeros(len(train)), np.empty(0), train_rows=train.rows, holdout_rows=none
+        prepared, attack, title, RELEASED, np.empty(0), np.empty(0), train_rows=none, holdout_rows=none
     )
 
 

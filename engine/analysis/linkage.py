@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from engine.analysis import intervals
 from engine.analysis.findings import Finding, Reference
+from engine.analysis.intervals import Interval
 from engine.analysis.leaks import NO_HOLDOUT, NO_SPANS
 from engine.analysis.make import finding, missing
 from engine.analysis.membership import RELEASED, membership_part
@@ -42,19 +43,20 @@ class _World:
     """Units of both parts by number, training first; which are asked about; what each detail is.
 
     Args:
-        row: int (units,), a row of each unit in its own part. of_record: record id -> number of its unit.
-        train: bool, which are training units.
-        asked: bool, which training units count as members, and all holdout units.
+        rows: positions in the training and in the holdout part of the records asked about; `asked` their units. One
+            record stands for each unit; where seeds are drawn record by record, people with many records are members
+            more often, so there each seed and each holdout record counts.
+        of_record: record id -> number of its unit. train: bool, which are training units.
     """
 
     index: EntityIndex
     quasi: NDArray[np.bool_]
     bits: list[int]
     units: list[str]
-    row: NDArray[np.int64]
+    rows: tuple[NDArray[np.int64], NDArray[np.int64]]
+    asked: tuple[NDArray[np.int64], NDArray[np.int64]]
     of_record: dict[str, int]
     train: NDArray[np.bool_]
-    asked: NDArray[np.bool_]
     members: str
 
 
@@ -93,25 +95,35 @@ def _world(prepared: Prepared) -> _World:
     index = details(prepared)
     sides = (prepared.train, prepared.holdout)
     units: list[str] = []
-    rows: list[int] = []
+    codes, firsts = [], []
     for side in sides:
-        codes, distinct = pd.factorize(side.units)
+        own, distinct = pd.factorize(side.units)
         first = np.full(len(distinct), len(side))
-        np.minimum.at(first, codes, np.arange(len(side)))
+        np.minimum.at(first, own, np.arange(len(side)))
+        firsts.append(first.astype(np.int64))
+        codes.append(own + len(units))
         units += [str(unit) for unit in distinct]
-        rows += first.tolist()
-    train = np.arange(len(units)) < len(set(prepared.train.units))
     used = seeds(prepared)
-    asked = np.ones(len(units), bool)
+    rows = (firsts[0], firsts[1])
     if used is not None:
-        chosen = set(prepared.train.units[used])
-        asked = np.array([not mine or unit in chosen for unit, mine in zip(units, train, strict=True)])
+        rows = (np.flatnonzero(used), np.arange(len(prepared.holdout)))
+    of_record = {
+        str(record): int(unit)
+        for side, own in zip(sides, codes, strict=True)
+        for record, unit in zip(side.record_ids, own, strict=True)
+    }
     number = {unit: place for place, unit in enumerate(units)}
-    quasi = np.array([not entity.direct for entity in index.entities], bool)
-    bits = unit_bits([number[unit] for unit in entity.units] for entity in index.entities)
-    of_record = {str(r): number[str(u)] for side in sides for r, u in zip(side.record_ids, side.units, strict=True)}
-    members = ALL if used is None else SEEDS
-    return _World(index, quasi, bits, units, np.array(rows, np.int64), of_record, train, asked, members)
+    return _World(
+        index,
+        np.array([not entity.direct for entity in index.entities], bool),
+        unit_bits([number[unit] for unit in entity.units] for entity in index.entities),
+        units,
+        rows,
+        (codes[0][rows[0]], codes[1][rows[1]]),
+        of_record,
+        np.arange(len(units)) < len(firsts[0]),
+        ALL if used is None else SEEDS,
+    )
 
 
 def _standing(side: Side, world: _World) -> list[set[int]]:
@@ -135,22 +147,25 @@ def _hit(world: _World, links: Sequence[Link]) -> NDArray[np.bool_]:
     return hit
 
 
+def _share(world: _World, links: Sequence[Link], side: int) -> Interval:
+    """Return which share of the people asked about on one side (0 training, 1 holdout) links point to."""
+    asked = world.asked[side]
+    return intervals.share(_hit(world, links)[asked], asked.tolist())
+
+
 def _shares(name: str, world: _World, links: Sequence[Link], in_real: Sequence[Link], texts: int) -> list[Finding]:
     """Return the triple of a share of units."""
-    ours, real = _hit(world, links), _hit(world, in_real)
     settings = {"sizes": "2 and 3 details", "most_details_a_text": MOST_DETAILS, "members": world.members}
     return [
-        finding(name, "train", intervals.share(ours[world.train & world.asked]), **settings),
-        finding(name, "holdout", intervals.share(ours[~world.train]), **settings),
-        finding(name, "baseline", intervals.share(real[world.train & world.asked]), what=REAL, texts=texts, **settings),
+        finding(name, "train", _share(world, links, 0), **settings),
+        finding(name, "holdout", _share(world, links, 1), **settings),
+        finding(name, "baseline", _share(world, in_real, 0), what=REAL, texts=texts, **settings),
     ]
 
 
 def _excess(world: _World, links: Sequence[Link]) -> Finding:
-    hit = _hit(world, links)
-    sides = (world.train & world.asked, ~world.train)
-    one, two = (intervals.share(hit[side]) for side in sides)
-    return finding("linkage_excess", "holdout", intervals.difference_independent(one, two), members=world.members)
+    apart = intervals.difference_independent(_share(world, links, 0), _share(world, links, 1))
+    return finding("linkage_excess", "holdout", apart, members=world.members)
 
 
 def _groups(made: Side) -> list[list[int]]:
@@ -184,12 +199,14 @@ def _table(
 ) -> pd.DataFrame:
     """Return a row a combination and text: ids, entity numbers and labels, never text; members first."""
     rows = []
+    asked = set(world.asked[0].tolist())
     for link, texts in [(link, [link.text]) for link in links] + [(link, [*groups[link.text]]) for link in several]:
         held = [world.index.entities[detail] for detail in link.details]
         record = next(place[0] for place in held[0].places if world.of_record[place[0]] == link.unit)
         rows.append((
             made.record_ids[texts[0]], len(texts), record, world.units[link.unit],
-            "train" if world.train[link.unit] else "holdout", bool(world.asked[link.unit]), len(link.details),
+            "train" if world.train[link.unit] else "holdout",
+            link.unit in asked or not world.train[link.unit], len(link.details),
             "+".join(str(detail) for detail in link.details), " + ".join(entity.label for entity in held),
         ))  # fmt: skip
     columns = ["record_id", "records", "source_record_id", "unit", "reference", "asked", "size", "details", "labels"]
@@ -203,10 +220,9 @@ def _membership(prepared: Prepared, world: _World, links: Sequence[Link]) -> Par
     scores = np.zeros(len(world.units))
     for (_, unit), count in Counter((link.text, link.unit) for link in links).items():
         scores[unit] = max(scores[unit], count)
-    ours, theirs = world.train & world.asked, ~world.train
     return membership_part(
-        prepared, _ATTACK, "Linked details of a person", RELEASED, scores[ours], scores[theirs],
-        train_rows=world.row[ours], holdout_rows=world.row[theirs], note=world.members,
+        prepared, _ATTACK, "Linked details of a person", RELEASED, scores[world.asked[0]], scores[world.asked[1]],
+        train_rows=world.rows[0], holdout_rows=world.rows[1], note=world.members,
     )  # fmt: skip
 
 

@@ -42,7 +42,8 @@ PEOPLE: tuple[Measure, ...] = (
         "share of private units whose 2 or 3 details, together held by no other unit, stand in one synthetic record",
         LOWER, "privacy", "share",
         "How often details that are common one by one, but together point to one person, are released together.",
-        "Only accepted quasi-identifying spans count; details that meet by chance count too: compare with the holdout.",
+        "Only accepted quasi-identifying spans count, and where seeds are known the seeds and holdout records; details "
+        "that meet by chance count too: compare with the holdout.",
         _LINKAGE,
     ),
     Measure(

@@ -19,6 +19,7 @@ from engine.attacks.words import WordTable, cut
 
 SEEDS = "members: the records the synthetic ones were made from"
 ALL = "members: all training records (the method names no seeds)"
+WINDOW = (15, 101)  # items of about the same size that one is compared with, fewest and most
 _PUBLIC = "shipped public texts"
 _DETAILS = "details of both parts"
 
@@ -80,6 +81,27 @@ def asked(prepared: Prepared, most: int, purpose: str, least: int = 1) -> tuple[
     train = people_of(prepared.train, prepared.seed, most, purpose, used, least)
     holdout = people_of(prepared.holdout, prepared.seed, most, purpose, None, least)
     return train, holdout, ALL if used is None else SEEDS
+
+
+def levelled(scores: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scores standardised among items of about the same size: less the median, over the scaled deviation.
+
+    Args:
+        scores: float (n,), members and non-members together, so that neither side is favoured.
+        sizes: float (n,), such as words. Each item is compared with a window of the next smaller and larger ones.
+    """
+    n = len(scores)
+    window = int(np.clip(n // 5, *WINDOW))
+    mixed = np.random.default_rng(n).permutation(n)  # equal sizes: members and non-members in one window
+    order = mixed[np.argsort(sizes[mixed], kind="stable")]
+    rising = pd.Series(scores[order])
+    level = rising.rolling(window, center=True, min_periods=1).median()
+    away = rising - level
+    spread = 1.4826 * away.abs().rolling(window, center=True, min_periods=1).median()
+    least = max(0.1 * 1.4826 * float(away.abs().median()), 1e-9) if n else 1e-9
+    made = np.empty(n)
+    made[order] = away / np.maximum(spread, least)
+    return made
 
 
 def public_texts(prepared: Prepared) -> Side:
