@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.errors import UserError
 from engine.models.builtin import lm_folder
 
 KINDS = ("narrative", "clinic letter", "support ticket", "court decision", "abstract", "textbook", "novel")
@@ -52,6 +53,8 @@ def _bits(work: Path, model: Any) -> dict[str, Any]:
     """Return held-out bits per UTF-8 byte a kind, of the model and of a 3-gram model."""
     from engine.models.ngram_baseline import KneserNey
 
+    if not (work / "held_out.json").is_file():
+        raise UserError("--work: the folder holds no held_out.json and shards; run the step prepare with it first")
     held = json.loads((work / "held_out.json").read_text(encoding="utf-8"))
     encode = model.tokenizer.encode_batch
     baseline = KneserNey(_training_documents(work), model.net.config.vocab_size, 1)

@@ -8,6 +8,7 @@ import random
 import numpy as np
 import pytest
 
+from engine.errors import UserError
 from engine.models.builtin import lm_folder
 from engine.models.builtin_lm import load_builtin_generator
 from engine.models.contracts import Generation
@@ -147,6 +148,13 @@ def test_the_label_classifier_is_better_than_chance_on_real_text(letters):
     read = test.label_reader(letters)
     right = [d.label == said for d, said in zip(letters.real, read([d.text for d in letters.real]), strict=True)]
     assert sum(right) / len(right) > 1.0 / len(letters.labels)
+
+
+def test_the_command_names_the_step_that_is_missing(tmp_path):
+    from engine.models.train_builtin import evaluate
+
+    with pytest.raises(UserError, match="prepare"):
+        evaluate(tmp_path, lm_folder(), tmp_path)
 
 
 def test_every_measure_is_recorded_with_counts_and_its_interval():
