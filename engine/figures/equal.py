@@ -9,6 +9,7 @@ from numbers import Real
 import plotly.graph_objects as go
 
 MARGIN = 0.05
+LINE = 21  # height of a line of the legend
 
 
 def equal_axes(plots: Sequence[go.Figure]) -> None:
@@ -41,10 +42,18 @@ def equal_axes(plots: Sequence[go.Figure]) -> None:
 
 
 def equal_heights(plots: Iterable[go.Figure]) -> None:
-    """Set the largest height on all plots."""
+    """Set the largest height on all plots; on plots of numbers, give all legends the same room above."""
     known = [plot for plot in plots if plot.layout.height]
+    if not known:
+        return
+    height = max(plot.layout.height for plot in known)
+    lines = max(sum(trace.showlegend is not False and bool(trace.name) for trace in plot.data) for plot in known)
     for plot in known:
-        plot.update_layout(height=max(other.layout.height for other in known))
+        plot.update_layout(height=height)
+    if len(known) > 1 and not any(_names(plot, "y") for plot in known):
+        room = {"l": 84, "r": 16, "t": 16 + LINE * lines, "b": 72, "autoexpand": False}
+        for plot in known:
+            plot.update_layout(height=height + LINE * (lines - 2), margin=room)
 
 
 def _values(plot: go.Figure, letter: str) -> list[object]:

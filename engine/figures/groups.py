@@ -34,7 +34,7 @@ def by_group(cells: pd.DataFrame, attack: str) -> Figure:
         )  # fmt: skip
     plot.add_vline(x=CHANCE, line={"color": palette.GREY, "dash": "dot"})
     height = 110 + 42 * max(2, len(known))
-    styled(plot, x="Area under the ROC curve, with 95 % interval; chance is 0.5", y="", height=height)
+    styled(plot, x="Area under the ROC curve, with 95 % interval<br>(chance is 0.5)", y="", height=height)
     plot.update_layout(showlegend=False)
     plot.update_yaxes(autorange="reversed", type="category")
     factor = wider(len(known))

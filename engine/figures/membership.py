@@ -33,7 +33,7 @@ def add_diagonal(plot: go.Figure) -> None:
     )  # fmt: skip
 
 
-def add_roc(plot: go.Figure, points: pd.DataFrame, title: str, number: int, *, of_proof: bool = False) -> None:
+def add_roc(plot: go.Figure, points: pd.DataFrame, title: str, number: int) -> None:
     """Draw one attack's curve with its band; the place in the list decides colour and dash."""
     colour, dash = COLOURS[number % MOST], DASHES[number % MOST]
     x = np.maximum(points["fpr"].to_numpy(float), FLOOR)
@@ -46,7 +46,7 @@ def add_roc(plot: go.Figure, points: pd.DataFrame, title: str, number: int, *, o
         )  # fmt: skip
     plot.add_scatter(
         x=x, y=np.maximum(points["tpr"].to_numpy(float), FLOOR / 10), mode="lines",
-        name=f"attack: {title}" if of_proof else title,
+        name=title,
         line={"color": colour, "dash": dash, "width": 2.5, "shape": "hv"},
         hovertemplate="at %{x:.2%} false alarms %{y:.2%} found<extra>" + title + "</extra>",
     )  # fmt: skip
@@ -120,7 +120,9 @@ def areas(attacks: pd.DataFrame) -> Figure:
         drawn += len(blind)
         _dots(plot, list(blind["title"]), blind, "blind baseline", palette.BLUE, "diamond")
     plot.add_vline(x=CHANCE, line={"color": palette.GREY, "dash": "dot"})
-    styled(plot, x="Area under the ROC curve, with 95 % interval; chance is 0.5", y="", height=110 + 30 * max(3, drawn))
+    styled(
+        plot, x="Area under the ROC curve, with 95 % interval<br>(chance is 0.5)", y="", height=110 + 30 * max(3, drawn)
+    )
     plot.update_yaxes(autorange="reversed", type="category")
     seen = sum(look.level == "leak" for look in looks)
     judged = sum(look.level != "unknown" for look in looks)

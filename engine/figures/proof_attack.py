@@ -29,6 +29,7 @@ from engine.figures.lbf import KINDS, Drawn, epsilon_delta
 from engine.figures.membership import CAVEAT, FLOOR, add_diagonal, add_roc, log_log, too_few
 
 GRID = 120
+SMALL = 1e-3  # where axes of ε begin
 ADJACENCY = {"zero-out": "there or left out", "replace-one": "one text or another in its place"}
 LEVEL = 0.95
 
@@ -52,20 +53,23 @@ class Claim:
 
     @property
     def curve(self) -> Curve:
-        """The claim as an ε–δ curve."""
-        return Curve(
-            np.asarray(self.epsilons, float), np.asarray(self.strict, float), np.asarray(self.standard, float),
-            "the whole released text",
-        )  # fmt: skip
+        """The claim as an ε–δ curve; δ at 0 bounds it at the small ε where a logarithmic axis begins."""
+        columns = [np.asarray(values, float) for values in (self.epsilons, self.strict, self.standard)]
+        first = columns[0] <= 0.0
+        if first.any():
+            columns = [np.append([SMALL if place == 0 else values[first][-1]], values[~first])
+                       for place, values in enumerate(columns)]  # fmt: skip
+        return Curve(columns[0], columns[1], columns[2], "the whole released text")
 
 
 @dataclass(frozen=True)
 class Audited:
-    """An audit's lower bound on ε at δ, and the highest that this audit could have shown."""
+    """An audit's lower bound on ε at δ, the highest that it could have shown, and whether it exceeds the claim."""
 
     epsilon: float
     delta: float
     ceiling: float
+    violated: bool = False
 
 
 def trade_off(fpr: ArrayLike, epsilons: ArrayLike, deltas: ArrayLike) -> Floats:
@@ -138,7 +142,7 @@ def proof_and_roc(
         )  # fmt: skip
     add_diagonal(plot)
     for number, name in enumerate(names):
-        add_roc(plot, roc[roc["attack"] == name], str(titles.get(name, name)), number, of_proof=claim is not None)
+        add_roc(plot, roc[roc["attack"] == name], str(titles.get(name, name)), number)
     log_log(plot, height=420)
     too_few(plot, attacks)
     takeaway = _said(roc, attacks, claim, [str(titles.get(name, name)) for name in names])
@@ -184,6 +188,22 @@ def attack_curve(points: pd.DataFrame, observed: str = "one record's attack scor
     return Drawn(Curve(epsilons, curves[0], curves[0], observed), "attack", low=curves[1], high=curves[2])
 
 
+def shown_curve(points: pd.DataFrame) -> Drawn | None:
+    """Return the part of `attack_curve` that shows something, its lower end above 0; None where nothing is shown.
+
+    Beyond it the estimate rests on a handful of records and would seem to pass any claim.
+    """
+    drawn = attack_curve(points)
+    if drawn.low is None or drawn.high is None:
+        return None
+    sure = drawn.low > 0.0
+    if not sure.any():
+        return None
+    curve = drawn.curve
+    part = Curve(curve.epsilon[sure], curve.delta[sure], curve.delta_standard[sure], curve.observed)
+    return Drawn(part, "attack", low=drawn.low[sure], high=drawn.high[sure])
+
+
 def _hockey(fpr: ArrayLike, tpr: ArrayLike, epsilons: Floats) -> Floats:
     alpha, power = np.asarray(fpr, float)[None, :], np.asarray(tpr, float)[None, :]
     factor = np.exp(epsilons)[:, None]
@@ -193,7 +213,7 @@ def _hockey(fpr: ArrayLike, tpr: ArrayLike, epsilons: Floats) -> Floats:
 
 
 def proof_and_curves(
-    curves: Mapping[str, Drawn], missing: Sequence[str] = (), audited: Audited | None = None
+    curves: Mapping[str, Drawn], missing: Sequence[str] = (), audited: Audited | None = None, *, quiet: bool = False
 ) -> Figure:
     """Return what is claimed, audited, drawn directly, synthetic, null and attacked as ε–δ on one chart.
 
@@ -201,26 +221,39 @@ def proof_and_curves(
         curves: name → curve; standard δ throughout, since curves are compared.
         missing: what there is no study of, in words, for the takeaway.
         audited: drawn as a mark: every true curve passes above it.
+        quiet: an attack was measured and shows nothing at any ε.
     """
     figure = epsilon_delta(curves)
-    for trace in figure.plot.data:
+    plot = figure.plot
+    for trace in plot.data:
         if trace.fill == "tonexty":
-            trace.fillcolor = trace.fillcolor.replace("0.18", "0.14")
-    said = figure.takeaway if curves else "There is no curve to draw yet."
+            trace.fillcolor = trace.fillcolor.replace("0.18", "0.10")
+    said = "There is no curve to draw yet."
+    if curves:
+        said = figure.takeaway.replace("δ at ε = ln 1.2 is ", "At ε = ln 1.2, where odds move by a fifth, δ is: ")
     if audited is not None:
-        said += f" {_audit(figure.plot, audited)}"
+        said += f" {_audit(plot, audited)}"
+    if quiet:
+        said += " The clearest attack shows nothing above ε = 0."
     if missing:
         said += f" Not measured: {listed(missing)}."
     observers = list(dict.fromkeys(drawn.curve.observed for drawn in curves.values()))
     extra = ""
     if len(observers) > 1:
-        extra = " The curves are of attackers who see different things: each name says what; only equal ones compare."
+        extra = " The curves are of attackers who see different things; only those who see the same compare."
+    styled(plot, x=f"ε (nats) of an attacker who sees<br>{' / '.join(observers)}", y="standard δ", height=440)
     largest = max((float(d.curve.epsilon[np.isfinite(d.curve.epsilon)].max(initial=0.0)) for d in curves.values()),
                   default=1.0)  # fmt: skip
-    figure.plot.update_xaxes(title="ε (nats)", range=[-3, math.ceil(math.log10(max(largest, 1.0)) * 10) / 10])
-    figure.plot.update_yaxes(title="standard δ")
-    styled(figure.plot, x="ε (nats)", y="standard δ", height=420)
-    return Figure(figure.plot, said, f"{figure.caveat}{extra}", f"Curves of δ over ε. {said}")
+    plot.update_xaxes(range=[-3, math.ceil(math.log10(max(largest, 1.0)) * 10) / 10], dtick=1)
+    plot.update_yaxes(range=[_bottom(curves), 0.1], dtick=1)
+    return Figure(plot, said, f"{figure.caveat}{extra}", f"Curves of δ over ε. {said}")
+
+
+def _bottom(curves: Mapping[str, Drawn]) -> float:
+    """Return the exponent where the axis of δ ends: below what is measured and every claimed δ, not far below."""
+    lowest = [float(d.curve.delta_standard[d.curve.delta_standard > 0].min(initial=1.0)) for d in curves.values()
+              if d.kind != "claimed"]  # fmt: skip
+    return float(max(-8, math.floor(math.log10(min([1e-5, *lowest])))))
 
 
 def _audit(plot: go.Figure, audited: Audited) -> str:

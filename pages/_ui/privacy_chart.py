@@ -47,11 +47,18 @@ def titles(sides: Sequence[Examined]) -> dict[str, str]:
     return found
 
 
+def kept(chosen: list[str] | None, known: list[str], default: list[str]) -> list[str]:
+    """Return what was chosen before as far as it is known; the default at first and where nothing of it is left."""
+    if chosen is None:
+        return default
+    still = [name for name in chosen if name in known]
+    return still if still or not chosen else default
+
+
 def pick(sides: Sequence[Examined], *, key: str, first: int = FIRST) -> list[str]:
     """Draw the choice of attacks; return their ids."""
     known = titles(sides)
-    chosen = [name for name in st.session_state.get(key, list(known)[:first]) if name in known]
-    st.session_state[key] = chosen
+    st.session_state[key] = kept(st.session_state.get(key), list(known), list(known)[:first])
     picked: list[str] = st.multiselect(
         "Attacks drawn", list(known), key=key, max_selections=MOST, format_func=lambda name: known[name],
         persist_state="session", help="The clearest first.",
@@ -74,15 +81,14 @@ def _curves(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
     from engine.figures.proof_attack import proof_and_curves
 
     found = [curves(workspace, side) for side in sides]
-    audits = [privacy_studies.audited(workspace, side.run) for side in sides]
-    known = list(dict.fromkeys(name for drawn, _ in found for name in drawn))
+    audits = [side.audit for side in sides]
+    known = list(dict.fromkeys(name for drawn, _, _ in found for name in drawn))
     if known:
-        chosen = [n for n in st.session_state.get("privacy.curves.shown", known) if n in known]
-        st.session_state["privacy.curves.shown"] = chosen
+        st.session_state["privacy.curves.shown"] = kept(st.session_state.get("privacy.curves.shown"), known, known)
         shown = st.multiselect("Curves drawn", known, key="privacy.curves.shown", persist_state="session")
         figures = [
-            proof_and_curves({name: drawn[name] for name in shown if name in drawn}, missing, audit)
-            for (drawn, missing), audit in zip(found, audits, strict=True)
+            proof_and_curves({name: drawn[name] for name in shown if name in drawn}, missing, audit, quiet=quiet)
+            for (drawn, missing, quiet), audit in zip(found, audits, strict=True)
         ]
         names = [side.name for side in sides]
         privacy_beside.draw(figures, names, key="privacy.proof.curves", missing=OLD)
@@ -94,21 +100,26 @@ def _curves(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
         privacy_studies.offer(workspace, side.run)
 
 
-def curves(workspace: engine.Workspace, side: Examined) -> tuple[dict[str, Drawn], list[str]]:
-    """Return every ε–δ curve there is for a run, and what is missing, in words."""
+def curves(workspace: engine.Workspace, side: Examined) -> tuple[dict[str, Drawn], list[str], bool]:
+    """Return every ε–δ curve there is for a run, what is missing in words, and whether its attack shows nothing."""
     from engine.figures.lbf import Drawn
-    from engine.figures.proof_attack import attack_curve
+    from engine.figures.proof_attack import shown_curve
 
     drawn: dict[str, Drawn] = {}
     if side.claim is not None:
         drawn["claimed, of the whole text"] = Drawn(side.claim.curve, "claimed")
     studied, missing = privacy_studies.curves(workspace, side.run)
     drawn |= studied
+    quiet = False
     if side.attacks is not None and side.roc is not None:
         best = next(
             (k for k in judge(side.attacks) if k.level != "unknown" and k.observes not in (BLIND, GENERATOR)), None
         )
         if best is not None:
             points = side.roc[side.roc["attack"] == best.attack]
-            drawn["clearest attack of this examination"] = attack_curve(points)
-    return drawn, missing
+            attack = shown_curve(points)
+            if attack is not None:
+                drawn["clearest attack, as far as it shows anything"] = attack
+            else:
+                quiet = True
+    return drawn, missing, quiet

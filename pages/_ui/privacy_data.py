@@ -13,9 +13,10 @@ import pandas as pd
 
 import engine
 from engine.analysis.findings import Finding
+from pages._ui import privacy_studies
 
 if TYPE_CHECKING:
-    from engine.figures.proof_attack import Claim
+    from engine.figures.proof_attack import Audited, Claim
 
 NEW = "blind"  # a finding that examinations have since they carry out membership attacks
 ATTACKS = ["attack", "title", "observes", "auc", "low", "high", "p", "tpr_01", "tpr_01_low", "tpr_01_high", "tpr_001",
@@ -28,7 +29,7 @@ class Examined:
     """One run as the page draws it.
 
     `attacks` and `roc` are None where the examination is older than membership attacks. `claim` is None where nothing
-    is proven, or while its curve is computed (`pending`).
+    is proven, or while its curve is computed (`pending`). `audit` is of the newest canary audit of the method.
     """
 
     run: Any
@@ -38,6 +39,7 @@ class Examined:
     roc: pd.DataFrame | None
     claim: Claim | None
     pending: bool
+    audit: Audited | None
 
 
 def load(workspace: engine.Workspace, runs: Sequence[Any]) -> list[Examined]:
@@ -56,7 +58,10 @@ def _load(workspace: engine.Workspace, run: Any, letter: str) -> Examined:
     if attacks is not None and roc is None:
         roc = pd.DataFrame(columns=ROC)
     claim, pending = _claim(workspace, run)
-    return Examined(run, f"{letter} · {run.title}" if letter else run.title, findings, attacks, roc, claim, pending)
+    audit = privacy_studies.audited(workspace, run)
+    return Examined(
+        run, f"{letter} · {run.title}" if letter else run.title, findings, attacks, roc, claim, pending, audit
+    )
 
 
 def _claim(workspace: engine.Workspace, run: Any) -> tuple[Claim | None, bool]:

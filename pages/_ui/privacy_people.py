@@ -73,8 +73,9 @@ def sentence(counts: pd.DataFrame, units: pd.DataFrame, noun: str) -> str:
         )
     if more:
         extra = max(row.flagged - row.expected for row in more)
-        text += f"{count_of(len(more), 'attack')} of {len(attacks)} flag more than chance does, the clearest about "
-        return text + f"{extra:,.0f} more."
+        verb = "flags" if len(attacks) == 1 else "flag"
+        text += f"{len(more)} of {count_of(len(attacks), 'attack')} {verb} more than chance does, "
+        return text + f"the clearest {extra:,.0f} more."
     return text + "No attack flags more than chance does: take each line below as a candidate, not as a finding."
 
 
@@ -110,6 +111,8 @@ def _ranked(run_id: str, units: pd.DataFrame, titles: Mapping[str, str], noun: s
             "Seen in output": ["" if s is None or s != s else str(s) for s in rows["synthetic"]],
         }
     )
+    if (shown["Most exposed record"] == shown[noun.capitalize()]).all():
+        shown = shown.drop(columns=["Most exposed record", "Records"])
     config: dict[str, Any] = {
         "Flagged by": st.column_config.TextColumn(width="large"),
         "Scores above others": st.column_config.TextColumn(

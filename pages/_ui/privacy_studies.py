@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 AUDIT = "canary-audit"
 PAIRS = "pairs"
 SURPRISAL = "surprisal"
+VIOLATION = "violation"  # verdict of an audit whose bound exceeds the claim
 # study -> what it would add, as words in a sentence; one line on what it does
 WORDS = {
     AUDIT: ("an audited lower bound on ε",
@@ -39,7 +40,7 @@ WORDS = {
 PAIR_CURVES: dict[str, tuple[str, Kind]] = {
     "direct": ("words drawn directly from the records", "direct"),
     "synthetic pooled": ("synthetic text, all runs pooled", "synthetic"),
-    "synthetic matched": ("synthetic text, half of the runs", "single"),
+    "synthetic matched": ("synthetic text, half of the runs", "synthetic"),
     "null": ("null: the same data twice, half of the runs", "null"),
 }
 
@@ -76,7 +77,9 @@ def audited(workspace: engine.Workspace, run: Any) -> Audited | None:
         return None
     chosen = bounds[bounds["decides"].astype(bool)]
     row = (chosen if len(chosen) else bounds).iloc[0]
-    return Audited(float(row["epsilon_lower"]), float(row["delta"]), float(row["ceiling"]))
+    return Audited(
+        float(row["epsilon_lower"]), float(row["delta"]), float(row["ceiling"]), str(row["verdict"]) == VIOLATION
+    )
 
 
 def curves(workspace: engine.Workspace, run: Any) -> tuple[dict[str, Drawn], list[str]]:
@@ -102,6 +105,7 @@ def pair_curves(tables: Mapping[str, pd.DataFrame]) -> dict[str, Drawn]:
         if name in table:
             table = table[table[name] == choose(table[name])]
     drawn: dict[str, Drawn] = {}
+    matched = bool((table["kind"] == "synthetic matched").any())
     for kind, (words, sort) in PAIR_CURVES.items():
         rows = table[table["kind"] == kind].sort_values("epsilon")
         if rows.empty:
@@ -110,6 +114,8 @@ def pair_curves(tables: Mapping[str, pd.DataFrame]) -> dict[str, Drawn]:
         ends = [rows[c].to_numpy(float) for c in ("standard_low", "standard_high")]
         curve = Curve(*columns, str(rows["observed"].iloc[0]))
         known = all(bool((end == end).all()) for end in ends)
+        if kind == "synthetic pooled" and matched:
+            sort = "single"  # the null curve belongs to the half
         drawn[words] = Drawn(curve, sort, *ends) if known else Drawn(curve, sort)
     return drawn
 

@@ -29,6 +29,8 @@ def sentences(side: Examined) -> tuple[Sentence, ...]:
     from engine.figures.proof_attack import violations
 
     passed = violations(side.roc, side.attacks, side.claim)
+    if side.audit is not None and side.audit.violated:
+        passed.append("the canary audit of this method")
     return privacy_verdict(side.findings, side.attacks, side.run.guarantee, passed)
 
 

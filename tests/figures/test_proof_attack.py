@@ -20,6 +20,7 @@ from engine.figures.proof_attack import (
     attack_curve,
     proof_and_curves,
     proof_and_roc,
+    shown_curve,
     trade_off,
     violations,
 )
@@ -79,7 +80,7 @@ def test_the_figure_says_what_is_proven_and_reached() -> None:
     assert figure.takeaway.startswith("Proven: at 1 % false alarms no attack finds more than")
     assert "“Attack 0”, finds" in figure.takeaway
     names = [trace.name for trace in figure.plot.data]
-    assert {"proven: at most (ε = 1)", "chance", "attack: Attack 0"} <= set(names)
+    assert {"proven: at most (ε = 1)", "chance", "Attack 0"} <= set(names)
     assert figure.plot.layout.xaxis.type == figure.plot.layout.yaxis.type == "log"
     broken = proof_and_roc(*frames(2.5), gaussian(1.0))
     assert "passed what is proven" in broken.takeaway
@@ -98,6 +99,11 @@ def test_the_attacks_curve_stays_below_the_claim_it_comes_from_and_its_lower_end
     assert (drawn.high >= exact - 5e-3).all()
     null, _ = frames(0.0, size=2000)
     assert float(attack_curve(null).low.max()) == 0.0  # type: ignore[union-attr]
+    assert shown_curve(null) is None
+    part = shown_curve(found)
+    assert part is not None
+    assert float(part.low.min()) > 0.0  # type: ignore[union-attr]
+    assert len(part.curve) < len(drawn.curve)
 
 
 def test_curves_and_an_audit_on_one_chart() -> None:
