@@ -89,7 +89,7 @@ def copied(rows: pd.DataFrame) -> Figure:
     takeaway += f", {_title(least['method'])} least ({least['value']:.2f})." if len(part) > 1 else "."
     return Figure(
         plot, takeaway,
-        "Court records share much wording with each other, so overlap alone is no leak: compare methods.",
+        "Records of one kind share much wording with each other, so overlap alone is no leak: compare methods.",
         f"Points of overlap for {part['method'].nunique()} methods. {takeaway}",
     )  # fmt: skip
 
