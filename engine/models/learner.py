@@ -263,7 +263,7 @@ class NetLearner:
 def _backward(losses: Tensor) -> None:
     with warnings.catch_warnings():  # tokens need no gradient, which hooks on the first layer remark on
         warnings.simplefilter("ignore", UserWarning)
-        losses.sum().backward()  # type: ignore[no-untyped-call]
+        losses.sum().backward()
 
 
 def _bytes(values: Tensor) -> bytes:

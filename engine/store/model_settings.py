@@ -84,8 +84,8 @@ def downloads(connection: Connection, model: str | None = None) -> list[Download
     found = []
     for row in connection.execute(query):
         detail = json.loads(row.detail)
-        named = (str(detail[key]) for key in ("revision", "host"))
-        found.append(Download(row.subject, *named, row.actor, row.at, str(detail["text"]), row.seq))
+        where = str(detail["revision"]), str(detail["host"])
+        found.append(Download(row.subject, where[0], where[1], row.actor, row.at, str(detail["text"]), row.seq))
     return found
 
 

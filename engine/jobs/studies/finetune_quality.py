@@ -107,20 +107,15 @@ class _Bench:
     """Records, canaries and scored parts, the same for every variant."""
 
     def __init__(self, context: StudyContext, p: FinetunePerplexityParameters) -> None:
-        if context.run.facts is None or context.run.generator is None:
+        run, facts = context.run, context.run.facts
+        if facts is None or run.generator is None:
             raise InternalError("finetune-perplexity was started without facts or a generator")
-        self.context, self.p, run = context, p, context.run
-        self.generator = context.run.generator
+        self.context, self.p = context, p
         self.canaries = measures.canaries(p.canaries, run.seed)
         self.records = _planted(run.records, self.canaries)
         # Under zero-out N counts every canary, in or out.
-        self.facts: Facts = (
-            dataclasses.replace(
-                context.run.facts, records=run.facts.records + p.canaries, units=run.facts.units + p.canaries
-            )
-            if run.facts
-            else context.run.facts
-        )
+        units = facts.units + p.canaries
+        self.facts: Facts = dataclasses.replace(facts, records=facts.records + p.canaries, units=units)
         self.parts = {
             "holdout": _documents(_drawn(context.holdout, p.holdout, run.seed)),
             "train": _documents(_drawn(run.records, p.train, run.seed)),
@@ -137,11 +132,12 @@ class _Bench:
         begun, kinds = time.monotonic(), {title: kind for kind, title in PLAIN.items()}
         noisy = {_noisy(e): e for e in self.p.epsilons}
         tuning = self._tuning(noisy.get(name, 1.0), whole=kinds.get(name) == "full")
-        net = ft.network(dataclasses.replace(self.context.run, generator=self.generator), tuning)
+        net = ft.network(self.context.run, tuning)
         prompts = ft.TunedPrompts(self.context.run.operators, net.bare, pe.resolved(self.p.domain), "")
         rate = self.p.full_rate if kinds.get(name) == "full" else self.p.rate
         learner = ft.learner(net, prompts, tuning, rate=rate, steps=self.p.steps, apart=name in noisy)
-        claim, losses = None, ()
+        claim: dict[str, Any] | None = None
+        losses: tuple[float, ...] = ()
         if name in noisy:
             claim, losses = self._with_noise(name, learner, tuning)
         elif name != UNTUNED:
@@ -166,9 +162,12 @@ class _Bench:
 
     def _tuning(self, epsilon: float, *, whole: bool) -> DpFinetuneParameters:
         p = self.p
-        return DpFinetuneParameters(
-            epsilon=epsilon, steps=p.steps, units_a_step=p.units_a_step, clip=p.clip, rate=p.rate,
-            rank=0 if whole else p.rank, alpha=p.alpha, layers=p.layers, tokens=p.tokens, domain=p.domain,
+        return DpFinetuneParameters.model_validate(
+            {
+                "epsilon": epsilon, "steps": p.steps, "units_a_step": p.units_a_step, "clip": p.clip, "rate": p.rate,
+                "rank": 0 if whole else p.rank, "alpha": p.alpha, "layers": p.layers, "tokens": p.tokens,
+                "domain": p.domain,
+            }
         )  # fmt: skip
 
     def _plainly(self, name: str, learner: Any) -> tuple[float, ...]:
