@@ -45,6 +45,7 @@ if view == "Leaks":
     privacy_nearest.draw(workspace, sides)
 elif view == "Membership":
     privacy_membership.draw(sides)
+    privacy_studies.draw(workspace, run, (privacy_studies.FILTER,))
 elif view in ("Curves", "Canaries and audit"):
     studies = (privacy_studies.PAIRS, privacy_studies.SURPRISAL) if view == "Curves" else (privacy_studies.AUDIT,)
     for column, side in zip(st.columns(len(sides), gap="medium"), sides, strict=True):

@@ -47,7 +47,8 @@ def equal_heights(plots: Iterable[go.Figure]) -> None:
     if not known:
         return
     height = max(plot.layout.height for plot in known)
-    lines = max(sum(trace.showlegend is not False and bool(trace.name) for trace in plot.data) for plot in known)
+    names = max(sum(trace.showlegend is not False and bool(trace.name) for trace in plot.data) for plot in known)
+    lines = math.ceil(0.7 * names)  # two short names share a line
     for plot in known:
         plot.update_layout(height=height)
     if len(known) > 1 and not any(_names(plot, "y") for plot in known):

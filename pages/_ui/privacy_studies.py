@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 AUDIT = "canary-audit"
 PAIRS = "pairs"
 SURPRISAL = "surprisal"
+FILTER = "nll-filter"
+METHODS = {FILTER: ("rpsg", "rpsg-public"), SURPRISAL: ("finetune", "goldfish", "dp-finetune")}  # others take any
 VIOLATION = "violation"  # verdict of an audit whose bound exceeds the claim
 # study -> what it would add, as words in a sentence; one line on what it does
 WORDS = {
@@ -34,6 +36,8 @@ WORDS = {
             "Pair experiment: the method is run with and without some people, and on the same data twice."),
     SURPRISAL: ("how much a tuned model itself remembers",
                 "Surprisal study: models are tuned with and without some records and asked how surprised they are."),
+    FILTER: ("what the likelihood filter changes",
+             "Filter study: RPSG with and without its likelihood filter, and fresh models trained on both outputs."),
 }  # fmt: skip
 
 # kind of a curve in a pair experiment's table -> what it is called here, and how it is drawn
@@ -48,6 +52,11 @@ PAIR_CURVES: dict[str, tuple[str, Kind]] = {
 def known(workspace: engine.Workspace) -> dict[str, Any]:
     """Return the studies this page can use, by id, as far as they exist."""
     return {spec.id: spec for spec in workspace.studies() if spec.id in WORDS}
+
+
+def suits(study: str, run: Any) -> bool:
+    """Return whether a study is about the run's method."""
+    return run.method in METHODS.get(study, (run.method,))
 
 
 def latest(workspace: engine.Workspace, run: Any, study: str) -> Any | None:
@@ -124,7 +133,7 @@ def offer(workspace: engine.Workspace, run: Any, studies: tuple[str, ...] = (AUD
     """Offer to start what is missing; say what runs."""
     there = known(workspace)
     for study in studies:
-        if study not in there or latest(workspace, run, study) is not None:
+        if study not in there or not suits(study, run) or latest(workspace, run, study) is not None:
             continue
         if under_way(workspace, run, study) is not None:
             st.info(f"{plain(there[study].title)}: under way, its first numbers appear here.",
@@ -150,7 +159,7 @@ def draw(workspace: engine.Workspace, run: Any, studies: tuple[str, ...]) -> Non
 
     there = known(workspace)
     for study in studies:
-        found = latest(workspace, run, study) if study in there else None
+        found = latest(workspace, run, study) if study in there and suits(study, run) else None
         if found is None:
             continue
         st.subheader(plain(there[study].title), anchor=False)
