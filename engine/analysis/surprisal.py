@@ -1,0 +1,225 @@
+"""What the surprisal of a tuned model says about who was in: Table 2, CDF, Q-Q, threshold ratios, and its ε–δ curves.
+
+Source: Stomakhin 2025, Framework for Privacy-Preserving Synthesis of Textual Data, section 6 (figures 14 to 16,
+Table 2); the (ε, δ) analysis is what its section 7 leaves to others. Every comparison is made twice: excluded against
+included, and included against other included units (the control), which shows what groups of people differ by anyway.
+A unit scored by one model is a cluster (training × source): its records are never told apart as independent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from engine.analysis import lbf_attack, roc
+from engine.analysis.lbf import Floats
+from engine.errors import UserError
+
+SCORES = ("surprisal", "a token", "against untuned")
+"""Member-like scores: minus S(x); minus S(x) a token; surprisal a token under the untuned model minus the tuned one."""
+GRID = np.concatenate([[math.log(1.01)], np.geomspace(0.02, math.log(100.0), 40), np.log([1.2, 2.0, 10.0])])
+FEW = np.log([1.01, 1.2, 2.0, 5.0, 10.0, 100.0])  # where a threshold is chosen for each ε
+POINTS = 41
+DRAWS = 200
+_GONE = "excluded"
+_SIDES = {"main": ("included", _GONE), "control": ("control a", "control b")}
+
+
+def member_scores(scores: pd.DataFrame, name: str) -> Floats:
+    """Return the member-like score of each row, higher = more likely a member.
+
+    Args:
+        scores: columns surprisal (nats), tokens, reference (nats under the untuned model, NaN where there is none).
+    """
+    tokens = np.maximum(scores["tokens"].to_numpy(float), 1.0)
+    nats, reference = scores["surprisal"].to_numpy(float), scores["reference"].to_numpy(float)
+    return {"surprisal": -nats, "a token": -nats / tokens, "against untuned": (reference - nats) / tokens}[name]
+
+
+def tables_of(scores: pd.DataFrame, seed: int = 0, *, curves: bool = True) -> dict[str, pd.DataFrame]:
+    """Return the study's tables; those of ε–δ curves only where asked for, they take longest.
+
+    Args:
+        scores: one row a model and record: model (int), record_id, unit, side (`included`, `excluded`), half (`a`, `b`
+            for included units, halved at random a model), surprisal, tokens, reference, right.
+    """
+    known = [name for name in SCORES if np.isfinite(member_scores(scores, name)).all()]
+    found = {
+        "models": pd.DataFrame([row for name in known for row in _models(scores, name, seed)]),
+        "cdf": _cdf(scores), "qq": _qq(scores), "ratio": ratio(scores, seed),
+    }  # fmt: skip
+    if curves:
+        judged = [name for name in ("surprisal", "against untuned") if name in known]
+        found["curves"] = pd.concat([_curves(scores, name, seed) for name in judged], ignore_index=True)
+    return found
+
+
+def sides(scores: pd.DataFrame, comparison: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows that count as members and as others: `main`, or `control` where both were in."""
+    inside = scores[scores["side"] == "included"]
+    if comparison == "main":
+        return inside, scores[scores["side"] == _GONE]
+    return inside[inside["half"] == "a"], inside[inside["half"] == "b"]
+
+
+def _models(scores: pd.DataFrame, name: str, seed: int) -> list[dict[str, Any]]:
+    """Return Table 2: a row a model, and one of all models together (model −1)."""
+    rows = []
+    for model in [*sorted(scores["model"].unique()), -1]:
+        part = scores if model == -1 else scores[scores["model"] == model]
+        row: dict[str, Any] = {"model": int(model), "score": name}
+        for comparison, prefix in (("main", ""), ("control", "control_")):
+            members, others = sides(part, comparison)
+            ours, theirs = member_scores(members, name), member_scores(others, name)
+            found = roc.auc(ours, theirs, member_groups=_clusters(members), other_groups=_clusters(others), seed=seed)
+            row |= {
+                f"{prefix}auc": found.value, f"{prefix}low": found.low, f"{prefix}high": found.high,
+                f"{prefix}median_difference": float(np.median(ours) - np.median(theirs)),
+                f"{prefix}members": len(members), f"{prefix}others": len(others),
+            }  # fmt: skip
+        rows.append(row)
+    return rows
+
+
+def _clusters(rows: pd.DataFrame) -> NDArray[np.object_]:
+    return np.array([f"{model}/{unit}" for model, unit in zip(rows["model"], rows["unit"], strict=True)], dtype=object)
+
+
+def _units(rows: pd.DataFrame) -> NDArray[np.object_]:
+    return np.array([str(unit) for unit in rows["unit"]], dtype=object)
+
+
+def _grouped(scores: pd.DataFrame) -> list[tuple[int, str, Floats]]:
+    """Return the surprisals of each model and side, the two control halves among them."""
+    found = []
+    for model, part in scores.groupby("model"):
+        for comparison, names in _SIDES.items():
+            for rows, name in zip(sides(part, comparison), names, strict=True):
+                found.append((int(str(model)), name, np.sort(rows["surprisal"].to_numpy(float))))
+    return found
+
+
+def _cdf(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return, a model and side, the share of records with at most so much surprisal (figure 14)."""
+    at = np.quantile(scores["surprisal"].to_numpy(float), np.linspace(0.0, 1.0, POINTS))
+    parts = [
+        pd.DataFrame(
+            {"model": model, "side": side, "surprisal": at,
+             "share": np.searchsorted(values, at, side="right") / max(1, values.size)}
+        )
+        for model, side, values in _grouped(scores)
+    ]  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
+
+
+def _qq(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return, a model, quantiles of one side against the other (figure 15): included over excluded, and the control."""
+    at = np.linspace(0.02, 0.98, POINTS)
+    held = {(model, side): values for model, side, values in _grouped(scores)}
+    parts = []
+    for model in sorted({model for model, _ in held}):
+        for comparison, (first, second) in _SIDES.items():
+            x, y = held[model, first], held[model, second]
+            if x.size and y.size:
+                parts.append(
+                    pd.DataFrame(
+                        {"model": model, "comparison": comparison, "quantile": at, "first": np.quantile(x, at),
+                         "second": np.quantile(y, at)}
+                    )
+                )  # fmt: skip
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def ratio(scores: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    """Return LR(τ) = Pr[S > τ | excluded] / Pr[S > τ | included] over all models, with bands over clusters (figure 16).
+
+    Thresholds are quantiles up to where ten records of each side are left; beyond, the ratio is noise.
+    """
+    rows = []
+    for comparison in _SIDES:
+        members, others = sides(scores, comparison)
+        x, y = members["surprisal"].to_numpy(float), others["surprisal"].to_numpy(float)
+        if min(x.size, y.size) < 20:
+            continue
+        highest = min(np.sort(side)[-10] for side in (x, y))
+        every = np.concatenate([x, y])
+        cuts = np.unique(np.quantile(every[every < highest], np.linspace(0.0, 1.0, 25)))
+        point = _ratios(x, y, np.ones(x.size), np.ones(y.size), cuts)
+        low, high = _band(members, others, cuts, seed)
+        rows.append(
+            pd.DataFrame({"comparison": comparison, "threshold": cuts, "ratio": point, "low": low, "high": high})
+        )
+    columns = ["comparison", "threshold", "ratio", "low", "high"]
+    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
+
+
+def _ratios(x: Floats, y: Floats, weight_x: Floats, weight_y: Floats, cuts: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        above = [_above(side, weights, cuts) for side, weights in ((y, weight_y), (x, weight_x))]
+        return np.asarray(above[0] / above[1])
+
+
+def _above(side: Floats, weights: Floats, cuts: Floats) -> Floats:
+    """Return the weighted share of scores above each of the rising cuts."""
+    mass = np.bincount(np.searchsorted(cuts, side, side="left"), weights=weights, minlength=cuts.size + 1)
+    return np.asarray(np.cumsum(mass[::-1])[::-1][1:] / weights.sum())
+
+
+def _band(members: pd.DataFrame, others: pd.DataFrame, cuts: Floats, seed: int) -> tuple[Floats, Floats]:
+    """Return the ends of the 95 % percentile band; clusters (training × source) are drawn as wholes."""
+    names = np.concatenate([_clusters(members), _clusters(others)])
+    codes = pd.factorize(names)[0]
+    number, rng = int(codes.max()) + 1, np.random.default_rng(seed)
+    x, y = members["surprisal"].to_numpy(float), others["surprisal"].to_numpy(float)
+    drawn = []
+    for _ in range(DRAWS):
+        times = np.bincount(rng.integers(0, number, number), minlength=number).astype(float)[codes]
+        if times[: x.size].sum() and times[x.size :].sum():
+            drawn.append(_ratios(x, y, times[: x.size], times[x.size :], cuts))
+    table = np.array(drawn)
+    table[~np.isfinite(table)] = np.nan
+    with np.errstate(all="ignore"):
+        low, high = np.nanquantile(table, [0.025, 0.975], axis=0)
+    return low, high
+
+
+def _curves(scores: pd.DataFrame, name: str, seed: int) -> pd.DataFrame:
+    """Return the ε–δ curves of the attack by one score: in bins and by threshold, chosen on half of the clusters."""
+    parts = []
+    for comparison in _SIDES:
+        members, others = sides(scores, comparison)
+        try:
+            halves = lbf_attack.halve(
+                member_scores(members, name), member_scores(others, name), seed,
+                _clusters(members).tolist(), _clusters(others).tolist(),
+            )  # fmt: skip
+        except UserError:
+            continue  # too few clusters to fix an attack on one half and judge it on the other
+        for form, curve in (
+            ("bins", lbf_attack.binned(halves, list(GRID), seed=seed)),
+            ("threshold", lbf_attack.thresholded(halves, FEW.tolist(), seed=seed)),
+        ):
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "score": name, "comparison": comparison, "form": form, "epsilon": curve.curve.epsilon,
+                        "delta": curve.curve.delta, "delta_low": curve.delta_low, "delta_high": curve.delta_high,
+                        "delta_standard": curve.curve.delta_standard, "standard_low": curve.standard_low,
+                        "standard_high": curve.standard_high, "clusters": curve.clusters,
+                        "observed": curve.curve.observed,
+                    }
+                )
+            )  # fmt: skip
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def control_halves(units: Sequence[object], seed: int) -> dict[object, str]:
+    """Return which half each included unit is in for the control, `a` or `b`, by a coin a unit."""
+    names = sorted(set(units), key=repr)
+    order = np.random.default_rng(seed).permutation(len(names))
+    return {names[place]: "a" if rank % 2 == 0 else "b" for rank, place in enumerate(order)}
