@@ -13,6 +13,7 @@ REGISTRY: tuple[tuple[str, str], ...] = (
     ("engine.jobs.studies.filter_presets", "FilterPresetsStudy"),
     ("engine.jobs.studies.control_codes", "ControlCodesStudy"),
     ("engine.jobs.studies.pairs", "PairsStudy"),
+    ("engine.jobs.studies.surprisal", "SurprisalStudy"),
     ("engine.jobs.studies.finetune_quality", "FinetunePerplexityStudy"),
     ("engine.jobs.studies.canary_audit", "CanaryAuditStudy"),
 )
