@@ -1,7 +1,8 @@
-"""Findings from canaries that the corpus itself holds: accepted spans with the label CANARY.
+"""Findings from canaries that the corpus itself holds: a kept column named `canary` with the value planted in a record.
 
-Whoever plants canaries before the import marks them so; the split by chance then decides which are used, and those of
-the holdout show what chance echoes. A corpus without any gets no number here: the study `canary-audit` plants its own.
+Whoever plants canaries before the import keeps that column; the split by chance then decides which are used, and those
+of the holdout show what chance echoes. A corpus without any gets no number here: the study `canary-audit` plants its
+own.
 """
 
 from __future__ import annotations
@@ -17,24 +18,25 @@ from engine.analysis.make import finding, missing
 from engine.analysis.part import Part
 from engine.analysis.prepare import Prepared
 from engine.attacks.base import Side
-from engine.attacks.canary_echo import Echoes, words_between
+from engine.attacks.canary_echo import Echoes
+from engine.attacks.words import cut
 
 STAGE = "planted canaries"
-LABEL = "CANARY"
+COLUMN = "x_canary"
 NONE = (
-    f"no accepted span has the label {LABEL}: run the study “Canary audit”, which plants canaries and looks for them, "
-    f"or give planted values that label in the `spans` column of the file and import it again"
+    "this corpus holds no canary: run the study “Canary audit”, which plants canaries and looks for them, or plant "
+    "some before the import and keep a column named canary with the value planted in each record"
 )
 NONE_HELD = "all canaries lie in the training part"
-COLUMNS = ["record_id", "reference", "start", "end", "whole", "longest_words", "words"]
+COLUMNS = ["record_id", "reference", "whole", "longest_words", "words"]
 
 
 def examine_canaries(prepared: Prepared) -> Part:
     """Return how many planted canaries come back, whole and by half, against train, holdout and real records."""
     prepared.report(STAGE, 0, 3)
     part = Part()
-    train = planted(prepared.train)
-    holdout = planted(prepared.holdout)
+    train = planted(prepared, prepared.train, prepared.given.train)
+    holdout = planted(prepared, prepared.holdout, prepared.given.holdout)
     holdout = holdout[~holdout["secret"].isin(set(train["secret"]))].reset_index(drop=True)
     if train.empty:
         part.findings += [missing("canary_echo", "train", NONE), missing("canary_partial", "train", NONE)]
@@ -59,20 +61,22 @@ def examine_canaries(prepared: Prepared) -> Part:
     return part
 
 
-def planted(side: Side) -> pd.DataFrame:
-    """Return a side's distinct canaries: record_id, start, end, unit, secret (word numbers), words (how many)."""
-    columns = ["record_id", "start", "end", "unit", "secret", "words"]
-    spans = side.spans
-    marked = None if spans is None else spans[spans["label"].astype(str).str.upper() == LABEL]
-    if marked is None or marked.empty:
+def planted(prepared: Prepared, side: Side, records: pd.DataFrame) -> pd.DataFrame:
+    """Return a side's distinct canaries: record_id, unit, secret (word numbers), words (how many).
+
+    A value that does not stand in its own record was not planted there and is left out.
+    """
+    columns = ["record_id", "unit", "secret", "words"]
+    if COLUMN not in records:
         return pd.DataFrame(columns=columns)
-    row_of = {record: row for row, record in enumerate(side.record_ids)}
+    values = [value if isinstance(value, str) else "" for value in records[COLUMN]]
+    wanted = cut(values, prepared.vocabulary)
     rows = []
-    for record, start, end in zip(marked["record_id"], marked["start"], marked["end"], strict=True):
-        row = row_of.get(str(record))
-        secret = () if row is None else tuple(words_between(side.words, row, int(start), int(end)))
-        if row is not None and secret:
-            rows.append((str(record), int(start), int(end), side.units[row], secret, len(secret)))
+    for row in np.flatnonzero(wanted.counts):
+        secret = wanted.of(int(row)).tolist()
+        own = Echoes(side.words.take(np.array([row])), set(secret))
+        if own.longest(secret) == len(secret):
+            rows.append((side.record_ids[row], side.units[row], tuple(secret), len(secret)))
     return pd.DataFrame(rows, columns=columns).drop_duplicates("secret").reset_index(drop=True)
 
 

@@ -3,41 +3,47 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from engine.analysis.canaries import LABEL, examine_canaries
+from engine.analysis.canaries import examine_canaries
 from engine.analysis.examine import ExamineInput
 from engine.analysis.part import Part
 from engine.analysis.prepare import prepare
+from engine.store.service import ServiceStation
 from tests.analysis.examine_helpers import synthetic
+from tests.store.conftest import MAPPING, made_up
 
 WORDS = "amber brass cobalt jade ivory lunar marble opal paper velvet badger falcon".split()
 
 
-def corpus(side: str, canaries: int, plain: int = 20) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return records whose first `canaries` ones hold a secret of eight words, and the secrets' spans."""
+NO_SPANS = pd.DataFrame(columns=["record_id", "start", "end", "label", "identifier_type"])
+
+
+def corpus(side: str, canaries: int, plain: int = 20) -> pd.DataFrame:
+    """Return records whose first `canaries` ones hold a secret of eight words, named in a column of its own."""
     rng = np.random.default_rng([len(side), 3])
-    texts, spans = [], []
+    texts, secrets = [], []
     for i in range(plain):
         text = f"A visit went as planned on day {i} of the stay."
         if i < canaries:
             secret = " ".join(rng.permutation(WORDS)[:8])
-            spans.append((f"{side}{i}", len(text) + 1, len(text) + 1 + len(secret), LABEL, "quasi"))
             text = f"{text} {secret}."
+            secrets.append(secret)
         texts.append(text)
     records = pd.DataFrame({"record_id": [f"{side}{i}" for i in range(plain)], "text": texts, "source_id": None,
                             "label": None})  # fmt: skip
-    return records, pd.DataFrame(spans, columns=["record_id", "start", "end", "label", "identifier_type"])
+    return records.assign(x_canary=secrets + [None] * (plain - canaries)) if canaries else records
 
 
 def examined(made: list[str], train: int = 10, holdout: int = 6, **given: object) -> Part:
-    (records, spans), (held, held_spans) = corpus("t", train), corpus("ho", holdout)
+    records, held = corpus("t", train), corpus("ho", holdout)
     told: list[tuple[str, int, int]] = []
     prepared = prepare(
-        ExamineInput(synthetic(made), records, held, spans, held_spans, **given),  # type: ignore[arg-type]
+        ExamineInput(synthetic(made), records, held, NO_SPANS, NO_SPANS, **given),  # type: ignore[arg-type]
         lambda *step: told.append(step),
     )
     part = examine_canaries(prepared)
@@ -52,8 +58,7 @@ def value(part: Part, name: str, reference: str) -> float:
 
 
 def secret(side: str, number: int) -> str:
-    text = corpus(side, 10)[0]["text"].iloc[number]
-    return text.split("stay. ")[1]
+    return str(corpus(side, 10)["x_canary"].iloc[number])
 
 
 def test_planted_canaries_that_come_back_are_counted_whole_and_by_half() -> None:
@@ -95,3 +100,32 @@ def test_canaries_on_one_side_only_are_said_so() -> None:
     assert math.isnan(held.value)
     assert "training part" in held.settings["why"]
     assert value(part, "canary_echo", "train") == pytest.approx(0.1)
+
+
+def test_a_value_that_its_record_does_not_hold_was_not_planted() -> None:
+    records = corpus("t", 3)
+    records.loc[0, "x_canary"] = "never planted anywhere"
+    prepared = prepare(
+        ExamineInput(synthetic(["never planted anywhere"]), records, corpus("ho", 0), NO_SPANS, NO_SPANS)
+    )
+    part = examine_canaries(prepared)
+    assert value(part, "canary_echo", "train") == 0.0
+    assert len(part.tables["canaries"]) == 2
+
+
+def test_canaries_of_an_imported_file_are_found(tmp_path) -> None:
+    """Letters whose person is a canary: the column survives the import, on both sides of the split."""
+    given = made_up()
+    given["canary"] = [text[s[0]["start"] : s[0]["end"]] for text, s in zip(given["text"], given["spans"], strict=True)]
+    store = ServiceStation(tmp_path / "workspace", actor="tester")
+    try:
+        mapping = replace(MAPPING, keep=("canary",))
+        corpus_id = store.import_table(given, mapping, name="Letters", unit="record", holdout=0.25).id
+        frame = store._frame(corpus_id)
+    finally:
+        store.close()
+    train, holdout = (frame[frame["split"] == side].reset_index(drop=True) for side in ("train", "holdout"))
+    prepared = prepare(ExamineInput(synthetic([train["text"].iloc[0]]), train, holdout, NO_SPANS, NO_SPANS))
+    part = examine_canaries(prepared)
+    assert value(part, "canary_echo", "train") == pytest.approx(1 / 5)  # five people in all letters
+    assert len(part.tables["canaries"]) == 5
