@@ -193,9 +193,11 @@ def _row(
     ceiling: float, source: str, assumption: str = "", *, decides: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     claim = declared.claim_epsilon
-    p_value = math.nan
-    if decides and claim is not None:
-        p_value = bounds.one_run_p_value(canaries, guesses, correct, claim, declared.claim_delta or 0.0)
+    p_value, delta = math.nan, declared.claim_delta or 0.0
+    if claim is not None and name in ("one-run", "one-run split"):
+        p_value = bounds.one_run_p_value(canaries, guesses, correct, claim, delta)
+    elif claim is not None and name == "one-run curve":
+        p_value = bounds.curve_p_value(canaries, guesses, correct, bounds.pure_inverse(claim, delta))
     return {
         "method": declared.method, "bound": name, "title": title, "epsilon_lower": found, "ceiling": ceiling,
         "claim": math.nan if claim is None else claim, "verdict": verdict(found, claim), "decides": decides,
