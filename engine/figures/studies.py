@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 
 def figures(study_id: str, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
     """Return a study's figures with short names; none for a study that has only tables."""
-    from engine.figures import audit, pairs, study_control, study_filter, study_finetune
+    from engine.figures import audit, pairs, study_control, study_filter, study_finetune, surprisal
 
     known: dict[str, Callable[[Mapping[str, pd.DataFrame]], list[tuple[str, Figure]]]] = {
         "filter-presets": study_filter.figures,
         "control-codes": study_control.figures,
         "canary-audit": audit.figures,
         "pairs": pairs.figures,
+        "surprisal": surprisal.figures,
         "finetune-perplexity": study_finetune.figures,
     }
     return known[study_id](tables) if study_id in known else []
