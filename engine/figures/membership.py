@@ -69,7 +69,7 @@ def too_few(plot: go.Figure, attacks: pd.DataFrame) -> None:
     right = min(edge, 1.0)
     plot.add_vrect(x0=FLOOR, x1=right, fillcolor="rgba(138,151,156,0.12)", line_width=0, layer="below")
     plot.add_annotation(  # a logarithmic axis takes the exponent
-        x=math.log10(math.sqrt(FLOOR * right)), y=0.97, yref="paper", text="too few non-members to tell",
+        x=math.log10(math.sqrt(FLOOR * right)), y=0.06, yref="paper", text="too few non-members to tell",
         showarrow=False, font_size=12,
     )  # fmt: skip
 
