@@ -20,8 +20,9 @@ from engine.analysis import intervals
 from engine.analysis.findings import Finding, Reference
 from engine.analysis.leaks import NO_HOLDOUT, NO_SPANS
 from engine.analysis.make import finding, missing
+from engine.analysis.members import ALL, SEEDS
 from engine.analysis.part import Part
-from engine.analysis.people import ALL, SEEDS, details, seeds
+from engine.analysis.people import details, seeds
 from engine.analysis.prepare import Prepared
 from engine.analysis.samples import sample, sample_units
 from engine.attacks.attribute_inference import NEAREST, UNKNOWN, guess, weighted, weights

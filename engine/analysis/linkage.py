@@ -20,9 +20,10 @@ from engine.analysis.findings import Finding, Reference
 from engine.analysis.intervals import Interval
 from engine.analysis.leaks import NO_HOLDOUT, NO_SPANS
 from engine.analysis.make import finding, missing
+from engine.analysis.members import ALL, SEEDS
 from engine.analysis.membership import RELEASED, membership_part
 from engine.analysis.part import Part
-from engine.analysis.people import ALL, SEEDS, details, seeds
+from engine.analysis.people import details, seeds
 from engine.analysis.prepare import Prepared
 from engine.analysis.samples import keyed_order
 from engine.attacks.base import Side

@@ -11,14 +11,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from engine.analysis.members import ALL, SEEDS
 from engine.analysis.prepare import Prepared
 from engine.analysis.samples import keyed_order
 from engine.attacks.base import Side
 from engine.attacks.entities import EntityIndex, index_entities
 from engine.attacks.words import WordTable, cut
 
-SEEDS = "members: the records the synthetic ones were made from"
-ALL = "members: all training records (the method names no seeds)"
 WINDOW = (15, 101)  # items of about the same size that one is compared with, fewest and most
 _PUBLIC = "shipped public texts"
 _DETAILS = "details of both parts"
@@ -80,7 +79,7 @@ def asked(prepared: Prepared, most: int, purpose: str, least: int = 1) -> tuple[
     used = seeds(prepared)
     train = people_of(prepared.train, prepared.seed, most, purpose, used, least)
     holdout = people_of(prepared.holdout, prepared.seed, most, purpose, None, least)
-    return train, holdout, ALL if used is None else SEEDS
+    return train, holdout, f"members: {ALL if used is None else SEEDS}"
 
 
 def levelled(scores: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
