@@ -60,6 +60,8 @@ class Effort:
 
 FULL = Effort(synthetic=800, private=1500, tokens=128, width=64, layers=2, epochs=5, shadows=16, builtin=True)
 TINY = Effort(synthetic=48, private=100, tokens=32, width=32, layers=1, epochs=3, shadows=4, builtin=False)
+CHARACTERS = 600_000  # of synthetic text at most, but at least as many texts as this:
+LEAST_TEXTS = 50
 TOKENS_TOGETHER = 400_000  # tokens an epoch of all shadow models; fewer models where texts are many
 
 
@@ -98,7 +100,9 @@ def effort_for(prepared: Prepared) -> Effort:
 
 def chosen(prepared: Prepared, effort: Effort) -> Judged:
     """Return which records take part, the same for the same seed; whole units where they are drawn."""
-    synthetic = sample(prepared.synthetic.record_ids, effort.synthetic, prepared.seed, "model attacks")
+    mean = sum(len(str(text)) for text in prepared.synthetic.texts) / len(prepared.synthetic)
+    size = min(effort.synthetic, max(LEAST_TEXTS, int(CHARACTERS / max(1.0, mean))))
+    synthetic = sample(prepared.synthetic.record_ids, size, prepared.seed, "model attacks")
     lineage = prepared.synthetic.lineage
     rows = np.arange(len(prepared.train))
     if lineage is not None:
@@ -151,6 +155,7 @@ def _language(prepared: Prepared, effort: Effort, judged: Judged) -> Part:
 
 def _settings(prepared: Prepared, effort: Effort, judged: Judged) -> dict[str, Any]:
     return {
+        "effort": f"kept small: fewer than {TINY_RECORDS} private records" if effort is TINY else "full",
         "model": f"fresh causal transformer, {effort.layers} layers of width {effort.width}, {effort.epochs} epochs",
         "synthetic_records": len(judged.synthetic),
         "synthetic_sampled": len(judged.synthetic) < len(prepared.synthetic),

@@ -2,7 +2,8 @@
 
 A step of all models is one batched product a layer, so small models keep all cores (or a GPU) busy. Gradients do not
 mix: each model has its own start weights, order of records, clipping, rate and optimiser state, all fixed by its own
-seed, so a model comes out the same (up to rounding) whether it is trained alone or beside others.
+seed, so a model comes out the same (up to rounding) whether it is trained alone or beside others. On a processor the
+same call gives the same weights; a GPU may add in another order, so last digits may differ.
 Architecture: pre-norm transformer with rotary positions, tied embeddings (Vaswani et al. 2017; Su et al. 2021;
 Zhang and Sennrich 2019). Optimiser: Adam with decoupled decay (Kingma and Ba 2015; Loshchilov and Hutter 2019).
 

@@ -128,6 +128,15 @@ def test_fewer_shadows_where_texts_are_many():
     assert shadow_count(FULL, 10_000_000) == 4
 
 
+def test_long_texts_are_sampled_to_the_time():
+    prepared = case(train=200, holdout=120, count=90)
+    whole = model_attacks.chosen(prepared, FULL)
+    prepared.synthetic.texts[:] = ["word " * 4000] * 90  # 20,000 characters each
+    cut = model_attacks.chosen(prepared, FULL)
+    assert (len(whole.synthetic), len(cut.synthetic)) == (90, 50)
+    assert set(prepared.train.record_ids[cut.train]) == set(prepared.synthetic.lineage[cut.synthetic])
+
+
 def test_a_small_corpus_takes_little():
     assert model_attacks.effort_for(case()) is model_attacks.TINY
     assert model_attacks.effort_for(case(train=200, holdout=120)) is FULL
