@@ -26,6 +26,7 @@ AUDIT = "canary-audit"
 PAIRS = "pairs"
 SURPRISAL = "surprisal"
 FILTER = "nll-filter"
+SCORES = ("against untuned", "a token", "surprisal")  # of the surprisal study, the sharpest first
 METHODS = {FILTER: ("rpsg", "rpsg-public"), SURPRISAL: ("finetune", "goldfish", "dp-finetune")}  # others take any
 VIOLATION = "violation"  # verdict of an audit whose bound exceeds the claim
 # study -> what it would add, as words in a sentence; one line on what it does
@@ -92,10 +93,13 @@ def audited(workspace: engine.Workspace, run: Any) -> Audited | None:
 
 
 def curves(workspace: engine.Workspace, run: Any) -> tuple[dict[str, Drawn], list[str]]:
-    """Return the ε–δ curves of the newest pair experiment, and what is missing, in words."""
+    """Return the ε–δ curves of the newest pair experiment and surprisal study, and what is missing, in words."""
     there = known(workspace)
     found = latest(workspace, run, PAIRS) if PAIRS in there else None
     drawn = pair_curves(workspace.study_results(found.id)) if found is not None else {}
+    asked = latest(workspace, run, SURPRISAL) if SURPRISAL in there and suits(SURPRISAL, run) else None
+    if asked is not None:
+        drawn |= surprisal_curves(workspace.study_results(asked.id))
     missing = [WORDS[PAIRS][0]] if PAIRS in there and not drawn else []
     if AUDIT in there and audited(workspace, run) is None:
         missing.append(WORDS[AUDIT][0])
@@ -104,9 +108,6 @@ def curves(workspace: engine.Workspace, run: Any) -> tuple[dict[str, Drawn], lis
 
 def pair_curves(tables: Mapping[str, pd.DataFrame]) -> dict[str, Drawn]:
     """Return the curves in a pair experiment's tables: of the shortest n-grams and the most people left out."""
-    from engine.analysis.lbf import Curve
-    from engine.figures.lbf import Drawn
-
     table = tables.get("curves")
     if table is None or table.empty:
         return {}
@@ -119,14 +120,37 @@ def pair_curves(tables: Mapping[str, pd.DataFrame]) -> dict[str, Drawn]:
         rows = table[table["kind"] == kind].sort_values("epsilon")
         if rows.empty:
             continue
-        columns = [rows[c].to_numpy(float) for c in ("epsilon", "delta", "delta_standard")]
-        ends = [rows[c].to_numpy(float) for c in ("standard_low", "standard_high")]
-        curve = Curve(*columns, str(rows["observed"].iloc[0]))
-        known = all(bool((end == end).all()) for end in ends)
         if kind == "synthetic pooled" and matched:
             sort = "single"  # the null curve belongs to the half
-        drawn[words] = Drawn(curve, sort, *ends) if known else Drawn(curve, sort)
+        drawn[words] = _drawn(rows, sort)
     return drawn
+
+
+def surprisal_curves(tables: Mapping[str, pd.DataFrame]) -> dict[str, Drawn]:
+    """Return the curves of an attacker who asks the tuned model itself, and of the control beside them."""
+    table = tables.get("curves")
+    if table is None or table.empty:
+        return {}
+    score = next(name for name in (*SCORES, str(table["score"].iloc[0])) if (table["score"] == name).any())
+    rows = table[(table["score"] == score) & (table["form"] == "bins")].sort_values("epsilon")
+    sides: tuple[tuple[str, str, Kind], ...] = (
+        ("main", "surprisal of the tuned model", "attack"),
+        ("control", "surprisal, control: nobody left out", "single"),
+    )
+    parts = {words: (rows[rows["comparison"] == side], sort) for side, words, sort in sides}
+    return {words: _drawn(part, sort) for words, (part, sort) in parts.items() if len(part)}
+
+
+def _drawn(rows: pd.DataFrame, sort: Kind) -> Drawn:
+    from engine.analysis.lbf import Curve
+    from engine.figures.lbf import Drawn
+
+    columns = [rows[c].to_numpy(float) for c in ("epsilon", "delta", "delta_standard")]
+    low, high = (rows[c].to_numpy(float) for c in ("standard_low", "standard_high"))
+    curve = Curve(columns[0], columns[1], columns[2], str(rows["observed"].iloc[0]))
+    if bool(((low == low) & (high == high)).all()):
+        return Drawn(curve, sort, low, high)
+    return Drawn(curve, sort)
 
 
 def offer(workspace: engine.Workspace, run: Any, studies: tuple[str, ...] = (AUDIT, PAIRS)) -> None:

@@ -224,6 +224,18 @@ def test_pair_curves_are_read_by_kind():
     assert privacy_studies.pair_curves({}) == {}
 
 
+def test_surprisal_curves_are_read_with_their_control():
+    rows = pair_table().query("kind == 'direct'").drop(columns=["kind", "excluded", "set", "n"])
+    table = pd.concat(
+        [rows.assign(score=score, comparison=side, form=form)
+         for score in ("surprisal", "a token") for side in ("main", "control") for form in ("bins", "threshold")]
+    )  # fmt: skip
+    drawn = privacy_studies.surprisal_curves({"curves": table})
+    assert [curve.kind for curve in drawn.values()] == ["attack", "single"]
+    assert all(len(curve.curve) == 30 for curve in drawn.values())
+    assert privacy_studies.surprisal_curves({}) == {}
+
+
 def test_studies_join_the_chart(seeded, visit, found):
     save(seeded, found)
     promise(seeded, seeded.run, 8.0)
