@@ -14,21 +14,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from engine.analysis.classifier_attacks import ATTACKS as CLASSIFIER
+from engine.analysis.classifier_attacks import TITLES, Judged, all_missing, classifier_part
 from engine.analysis.leaks import NO_HOLDOUT
-from engine.analysis.make import missing
-from engine.analysis.measures_membership import MODEL_ATTACKS
 from engine.analysis.membership import TRAINED, membership_part
 from engine.analysis.part import Part
 from engine.analysis.prepare import Prepared
 from engine.analysis.samples import sample, sample_units
-from engine.attacks import classifier_attack
 from engine.attacks import model_membership as scores
 
-TITLES = {name: title for name, title, _, _ in MODEL_ATTACKS}
-CLASSIFIER = ("mia_entropy", "mia_mentropy", "mia_confidence")
 LANGUAGE = tuple(name for name in TITLES if name not in CLASSIFIER)
 SWITCHED_OFF = "attacks on models trained on the synthetic text were switched off"
 TINY_RECORDS = 300  # private records below which everything is kept small
@@ -65,30 +61,20 @@ LEAST_TEXTS = 50
 TOKENS_TOGETHER = 400_000  # tokens an epoch of all shadow models; fewer models where texts are many
 
 
-@dataclass(frozen=True)
-class Judged:
-    """Which records are scored: positions in the training part (members), in the holdout, and in the synthetic text."""
-
-    train: Index
-    holdout: Index
-    synthetic: Index
-    seeds: bool
-
-
 def examine_model_attacks(prepared: Prepared) -> Part:
     """Return eight attacks on a language model and three on a classifier, both trained on the synthetic text."""
     stage = "models trained on the text"
     prepared.report(stage, 0, 1)
     if not prepared.given.model_attacks:
-        return _all_missing(LANGUAGE + CLASSIFIER, SWITCHED_OFF)
+        return all_missing(LANGUAGE + CLASSIFIER, SWITCHED_OFF)
     if not len(prepared.holdout):
-        return _all_missing(LANGUAGE + CLASSIFIER, NO_HOLDOUT)
+        return all_missing(LANGUAGE + CLASSIFIER, NO_HOLDOUT)
     effort = effort_for(prepared)
     judged = chosen(prepared, effort)
     if not len(judged.train):
-        return _all_missing(LANGUAGE + CLASSIFIER, "no record that a synthetic text stems from is in the training part")
+        return all_missing(LANGUAGE + CLASSIFIER, "no record that a synthetic text stems from is in the training part")
     part = _language(prepared, effort, judged)
-    part.add(_classifier(prepared, effort, judged))
+    part.add(classifier_part(prepared, judged, _settings(prepared, effort, judged)))
     prepared.report(stage, 1, 1)
     return part
 
@@ -113,10 +99,6 @@ def chosen(prepared: Prepared, effort: Effort) -> Judged:
     return Judged(train, holdout, synthetic, lineage is not None)
 
 
-def _all_missing(names: tuple[str, ...], why: str) -> Part:
-    return Part([missing(name, "train", why) for attack in names for name in (attack, f"{attack}_tpr01")])
-
-
 def _teller(prepared: Prepared, stage: str) -> Callable[[int, int], None]:
     return lambda done, total: prepared.report(stage, done, total)
 
@@ -130,7 +112,7 @@ def _language(prepared: Prepared, effort: Effort, judged: Judged) -> Part:
     whole = Part()
     for attack in LANGUAGE:
         if attack not in found:
-            whole.add(_all_missing((attack,), "there is one synthetic text only, so no shadow model goes without it"))
+            whole.add(all_missing((attack,), "there is one synthetic text only, so no shadow model goes without it"))
             continue
         values, extra = found[attack]
         held = np.isfinite(values)  # the record in front of ReCaLL is not judged by it
@@ -254,53 +236,3 @@ def _public(prepared: Prepared, effort: Effort, rows: list[NDArray[np.int64]], t
     counts = np.bincount(public, minlength=lm.vocabulary_size()) + 1.0
     chance = np.log(counts / counts.sum())
     return "frequencies of word pieces in made-up letters", np.array([float(chance[row].mean()) for row in rows])
-
-
-def _classifier(prepared: Prepared, effort: Effort, judged: Judged) -> Part:
-    """Return the attacks on a classifier."""
-    prepared.report("classifier on the synthetic text", 0, 2)
-    labels = _labels(prepared.given.synthetic, judged.synthetic)
-    names, counts = np.unique(labels[labels != ""].astype(str), return_counts=True)
-    usable = np.isin(labels.astype(str), names[counts >= classifier_attack.LEAST])
-    if (counts >= classifier_attack.LEAST).sum() < 2:
-        return _all_missing(CLASSIFIER, "the synthetic text has fewer than two labels with two records each")
-    texts = prepared.synthetic.texts[judged.synthetic][usable]
-    classes, predict = classifier_attack.trained(list(texts), list(labels[usable]), prepared.seed)
-    number = {name: i for i, name in enumerate(classes)}
-    sides = []
-    given = prepared.given
-    for frame, texts, rows in (
-        (given.train, prepared.train.texts, judged.train),
-        (given.holdout, prepared.holdout.texts, judged.holdout),
-    ):
-        own = _labels(frame, rows)
-        known = np.array([label in number for label in own], bool)
-        label = np.array([number[name] for name in own[known]], np.int64)
-        chances = predict(list(texts[rows[known]])) if known.any() else np.zeros((0, len(classes)))
-        sides.append((rows[known], label, chances))
-    prepared.report("classifier on the synthetic text", 1, 2)
-    whole = Part()
-    settings = _settings(prepared, effort, judged) | {"classes": len(classes), "classifier_records": int(usable.sum())}
-    settings["model"] = "logistic regression on words and word pairs, hardly penalised"
-    made = {
-        "mia_entropy": [classifier_attack.entropy(chances) for _, _, chances in sides],
-        "mia_mentropy": [classifier_attack.modified_entropy(chances, label) for _, label, chances in sides],
-        "mia_confidence": [classifier_attack.confidence(chances, label) for _, label, chances in sides],
-    }
-    for attack, (ours, theirs) in made.items():
-        whole.add(
-            membership_part(
-                prepared, attack, TITLES[attack], TRAINED, ours, theirs, train_rows=sides[0][0],
-                holdout_rows=sides[1][0], note="Records whose label the synthetic text has.", **settings,
-            )
-        )  # fmt: skip
-    return whole
-
-
-def _labels(frame: pd.DataFrame, rows: Index) -> NDArray[np.object_]:
-    """Return the labels of rows, "" where there is none."""
-    if "label" not in frame:
-        return np.full(len(rows), "", dtype=object)
-    found = np.empty(len(rows), dtype=object)
-    found[:] = [label if isinstance(label, str) else "" for label in frame["label"].to_numpy(object)[rows]]
-    return found
