@@ -28,6 +28,7 @@ SHOWN: tuple[tuple[str, str, Kind], ...] = (
     ("null", "twice on the same records", "null"),
     ("claimed", "claimed, whole output", "claimed"),
 )
+FEW_PEOPLE = 5  # below, an interval over people says nothing
 SCENARIOS = {
     "base": ("original text", palette.GREEN, "square"),
     "synthetic from synthetic": ("synthetic, words known from it", palette.ORANGE, "diamond"),
@@ -87,14 +88,14 @@ def _answer(table: pd.DataFrame, chance: pd.DataFrame) -> str:
     tested = chance[np.isclose(chance["epsilon"].astype(float), READ_AT)]
     if not len(tested):
         return "one training a side gives no null curve, so noise and leakage cannot be told apart."
-    text = (
-        f"δ at ε = ln 1.2 is {probability(at['synthetic matched'])} for synthetic text and {probability(at['null'])} "
-    )
-    text += f"for two runs on the same records; drawing words directly gives {probability(at['direct'])}. "
+    text = f"δ at ε = ln 1.2 is {at['synthetic matched']:.2%} for synthetic text and {at['null']:.2%} for two runs on "
+    text += f"the same records; drawing words directly gives {at['direct']:.2%}. "
     found = tested.iloc[0]
-    number = f"The difference of {found['excess']:.2g} (p = {found['p']:.2g})"
+    number = f"The difference of {100 * found['excess']:.2g} % (p = {found['p']:.2g})"
     if found["verdict"] == "leakage":
-        return f"{text}{number} is more than trainings of one data set differ: that is leakage."
+        beside = "less" if float(found["excess"]) < at["direct"] else "no less"
+        text += f"{number} is more than runs on one data set differ: that is leakage"
+        return f"{text}, {beside} than drawing words directly."
     if found["verdict"] == "too few":
         return f"{text}{number} cannot be judged: run at least three trainings."
     return f"{text}{number} is what chance alone gives: no leakage is seen here."
@@ -180,7 +181,8 @@ def reproduced(table: pd.DataFrame) -> Figure:
         first, second = (float(str(at.loc[of, "share"])) for of in ("from X", "from X without U"))
         low: Any = at.loc["difference", "low"]
         beyond = bool(pd.notna(low)) and float(str(low)) > 0.0
-        verdict = "beyond chance" if beyond else "within chance"
+        few = int(str(size)) < FEW_PEOPLE
+        verdict = "too few people to judge" if few else "beyond chance" if beyond else "within chance"
         said.append(f"|U| = {size}: {first:.2%} with U, {second:.2%} without, {verdict}")
     takeaway = "Of what only U wrote comes back: " + "; ".join(said) + "."
     caveat = f"A run that no other unit of X has can still be common elsewhere. {INTERNAL}"

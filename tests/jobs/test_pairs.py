@@ -150,3 +150,10 @@ def test_settings_are_read(text, found):
 def test_settings_without_a_name_are_refused():
     with pytest.raises(UserError, match="name=value"):
         parsed_settings("quickly")
+
+
+def test_it_needs_what_its_method_needs():
+    study = PairsStudy()
+    assert "spans" in study.needs(study.spec.parameters(method="surrogate"))
+    assert "embedder" in study.needs(study.spec.parameters(method="aug-pe"))
+    assert "spans" not in study.needs(study.spec.parameters(method="finetune"))
