@@ -158,7 +158,7 @@ class Hub:
                     if not _safe(url):
                         raise UserError("the hub leads to an address that is not https; nothing was fetched from there")
                 raise UserError("the hub leads from one address to the next without end; try again later")
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UserError(
                 f"{where} could not be reached ({type(error).__name__}): see that this machine has a network and that "
                 "nothing blocks the way, or bring the model's folder on a disk and import it"
