@@ -34,7 +34,7 @@ class Fragment:
         score: its member-like score. included, excluded: shares of records that were, and were not, in training with
             at least this score. loss: LBF of scores near the fragment's, included against excluded, in nats; above 0
             speaks for membership. low, high: ends of its 95 % band over clusters. posterior: belief in membership that
-            starts at one half, at `loss`; posterior_high at the worse end. answer: in words.
+            starts at one half, at `loss`; posterior_low, posterior_high: at the ends of the band. answer: in words.
     """
 
     score: float
@@ -44,6 +44,7 @@ class Fragment:
     low: float
     high: float
     posterior: float
+    posterior_low: float
     posterior_high: float
     answer: str
 
@@ -84,8 +85,8 @@ def assess(
     low, high = (float(v) for v in np.quantile(drawn, [0.025, 0.975]))
     worse = high if abs(high) >= abs(low) else low
     return Fragment(
-        score, float(np.mean(x >= score)), float(np.mean(y >= score)), loss, low, high, _belief(loss), _belief(high),
-        _answer(loss, low, high, worse),
+        score, float(np.mean(x >= score)), float(np.mean(y >= score)), loss, low, high, _belief(loss), _belief(low),
+        _belief(high), _answer(loss, low, high, worse),
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ def steps_of(parameters, run=None, **changes):
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     scratch = tmp_path_factory.mktemp("s")
-    run = context(40, unit="record")
+    run = context(40, unit="record", seed=0)
     fragments = tuple(run.records["record_id"].iloc[:2])
     steps = steps_of({"excluded": 20, "prefixes": 2, "prefix_words": 3, "fragments": fragments}, run, scratch=scratch)
     return steps, scratch

@@ -238,7 +238,7 @@ def _scored(
     mine, base = ask(generator, "asking"), _untuned(context, world)
     reference = np.full(len(rows), math.nan) if base is None else ask(base, "asking the untuned model").nats
     gone = np.isin(units, excluded)
-    halves = analysis.control_halves(units[~gone].tolist(), context.run.seed + model)
+    halves = analysis.control_halves(units[~gone].tolist(), context.run.seed + model + 1)  # the public model is −1
     columns = [
         model, rows["record_id"].astype(str).to_numpy(), units, np.where(gone, "excluded", "included"),
         [halves.get(unit, "") for unit in units.tolist()], mine.nats, mine.tokens, reference, mine.right,
