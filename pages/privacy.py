@@ -57,9 +57,9 @@ elif view == "People at risk":
     for side in sides:
         if len(sides) > 1:
             st.markdown(f"**{plain(side.name)}**")
-        privacy_people.draw(workspace, side)
+        privacy_people.draw(side)
 elif view == "Groups":
-    privacy_groups.draw(workspace, sides)
+    privacy_groups.draw(sides)
 elif view == "What the numbers mean":
     examined_table.meanings(sides[0].findings)
 else:

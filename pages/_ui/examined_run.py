@@ -60,7 +60,7 @@ def choose(workspace: engine.Workspace, *, key: str, group: str, place: Any = No
     """Return the chosen run and its findings of one group, or stop the page; `place` is where the picker stands."""
     finished_runs(workspace, key=key)
     with place if place is not None else nullcontext():
-        run = pick_run(workspace, current_corpus(workspace), key=f"{key}.run")
+        run: Any = pick_run(workspace, current_corpus(workspace), key=f"{key}.run")
     findings = [finding for finding in workspace.findings(run.id) if finding.group == group]
     job = running_job(workspace, kind="examine", run_id=run.id)
     if job is not None:

@@ -21,7 +21,7 @@ HEADINGS = {
     "real": "Real against real",
     "unrelated": "Unrelated text",
 }
-WIDTHS = {"train": 155, "holdout": 145, "baseline": 155, "excess": 140, "none": 110, "real": 170, "unrelated": 110}
+WIDTHS = {"train": 170, "holdout": 160, "baseline": 160, "excess": 155, "none": 110, "real": 170, "unrelated": 110}
 HELP = {
     "holdout": "Set aside at import and used by nobody: what stands here is chance",
     "baseline": "Real records that nobody used, in the place of the synthetic ones, against the training part",
@@ -59,7 +59,7 @@ def triples(
         else:
             rows.setdefault(finding.name, {})[finding.reference] = finding
     shown: dict[str, list[Any]] = {"Finding": [title(name) for name in rows]}
-    config: dict[str, Any] = {"Finding": st.column_config.TextColumn(pinned=True, width=215)}
+    config: dict[str, Any] = {"Finding": st.column_config.TextColumn(pinned=True, width=250)}
     for reference in columns:
         if not any(reference in row for row in rows.values()):
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -30,11 +31,15 @@ def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
     view = st.radio("Chart", VIEWS, key="privacy.chart", horizontal=True, label_visibility="collapsed")
     for side in sides:
         if side.pending:
-            wait(lambda run=side.run.id: bool(workspace.run_curve(run)["pending"]), key=f"privacy.wait.{side.run.id}")
+            wait(partial(_pending, workspace, side.run.id), key=f"privacy.wait.{side.run.id}")
     if view == VIEWS[0]:
         _trade_off(sides)
     else:
         _curves(workspace, sides)
+
+
+def _pending(workspace: engine.Workspace, run_id: str) -> bool:
+    return bool(workspace.run_curve(run_id)["pending"])
 
 
 def titles(sides: Sequence[Examined]) -> dict[str, str]:

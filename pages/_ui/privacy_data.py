@@ -30,6 +30,7 @@ class Examined:
 
     `attacks` and `roc` are None where the examination is older than membership attacks. `claim` is None where nothing
     is proven, or while its curve is computed (`pending`). `audit` is of the newest canary audit of the method.
+    `units`, `unit_flags` and `groups` are tables of the examination: names of units and groups, counts, never text.
     """
 
     run: Any
@@ -40,6 +41,9 @@ class Examined:
     claim: Claim | None
     pending: bool
     audit: Audited | None
+    units: pd.DataFrame | None
+    unit_flags: pd.DataFrame | None
+    groups: pd.DataFrame | None
 
 
 def load(workspace: engine.Workspace, runs: Sequence[Any]) -> list[Examined]:
@@ -59,9 +63,9 @@ def _load(workspace: engine.Workspace, run: Any, letter: str) -> Examined:
         roc = pd.DataFrame(columns=ROC)
     claim, pending = _claim(workspace, run)
     audit = privacy_studies.audited(workspace, run)
-    return Examined(
-        run, f"{letter} · {run.title}" if letter else run.title, findings, attacks, roc, claim, pending, audit
-    )
+    name = f"{letter} · {run.title}" if letter else run.title
+    units, flags, groups = (workspace.table(run.id, table) for table in ("units", "unit_flags", "groups"))
+    return Examined(run, name, findings, attacks, roc, claim, pending, audit, units, flags, groups)
 
 
 def _claim(workspace: engine.Workspace, run: Any) -> tuple[Claim | None, bool]:

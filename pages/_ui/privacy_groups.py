@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-import engine
 from engine.analysis.looks import judge
 from pages._ui import privacy_beside
 from pages._ui.privacy_data import Examined
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
 OLD = "Groups were not measured in this examination: examine the run again."
 
 
-def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
+def draw(sides: Sequence[Examined]) -> None:
     """Draw the areas of one attack within the groups of one grouping, and the table of them."""
-    tables = [workspace.table(side.run.id, "groups") for side in sides]
+    tables = [side.groups for side in sides]
     known = [table for table in tables if table is not None and not table.empty]
     if not known:
         st.caption(OLD)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -64,7 +64,7 @@ def rows(attacks: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame([_row(by_id[i], levels.get(i), corrected.get(i, math.nan)) for i in order])
 
 
-def _row(row: dict[str, Any], level: str | None, corrected: float) -> dict[str, Any]:
+def _row(row: dict[Hashable, Any], level: str | None, corrected: float) -> dict[str, Any]:
     if row["observes"] == BLIND:
         judgement = "the yardstick"
     elif row["greyed"]:
@@ -99,7 +99,7 @@ def _area(value: object, low: object = None, high: object = None) -> str:
     return f"{text} ({_number(low):.3f} to {_number(high):.3f})" if known else text
 
 
-def _rate(row: dict[str, Any], name: str) -> str:
+def _rate(row: dict[Hashable, Any], name: str) -> str:
     value, low, high = (100 * _number(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
     if not math.isfinite(value):
         return "not estimable" if row["observes"] != BLIND else "–"

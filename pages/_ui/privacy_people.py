@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-import engine
 from engine.analysis.looks import wider
 from pages._ui.pager import digest, offset_of, pager
 from pages._ui.privacy_data import Examined
@@ -22,9 +21,9 @@ OLD = "Units were not ranked in this examination: examine the run again."
 TEXT_FLAGS = {"direct identifier": "a direct identifier of theirs alone", "copied words": "eight of their words copied"}
 
 
-def draw(workspace: engine.Workspace, side: Examined) -> None:
+def draw(side: Examined) -> None:
     """Draw who is at risk in one run."""
-    units, counts = workspace.table(side.run.id, "units"), workspace.table(side.run.id, "unit_flags")
+    units, counts = side.units, side.unit_flags
     if units is None or counts is None:
         st.caption(OLD)
         return
@@ -61,22 +60,27 @@ def sentence(counts: pd.DataFrame, units: pd.DataFrame, noun: str) -> str:
             return f"Too few records were kept aside to single out any {noun}: an attack needs 99 of them."
         return f"No {noun} is flagged."
     plural = "people" if noun == "person" else "records"
-    more = [row for row in attacks.itertuples() if _above(row.flagged, row.expected, len(attacks))]
+    more = [f - e for _, f, e in _counts(attacks) if _above(f, e, len(attacks))]
     text = f"**{count_of(len(units), noun, plural)}** flagged by something"
     text += " (the riskiest 500 are kept). " if len(units) >= 500 else ". "
-    for row in usable[usable["attack"].isin(list(TEXT_FLAGS)) & (usable["flagged"] > 0)].itertuples():
-        text += f"{count_of(int(row.flagged), noun, plural)}: {TEXT_FLAGS[str(row.attack)]}"
-        text += f" (by chance about {row.expected:,.0f}). " if row.expected == row.expected else ". "
+    told = usable[usable["attack"].isin(list(TEXT_FLAGS)) & (usable["flagged"] > 0)]
+    for name, flagged, expected in _counts(told):
+        text += f"{count_of(int(flagged), noun, plural)}: {TEXT_FLAGS[name]}"
+        text += f" (by chance about {expected:,.0f}). " if expected == expected else ". "
     if attacks.empty:
         return (
             text + f"No attack could flag a {noun}: it needs 99 records kept aside, and an attack that is not greyed."
         )
     if more:
-        extra = max(row.flagged - row.expected for row in more)
         verb = "flags" if len(attacks) == 1 else "flag"
         text += f"{len(more)} of {count_of(len(attacks), 'attack')} {verb} more than chance does, "
-        return text + f"the clearest {extra:,.0f} more."
+        return text + f"the clearest {max(more):,.0f} more."
     return text + "No attack flags more than chance does: take each line below as a candidate, not as a finding."
+
+
+def _counts(rows: pd.DataFrame) -> list[tuple[str, float, float]]:
+    names = [str(name) for name in rows["attack"]]
+    return list(zip(names, map(float, rows["flagged"]), map(float, rows["expected"]), strict=True))
 
 
 def _above(flagged: float, expected: float, looks: int) -> bool:

@@ -8,10 +8,11 @@ import streamlit as st
 
 from engine.analysis.measures import MEASURES
 from pages._ui import examined_table, privacy_beside
-from pages._ui.privacy_data import Examined
+from pages._ui.privacy_data import NEW, Examined
 from pages._ui.texts import plain
 
 COLUMNS = ("train", "holdout", "baseline", "excess", "none")
+RATE = "_tpr01"
 MISSING = "No leakage was measured in this run."
 
 
@@ -27,17 +28,34 @@ def figure(sides: Sequence[Examined]) -> None:
 
 
 def triples(sides: Sequence[Examined]) -> None:
-    """Draw every measure of text and closeness as a triple."""
+    """Draw every measure as a triple: what stands in the text first, then the attacks."""
     for side in sides:
         if len(sides) > 1:
             st.markdown(f"**{plain(side.name)}**")
+        known = [finding for finding in side.findings if finding.name in MEASURES]
+        attacks = attacks_of(side)
         examined_table.triples(
-            [f for f in side.findings if f.name in MEASURES],
+            [f for f in known if f.name.removesuffix(RATE) not in attacks],
             COLUMNS,
             key=f"privacy.triples.{side.run.id}",
             alt="Privacy findings against training part, holdout and real records",
         )
+        if attacks:
+            st.markdown("**Attacks**: area under the ROC curve, 0.5 is chance; the holdout is told from itself.")
+            examined_table.triples(
+                [f for f in known if f.name in attacks],
+                COLUMNS,
+                headings={**examined_table.HEADINGS, "baseline": "Words alone (blind)"},
+                key=f"privacy.attacks.triples.{side.run.id}",
+                alt="Membership attacks: members against holdout, holdout against itself, blind baseline",
+            )
     st.caption(
         "Brackets hold the 95 % interval. The holdout was never shown to any method: what stands in both columns is "
         "chance. All numbers are internal: they were computed on private text and never leave with a release."
     )
+
+
+def attacks_of(side: Examined) -> set[str]:
+    """Return names of findings that are membership attacks: those with a rate at 1 % beside them, and the blind one."""
+    names = {finding.name for finding in side.findings}
+    return {name for name in names if f"{name}{RATE}" in names} | (names & {NEW})

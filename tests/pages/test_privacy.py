@@ -97,7 +97,10 @@ def test_views(seeded, visit, view):
         assert set(app.dataframe[1].value["Points at a person"]) <= {"directly", "with others"}
         assert "Closeness was not measured" in words(app, "caption")  # examined without an encoder
     elif view == "All numbers":
-        table = app.dataframe[1].value
+        attacks = app.dataframe[1].value
+        assert "Words alone (blind)" in attacks.columns
+        assert not attacks["Finding"].str.contains("at 1 %").any()
+        table = app.dataframe[2].value
         assert {"Value", "Low", "High", "n", "Held against", "Good is"} <= set(table.columns)
         assert len(table) == sum(f.group == "privacy" for f in seeded.open().findings(seeded.run))
     else:
