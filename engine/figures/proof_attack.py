@@ -155,7 +155,7 @@ def _said(roc: pd.DataFrame, attacks: pd.DataFrame, claim: Claim | None, drawn: 
     if best is not None and best.tpr == best.tpr:
         reached = f" At 1 % false alarms the clearest, “{best.title}”, finds {100 * best.tpr:.1f} % of the members."
     elif best is not None:
-        reached = f" The clearest, “{best.title}”, has an area under its curve of {best.auc:.2f}; chance is 0.5."
+        reached = f" The clearest, “{best.title}”, has an area under its curve of {best.auc:.3f}; chance is 0.5."
     if claim is None:
         return f"Nothing is proven about this run, so only attacks speak: chance is the diagonal.{reached}"
     passed = violations(roc, attacks, claim)

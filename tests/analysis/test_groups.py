@@ -96,3 +96,22 @@ def test_greyed_attacks_and_too_few_others_flag_nobody(prepared: Prepared) -> No
 def test_without_attacks_there_are_no_groups(prepared: Prepared) -> None:
     prepared.kept[SCORES] = []
     assert examine_groups(prepared).tables == {}
+
+
+def test_progress_names_the_part_and_its_place_and_a_stop_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    from engine.analysis import battery
+    from engine.analysis.prepare import CancelledError
+
+    few = tuple(part for part in battery.PARTS if part[0] in ("leaked entities", "copied text"))
+    monkeypatch.setattr(battery, "PARTS", few)
+    told: list[str] = []
+    train, holdout = frame("t", 60, 0), frame("h", 40, 0)
+    synthetic = pd.DataFrame({"record_id": ["s1"], "text": ["a made-up text"], "label": [None], "lineage": [None]})
+    given = ExamineInput(synthetic, train, holdout, SPANS, SPANS)
+    whole = battery.run_battery(prepare(given, lambda stage, done, total: told.append(stage)))
+    assert "leaked entities (1 of 4)" in told
+    assert "copied text (2 of 4): word-for-word copies" in told
+    assert list(whole.tables["parts"]["part"]) == ["leaked entities", "copied text", "groups", "people at risk"]
+    assert (whole.tables["parts"]["seconds"] >= 0).all()
+    with pytest.raises(CancelledError):
+        battery.run_battery(prepare(given, cancelled=lambda: True))
