@@ -71,8 +71,11 @@ def _load(workspace: engine.Workspace, run: Any, letter: str) -> Examined:
 def _claim(workspace: engine.Workspace, run: Any) -> tuple[Claim | None, bool]:
     from engine.figures.proof_attack import Claim
 
-    if run.guarantee.get("kind") != "dp" or not run.guarantee.get("epsilon"):
+    if run.guarantee.get("kind") != "dp" or run.guarantee.get("epsilon") is None:
         return None, False
+    unit, adjacency = (str(run.guarantee.get(name) or "") for name in ("unit", "adjacency"))
+    if run.guarantee["epsilon"] == 0:  # no private record went in: every attack must stay at chance
+        return Claim([0.0], [0.0], [0.0], 0.0, 0.0, unit, adjacency), False
     try:
         curve = workspace.run_curve(run.id)
     except engine.UserError:  # a claim of an older form; its sentence stands, its curve cannot be computed
@@ -81,5 +84,5 @@ def _claim(workspace: engine.Workspace, run: Any) -> tuple[Claim | None, bool]:
         return None, bool(curve["pending"])
     return Claim(
         curve["epsilons"], curve["standard"], curve["strict"], float(curve["epsilon"]), float(curve["delta"] or 0.0),
-        str(run.guarantee.get("unit", "record")), str(run.guarantee.get("adjacency", "")),
+        unit, adjacency,
     ), False  # fmt: skip

@@ -132,6 +132,19 @@ def test_a_proof_is_drawn_and_an_attack_that_passes_it_is_called_out(seeded, vis
     assert "passed what is proven" in words(app, "markdown")
 
 
+def test_public_text_is_held_against_chance(seeded, visit, found):
+    from engine.store.schema import runs
+
+    save(seeded, tables(attack("ngram", "Word sequences", 0.0)))
+    claim = Guarantee("dp", "No private record was read.", "the run's complete output", 0.0, 0.0)
+    with seeded.open().db.write() as connection:
+        connection.execute(runs.update().where(runs.c.id == seeded.run).values(guarantee=claim.as_dict()))
+    app = visit("privacy", **{"_ui.run": seeded.run})
+    assert "no attack finds more than 1.0 % of the members" in words(app, "markdown")
+    assert "ε = 0. No private record" in words(app.container(key="privacy.verdict"), "markdown")
+    visit("privacy", **{"_ui.run": seeded.run, "privacy.chart": "ε–δ curves"})
+
+
 def test_curves_of_claim_and_attack_on_one_chart(seeded, visit, found):
     save(seeded, found)
     promise(seeded, seeded.run, 8.0)
