@@ -14,16 +14,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from engine.analysis import lbf, lbf_direct, lbf_subjective, lbf_synthetic
-from engine.analysis.intervals import Interval
 from engine.analysis.lbf import Curve, Floats
 from engine.analysis.lbf_synthetic import Band, SyntheticCurves
 from engine.analysis.pairs_chance import by_training, excess_by_chance
+from engine.analysis.pairs_reproduced import reproduced
 from engine.attacks import ngram_counts
 from engine.attacks.ngram_counts import Ints, NgramCounts, Tokens, aligned
 from engine.attacks.ngram_sampling import DirectSampling
@@ -82,7 +81,8 @@ def tables_of(pair: Pair, lengths: Sequence[int], seed: int = 0) -> dict[str, pd
             frame.insert(0, "n", n)
             made.setdefault(name, []).append(frame)
     tables = {name: pd.concat(frames, ignore_index=True) for name, frames in made.items()}
-    tables["reproduced"] = reproduced(pair)
+    sides = pair.from_x.generations, pair.from_y.generations
+    tables["reproduced"] = reproduced(pair.x, pair.units, pair.vocabulary, pair.excluded, *sides)
     return tables
 
 
@@ -279,36 +279,6 @@ def _summary(curves: pd.DataFrame) -> pd.DataFrame:
         for _, row in at.iterrows()
     ]  # fmt: skip
     return pd.DataFrame(rows)
-
-
-def reproduced(pair: Pair) -> pd.DataFrame:
-    """Return the share of U's own three-word runs that come back (section 5.4.2), whole sources taken together.
-
-    Rows: text from X, text from X ∖ U (chance), other text from X (the null pair) and the differences of the first
-    to both; a difference above 0 beyond its interval is memory.
-    """
-    counts = ngram_counts.count(pair.x, pair.units, 3, pair.vocabulary)
-    both = min(len(pair.from_x.generations), len(pair.from_y.generations))
-    ours = _merged(pair.from_x.generations[:both], pair.vocabulary)
-    theirs = _merged(pair.from_y.generations[:both], pair.vocabulary)
-    found = lbf_synthetic.reproduced(counts, pair.excluded, ours, theirs)
-    rows = [_share_row("from X", found.from_x), _share_row("from X without U", found.from_y)]
-    rows.append(_share_row("difference", found.difference))
-    others = pair.from_x.generations[both : 2 * both]
-    if len(others) == both:
-        null = lbf_synthetic.reproduced(counts, pair.excluded, ours, _merged(others, pair.vocabulary))
-        rows += [_share_row("from X again", null.from_y), _share_row("difference of X and X", null.difference)]
-    return pd.DataFrame(rows).assign(unique=found.unique)
-
-
-def _merged(generations: Sequence[Tokens], vocabulary: int) -> NgramCounts:
-    lengths = np.concatenate([np.diff(one.offsets) for one in generations])
-    whole = Tokens(np.concatenate([one.ids for one in generations]), np.concatenate([[0], np.cumsum(lengths)]))
-    return ngram_counts.count(whole, np.zeros(lengths.size, np.int64), 3, vocabulary)
-
-
-def _share_row(of: str, found: Interval) -> dict[str, Any]:
-    return {"of": of, "share": found.value, "low": found.low, "high": found.high, "method": found.method}
 
 
 def pooled_excess(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

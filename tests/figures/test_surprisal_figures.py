@@ -6,7 +6,7 @@ import pytest
 from engine.analysis import counterfactual
 from engine.analysis import surprisal as analysis
 from engine.figures.studies import figures
-from engine.jobs.studies.surprisal import extraction_rates
+from engine.jobs.studies.surprisal_tables import extraction_rates
 from tests.analysis.test_surprisal import scores
 
 

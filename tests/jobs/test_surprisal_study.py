@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from engine.errors import UserError
-from engine.jobs.studies.surprisal import SurprisalStudy, extraction_rates
+from engine.jobs.studies.surprisal import SurprisalStudy
+from engine.jobs.studies.surprisal_tables import extraction_rates
 from tests.jobs.rerun_world import context, study_context
 
 LEARN = "rank=0, epochs=8, records_a_step=10, rate=0.02, tokens=24"

@@ -111,7 +111,8 @@ class PairsStudy:
         p = _checked(context.parameters)
         world = _world(context, p)
         runs = plan(p, len(world.sets), context.run.seed)
-        embed = remembered(context.run.embedder) if context.run.embedder is not None else None
+        embedder = context.run.embedder
+        embed = None if embedder is None else remembered(embedder, context.run.cancelled)
         tables = dict(context.tables)
         done = int((context.state or {}).get("done", 0))
         for number, run in enumerate(runs):

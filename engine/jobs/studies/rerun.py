@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from engine.dp.guarantee import Guarantee
     from engine.models.contracts import Embedder, Generator
 
+_CHUNK = 64  # texts embedded between two looks at a cancel
 COLUMNS = ["record_id", "text", "label", "lineage"]
 TUNED = "tuned"  # below a run's scratch folder: the tuned model of methods that fit one
 
@@ -134,8 +135,10 @@ def rerun(
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def remembered(embedder: Embedder) -> Callable[[list[str]], NDArray[np.float32]]:
-    """Return a function that embeds each text on its own, and no text twice while it is held."""
+def remembered(
+    embedder: Embedder, cancelled: Callable[[], bool] = lambda: False
+) -> Callable[[list[str]], NDArray[np.float32]]:
+    """Return a function that embeds each text on its own, and no text twice while it is held; it can be cancelled."""
     import numpy as np
 
     from engine.models.embedder import embed_apart
@@ -144,8 +147,11 @@ def remembered(embedder: Embedder) -> Callable[[list[str]], NDArray[np.float32]]
 
     def embed(texts: list[str]) -> NDArray[np.float32]:
         new = list(dict.fromkeys(text for text in texts if text not in held))
-        if new:
-            held.update(zip(new, embed_apart(embedder, new), strict=True))
+        for at in range(0, len(new), _CHUNK):
+            if cancelled():
+                raise Cancelled("the study was cancelled")
+            chunk = new[at : at + _CHUNK]
+            held.update(zip(chunk, embed_apart(embedder, chunk), strict=True))
         return np.stack([held[text] for text in texts]) if texts else embedder.embed([])
 
     return embed
@@ -193,7 +199,7 @@ def _mechanisms(
     facts, data = terms.facts, None
     if records is not None:
         if embed is None and context.embedder is not None:
-            embed = remembered(context.embedder)
+            embed = remembered(context.embedder, context.cancelled)
         data = PrivateData(
             records, unit=facts.unit, cap=facts.cap, embed=embed, order_key=_key(context, "order", seed),
             units=facts.units,

@@ -22,15 +22,15 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
-from engine.analysis import counterfactual, fragment
+from engine.analysis import counterfactual
 from engine.analysis import surprisal as analysis
-from engine.analysis.intervals import wilson
 from engine.attacks.ngram_sampling import draw_sources
 from engine.errors import InternalError, UserError
 from engine.jobs.studies.base import StudyContext, StudySpec, StudyStep
 from engine.jobs.studies.pairs import some_units, unit_numbers
 from engine.jobs.studies.rerun import Terms, rerun, terms_of, tuned_generator
 from engine.jobs.studies.settings import parsed_settings
+from engine.jobs.studies.surprisal_tables import extraction_rates, fragments_of
 from engine.methods import get_method
 from engine.methods.base import parse_parameters
 from engine.store.folder import remove_tree
@@ -128,7 +128,7 @@ def _results(tables: Mapping[str, pd.DataFrame], seed: int, last: bool) -> dict[
     if "extracted" in tables:
         found["extraction"] = extraction_rates(tables["extracted"])
     if "public" in tables:
-        found["fragments"] = _fragments(scores, tables["public"], seed)
+        found["fragments"] = fragments_of(scores, tables["public"], seed)
     return found
 
 
@@ -235,7 +235,8 @@ def _scored(
         head = _prompts(context, world, net).head
         return surprisal(net, documents, head, world.p.tokens, lambda done, total: told(stage, done, total))
 
-    mine, base = ask(generator, "asking"), _untuned(context, world)
+    base = None if world.p.tuned_model else context.run.generator  # another folder was tuned: not its start
+    mine = ask(generator, "asking")
     reference = np.full(len(rows), math.nan) if base is None else ask(base, "asking the untuned model").nats
     gone = np.isin(units, excluded)
     halves = analysis.control_halves(units[~gone].tolist(), context.run.seed + model + 1)  # the public model is −1
@@ -244,11 +245,6 @@ def _scored(
         [halves.get(unit, "") for unit in units.tolist()], mine.nats, mine.tokens, reference, mine.right,
     ]  # fmt: skip
     return pd.DataFrame(dict(zip(_COLUMNS, columns, strict=True)))
-
-
-def _untuned(context: StudyContext, world: _World) -> Any:
-    """Return the model before it was tuned, or None where another folder was tuned."""
-    return None if world.p.tuned_model else context.run.generator
 
 
 def _extracted(
@@ -290,20 +286,6 @@ def _extracted(
     return pd.concat(found, ignore_index=True)
 
 
-def extraction_rates(table: pd.DataFrame) -> pd.DataFrame:
-    """Return, a strategy and side, the share of prefixes whose continuation came out whole, and mean words."""
-    rows = []
-    for (strategy, side), part in table.groupby(["strategy", "side"], sort=False):
-        hits, number = int((part["words"] >= part["asked"]).sum()), len(part)
-        low, high = wilson(hits, number)
-        rows.append(
-            {"strategy": strategy, "side": side, "share": hits / max(1, number), "low": low, "high": high,
-             "prefixes": number, "mean_words": float(part["words"].mean()),
-             "mean_longest": float(part["longest"].mean())}
-        )  # fmt: skip
-    return pd.DataFrame(rows)
-
-
 def _public(context: StudyContext, p: SurprisalParameters, world: _World, generator: Any) -> pd.DataFrame:
     """Return the public model's surprisal of each fragment, a model of all of X."""
     every = pd.concat([context.run.records, context.holdout], ignore_index=True)
@@ -316,20 +298,3 @@ def _public(context: StudyContext, p: SurprisalParameters, world: _World, genera
     )
     scored = _scored(context, shown, generator, -1, np.array([], np.int64), context.progress)
     return scored.drop(columns=["side", "half", "unit"])
-
-
-def _fragments(scores: pd.DataFrame, public: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Return, a fragment, what its surprisal under the public model gives away."""
-    known = bool(np.isfinite(scores["reference"].to_numpy(float)).all())
-    name = "against untuned" if known else "a token"
-    inside, outside = analysis.sides(scores, "main")
-    clusters = [[f"{m}/{u}" for m, u in zip(side["model"], side["unit"], strict=True)] for side in (inside, outside)]
-    held = [analysis.member_scores(side, name) for side in (inside, outside)]
-    rows = []
-    for record_id, value in zip(public["record_id"], analysis.member_scores(public, name), strict=True):
-        try:
-            found = dataclasses.asdict(fragment.assess(float(value), held[0], held[1], clusters[0], clusters[1], seed))
-        except UserError as error:
-            found = {"score": float(value), "answer": str(error)}
-        rows.append({"record_id": record_id, "by": name, **found})
-    return pd.DataFrame(rows)
