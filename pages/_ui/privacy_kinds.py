@@ -14,28 +14,10 @@ from pages._ui.texts import label_name
 def draw(workspace: engine.Workspace, run: Any) -> None:
     """Draw the table of leaked identifiers by type."""
     table = workspace.table(run.id, "elp")
-    if table is None or table.empty:
+    if table is None or not (table["reference"] == "train").any():
         st.caption("No accepted identifier was there to look for.")
         return
-    sides = {name: table[table["reference"] == name].set_index("label") for name in ("train", "holdout")}
-    order = sides["train"].sort_values("leaked", ascending=False).index
-    rows = []
-    for label in order:
-        train = sides["train"].loc[label]
-        holdout = sides["holdout"].loc[label] if label in sides["holdout"].index else None
-        rows.append(
-            {
-                "Type": label_name(str(label)),
-                "Points at a person": "directly" if train["identifier_type"] == "direct" else "with others",
-                "In the training part": int(train["entities"]),
-                "Of these in the synthetic text": int(train["leaked"]),
-                "Share": float(train["leaked"] / train["entities"]),
-                "Share, holdout": float(holdout["leaked"] / holdout["entities"])
-                if holdout is not None
-                else float("nan"),
-                "Of one person only": int(train["rare_leaked"]),
-            }
-        )
+    rows = kinds(table)
     worst = rows[0]
     st.markdown(
         f"Most often it is the type **{worst['Type']}**: {worst['Of these in the synthetic text']:,} of "
@@ -49,3 +31,25 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
         column_config={"Share": shares, "Share, holdout": shares},
     )
     st.caption("Nobody used the holdout, so its share is what chance gives. Different values are counted, each once.")
+
+
+def kinds(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a row a type and way of pointing at a person, most leaked first; a type may point both ways."""
+    keys = ["label", "identifier_type"]
+    sides = {name: table[table["reference"] == name].set_index(keys) for name in ("train", "holdout")}
+    rows = []
+    for label, how in sides["train"].sort_values("leaked", ascending=False).index:
+        train = sides["train"].loc[(label, how)]
+        holdout = sides["holdout"].loc[(label, how)] if (label, how) in sides["holdout"].index else None
+        rows.append(
+            {
+                "Type": label_name(str(label)),
+                "Points at a person": "directly" if how == "direct" else "with others",
+                "In the training part": int(train["entities"]),
+                "Of these in the synthetic text": int(train["leaked"]),
+                "Share": float(train["leaked"] / train["entities"]),
+                "Share, holdout": float("nan") if holdout is None else float(holdout["leaked"] / holdout["entities"]),
+                "Of one person only": int(train["rare_leaked"]),
+            }
+        )
+    return rows

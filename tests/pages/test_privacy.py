@@ -12,7 +12,7 @@ import pytest
 from engine.analysis.findings import Finding
 from engine.analysis.sentence import Level
 from engine.analysis.verdict import privacy_verdict
-from pages._ui import privacy_leaks
+from pages._ui import privacy_kinds, privacy_leaks
 from pages._ui.privacy_verdict import LEVELS
 
 
@@ -233,3 +233,20 @@ def test_every_level_has_a_word():
     assert set(LEVELS) == set(get_args(Level))
     assert len({word for _, word, _ in LEVELS.values()}) == len(LEVELS)
     assert len({icon for icon, _, _ in LEVELS.values()}) == len(LEVELS)
+
+
+def test_a_type_that_points_both_ways_has_a_row_each():
+    table = pd.DataFrame(
+        [
+            ("PERSON", "direct", 4, 2, 1, "train"), ("PERSON", "quasi", 10, 1, 0, "train"),
+            ("PERSON", "direct", 5, 1, 0, "holdout"), ("DATE", "quasi", 8, 4, 0, "train"),
+        ],
+        columns=["label", "identifier_type", "entities", "leaked", "rare_leaked", "reference"],
+    )  # fmt: skip
+    rows = privacy_kinds.kinds(table)
+    assert [(row["Points at a person"], row["Share"]) for row in rows] == [
+        ("with others", 0.5), ("directly", 0.5), ("with others", 0.1),
+    ]  # fmt: skip
+    assert rows[1]["Share, holdout"] == 0.2
+    assert pd.isna(rows[0]["Share, holdout"])
+    assert pd.isna(rows[2]["Share, holdout"])
