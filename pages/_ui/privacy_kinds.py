@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -17,15 +18,11 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
     if table is None or not (table["reference"] == "train").any():
         st.caption("No accepted identifier was there to look for.")
         return
-    rows = kinds(table)
-    worst = rows[0]
-    st.markdown(
-        f"Most often it is the type **{worst['Type']}**: {worst['Of these in the synthetic text']:,} of "
-        f"{worst['In the training part']:,} different ones stand in the synthetic text."
-    )
+    found = kinds(table)
+    st.markdown(found.sentence)
     shares = st.column_config.NumberColumn(format="percent")
     st.dataframe(
-        pd.DataFrame(rows),
+        pd.DataFrame(found.rows),
         hide_index=True,
         alt="Leaked identifiers by type",
         column_config={"Share": shares, "Share, holdout": shares},
@@ -33,7 +30,23 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
     st.caption("Nobody used the holdout, so its share is what chance gives. Different values are counted, each once.")
 
 
-def kinds(table: pd.DataFrame) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Kinds:
+    """Rows of the table: names of types and counts, never text."""
+
+    rows: list[dict[str, Any]]
+
+    @property
+    def sentence(self) -> str:
+        """What leaks most."""
+        worst = self.rows[0]
+        return (
+            f"Most often it is the type **{worst['Type']}**: {worst['Of these in the synthetic text']:,} of "
+            f"{worst['In the training part']:,} different ones stand in the synthetic text."
+        )
+
+
+def kinds(table: pd.DataFrame) -> Kinds:
     """Return a row a type and way of pointing at a person, most leaked first; a type may point both ways."""
     keys = ["label", "identifier_type"]
     sides = {name: table[table["reference"] == name].set_index(keys) for name in ("train", "holdout")}
@@ -52,4 +65,4 @@ def kinds(table: pd.DataFrame) -> list[dict[str, Any]]:
                 "Of one person only": int(train["rare_leaked"]),
             }
         )
-    return rows
+    return Kinds(rows)

@@ -26,6 +26,11 @@ def _rng(*parts):
     return np.random.default_rng(zlib.crc32(repr(parts).encode()))
 
 
+def fails_at(share):
+    """Return what makes a scribe fail at about this share of prompts, always the same ones."""
+    return lambda prompt, seed: _rng("unusable", prompt, seed).random() < share
+
+
 class Scribe:
     """A generator whose texts follow from prompt and seed alone; `unusable` says which prompts it fails at."""
 

@@ -16,7 +16,7 @@ from engine.methods import pe_common as pe
 from engine.methods.aug_pe import AugPeParameters, _AugPe, by_cluster, target_length, texts_written
 from engine.methods.base import Facts, parse_parameters
 from engine.models.lm_format import BLANK
-from tests.methods.evolving import COUNT, Scribe, World, composed, funnel, made
+from tests.methods.evolving import COUNT, Scribe, World, composed, fails_at, funnel, made
 
 QUICK = {"rounds": 2, "variations": 2, "words": 8, "domain": "reviews"}
 SETTINGS = {
@@ -112,7 +112,7 @@ def test_without_labels_nothing_is_bought():
 
 def test_what_cannot_be_used_is_dropped_and_the_run_still_resumes():
     world = World("aug-pe", **QUICK | {"variations": 3})
-    world.scribe = Scribe(unusable=lambda prompt, seed: (len(prompt) + seed) % 4 == 0)
+    world.scribe = Scribe(unusable=fails_at(0.5))
     steps, _ = world.run()
     total = funnel(steps)
     assert total[pe.EMPTY] > 0
