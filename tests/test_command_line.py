@@ -48,7 +48,7 @@ def imported(folder):
     """Sixty made-up tickets imported from a CSV file through the command line."""
     from engine.corpus.samples import load_sample
 
-    sample = load_sample("support_tickets").head(60)
+    sample = load_sample("support_tickets").iloc[::4].head(60)  # of 43 people: one at least is held out
     sample.loc[0, "text"] = sample.loc[0, "text"] + f" Regards, {SECRET}"
     sample = sample.assign(spans=[json.dumps(list(map(dict, s))) for s in sample["spans"]])
     sample.to_csv(folder / "tickets.csv", index=False)
