@@ -118,6 +118,7 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
                 run,
                 (("--privacy",), {"action": "store_true", "help": "leakage only"}),
                 (("--utility",), {"action": "store_true", "help": "usefulness only"}),
+                (("--quick",), {"action": "store_true", "help": "leave out attacks that train models on the text"}),
                 no_wait,
             ],
         ),

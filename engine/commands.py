@@ -269,7 +269,9 @@ def examine(options: Namespace) -> dict[str, Any]:
     """Examine a run; both parts unless one is named."""
     workspace = _open(options)
     both = options.privacy == options.utility
-    job = workspace.examine(options.run, privacy=both or options.privacy, utility=both or options.utility)
+    job = workspace.examine(
+        options.run, privacy=both or options.privacy, utility=both or options.utility, model_attacks=not options.quick
+    )
     if options.no_wait:
         return {"run": options.run, "job": job, "state": "queued"}
     wait_for(workspace, job)
@@ -367,7 +369,7 @@ def _demo(workspace: Workspace, folder: Path) -> dict[str, Any]:
     for method, count in (("surrogate", None), ("filter", 32)):
         run_id = workspace.synthesize(corpus.id, method, count=count)
         wait_for(workspace, workspace.run(run_id).job_id)
-        wait_for(workspace, workspace.examine(run_id))
+        wait_for(workspace, workspace.examine(run_id, model_attacks=False))  # a demonstration ends in a minute or two
         findings[method] = [finding.as_dict() for finding in workspace.findings(run_id)]
         run_ids.append(run_id)
     workspace.approve_all_pending(run_ids[-1], None)

@@ -40,6 +40,7 @@ def run(task: Task) -> None:
             unit=unit,
             privacy=privacy,
             utility=utility,
+            model_attacks=bool(task.arguments.get("model_attacks", True)),
             embedder=task.models.embedder(),
             detector=task.models.detector(store.detector_settings(task.corpus_id)),
             seed=row.seed,

@@ -143,8 +143,13 @@ class JobStation(BudgetStation, PromptStation):
         self._wake()
         return run_id
 
-    def examine(self, run_id: str, *, privacy: bool = True, utility: bool = True) -> str:
-        """Queue the examination of a finished run and return its job id."""
+    def examine(self, run_id: str, *, privacy: bool = True, utility: bool = True, model_attacks: bool = True) -> str:
+        """Queue the examination of a finished run and return its job id.
+
+        Args:
+            run_id: the run. privacy, utility: which halves.
+            model_attacks: whether models are trained on the text to be attacked, which takes minutes.
+        """
         if not (privacy or utility):
             raise UserError("privacy, utility: at least one must be true")
         with self.db.write() as connection:
@@ -154,7 +159,7 @@ class JobStation(BudgetStation, PromptStation):
             if not row.kept:
                 raise UserError("this run has no records to examine; run the method again with other settings")
             active = queue.active_jobs(connection, run_id=run_id, kind="examine")
-            wanted = {"privacy": privacy, "utility": utility}
+            wanted = {"privacy": privacy, "utility": utility, "model_attacks": model_attacks}
             job_id = (
                 active[0]
                 if active
