@@ -13,8 +13,8 @@ import pytest
 import engine.methods
 from engine.errors import UserError
 from engine.jobs import launch
-from engine.jobs.studies import get_study
-from engine.jobs.studies.canary_audit import CanaryAuditStudy, parse_values
+from engine.jobs.studies import get_study, studies
+from engine.jobs.studies.canary_audit import CanaryAuditStudy
 from engine.workspace import open_workspace
 from tests.jobs import copying_method, rerun_world
 from tests.jobs.conftest import wait
@@ -63,7 +63,7 @@ def test_a_false_claim_is_refuted(registered):
 
 def test_nothing_private_in_gives_nothing(registered):
     """Public prompts read no record, so any ε above 0 would be chance; coins are fresh, so this may happen at 5 %."""
-    made = steps({"method": "public", "values": "words=12", "canaries": 24, "outputs": 6, "repeats": 2})
+    made = steps({"method": "public", "settings": "words=12", "canaries": 24, "outputs": 6, "repeats": 2})
     assert len(made) == 4
     tables = made[-1].tables
     row = bound(tables)
@@ -100,8 +100,8 @@ def test_a_study_that_was_cut_off_goes_on_with_the_same_coins(registered):
 
 
 def test_claims_about_a_replaced_record_get_twins(registered):
-    values = "adjacency=replace-one; epsilon=4; rounds=1; variations=2; words=12"
-    tables = steps({"method": "aug-pe", "values": values, "canaries": 16, "outputs": 4}, _few())[-1].tables
+    settings = "adjacency=replace-one, epsilon=4, rounds=1, variations=2, words=12"
+    tables = steps({"method": "aug-pe", "settings": settings, "canaries": 16, "outputs": 4}, _few())[-1].tables
     assert tables["declaration"].loc[0, "design"] == "twin"
     assert len(tables["canaries"]) == 32
     assert tables["canaries"].groupby(tables["canaries"]["canary"] % 16)["in"].sum().tolist() == [1] * 16
@@ -134,13 +134,20 @@ def test_no_table_and_no_message_holds_a_word_of_a_canary(registered):
 def test_wrong_parameters_say_what_to_do(registered):
     with pytest.raises(UserError, match="at most 12 coins"):
         steps({"method": "copying", "canaries": 12, "guesses": 13})
-    with pytest.raises(UserError, match="name=value"):
-        steps({"method": "copying", "canaries": 12, "values": "share"})
     with pytest.raises(UserError, match="share"):
-        steps({"method": "copying", "canaries": 12, "values": "share=7"})
+        steps({"method": "copying", "canaries": 12, "settings": "share=7"})
     with pytest.raises(UserError, match="does not exist"):
         steps({"method": "no-such-method", "canaries": 12})
-    assert parse_values("a=1; b=x y\nc=[1, 2]\n") == {"a": 1, "b": "x y", "c": [1, 2]}
+    with pytest.raises(UserError, match="settings: write name=value"):
+        steps({"method": "copying", "canaries": 12, "settings": "share"})
+
+
+def test_studies_of_a_method_call_its_settings_alike():
+    taking = [study.spec for study in studies() if "method" in study.spec.parameters.model_fields]
+    assert {"canary-audit", "pairs", "surprisal"} <= {spec.id for spec in taking}
+    for spec in taking:
+        assert spec.parameters.model_fields["settings"].annotation is str
+        assert "values" not in spec.parameters.model_fields
 
 
 def test_the_study_needs_what_its_method_needs(registered):

@@ -9,7 +9,6 @@ Sources: Steinke, Nasr and Jagielski 2023; Mahloujifar, Melis and Chaudhuri 2024
 from __future__ import annotations
 
 import hashlib
-import json
 import secrets
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,6 +25,7 @@ from engine.dp.closed_form import default_delta
 from engine.errors import InternalError, UserError
 from engine.jobs.studies.base import StudyContext, StudySpec, StudyStep
 from engine.jobs.studies.rerun import Terms, rerun, terms_of
+from engine.jobs.studies.settings import parsed_settings
 from engine.methods import get_method
 from engine.store.folder import file_errors, remove_tree
 
@@ -44,9 +44,7 @@ class CanaryAuditParameters(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     method: str = Field("surrogate", description="The method that is audited.")
-    values: str = Field(
-        "", max_length=4000, description="The method's parameters as name=value, one a line or with ; between them."
-    )
+    settings: str = Field("", max_length=4000, description="Its parameters, such as: epochs=3, rank=8.")
     canaries: int = Field(100, ge=8, le=5000, description="Fair coins a run; with twins pairs of canaries.")
     kind: Literal["prefix", "random", "identifier"] = Field(
         "prefix",
@@ -111,7 +109,7 @@ class _Audit:
     def __init__(self, context: StudyContext, p: CanaryAuditParameters) -> None:
         self.context, self.p, self.run = context, p, context.run
         self.method = get_method(p.method)
-        self.values = parse_values(p.values)
+        self.values = parsed_settings(p.settings)
         limit = p.records or len(context.run.records)
         self.records = context.run.records.head(limit).reset_index(drop=True)
         spans = context.run.spans
@@ -196,26 +194,6 @@ def _checked(parameters: BaseModel) -> CanaryAuditParameters:
     if not isinstance(parameters, CanaryAuditParameters):
         raise InternalError("canary-audit was started with another study's parameters")
     return parameters
-
-
-def parse_values(text: str) -> dict[str, Any]:
-    """Return `name=value` lines as a mapping; a value is JSON where it parses as JSON, else a string.
-
-    Raises:
-        UserError: a line has no `=`.
-    """
-    found: dict[str, Any] = {}
-    for line in text.replace(";", "\n").splitlines():
-        if not line.strip():
-            continue
-        name, equals, value = (part.strip() for part in line.partition("="))
-        if not equals or not name:
-            raise UserError("values: each line must read name=value, such as temperature=0.8; one line does not")
-        try:
-            found[name] = json.loads(value)
-        except json.JSONDecodeError:
-            found[name] = value
-    return found
 
 
 def _commitment(state: Mapping[str, Any]) -> str:
