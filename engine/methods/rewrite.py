@@ -25,6 +25,7 @@ from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
 from engine.methods.domains import guess_domain
 from engine.models.contracts import Sampling
+from engine.models.operators_instruct import InstructOperators
 from engine.models.operators_rewrite import RewritePrompts, parse_privacy, parse_utility
 
 if TYPE_CHECKING:
@@ -161,7 +162,9 @@ class _Loop:
         self.context, self.p, self.generator = context, context.parameters, context.generator
         self.texts = [str(text) for text in context.records["text"]]
         domain = guess_domain(self.texts) if self.p.domain == "auto" else self.p.domain
-        self.prompts = RewritePrompts(domain)
+        operators = context.operators
+        changed = operators.changed if isinstance(operators, InstructOperators) else None
+        self.prompts = RewritePrompts(domain, changed)
 
     def item(self, position: int) -> Item:
         """Return a record with the others that its judge chooses among, by keyed choice."""

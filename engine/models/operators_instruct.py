@@ -45,7 +45,7 @@ class InstructOperators:
     """
 
     def __init__(self, changed: Mapping[str, Mapping[str, str]] | None = None) -> None:
-        self._changed = changed or {}
+        self.changed = changed or {}
 
     def prompt(self, name: str, **inputs: Any) -> str:
         """Return the instruction for one call.
@@ -71,7 +71,7 @@ class InstructOperators:
         if name == "expand":
             text = str(values["text"])
             values["text"] = "; ".join(outline(text, text_rng(text), 0.78))
-        own = self._changed.get(domain, {})
+        own = self.changed.get(domain, {})
         body = render(own.get(name, prompts.operators[name]), values, domain, name)
         return f"{own.get('system', prompts.system)}\n\n{body}"
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import UserError
+from engine.models import operators_rewrite as rewriting
 from engine.models.lm_format import DOMAINS, OPERATORS
 from engine.models.operators_instruct import NEEDED, InstructOperators
 from engine.models.prompts import load_prompts
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 Changed = Mapping[str, Mapping[str, str]]
 SYSTEM = "system"
-NAMES: tuple[str, ...] = (*OPERATORS, SYSTEM)
+NAMES: tuple[str, ...] = (*OPERATORS, SYSTEM, *rewriting.NAMES)
 FIELDS: dict[str, str] = {
     "document": "what a text of the domain is called",
     "kind": "kind of document, or empty",
@@ -55,11 +56,19 @@ _SAMPLE: dict[str, Any] = {
 _BARE: dict[str, Any] = {"text": "Late.", "code": "NONE", "texts": ("Late.", "Early."), "examples": ()}
 
 
+def fields_of(name: str) -> dict[str, str]:
+    """Return the fields a template may show, with what each holds; the system line has none."""
+    if name in rewriting.NAMES:
+        return {field: rewriting.FIELDS[field] for field in rewriting.SHOWN[name]}
+    return {} if name == SYSTEM else FIELDS
+
+
 def check(name: str, template: str) -> str:
     """Return the template without surrounding blank space, if it may be kept.
 
     Raises:
-        UserError: the name, a field, a filter or a statement is not on the list, or a needed field is missing.
+        UserError: the name, a field, a filter or a statement is not on the list, or a needed field is missing, or a
+            judge is not asked for the lines its replies are read by.
     """
     from jinja2 import TemplateError, nodes
     from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -78,24 +87,44 @@ def check(name: str, template: str) -> str:
     targets = {node.target.name for node in tree.find_all(nodes.For) if isinstance(node.target, nodes.Name)}
     used = {node.name for node in tree.find_all(nodes.Name)}
     # Jinja's own globals are no fields either.
-    unknown = sorted(used - targets - {"loop"} - set(FIELDS)) or sorted(targets & set(FIELDS))
-    if unknown:
-        raise UserError(f"template {name!r}: field {unknown[0]!r} does not exist; it may use {', '.join(FIELDS)}")
+    fields = fields_of(name)
     if name == SYSTEM and used:
         raise UserError("template 'system': is sent as it stands; it may hold no field")
+    unknown = sorted(used - targets - {"loop"} - set(fields)) or sorted(targets & set(fields))
+    if unknown:
+        raise UserError(f"template {name!r}: field {unknown[0]!r} does not exist; it may use {', '.join(fields)}")
+    attempts = {_attempt(node) for node in tree.find_all(nodes.For)} - {""}
     for node in tree.find_all(nodes.Node):
-        _allowed(name, node)
-    if name != SYSTEM:
-        for values in (_SAMPLE, _BARE):
-            InstructOperators({"generic": {name: text}}).prompt(name, domain="generic", **values)
-    needed = NEEDED.get(name)
-    if needed is not None and needed not in used:
-        raise UserError(f"template {name!r}: must show the field {{{{ {needed} }}}}, or the model never sees it")
+        _allowed(name, node, attempts)
+    needed = rewriting.NEEDED.get(name) or tuple(filter(None, (NEEDED.get(name),)))
+    for field in needed:
+        if field not in used:
+            raise UserError(f"template {name!r}: must show the field {{{{ {field} }}}}, or the model never sees it")
+    for bare in (False, True):
+        shown = _filled("generic", name, text, bare)
+        for line in rewriting.REPLIES.get(name, ()):
+            if line not in shown:
+                raise UserError(f"template {name!r}: must ask for a line {line!r}; replies are read by it")
     return text
 
 
-def _allowed(name: str, node: Any) -> None:
-    """Refuse whatever could compute, call or reach further than the fields."""
+def _attempt(node: Any) -> str:
+    """Return what a loop calls an attempt; empty where it goes over something else."""
+    return str(getattr(node.target, "name", "")) if getattr(node.iter, "name", "") == "attempts" else ""
+
+
+def _filled(domain: str, name: str, text: str, bare: bool = False) -> str:
+    """Return a template with made-up text in its fields, or with what may be empty left empty."""
+    changed = {domain: {name: text}}
+    if name in rewriting.NAMES:
+        return rewriting.RewritePrompts(domain, changed).sample(name, bare=bare)
+    if name == SYSTEM:
+        return text
+    return InstructOperators(changed).prompt(name, domain=domain, **(_BARE if bare else _SAMPLE))
+
+
+def _allowed(name: str, node: Any, attempts: Set[str]) -> None:
+    """Refuse whatever could compute, call or reach further than the fields and the parts of an attempt."""
     from jinja2 import nodes
 
     kind = type(node).__name__
@@ -107,9 +136,12 @@ def _allowed(name: str, node: Any) -> None:
     if isinstance(node, nodes.Filter) and (node.name not in FILTERS or node.kwargs or node.dyn_args):
         raise UserError(f"template {name!r}: filter {node.name!r} does not exist; use {', '.join(sorted(FILTERS))}")
     if isinstance(node, nodes.Getattr):
-        loop = isinstance(node.node, nodes.Name) and node.node.name == "loop" and node.attr in _LOOP
-        if not loop:
-            raise UserError(f"template {name!r}: .{node.attr} in line {node.lineno} is not allowed; only loop.index is")
+        of = node.node.name if isinstance(node.node, nodes.Name) else ""
+        if not (of == "loop" and node.attr in _LOOP) and not (of in attempts and node.attr in rewriting.ATTEMPT):
+            also = f" and, of an attempt, .{', .'.join(sorted(rewriting.ATTEMPT))}" if name == "rewriter" else ""
+            raise UserError(
+                f"template {name!r}: .{node.attr} in line {node.lineno} is not allowed; only loop.index is{also}"
+            )
     if isinstance(node, nodes.For):
         plain = isinstance(node.iter, nodes.Name) and not node.recursive
         if not plain or any(isinstance(inner, nodes.For) for part in node.body for inner in _within(part)):
@@ -125,7 +157,7 @@ def _within(node: Any) -> list[Any]:
 def shipped(domain: str) -> dict[str, str]:
     """Return the templates a domain ships with, by name."""
     prompts = load_prompts(domain)
-    return {**{name: prompts.operators[name] for name in OPERATORS}, SYSTEM: prompts.system}
+    return {**{name: prompts.operators[name] for name in OPERATORS}, SYSTEM: prompts.system, **rewriting.shipped()}
 
 
 def checked(changed: Any) -> dict[str, dict[str, str]]:
@@ -170,14 +202,10 @@ def preview(domain: str, name: str, template: str) -> str:
     Raises:
         UserError: the template is not allowed.
     """
-    text = check(name, template)
-    if name == SYSTEM:
-        return text
-    changed = {domain: {name: text}}
-    return InstructOperators(changed).prompt(name, domain=domain, **_SAMPLE)
+    return _filled(domain, name, check(name, template))
 
 
 __all__ = [
-    "FIELDS", "FILTERS", "NAMES", "SYSTEM", "as_manifest", "check", "checked", "preview", "shipped",
+    "FIELDS", "FILTERS", "NAMES", "SYSTEM", "as_manifest", "check", "checked", "fields_of", "preview", "shipped",
     "version", "with_templates",
 ]  # fmt: skip

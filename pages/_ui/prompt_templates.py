@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 import engine
-from engine.models.prompt_templates import FIELDS, FILTERS, SYSTEM
+from engine.models.prompt_templates import FILTERS, SYSTEM, fields_of
 from pages._ui.settings_parts import DOMAINS
 from pages._ui.states import act, flash, notice
 
@@ -26,6 +26,9 @@ TITLES = {
     "from_examples": "Write like examples",
     "judge": "Judge a text",
     SYSTEM: "Who the model is",
+    "privacy_judge": "Rewriting: privacy judge",
+    "utility_judge": "Rewriting: utility judge",
+    "rewriter": "Rewriting: rewriter",
 }
 
 
@@ -56,7 +59,9 @@ def draw(workspace: engine.Workspace) -> None:
         if shown is not None:
             st.code(shown, language=None, wrap_lines=True)
         with st.expander("Fields and what else a template may hold"):
-            st.markdown("\n".join(f"- `{{{{ {field} }}}}`: {meaning}" for field, meaning in FIELDS.items()))
+            if not (fields := fields_of(name)):
+                st.markdown("None: this one is sent as it stands.")
+            st.markdown("\n".join(f"- `{{{{ {field} }}}}`: {meaning}" for field, meaning in fields.items()))
             st.markdown(
                 "`{% if field %} … {% else %} … {% endif %}` and `{% for item in field %} … {{ loop.index }} … "
                 "{% endfor %}`; filters: " + ", ".join(f"`{name}`" for name in sorted(FILTERS)) + ". Nothing else."

@@ -1,4 +1,4 @@
-"""Rewriting as a run: refused without an instruct model, end to end with a server, its traces kept inside."""
+"""Rewriting as a run: refused without an instruct model, end to end with a server by changed prompts, traces inside."""
 
 import json
 
@@ -6,6 +6,7 @@ import pytest
 
 from engine import open_workspace
 from engine.errors import UserError
+from engine.store.runs import run_row
 from tests.jobs.conftest import wait
 from tests.models.serving import serving
 
@@ -24,13 +25,26 @@ def test_a_run_needs_an_instruct_model_and_keeps_its_traces_inside(workspace):
     assert any("follows instructions" in sentence for sentence in refused)
     with pytest.raises(UserError, match="follows instructions"):
         workspace.synthesize(corpus.id, "rewrite", count=1)
+    workspace.set_prompt_template("reviews", "rewriter", "Nameless, please: {{ original }}")
+    judge = workspace.prompt_templates("reviews")["privacy_judge"]["shipped"]
+    workspace.set_prompt_template("reviews", "privacy_judge", f"Be strict. {judge}")
+    version = workspace.prompt_version()
     with serving() as served:
         workspace.add_endpoint(
             {"name": "near", "url": served.url, "model": "builtin", "api": "chat", "prompts": "instruct"}
         )
         asked = {"rounds": 1, "unfinished": "keep", "domain": "reviews", "candidates": 2}
         run_id = workspace.synthesize(corpus.id, "rewrite", count=1, parameters=asked, model="endpoint:near")
+        workspace.reset_prompt_templates("reviews")  # the run keeps what it was started with
         assert wait(workspace, workspace.run(run_id).job_id, seconds=180).error is None
+        begins = served.stats()["begins"]
+    assert begins[0].startswith("Nameless, please: ")
+    # An empty rewriting is not judged; otherwise both judges are asked, the second by the template that ships.
+    assert [begin[:9] for begin in begins[1:]] in ([], ["Be strict", "Here is a"])
+    with workspace.db.read() as connection:
+        kept = run_row(connection, run_id).manifest["prompts"]
+    assert kept["version"] == version
+    assert set(kept["changed"]["reviews"]) == {"rewriter", "privacy_judge"}
     assert workspace.run(run_id).state == "done"
     folder = workspace.folder.run(run_id)
     assert not (folder / "scratch").exists()

@@ -1,5 +1,6 @@
 """The rewriting loop: when it stops, what each side is told, what counts as traced, and where its traces lie."""
 
+import dataclasses
 import json
 import re
 import stat
@@ -10,8 +11,12 @@ import pytest
 from engine.errors import UserError
 from engine.methods import get_method
 from engine.methods.base import Context, parse_parameters
+from engine.models.operators_instruct import InstructOperators
 from engine.models.operators_rewrite import parse_privacy, parse_utility
+from engine.models.operators_rewrite import shipped as shipped_prompts
 from tests.methods.instructed import Instructed
+
+SHIPPED = shipped_prompts()
 
 TEXTS = [f"Letter {i} of Anna Berg{i} about the tram, on {i} May." for i in range(1, 8)]
 
@@ -101,6 +106,19 @@ def test_without_labels_the_judge_compares_with_the_original():
     ran(model, count=1, labels=())
     asked = next(prompt for prompt in model.asked if prompt.startswith("Here are two versions"))
     assert TEXTS[0] in asked
+
+
+def test_changed_prompts_of_the_runs_domain_are_asked_and_read_as_before():
+    own = {"rewriter": "Rewrite, please: {{ original }}", "privacy_judge": SHIPPED["privacy_judge"] + " Think."}
+    model = Instructed()
+    changed = InstructOperators({"generic": own, "legal": {"rewriter": "Rewrite as law: {{ original }}"}})
+    steps = list(get_method("rewrite").run(dataclasses.replace(context(model, count=2), operators=changed)))
+    rewriters = [prompt for prompt in model.asked if prompt.startswith("Rewrite")]
+    assert rewriters == [f"Rewrite, please: {text}" for text in TEXTS[:2]]
+    judges = [prompt for prompt in model.asked if prompt.startswith("You test")]
+    assert len(judges) == 2
+    assert all(prompt.endswith(" Think.") for prompt in judges)
+    assert len(steps[-1].records) == 2
 
 
 def test_an_empty_reply_is_counted():

@@ -62,6 +62,7 @@ def application(key: str, plain: bool, latency: float) -> Starlette:
     faults: list[Any] = []
     seen: dict[str, Any] = {
         "requests": 0, "at": [], "in_flight": 0, "most_in_flight": 0, "keys": [], "faults": [], "last": {},
+        "begins": [],
     }  # fmt: skip
 
     async def control(request: Request) -> Response:
@@ -117,6 +118,7 @@ def application(key: str, plain: bool, latency: float) -> Starlette:
             return JSONResponse({"error": {"message": "no such model"}}, status_code=404)
         chat = path.endswith("/chat/completions")
         prompt = body["messages"][-1]["content"] if chat else body["prompt"]
+        seen["begins"].append(prompt[:40])
         if body.get("echo"):
             async with model.lock:
                 values = await run_in_threadpool(model.score, prompt)

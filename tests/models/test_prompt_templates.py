@@ -1,5 +1,7 @@
 """Changed templates: every shipped one may be kept, nothing that computes or reaches further may, versions follow."""
 
+import re
+
 import pytest
 
 from engine.errors import UserError
@@ -49,6 +51,36 @@ def test_what_could_compute_or_reach_further_is_refused(template, says):
         templates.check("vary", template)
 
 
+@pytest.mark.parametrize(
+    ("name", "template", "says"),
+    [
+        ("privacy_judge", "{{ text }} Record: Words:", "must show the field {{ candidates }}"),
+        ("privacy_judge", "{{ text }} {{ candidates|join }} Record: n", "must ask for a line 'Words:'"),
+        ("privacy_judge", "{{ original }} {{ text }} {{ candidates|join }} Record: Words:", "field 'original'"),
+        ("utility_judge", "{{ text }} {{ labels|join }} Label: Confidence:", "must show the field {{ original }}"),
+        # without labels the judge would not be asked for its confidence
+        ("utility_judge", "{{ text }}{{ original }}{% if labels %}Label: Confidence:{% endif %}", "line 'Label:'"),
+        ("rewriter", "Rewrite {{ words }} words.", "must show the field {{ original }}"),
+        ("rewriter", "{{ original }}{% for a in attempts %}{{ a.items }}{% endfor %}", ".items in line 1"),
+        ("rewriter", "{{ original.text }}", "not allowed; only loop.index is and, of an attempt, .clues"),
+        ("rewriter", "{{ original }}{% for a in attempts %}{{ a.text.format }}{% endfor %}", ".format"),
+        ("rewriter", "{{ original }}{% for a in attempts %}{% endfor %}{{ a.text }}", "UndefinedError"),
+        ("vary", "{% for a in texts %}{{ a.text }}{% endfor %}{{ text }}", ".text in line 1"),
+        ("vary", "{{ text }} {{ candidates }}", "field 'candidates'"),
+    ],
+)
+def test_prompts_of_the_rewriting_loop_are_checked_too(name, template, says):
+    with pytest.raises(UserError, match=re.escape(says)):
+        templates.check(name, template)
+
+
+def test_a_rewriters_attempts_may_be_shown_by_their_parts():
+    text = "{% for a in attempts %}{{ a.text }} {% if a.private %}ok{% else %}{{ a.clues|join }}{% endif %}{% endfor %}"
+    shown = templates.preview("social", "rewriter", f"{{{{ original }}}} {text}")
+    assert "complained. Monday" in shown
+    assert shown.endswith("Something came late. ok")
+
+
 def test_fields_conditions_and_loops_are_allowed():
     text = "{% if label and words > 9 %}About {{ label|upper }}.{% endif %} {{ text }} {{ examples|length }}"
     shown = templates.preview("legal", "rephrase", text)
@@ -77,9 +109,9 @@ def test_the_version_follows_every_template():
     assert len(base) == 16
     assert templates.version({"legal": {"vary": templates.shipped("legal")["vary"]}}) == base
     seen = {base} | {
-        templates.version({domain: {name: "{{ text }}"}}) for domain in DOMAINS for name in ("vary", "fill")
+        templates.version({domain: {name: "{{ text }}"}}) for domain in DOMAINS for name in ("vary", "fill", "rewriter")
     }
-    assert len(seen) == 1 + 2 * len(DOMAINS)
+    assert len(seen) == 1 + 3 * len(DOMAINS)
 
 
 def test_stored_changes_that_equal_what_ships_are_no_changes():

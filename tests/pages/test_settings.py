@@ -123,6 +123,22 @@ def test_a_template_is_changed_previewed_and_taken_back(empty, visit):
     assert app.text_area(key="prompts.text.legal.vary").value == shipped
 
 
+def test_prompts_of_the_rewriting_loop_are_edited_like_the_others(empty, visit):
+    app = visit("settings")
+    app.selectbox(key="prompts.domain").select("clinical").run()
+    app.selectbox(key="prompts.name").select("rewriter").run()
+    assert any("of each: .text, .private" in m.value for m in app.markdown)
+    area = app.text_area(key="prompts.text.clinical.rewriter")
+    area.set_value("Tell it of nobody: {{ original }}").run()
+    assert any(code.value.startswith("Tell it of nobody: The bus came late") for code in app.code)
+    app.button(key="prompts.save").click().run()
+    assert "saved for new runs" in words(app, "success", "toast", "info")
+    app.selectbox(key="prompts.name").select("privacy_judge").run()
+    app.text_area(key="prompts.text.clinical.privacy_judge").set_value("{{ text }} {{ candidates|join }}").run()
+    assert "must ask for a line" in words(app, "error")
+    assert not app.exception
+
+
 def test_a_template_that_computes_is_refused(empty, visit):
     app = visit("settings")
     app.selectbox(key="prompts.name").select("vary").run()
