@@ -107,16 +107,13 @@ def _touch(task: Task, study: Study) -> None:
         )  # fmt: skip
 
 
-def _needs(study: Study, parameters: Any) -> set[str]:
-    """Return what a study needs; one that runs a method of the reader's choice says itself what that one needs."""
-    more = getattr(study, "needs", None)
-    return {*study.spec.needs, *(more(parameters) if more is not None else ())}
-
-
 def _context(task: Task, study: Study, parameters: Any) -> Context:
+    from engine.jobs.studies.base import needs_of
     from engine.jobs.synthesize import keyed_order
+    from engine.models.prompt_templates import with_templates
 
-    needs, store, models = _needs(study, parameters), task.store, task.models
+    needs, store, models = set(needs_of(study, parameters)), task.store, task.models
+    changed = task.arguments.get("prompts", {}).get("changed", {})
     with store.db.read() as connection:
         unit = corpus_row(connection, task.corpus_id).unit
     records = keyed_order(store._frame(task.corpus_id, "train", [*COLUMNS, "split"]), store._subkey("order"))[COLUMNS]
@@ -138,7 +135,7 @@ def _context(task: Task, study: Study, parameters: Any) -> Context:
         seed=int(task.arguments.get("seed", 0)),
         unit=unit,
         generator=generator,
-        operators=models.operators(model, store) if "generator" in needs else None,
+        operators=with_templates(models.operators(model, store), changed) if "generator" in needs else None,
         embedder=models.embedder() if "embedder" in needs else None,
         detector=models.detector(store.detector_settings(task.corpus_id)) if "detector" in needs else None,
         cancelled=task.cancelled,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select, update
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyRun:
-    """One study that was started; its id is its job's; `done` of `total` counts finished variants."""
+    """One study that was started; its id is its job's; `done` of `total` counts finished variants.
+
+    prompts: version of the prompt templates it was started with.
+    """
 
     id: str
     study: str
@@ -39,6 +42,7 @@ class StudyRun:
     created: str
     finished: str | None
     error: str | None
+    prompts: str = ""
 
 
 class StudyStation(DoctorStation):
@@ -67,20 +71,48 @@ class StudyStation(DoctorStation):
         from engine.jobs.studies import get_study
         from engine.jobs.studies.base import parse
 
-        spec, summary = get_study(study_id).spec, self.corpus(corpus_id)
+        spec = get_study(study_id).spec
         values = parse(spec, parameters).model_dump(mode="json")
-        if "spans" in spec.needs and summary.span_source is None:
-            raise UserError(f"{spec.title} needs to know what identifies people: run detection on this corpus first.")
-        blockers = self._model_blockers(spec, corpus_id, model)  # type: ignore[arg-type]  # reads title and needs alone
+        blockers = self.study_blockers(corpus_id, study_id, parameters, model=model)
         if blockers:
             raise UserError(" ".join(blockers))
-        arguments = {"study": spec.id, "parameters": values, "model": model, "seed": int(seed)}
+        arguments = {"study": spec.id, "parameters": values, "model": model, "seed": int(seed),
+                     "prompts": self.prompts_manifest()}  # fmt: skip
         with self.db.write() as connection:
             corpus_row(connection, corpus_id)
             job_id = queue.enqueue(connection, "study", corpus_id=corpus_id, arguments=arguments)
             self._audit(connection, "study asked for", job_id, corpus=corpus_id, study=spec.id)
         self._wake()
         return job_id
+
+    def study_needs(self, study_id: str, parameters: Mapping[str, Any] | None = None) -> tuple[str, ...]:
+        """Return what a study needs with these parameters, as methods name it: `generator`, `spans`, `train` and so on.
+
+        Raises:
+            UserError: a parameter breaks a rule.
+        """
+        from engine.jobs.studies import get_study
+        from engine.jobs.studies.base import needs_of, parse
+
+        study = get_study(study_id)
+        return needs_of(study, parse(study.spec, parameters))
+
+    def study_blockers(
+        self, corpus_id: str, study_id: str, parameters: Mapping[str, Any] | None = None, *, model: str = "builtin"
+    ) -> list[str]:
+        """Return why a study cannot start: spans are missing, or the model may not be used or lacks something.
+
+        Raises:
+            UserError: a parameter breaks a rule.
+        """
+        from engine.jobs.studies import get_study
+
+        spec, needs = get_study(study_id).spec, self.study_needs(study_id, parameters)
+        found = []
+        if "spans" in needs and self.corpus(corpus_id).span_source is None:
+            found.append(f"{spec.title} needs to know what identifies people: run detection on this corpus first.")
+        asked = replace(spec, needs=needs)
+        return found + self._model_blockers(asked, corpus_id, model)  # type: ignore[arg-type]  # reads title and needs
 
     def study_runs(self, corpus_id: str | None = None) -> list[StudyRun]:
         """Return the studies that were started, latest first."""
@@ -149,5 +181,5 @@ def _view(row: Any) -> StudyRun:
         row.id, name, titles.get(name, name), row.corpus_id, dict(row.arguments["parameters"]),
         str(row.arguments["model"]), int(row.arguments["seed"]), row.state, row.stage,
         int(kept.get("done", 0)), int(kept.get("total", 0)),
-        row.created, row.finished, row.error,
+        row.created, row.finished, row.error, str(row.arguments.get("prompts", {}).get("version", "")),
     )  # fmt: skip

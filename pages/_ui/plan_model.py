@@ -1,7 +1,8 @@
-"""The language model of a run, chosen on the Plan page where there is more than one."""
+"""The language model of a run or a study, chosen where there is more than one."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import streamlit as st
@@ -15,22 +16,35 @@ BUILTIN = "builtin"
 
 def choose(workspace: engine.Workspace, method: Any) -> str:
     """Return the model's id; the built-in one without asking where there is no other or the method needs none."""
-    if "generator" not in method.needs:
+    return choose_for(workspace, method.needs, CHOICE)
+
+
+def choose_for(workspace: engine.Workspace, needs: Collection[str], key: str) -> str:
+    """Return the chosen model's id, kept under `key`; the built-in one where nothing is to be chosen."""
+    if "generator" not in needs:
         return BUILTIN
     models = {info.id: info for info in workspace.language_models()}
-    if st.session_state.get(CHOICE) not in models:
-        st.session_state[CHOICE] = BUILTIN
+    if st.session_state.get(key) not in models:
+        st.session_state[key] = BUILTIN
     if len(models) == 1:
         return BUILTIN
     chosen = st.selectbox(
         "Language model",
         list(models),
         format_func=lambda model: _name(models[model]),
-        key=CHOICE,
+        key=key,
         persist_state="session",
-        help="Add others on the Models page. The run's manifest names the model and its checksum.",
+        help="Add others on the Models page. The run's manifest names the model and its checksum."
+        if key == CHOICE
+        else "Add others on the Models page. The study keeps which model it was run with.",
     )
     return str(chosen or BUILTIN)
+
+
+def called(workspace: engine.Workspace, model: str) -> str:
+    """Return what a model is called here, also one that was removed since."""
+    known = {info.id: info for info in workspace.language_models()}
+    return _name(known[model]) if model in known else model
 
 
 def _name(info: Any) -> str:

@@ -25,9 +25,13 @@ WORDS = {
 }  # fmt: skip
 TABLES = {
     "table_1": "Table 1: direct identifiers, known", "table_2": "Table 2: direct identifiers, found by the detector",
-    "table_4": "Table 4: perplexity and MAUVE", "table_6": "Table 6: direct and quasi-identifiers, known",
+    "table_3": "Table 3: direct identifiers, known, in notes with de-identification marks",
+    "table_4": "Table 4: perplexity and MAUVE", "table_5": "Table 5: direct identifiers, known, with another model",
+    "table_6": "Table 6: direct and quasi-identifiers, known",
     "both_unknown": "Direct and quasi-identifiers, found by the detector",
     "table_14": "Table 14: quasi-identifiers, known", "table_15": "Table 15: quasi-identifiers, found by the detector",
+    "sweep_examples": "Other numbers of examples", "sweep_weights": "Other weights and directions of the objective",
+    "masked_against_plain": "Masked against plain prefix", "validity": "Usable texts, and private values in them",
 }  # fmt: skip
 
 

@@ -10,11 +10,12 @@ from typing import Any
 import streamlit as st
 
 import engine
-from pages._ui import examined_figure, parameters, states, study_table
+from pages._ui import examined_figure, parameters, plan_model, states, study_table
 from pages._ui.current import current_corpus
 from pages._ui.progress import ACTIVE, job_progress
 from pages._ui.texts import count_of, plain, when
 
+MODEL = "study.model"
 INTERNAL = "Internal: measured on private records. None of this is part of a release."
 STATES = {"queued": "waiting", "running": "under way", "done": "done", "failed": "failed", "cancelled": "cancelled"}
 
@@ -52,19 +53,27 @@ def _start(workspace: engine.Workspace, corpus: Any) -> None:
     settings = parameters.form(spec, key=f"study.settings.{spec.id}")
     if parameters.checked(spec, settings) is None:
         return
-    if "spans" in spec.needs and corpus.span_source is None:
+    needs = states.act(workspace.study_needs, spec.id, settings)
+    states.flash()
+    if needs is None:
+        return
+    if "spans" in needs and corpus.span_source is None:
         st.info("This study needs to know what identifies people: run detection on the Review page first.",
                 icon=":material/fact_check:")  # fmt: skip
         return
+    model = plan_model.choose_for(workspace, needs, MODEL)
+    blockers = workspace.study_blockers(corpus.id, spec.id, settings, model=model)
+    for blocker in blockers:
+        states.refused(blocker, "Change this first, then start.")
     st.button(
         "Start the study", type="primary", key=f"study.start.{spec.id}", icon=":material/play_arrow:",
-        on_click=_begin, args=(workspace, corpus.id, spec.id, settings),
+        on_click=_begin, args=(workspace, corpus.id, spec.id, settings, model), disabled=bool(blockers),
         help="Reads private records; the ledger says so. It can be cancelled and resumed.",
     )  # fmt: skip
 
 
-def _begin(workspace: engine.Workspace, corpus_id: str, study_id: str, settings: dict[str, Any]) -> None:
-    job_id = states.act(workspace.start_study, corpus_id, study_id, settings)
+def _begin(workspace: engine.Workspace, corpus_id: str, study_id: str, settings: dict[str, Any], model: str) -> None:
+    job_id = states.act(workspace.start_study, corpus_id, study_id, settings, model=model)
     if job_id:
         st.session_state["study.run"] = job_id
 
@@ -84,6 +93,8 @@ def _results(workspace: engine.Workspace, run: Any) -> None:
     if not found:
         return
     st.warning(INTERNAL, icon=":material/lock:")
+    if run.model != plan_model.BUILTIN:
+        st.caption(f"Run with {plain(plan_model.called(workspace, run.model))}.")
     if run.state != "done" and run.total:
         st.caption(f"{count_of(run.done, 'variant')} of {run.total} so far.")
     for name, figure in figures(run.study, found):

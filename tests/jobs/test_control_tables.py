@@ -11,7 +11,7 @@ import pytest
 from engine.corpus.samples import load_sample
 from engine.errors import UserError
 from engine.jobs.studies import StudyContext, get_study
-from engine.jobs.studies.base import TABLE_NAME
+from engine.jobs.studies.base import TABLE_NAME, needs_of, parse
 from engine.jobs.studies.control_measures import (
     Made,
     compared,
@@ -22,7 +22,7 @@ from engine.jobs.studies.control_measures import (
     summary,
     validity,
 )
-from engine.jobs.studies.control_paper import paper_tables
+from engine.jobs.studies.control_paper import first_table, paper_tables
 from engine.jobs.studies.control_paper import validity as validity_table
 from engine.jobs.studies.control_tables import ControlCodesParameters, Inputs, detected, study, variants
 from engine.methods.base import Context
@@ -116,6 +116,30 @@ def test_tables_bear_the_papers_numbers_and_cells():
     verdicts = found["masked_against_plain"].set_index(["entities", "measure"])["verdict"]
     assert verdicts["known", "rouge_2"] == "below"
     assert verdicts["unknown", "perplexity"] == "cannot tell"
+
+
+def test_the_first_table_is_named_by_corpus_and_model():
+    notes = ["Seen at [**Hospital 18**] today.", "[**Name 3**] was well.", "No mark here."]
+    assert first_table(notes, "builtin") == first_table(notes, "folder:big") == "table_3"
+    assert first_table(notes[2:], "builtin") == first_table([], "builtin") == "table_1"
+    assert first_table(notes[1:], "folder:big") == "table_5"
+    found = paper_tables(by_hand(), "table_5")
+    assert "table_1" not in found
+    pd.testing.assert_frame_equal(found["table_5"], paper_tables(by_hand())["table_1"])
+
+
+def test_a_trainable_model_is_needed_only_where_something_is_tuned():
+    found = get_study("control-codes")
+    codes = {"methods": ["icl", "control-icl"], "utility": False}
+    assert "train" not in needs_of(found, parse(found.spec, codes))
+    assert "train" in needs_of(found, parse(found.spec, {**codes, "utility": True}))
+    assert "train" in needs_of(found, parse(found.spec, {**codes, "methods": ["control-prefix"]}))
+
+
+def test_passes_of_tuning_are_set_for_prefixes_alone():
+    rows = variants(ControlCodesParameters(epochs=1, sweep="weights"))
+    assert {r.method for r in rows if r.settings.get("epochs") == 1} == {"control-prefix", "control-prefix-masked"}
+    assert sum("epochs" in r.settings for r in rows) == 2 + 8
 
 
 def test_none_seen_still_has_an_upper_end_and_the_worst_repeat_is_named():

@@ -9,6 +9,7 @@ from engine.figures.studies import figures
 from engine.jobs.study import study_folder
 from engine.store import queue
 from engine.store.records import write_table
+from pages._ui import study_view
 from pages._ui.study_table import wide
 
 MEASURES = ("identifier_leakage", "canary_leakage", "canary_parts", "canary_words", "perplexity", "js_1gram",
@@ -90,6 +91,33 @@ def test_a_study_is_drawn_and_marked_internal(seeded, visit, state):
     assert len(app.get("plotly_chart")) == 6
     assert bool([b for b in app.button if b.label == "Resume"]) == (state == "cancelled")
     assert any("3 variants of 8" in c.value for c in app.caption) == (state == "cancelled")
+
+
+def test_a_study_asks_for_a_model_where_there_are_two(seeded, visit):
+    """A server on another machine is refused without the custodian's consent, and one that cannot be trained."""
+    workspace = seeded.open()
+    app = visit("compare", **{"compare.what": "Studies"})
+    assert not [s for s in app.selectbox if s.key == study_view.MODEL]
+    workspace.add_endpoint({"name": "far", "url": "https://models.example.com/v1", "model": "big"})
+    app = visit("compare", **{"compare.what": "Studies"})
+    assert app.selectbox(key=study_view.MODEL).value == "builtin"
+    assert not app.button(key="study.start.filter-presets").disabled
+    app.selectbox(key=study_view.MODEL).set_value("endpoint:far").run()
+    assert any("no written consent" in e.value for e in app.error)
+    assert app.button(key="study.start.filter-presets").disabled
+    with pytest.raises(engine.UserError, match="no written consent"):
+        workspace.start_study(seeded.corpus, "filter-presets", model="endpoint:far")
+    workspace.give_consent(seeded.corpus, "far", "The board agreed on 3 May.", "models.example.com:443")
+    app.run()
+    assert not app.button(key="study.start.filter-presets").disabled
+    app.selectbox(key="study.which").set_value("control-codes").run()
+    assert any("can be trained" in e.value for e in app.error)
+    assert app.button(key="study.start.control-codes").disabled
+    app.selectbox(key="study.which").set_value("filter-presets").run()
+    app.button(key="study.start.filter-presets").click().run()
+    assert not app.exception
+    run = workspace.study_runs(seeded.corpus)[0]
+    assert (run.model, run.prompts) == ("endpoint:far", workspace.prompt_version())
 
 
 def test_a_study_is_started_from_the_page(seeded, visit):

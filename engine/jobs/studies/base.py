@@ -89,6 +89,12 @@ class Study(Protocol):
         ...
 
 
+def needs_of(study: Study, parameters: BaseModel) -> tuple[str, ...]:
+    """Return what a study needs with these parameters; one that runs methods of the reader's choice says so itself."""
+    more = getattr(study, "needs", None)
+    return tuple(dict.fromkeys((*study.spec.needs, *(more(parameters) if more is not None else ()))))
+
+
 def find(studies: Sequence[Study], study_id: str) -> Study:
     """Return the study with this id.
 

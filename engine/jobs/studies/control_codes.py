@@ -1,7 +1,8 @@
 """Study `control-codes`: examples alone, control codes and tuned prefixes side by side, as the paper's tables have it.
 
-One command gives every table that can be had here (`identifiers=each entities=each sweep=each`); which table holds
-what stands in `control_paper`. Table 3 needs notes with de-identification marks, Table 5 another `--model`.
+One command gives every table that a corpus and a model allow (`identifiers=each entities=each sweep=each`); which table
+holds what stands in `control_paper`. Table 1 becomes Table 3 on notes with de-identification marks, and Table 5 with
+another `--model`.
 
 Source: Zhao and Field 2025, "Controlled Generation for Private Synthetic Text", Tables 1 to 6, 14 and 15.
 """
@@ -9,6 +10,8 @@ Source: Zhao and Field 2025, "Controlled Generation for Private Synthetic Text",
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+from pydantic import BaseModel
 
 from engine.errors import InternalError, UserError
 from engine.jobs.studies.base import StudyContext, StudySpec, StudyStep
@@ -30,15 +33,16 @@ class ControlCodesStudy:
         needs=("generator", "operators", "embedder", "detector", "spans"),
     )
 
+    def needs(self, parameters: BaseModel) -> tuple[str, ...]:
+        """Return what is needed: a model that can be trained only where a prefix or a fresh model is tuned."""
+        return (*self.spec.needs, "train") if _tunes(_checked(parameters)) else self.spec.needs
+
     def run(self, context: StudyContext) -> Iterator[StudyStep]:
         """Yield a step after each run of a variant."""
-        p = context.parameters
-        if not isinstance(p, ControlCodesParameters):
-            raise InternalError("control-codes was started with another study's parameters")
+        p = _checked(context.parameters)
         if context.run.embedder is None:
             raise InternalError("control-codes needs an embedder")
-        tuned = p.utility or any("prefix" in v.method for v in variants(p))
-        if tuned and "train" not in getattr(context.run.generator, "capabilities", ()):
+        if _tunes(p) and "train" not in getattr(context.run.generator, "capabilities", ()):
             raise UserError(
                 "control-codes: tuned prefixes and perplexity need a model that can be trained; choose one, or set "
                 "utility to false and methods to icl, control-icl and control-icl-blocked"
@@ -50,3 +54,13 @@ class ControlCodesStudy:
         inputs = Inputs(context.run, context.holdout, context.run.embedder, context.run.detector)
         for step in study(p, inputs, context.progress, context.tables):
             yield StudyStep(step.done, step.total, step.stage, {"done": step.done}, step.tables)
+
+
+def _checked(parameters: BaseModel) -> ControlCodesParameters:
+    if not isinstance(parameters, ControlCodesParameters):
+        raise InternalError("control-codes was started with another study's parameters")
+    return parameters
+
+
+def _tunes(p: ControlCodesParameters) -> bool:
+    return p.utility or any("prefix" in v.method for v in variants(p))

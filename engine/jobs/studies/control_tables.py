@@ -26,7 +26,7 @@ from engine.jobs.studies.control_measures import (
     summary,
     validity,
 )
-from engine.jobs.studies.control_paper import paper_tables
+from engine.jobs.studies.control_paper import first_table, paper_tables
 from engine.methods.base import Context
 from engine.methods.control_common import token_counter
 from engine.models.contracts import Detector, Embedder
@@ -72,6 +72,7 @@ class ControlCodesParameters(BaseModel):
     )
     utility: bool = Field(True, description="Measure perplexity and MAUVE too (Table 4); takes as long again.")
     minimum_tokens: int | None = Field(None, ge=0, le=1000, description="Shortest usable output; empty: the method's.")
+    epochs: int | None = Field(None, ge=1, le=50, description="Passes of tuning a prefix; empty: the method's.")
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,8 @@ def variants(p: ControlCodesParameters) -> list[Variant]:
 
 def _set(p: ControlCodesParameters, method: str, identifiers: Which) -> dict[str, Any]:
     common: dict[str, Any] = {} if p.minimum_tokens is None else {"minimum_tokens": p.minimum_tokens}
+    if p.epochs is not None and "prefix" in method:
+        common["epochs"] = p.epochs
     return common if method == "icl" else {**common, "identifiers": identifiers}
 
 
@@ -143,6 +146,7 @@ def study(
         before: tables of an earlier, stopped study with the same parameters; its runs are not made again.
     """
     bench = Bench(p, inputs, batch)
+    first = first_table(map(str, inputs.context.records["text"]), getattr(inputs.context.generator, "id", ""))
     rows, counts = (_rows(before, name) for name in ("runs", "counts"))
     chosen = variants(p)
     made_before = {(row["variant"], int(row["repeat"])) for row in rows}
@@ -164,7 +168,7 @@ def study(
             rows.append(row)
             counts += counted
             done = len([r for r in rows if r["variant"] != REFERENCE])
-            yield Progress(done, total, stage, tables(rows, counts))
+            yield Progress(done, total, stage, tables(rows, counts, first))
 
 
 class Bench:
@@ -272,7 +276,9 @@ def detected(records: pd.DataFrame, detector: Detector | None) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["record_id", "start", "end", "label", "identifier_type"])
 
 
-def tables(rows: Sequence[dict[str, Any]], counts: Sequence[dict[str, Any]]) -> dict[str, pd.DataFrame]:
+def tables(
+    rows: Sequence[dict[str, Any]], counts: Sequence[dict[str, Any]], first: str = "table_1"
+) -> dict[str, pd.DataFrame]:
     """Return the study's tables: the paper's by number, runs, summary with intervals, validity and counts."""
     runs = pd.DataFrame(list(rows))
-    return {"summary": summary(runs), **paper_tables(runs), "runs": runs, "counts": pd.DataFrame(list(counts))}
+    return {"summary": summary(runs), **paper_tables(runs, first), "runs": runs, "counts": pd.DataFrame(list(counts))}
