@@ -6,7 +6,7 @@ the least δ is the larger of Pr[A(M(X)) fails] and Pr[A(M(Y)) fails]. For score
 - A is fixed before the outputs it is judged on. Bins and thresholds are chosen on one half of the clusters
   (training run × source) and judged on the other; `Halves` refuses clusters that lie on both sides.
 - A has a finite range whose probabilities can be estimated. A score in ℝ is cut into bins or at a threshold, and
-  bins are joined until each holds `least` scores of both sides in the half that chooses.
+  bins are joined until each would hold `least` scores of both sides in the half that chooses if both were alike.
 - ε > 0; every score falls into a bin, since the outer bins are open.
 
 The probabilities are still estimates: a curve of samples has a band, drawn from clusters as wholes, and a bin that
@@ -104,19 +104,23 @@ def halve(
 
 
 def choose_bins(halves: Halves, bins: int = BINS, least: int = LEAST) -> Floats:
-    """Return inner edges of bins: quantiles of the choosing half, joined until both sides fill every bin.
+    """Return inner edges of bins: quantiles of the choosing half, joined until alike sides would fill every bin.
+
+    A side may be missing from a bin that it would fill if it were like the other: where an attack separates the two,
+    that is what it sees, and the half that judges says whether it was chance.
 
     Returns:
         Rising edges, shape (b - 1,); a score s lies in bin number `searchsorted(edges, s, side="right")`.
     """
     x, y = (side.scores for side in halves.choose)
     edges = np.unique(np.quantile(np.concatenate([x, y]), np.linspace(0, 1, bins + 1)[1:-1]))
+    pooled = np.sort(np.concatenate([x, y]))
+    needed = least * pooled.size / min(x.size, y.size)  # of both, so that the smaller side expects `least`
     kept: list[float] = []
-    at = np.zeros(2)
+    at = 0
     for edge in edges:
-        below = np.array([(x < edge).sum(), (y < edge).sum()], dtype=float)
-        above = np.array([(x >= edge).sum(), (y >= edge).sum()])
-        if (below - at >= least).all() and (above >= least).all():
+        below = int(np.searchsorted(pooled, edge, side="left"))
+        if below - at >= needed and pooled.size - below >= needed:
             kept.append(float(edge))
             at = below
     return np.asarray(kept)

@@ -69,14 +69,19 @@ def excess_by_chance(x: Floats, y: Floats, epsilon: float, seed: int = 0) -> Cha
     rng = np.random.default_rng([seed, 7])
     every = np.concatenate([x, y])
     observed = tuple(range(len(x), len(every)))
-    if math.comb(len(every), len(y)) <= NAMINGS:
-        namings = list(itertools.combinations(range(len(every)), len(y)))
-    else:
-        drawn = {tuple(sorted(rng.choice(len(every), len(y), replace=False).tolist())) for _ in range(NAMINGS - 1)}
-        namings = [observed, *(drawn - {observed})]
-    found = np.array([_excess(every, naming, half, epsilon, rng) for naming in namings])
-    seen = found[namings.index(observed)]
-    return Chance(float(seen), float(np.mean(found >= seen - 1e-12)), len(namings))
+    tried = namings(len(every), observed, rng)
+    found = np.array([_excess(every, naming, half, epsilon, rng) for naming in tried])
+    seen = found[tried.index(observed)]
+    return Chance(float(seen), float(np.mean(found >= seen - 1e-12)), len(tried))
+
+
+def namings(number: int, observed: tuple[int, ...], rng: np.random.Generator) -> list[tuple[int, ...]]:
+    """Return ways to name as many of `number` trainings X ∖ U as were, the observed one among them: all, or many."""
+    size = len(observed)
+    if math.comb(number, size) <= NAMINGS:
+        return list(itertools.combinations(range(number), size))
+    drawn = {tuple(sorted(rng.choice(number, size, replace=False).tolist())) for _ in range(NAMINGS - 1)}
+    return [observed, *(drawn - {observed})]
 
 
 def _excess(every: Floats, named: tuple[int, ...], half: int, epsilon: float, rng: np.random.Generator) -> float:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from engine.errors import UserError
-from engine.jobs.studies.pairs import PairsStudy, plan, some_units, unit_numbers
+from engine.jobs.studies.pairs import PairsStudy, plan
 from engine.jobs.studies.pairs_keep import Keep, together, words_of
+from engine.jobs.studies.pairs_units import some_units, unit_numbers
 from engine.jobs.studies.settings import parsed_settings
 from tests.jobs.rerun_world import QUICK, context, sample, study_context
 
@@ -41,6 +42,11 @@ def test_a_copying_method_shows_exactly_what_drawing_words_directly_does(tmp_pat
     assert shares["from X without U"] < 0.05
     assert abs(shares["difference of X and X"]) < 0.05
     assert tables["answer"]["leakage"].tolist() == [1, 1]
+    meaning = tables["semantic"].set_index(["score", "comparison"])
+    for score in ("highest", "mean"):
+        assert meaning.loc[(score, "twice on the same records"), ["low", "high"]].tolist() == [0.5, 0.5]
+    assert meaning.loc[("mean", "with and without"), ["auc", "verdict"]].tolist() == [1.0, "leakage"]
+    assert tables["summary"]["variant"].tolist()[-1] == "mean cosine, twice on the same records, |U| = 10, set 1"
     assert (tables["excess"]["p"] <= 0.05).all()
 
 
@@ -50,6 +56,9 @@ def test_a_method_that_reads_nothing_shows_no_excess():
     assert np.abs(at(tables, "excess")).max() < 0.05
     assert tables["excess"]["p"].min() > 0.05
     assert at(tables, "claimed").max() == 0.0
+    meaning = tables["semantic"]
+    assert set(meaning["verdict"]) == {"chance"}
+    assert ((meaning["low"] <= 0.5) & (meaning["high"] >= 0.5)).all()
     difference = tables["reproduced"].set_index("of").loc["difference"]
     assert difference["low"] <= 0 <= difference["high"]
 

@@ -4,7 +4,7 @@ Source: Stomakhin 2025, Framework for Privacy-Preserving Synthesis of Textual Da
 5.4.1 and 7 leave to others: several trainings and several generations of each, averaged, with bands.
 
 Privacy posture: generated texts are internal; they are counted and let go. What is kept until the study ends are
-digests of words (see `pairs_keep`).
+digests of words (see `pairs_keep`) and cosines (see `pairs_near`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from engine.attacks.ngram_sampling import draw_sources
 from engine.errors import InternalError, UserError
 from engine.jobs.studies.base import StudyContext, StudySpec, StudyStep
 from engine.jobs.studies.pairs_keep import Keep, Words, together, words_of
+from engine.jobs.studies.pairs_near import Near, measured, near
+from engine.jobs.studies.pairs_units import some_units, unit_numbers
 from engine.jobs.studies.rerun import Terms, remembered, rerun, terms_of
 from engine.jobs.studies.settings import parsed_settings
 from engine.methods import get_method
@@ -86,6 +88,12 @@ class _World:
     terms: Terms
     keep: Keep
     key: bytes
+    near: Near | None
+
+    def has(self, run: Run) -> bool:
+        """Return whether a run's generations are kept, whole."""
+        words = self.keep.load(f"{run.name}-0") is not None
+        return words and (self.near is None or self.keep.load_cosines(f"{run.name}-0") is not None)
 
 
 class PairsStudy:
@@ -96,10 +104,10 @@ class PairsStudy:
         title="With and without: what leaving somebody out changes",
         summary="Runs a method on the training records and again without some people, several times each, and twice "
         "on the same records. How much better than chance can an attacker tell from a few words who was in? Only what "
-        "exceeds the two runs on the same records is leakage.",
+        "exceeds the two runs on the same records is leakage. An attacker who compares meanings is tried as well.",
         citation="Stomakhin 2025, Framework for Privacy-Preserving Synthesis of Textual Data, sections 4 to 7",
         parameters=PairsParameters,
-        needs=("generator", "operators"),
+        needs=("generator", "operators", "embedder"),
     )
 
     def needs(self, parameters: BaseModel) -> tuple[str, ...]:
@@ -116,7 +124,7 @@ class PairsStudy:
         tables = dict(context.tables)
         done = int((context.state or {}).get("done", 0))
         for number, run in enumerate(runs):
-            if number >= done or world.keep.load(f"{run.name}-0") is None:
+            if number >= done or not world.has(run):
                 _make(context, p, world, run, embed)
             if number < done:
                 continue
@@ -167,32 +175,9 @@ def _world(context: StudyContext, p: PairsParameters) -> _World:
     values = parsed_settings(p.settings)
     key = hashlib.sha256(b"pairs\0" + context.run.surrogate_key).digest()
     context.progress("accounting", 0, 1)
-    return _World(x, units, sets, values, terms_of(context.run, p.method, values, x), Keep(context.scratch), key)
-
-
-def unit_numbers(records: pd.DataFrame, unit: str) -> NDArray[np.int64]:
-    """Return the number of each record's unit; a record of unknown source is a unit of its own.
-
-    Raises:
-        UserError: sources are asked for and no record names one.
-    """
-    own = "record " + records["record_id"].astype(str)
-    if unit == "source":
-        if records["source_id"].isna().all():
-            raise UserError("adjacency: this corpus names no source; leave out records, or import it with one")
-        own = ("source " + records["source_id"].astype(str)).where(records["source_id"].notna(), own)
-    return np.asarray(pd.factorize(own)[0], np.int64)
-
-
-def some_units(records: pd.DataFrame, unit: str, wanted: int, seed: int) -> pd.DataFrame:
-    """Return whole units drawn at random until there are `wanted` records; all records where it is 0."""
-    if not wanted or wanted >= len(records):
-        return records.reset_index(drop=True)
-    units = unit_numbers(records, unit)
-    order = np.random.default_rng([seed, 1]).permutation(int(units.max()) + 1)
-    sizes = np.bincount(units)[order]
-    kept = order[: int(np.searchsorted(np.cumsum(sizes), wanted)) + 1]
-    return records[np.isin(units, kept)].reset_index(drop=True)
+    terms = terms_of(context.run, p.method, values, x)
+    held = near(context.run.embedder, x, units, [chosen for _, _, chosen in sets], context.run.cancelled)
+    return _World(x, units, sets, values, terms, Keep(context.scratch), key, held)
 
 
 def _make(context: StudyContext, p: PairsParameters, world: _World, run: Run, embed: Callable[..., Any] | None) -> None:
@@ -211,7 +196,10 @@ def _make(context: StudyContext, p: PairsParameters, world: _World, run: Run, em
     if not each:
         raise UserError(f"count: {p.method} made {words.texts} texts for {run.generations} generations; ask for more")
     for number in range(run.generations):
-        world.keep.save(f"{run.name}-{number}", words.part(number * each, (number + 1) * each))
+        first, last = number * each, (number + 1) * each
+        if world.near is not None:
+            world.keep.save_cosines(f"{run.name}-{number}", world.near.of(made["text"].iloc[first:last].tolist()))
+        world.keep.save(f"{run.name}-{number}", words.part(first, last))
 
 
 def _generations(world: _World, runs: list[Run]) -> tuple[list[Words], list[object]]:
@@ -229,8 +217,8 @@ def _generations(world: _World, runs: list[Run]) -> tuple[list[Words], list[obje
 
 def _measured(p: PairsParameters, world: _World, runs: list[Run], number: int, seed: int) -> dict[str, pd.DataFrame]:
     size, at, excluded = world.sets[number]
-    ours, ours_of = _generations(world, [run for run in runs if run.excluded is None])
-    theirs, theirs_of = _generations(world, [run for run in runs if run.excluded == number])
+    sides = [run for run in runs if run.excluded is None], [run for run in runs if run.excluded == number]
+    (ours, ours_of), (theirs, theirs_of) = (_generations(world, side) for side in sides)
     x = words_of([str(text) for text in world.x["text"]], world.key)
     tables, vocabulary = together([x, *ours, *theirs])
     pair = analysis.Pair(
@@ -240,13 +228,19 @@ def _measured(p: PairsParameters, world: _World, runs: list[Run], number: int, s
         claimed=_claimed(world, excluded),
     )  # fmt: skip
     found = analysis.tables_of(pair, sorted(set(p.n)), seed)
+    titles = [f"{row['variant']}, n = {row['n']}" for _, row in found["summary"].iterrows()]
+    found["summary"]["variant"] = titles
+    if world.near is not None:
+        kept = [
+            ([f"{run.name}-{i}" for run in side for i in range(run.generations)], of)
+            for side, of in zip(sides, (ours_of, theirs_of), strict=True)
+        ]
+        more = measured(world.near, world.keep, kept, world.units, excluded, seed)
+        found |= more | {"summary": pd.concat([found["summary"], more["summary"]], ignore_index=True)}
+    found["summary"]["variant"] += f", |U| = {size}, set {at + 1}"
     for frame in found.values():
         frame.insert(0, "set", at)
         frame.insert(0, "excluded", size)
-    found["summary"]["variant"] = [
-        f"{kind}, |U| = {size}, n = {n}, set {at + 1}"
-        for kind, n in zip(found["summary"]["variant"], found["summary"]["n"], strict=True)
-    ]
     return found
 
 

@@ -1,7 +1,8 @@
 """What a pair experiment keeps of generated text: words as keyed digests, in reading order.
 
-Privacy posture: no word is kept, only 64-bit digests under a secret of the workspace; they count n-grams and nothing
-else, lie owner-only in the study's own folder and go when the study is done.
+Privacy posture: no word is kept, only 64-bit digests under a secret of the workspace, which count n-grams and nothing
+else, and cosines of private texts to their nearest synthetic one. They lie owner-only in the study's own folder and go
+when the study is done.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +67,7 @@ class Keep:
     """Keeps generations by name, in a folder or, without one, in memory."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._folder, self._held = folder, dict[str, Words]()
+        self._folder, self._held, self._near = folder, dict[str, Words](), dict[str, NDArray[np.float32]]()
 
     def load(self, name: str) -> Words | None:
         """Return what was kept under a name, or None."""
@@ -79,10 +81,28 @@ class Keep:
         if self._folder is None:
             self._held[name] = words
             return
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._write(name, digests=words.digests, ids=words.ids, offsets=words.offsets)
+
+    def load_cosines(self, name: str) -> NDArray[np.float32] | None:
+        """Return a generation's cosines to texts of those left out, or None."""
+        if self._folder is None or not self._path(f"{name}-near").is_file():
+            return self._near.get(name)
+        with np.load(self._path(f"{name}-near"), allow_pickle=False) as stored:
+            return np.asarray(stored["cosines"], np.float32)
+
+    def save_cosines(self, name: str, cosines: NDArray[np.float32]) -> None:
+        """Keep a generation's cosines under its name."""
+        if self._folder is None:
+            self._near[name] = cosines
+            return
+        self._write(f"{name}-near", cosines=cosines)
+
+    def _write(self, name: str, **arrays: NDArray[Any]) -> None:
+        path = self._path(name)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         buffer = io.BytesIO()
-        np.savez(buffer, digests=words.digests, ids=words.ids, offsets=words.offsets)
-        write_atomic(self._path(name), buffer.getvalue())
+        np.savez(buffer, **arrays)  # type: ignore[arg-type]  # its stub takes `allow_pickle` for one of them
+        write_atomic(path, buffer.getvalue())
 
     def _path(self, name: str) -> Path:
         if self._folder is None or not all(c.isalnum() or c == "-" for c in name):

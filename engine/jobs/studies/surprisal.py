@@ -27,7 +27,7 @@ from engine.analysis import surprisal as analysis
 from engine.attacks.ngram_sampling import draw_sources
 from engine.errors import InternalError, UserError
 from engine.jobs.studies.base import StudyContext, StudySpec, StudyStep
-from engine.jobs.studies.pairs import some_units, unit_numbers
+from engine.jobs.studies.pairs_units import some_units, unit_numbers
 from engine.jobs.studies.rerun import Terms, rerun, terms_of, tuned_generator
 from engine.jobs.studies.settings import parsed_settings
 from engine.jobs.studies.surprisal_tables import extraction_rates, fragments_of
