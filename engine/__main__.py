@@ -123,7 +123,7 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
             ],
         ),
         "study": (
-            "run several variants, measure them, print the tables; alone: list the studies",
+            "run several variants and print their tables; alone: list the studies, with --study what one takes",
             [
                 (("corpus",), {"nargs": "?", "help": "corpus id"}),
                 (("--study",), {"help": "study id"}),

@@ -13,15 +13,16 @@ from engine.errors import UserError
 
 
 def study(options: Namespace) -> dict[str, Any]:
-    """Run a study and print its tables; without a corpus list what there is."""
+    """Run a study and print its tables; without a corpus list what there is, or describe the study that is named."""
     from engine.commands import _open, parse_settings, wait_for
-    from engine.jobs.studies import INTERNAL, studies
+    from engine.jobs.studies import INTERNAL, get_study, studies
 
     if options.corpus is None:
+        chosen = (get_study(options.study),) if options.study else studies()
         return {
             "studies": [
                 {"id": s.id, "title": s.title, "citation": s.citation, "parameters": s.parameters.model_json_schema()}
-                for s in (each.spec for each in studies())
+                for s in (each.spec for each in chosen)
             ]
         }
     workspace = _open(options)

@@ -72,6 +72,14 @@ def test_lists_have_the_agreed_shape(folder, imported):
     assert run(folder / "w", "runs") == {"runs": []}
 
 
+def test_a_named_study_says_what_it_takes(folder, imported):
+    (only,) = run(folder, "study", "--study", "control-codes")["studies"]
+    assert only["id"] == "control-codes"
+    takes = only["parameters"]["properties"]
+    assert {"methods", "identifiers", "entities", "sweep", "repeats"} <= set(takes)
+    assert takes["methods"]["items"]["enum"][0] == "icl"
+
+
 def test_the_whole_path(folder, imported):
     workspace, corpus = folder / "w", imported["corpus"]
     detected = run(workspace, "detect", corpus, "--gold")

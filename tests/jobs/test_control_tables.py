@@ -136,6 +136,11 @@ def test_a_trainable_model_is_needed_only_where_something_is_tuned():
     assert "train" in needs_of(found, parse(found.spec, {**codes, "methods": ["control-prefix"]}))
 
 
+def test_a_method_of_another_kind_is_refused_before_anything_runs():
+    with pytest.raises(UserError, match="methods"):
+        parse(get_study("control-codes").spec, {"methods": ["icl", "rpsg"]})
+
+
 def test_passes_of_tuning_are_set_for_prefixes_alone():
     rows = variants(ControlCodesParameters(epochs=1, sweep="weights"))
     assert {r.method for r in rows if r.settings.get("epochs") == 1} == {"control-prefix", "control-prefix-masked"}

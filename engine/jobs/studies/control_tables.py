@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
@@ -32,7 +32,8 @@ from engine.methods.control_common import token_counter
 from engine.models.contracts import Detector, Embedder
 from engine.pii.control_codes import Passage, Which
 
-METHODS = ("icl", "control-icl", "control-icl-blocked", "control-prefix", "control-prefix-masked")
+Method = Literal["icl", "control-icl", "control-icl-blocked", "control-prefix", "control-prefix-masked"]
+METHODS: tuple[Method, ...] = get_args(Method)
 _ENOUGH = 0.5  # score from which a detected span counts where identifiers are not known
 _EVERY_PART = 1000
 REFERENCE = "real training text"
@@ -53,7 +54,7 @@ class ControlCodesParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    methods: tuple[str, ...] = Field(METHODS, min_length=1, description="Methods compared.")
+    methods: tuple[Method, ...] = Field(METHODS, min_length=1, description="Methods compared.")
     count: int = Field(100, ge=2, le=2000, description="Texts of each run.")
     repeats: int = Field(3, ge=1, le=10, description="Runs of each variant, each with a seed of its own.")
     identifiers: Literal["direct", "quasi", "both", "each"] = Field(
