@@ -45,7 +45,8 @@ def draw(found: Mapping[str, pd.DataFrame], key: str) -> None:
         st.caption("Brackets hold the 95 % interval where one is defined.")
     elif summary is not None:
         rest["summary"] = summary
-    for name, part in rest.items():
+    for name in sorted(rest, key=lambda name: list(TABLES).index(name) if name in TABLES else len(TABLES)):
+        part = rest[name]
         title = TABLES.get(name, name.replace("_", " ").capitalize())
         with st.expander(plain(title), key=f"study.part.{key}.{name}"):
             st.dataframe(part.head(FEW), hide_index=True, key=f"study.rows.{key}.{name}")

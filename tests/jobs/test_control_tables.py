@@ -118,6 +118,25 @@ def test_tables_bear_the_papers_numbers_and_cells():
     assert verdicts["unknown", "perplexity"] == "cannot tell"
 
 
+def swept(variant, method, sweep, repeat, elp):
+    return {"variant": variant, "method": method, "identifiers": "direct", "entities": "known", "sweep": sweep,
+            "repeat": repeat, "elp": elp, "pipp": 0.0, "rouge_2": 0.1, "rouge_l": 0.2, "texts": 10, "valid": 10,
+            "valid_with_value": 0, "tried_again": 0}  # fmt: skip
+
+
+def test_a_sweep_stands_beside_the_setting_it_departs_from():
+    rows = [swept(m, m, "", r, 0.1) for r in (0, 1) for m in ("icl", "control-icl", "control-prefix")]
+    rows += [swept(f"{m}, 1 example", m, "examples", r, 0.2) for r in (0, 1) for m in ("icl", "control-icl")]
+    table = paper_tables(pd.DataFrame(rows))["sweep_examples"]
+    assert list(table["variant"]) == [
+        "icl, 3 examples (as set)", "icl, 1 example", "control-icl, 3 examples (as set)", "control-icl, 1 example",
+    ]  # fmt: skip
+    assert list(table["elp"]) == ["10.00 ± 0.00", "20.00 ± 0.00"] * 2
+    assert set(table["repeats"]) == {"2"}
+    measured = by_hand().assign(mauve=float("nan"))
+    assert "mauve" not in set(paper_tables(measured)["masked_against_plain"]["measure"])
+
+
 def test_the_first_table_is_named_by_corpus_and_model():
     notes = ["Seen at [**Hospital 18**] today.", "[**Name 3**] was well.", "No mark here."]
     assert first_table(notes, "builtin") == first_table(notes, "folder:big") == "table_3"

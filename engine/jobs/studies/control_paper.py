@@ -35,6 +35,7 @@ PAPER: Mapping[str, str] = {
 PRIVACY = ("pipp", "elp", "rouge_2", "rouge_l")
 UTILITY = ("perplexity", "mauve")
 PER_CENT = ("pipp", "elp")
+SET: Mapping[str, str] = {"examples": ", 3 examples (as set)", "weights": ", suppress, λ 1, 1, 1 (as set)"}
 PLAIN, MASKED = "control-prefix", "control-prefix-masked"
 
 
@@ -73,7 +74,9 @@ def paper_tables(runs: pd.DataFrame, first: str = "table_1") -> dict[str, pd.Dat
             held = [m for m in (*PRIVACY, *UTILITY) if m in part.columns]
             beside = made[(made["sweep"] == "") & made["method"].isin(set(part["method"]))]
             beside = beside[(beside["identifiers"] + beside["entities"]).isin(part["identifiers"] + part["entities"])]
-            found[f"sweep_{sweep}"] = rows_of(pd.concat([beside, part]), "variant", held)
+            beside = beside.assign(variant=[f"{m}{SET[sweep]}" for m in beside["method"]])
+            together = pd.concat([beside, part]).sort_values("method", key=_place, kind="stable")
+            found[f"sweep_{sweep}"] = rows_of(together, "variant", held)
     against = _masked(main)
     if len(against):
         found["masked_against_plain"] = against
@@ -101,6 +104,10 @@ def cell(values: Sequence[float] | pd.Series, measure: str) -> str:
     return f"{value * scale:.{digits}f}{half}"
 
 
+def _place(methods: pd.Series) -> pd.Series:
+    return methods.map(list(PAPER).index)
+
+
 def _utility(runs: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for method, part in runs.groupby("method", sort=False):
@@ -120,7 +127,8 @@ def _masked(main: pd.DataFrame) -> pd.DataFrame:
         if {PLAIN, MASKED} <= set(part["method"]):
             named = part.assign(variant=part["method"])
             setting = {"identifiers": str(identifiers), "entities": str(entities)}
-            parts.append(compared(named, MASKED, PLAIN, held).assign(**setting))
+            against = compared(named, MASKED, PLAIN, held).assign(**setting)
+            parts.append(against[against["repeats"] > 0])  # MAUVE of few texts is no number
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 

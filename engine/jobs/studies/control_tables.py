@@ -71,7 +71,11 @@ class ControlCodesParameters(BaseModel):
     sweep_repeats: int | None = Field(
         None, ge=1, le=10, description="Runs of each variant of a sweep; empty: as many as of the others."
     )
-    utility: bool = Field(True, description="Measure perplexity and MAUVE too (Table 4); takes as long again.")
+    utility: bool = Field(
+        True,
+        description="Measure perplexity and MAUVE too (Table 4); takes as long again. MAUVE needs 100 texts a run and "
+        "100 passages set aside.",
+    )
     minimum_tokens: int | None = Field(None, ge=0, le=1000, description="Shortest usable output; empty: the method's.")
     epochs: int | None = Field(None, ge=1, le=50, description="Passes of tuning a prefix; empty: the method's.")
 
