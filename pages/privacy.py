@@ -9,7 +9,9 @@ from pages._ui import (
     examined_table,
     privacy_beside,
     privacy_chart,
+    privacy_claim,
     privacy_data,
+    privacy_details,
     privacy_groups,
     privacy_kinds,
     privacy_leaks,
@@ -43,10 +45,13 @@ if view == "Leaks":
     privacy_shares.figure(sides)
     privacy_kinds.draw(workspace, run)
     privacy_nearest.draw(workspace, sides)
+    privacy_details.near(workspace, sides)
 elif view == "Membership":
     privacy_membership.draw(sides)
     privacy_studies.draw(workspace, run, (privacy_studies.FILTER,))
 elif view in ("Curves", "Canaries and audit"):
+    if view == "Curves":
+        privacy_claim.draw(sides)
     studies = (privacy_studies.PAIRS, privacy_studies.SURPRISAL) if view == "Curves" else (privacy_studies.AUDIT,)
     for column, side in zip(st.columns(len(sides), gap="medium"), sides, strict=True):
         with column:
@@ -58,6 +63,7 @@ elif view == "People at risk":
         if len(sides) > 1:
             st.markdown(f"**{plain(side.name)}**")
         privacy_people.draw(side)
+    privacy_details.people(workspace, sides)
 elif view == "Groups":
     privacy_groups.draw(sides)
 elif view == "What the numbers mean":

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 MARGIN = 0.05
 LINE = 21  # height of a line of the legend
+SHORT = 24  # characters of a name that leaves room for another in its line
 
 
 def equal_axes(plots: Sequence[go.Figure]) -> None:
@@ -47,14 +48,20 @@ def equal_heights(plots: Iterable[go.Figure]) -> None:
     if not known:
         return
     height = max(plot.layout.height for plot in known)
-    names = max(sum(trace.showlegend is not False and bool(trace.name) for trace in plot.data) for plot in known)
-    lines = math.ceil(0.7 * names)  # two short names share a line
+    lines = max(_lines(plot) for plot in known)
     for plot in known:
         plot.update_layout(height=height)
     if len(known) > 1 and not any(_names(plot, "y") for plot in known):
         room = {"l": 84, "r": 16, "t": 16 + LINE * lines, "b": 72, "autoexpand": False}
         for plot in known:
             plot.update_layout(height=height + LINE * (lines - 2), margin=room)
+
+
+def _lines(plot: go.Figure) -> int:
+    """Return how many lines the legend takes in half a page: a long name one, a short one half of one."""
+    names = [str(trace.name) for trace in plot.data if trace.showlegend is not False and trace.name]
+    return math.ceil(sum(1.0 if len(name) > SHORT or (len(names) > 2 and any(len(n) > SHORT for n in names)) else 0.6
+                         for name in names))  # fmt: skip
 
 
 def _values(plot: go.Figure, letter: str) -> list[object]:

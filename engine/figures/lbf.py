@@ -33,7 +33,7 @@ KINDS: dict[str, tuple[str, str, str]] = {
     "attack": (palette.PINK, "longdashdot", "star"),
 }
 READ_AT = math.log(1.2)
-MOST_POINTS = 5000
+MOST_POINTS = 2000  # a side: drawn without WebGL, which not every machine has
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,9 @@ def epsilon_delta(curves: Mapping[str, Drawn], *, strict: bool = False, internal
     observed = listed(list(dict.fromkeys(drawn.curve.observed for drawn in curves.values()))) or "nothing"
     kind = "strict δ: chance that the LBF passes ε" if strict else "standard δ"
     styled(plot, x=f"ε (nats) of an attacker who sees {observed}", y=kind, height=360)
-    plot.update_xaxes(type="log", exponentformat="power")
-    plot.update_yaxes(type="log", exponentformat="power")
+    plot.update_xaxes(type="log", exponentformat="power", dtick=1)
+    bottom = _decade(curves, strict)
+    plot.update_yaxes(type="log", exponentformat="power", range=[bottom, 0.1], dtick=1 if bottom >= -7 else 2)
     takeaway = _said(curves, strict)
     caveat = (
         "Each curve holds for what its attacker sees and for the data sets compared, not for the worst case; "
@@ -91,6 +92,13 @@ def epsilon_delta(curves: Mapping[str, Drawn], *, strict: bool = False, internal
     if strict:
         caveat += " Strict δ is never below the δ of accountants: do not set one against the other."
     return Figure(plot, takeaway, f"{caveat} {INTERNAL}" if internal else caveat, f"Curves of δ over ε. {takeaway}")
+
+
+def _decade(curves: Mapping[str, Drawn], strict: bool) -> float:
+    """Return the exponent where the axis of δ ends: below every δ drawn, bands left aside, and not below 1e-12."""
+    deltas = [drawn.curve.delta if strict else drawn.curve.delta_standard for drawn in curves.values()]
+    lowest = min((float(d[d > FLOOR].min(initial=1.0)) for d in deltas), default=1.0)
+    return float(min(-2, max(-12, math.floor(math.log10(lowest)))))
 
 
 def _band(plot: go.Figure, x: Floats, low: Floats, high: Floats, colour: str) -> None:
@@ -164,7 +172,7 @@ def loss_by_probability(scatters: Mapping[str, Scatter], seed: int = 0) -> Figur
 
     Args:
         scatters: name, such as `direct` or `synthetic`, → points. seed: of which points are drawn where there are
-            more than 5,000.
+            more than `MOST_POINTS`.
     """
     plot = go.Figure()
     said: list[str] = []
@@ -175,7 +183,7 @@ def loss_by_probability(scatters: Mapping[str, Scatter], seed: int = 0) -> Figur
             chosen = np.flatnonzero(sign * points.loss > 0.0)
             if chosen.size > MOST_POINTS:
                 chosen = np.sort(np.random.default_rng(seed).choice(chosen, MOST_POINTS, replace=False))
-            plot.add_scattergl(
+            plot.add_scatter(
                 x=points.probability[chosen], y=sign * points.loss[chosen], mode="markers", name=f"{name}, {side}",
                 marker={"color": next(colours), "size": 5, "symbol": symbol, "opacity": 0.5},
                 hovertemplate="chance %{x:.2e}: LBF %{y:.3g}<extra>" + side + "</extra>",

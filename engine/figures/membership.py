@@ -21,7 +21,11 @@ COLOURS = (palette.VERMILION, palette.GREEN, palette.PINK, palette.ORANGE, palet
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MOST = len(COLOURS)
 NEEDED = 10  # false alarms that must be possible before a rate is read
-CAVEAT = "The bands are of 95 % at all false-alarm rates at once."
+CAVEAT = "The first attack's band is of 95 % at all false-alarm rates at once."
+ONLY_GREYED = (
+    "Every attack drawn here is greyed: members and others can be told apart without any model, so what these curves "
+    "show may be that difference and not a leak."
+)
 TICKS = {1e-4: "0.01 %", 1e-3: "0.1 %", 1e-2: "1 %", 1e-1: "10 %", 1.0: "100 %"}
 
 
@@ -33,13 +37,17 @@ def add_diagonal(plot: go.Figure) -> None:
     )  # fmt: skip
 
 
-def add_roc(plot: go.Figure, points: pd.DataFrame, title: str, number: int) -> None:
-    """Draw one attack's curve with its band; the place in the list decides colour and dash."""
-    colour, dash = COLOURS[number % MOST], DASHES[number % MOST]
+def add_roc(plot: go.Figure, points: pd.DataFrame, title: str, number: int, *, greyed: bool = False) -> None:
+    """Draw one attack's curve, the first one's with its band; the place in the list decides colour and dash.
+
+    A greyed attack is grey, and has no band: what it reaches may be no leak.
+    """
+    colour, dash = palette.GREY if greyed else COLOURS[number % MOST], DASHES[number % MOST]
+    title = f"{title} (greyed)" if greyed else title
     x = np.maximum(points["fpr"].to_numpy(float), FLOOR)
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    clear = f"rgba({red},{green},{blue},{0.16 if number == 0 else 0.07})"
-    for name, fill in (("tpr_high", None), ("tpr_low", "tonexty")):
+    clear = f"rgba({red},{green},{blue},0.16)"
+    for name, fill in () if greyed or number else (("tpr_high", None), ("tpr_low", "tonexty")):
         plot.add_scatter(
             x=x, y=np.maximum(points[name].to_numpy(float), FLOOR / 10), mode="lines", fill=fill, fillcolor=clear,
             line={"width": 0, "color": clear, "shape": "hv"}, showlegend=False, hoverinfo="skip",
@@ -84,14 +92,17 @@ def roc_curves(roc: pd.DataFrame, attacks: pd.DataFrame, shown: Sequence[str]) -
     plot = go.Figure()
     add_diagonal(plot)
     names = [name for name in shown if (roc["attack"] == name).any()][:MOST]
+    greyed = set(attacks[attacks["greyed"].astype(bool)]["attack"])
     for number, name in enumerate(names):
-        add_roc(plot, roc[roc["attack"] == name], str(titles.get(name, name)), number)
+        add_roc(plot, roc[roc["attack"] == name], str(titles.get(name, name)), number, greyed=name in greyed)
     log_log(plot, height=400)
     too_few(plot, attacks)
     looks = {look.attack: look for look in judge(attacks)}
     above = [str(titles[n]) for n in names if n in looks and looks[n].level == "leak"]
     if not names:
         takeaway = "No curve is drawn."
+    elif set(names) <= greyed:
+        takeaway = ONLY_GREYED
     elif above:
         takeaway = f"Above chance, with all attacks allowed for: {', '.join(above)}."
     else:

@@ -14,11 +14,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from engine.analysis.lbf import Curve
-from engine.figures import palette
+from engine.figures import pairs_told, palette
 from engine.figures.base import Figure, styled
 from engine.figures.budget import probability
 from engine.figures.iterations import INTERNAL
 from engine.figures.lbf import READ_AT, Drawn, Kind, epsilon_delta
+from engine.figures.pairs_told import EPSILON_TICKS
 
 # kind in the table -> name on the chart, kind of the curve
 SHOWN: tuple[tuple[str, str, Kind], ...] = (
@@ -53,6 +54,17 @@ def figures(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
         made.append(("words", words(tables["points"], tables["shift"])))
     if len(tables.get("top", ())):
         made.append(("top", top(tables["top"])))
+    return made + _more(tables)
+
+
+def _more(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
+    made: list[tuple[str, Figure]] = []
+    if len(tables.get("points", ())) and len(tables.get("shift", ())):
+        made.append(("shift", pairs_told.shift(tables["points"], tables["shift"])))
+    if len(tables.get("composed", ())):
+        made.append(("composed", pairs_told.composed(tables["composed"])))
+    if len(tables.get("believed", ())):
+        made.append(("believed", pairs_told.believed(tables["believed"])))
     return made
 
 
@@ -71,7 +83,7 @@ def curves(table: pd.DataFrame, chance: pd.DataFrame, size: int, n: int) -> Figu
         low, high = (values["standard_low"], values["standard_high"]) if band else (None, None)
         drawn[name] = Drawn(curve, shape, low, high)
     figure = epsilon_delta(drawn)
-    takeaway = f"|U| = {size}, {_seen(n)}: {_answer(table, chance)}"
+    takeaway = f"|U| = {size} left out, {_seen(n)}: {_answer(table, chance)}"
     caveat = (
         "Standard δ, for one U drawn at random: typical people, not the worst case. Bands are ranges over pairs and "
         f"splits of the same runs. A claim covers the whole output and every person. {INTERNAL}"
@@ -134,7 +146,7 @@ def words(points: pd.DataFrame, shift: pd.DataFrame) -> Figure:
     one = one[one["n"] == one["n"].iloc[0]]
     row = shift[(shift["excluded"] == one["excluded"].iloc[0]) & (shift["n"] == one["n"].iloc[0])].iloc[0]
     plot = go.Figure()
-    plot.add_scattergl(
+    plot.add_scatter(
         x=one["direct"], y=one["synthetic"], mode="markers", name="a word",
         marker={"size": 5, "opacity": 0.5, "color": palette.ORANGE},
         hovertemplate="direct %{x:.3g}, synthetic %{y:.3g}<extra></extra>",
@@ -149,7 +161,8 @@ def words(points: pd.DataFrame, shift: pd.DataFrame) -> Figure:
     if correlation == correlation and abs(correlation) < 0.3:
         takeaway += " A weak one means that noise of generation, not the people left out, decides most words."
     caveat = (
-        f"Words that one of the four texts lacks ({int(row['left_out']):,}) have no finite value and are left out. "
+        "LBF, the log Bayes factor: by how much seeing a word moves an attacker's odds, in nats. Words that one of the "
+        f"four texts lacks ({int(row['left_out']):,}) have no finite value and are left out. "
         f"{INTERNAL}"
     )
     return Figure(plot, takeaway, caveat, f"Points of synthetic over direct LBF. {takeaway}")
@@ -209,8 +222,8 @@ def top(table: pd.DataFrame) -> Figure:
             hovertemplate="ε = %{x:.3g}: δ = %{y:.2e}<extra></extra>",
         )  # fmt: skip
     styled(plot, x="ε (nats) of an attacker who watches N words", y="strict δ over those words", height=360)
-    plot.update_xaxes(type="log")
-    plot.update_yaxes(type="log", exponentformat="power")
+    plot.update_xaxes(type="log", **EPSILON_TICKS)
+    plot.update_yaxes(type="log", exponentformat="power", dtick=1)
     at = one[np.isclose(one["epsilon"], math.log(1.2)) & (one["top"] == one["top"].min())].set_index("scenario")[
         "delta"
     ]

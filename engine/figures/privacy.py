@@ -30,7 +30,7 @@ def triple_bars(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> F
     measured = [name for name in names if pick(findings, name, "train") is not None]
     plot = go.Figure()
     for side in SIDES:
-        rows = [f for f in (_of_side(findings, name, side) for name in measured) if f is not None]
+        rows = [f for f in (of_side(findings, name, side) for name in measured) if f is not None]
         if rows:
             plot.add_bar(
                 x=[100 * f.value for f in rows], y=[MEASURES[f.name].title for f in rows], orientation="h",
@@ -56,7 +56,7 @@ def triple_bars(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> F
     return Figure(plot, takeaway, caveat, f"Bars of {len(measured)} leakage measures. {takeaway}")
 
 
-def _of_side(findings: Sequence[Finding], name: str, side: str) -> Finding | None:
+def of_side(findings: Sequence[Finding], name: str, side: str) -> Finding | None:
     """Return the finding behind a bar; the training part of equal size is kept in the training row's settings."""
     if side != EQUAL:
         return pick(findings, name, side)

@@ -26,7 +26,7 @@ from engine.analysis.looks import BLIND, GENERATOR, judge
 from engine.figures import palette
 from engine.figures.base import Figure, listed, styled
 from engine.figures.lbf import KINDS, Drawn, epsilon_delta
-from engine.figures.membership import CAVEAT, FLOOR, add_diagonal, add_roc, log_log, too_few
+from engine.figures.membership import CAVEAT, FLOOR, ONLY_GREYED, add_diagonal, add_roc, log_log, too_few
 
 GRID = 120
 SMALL = 1e-3  # where axes of ε begin
@@ -134,18 +134,22 @@ def proof_and_roc(
     plot = go.Figure()
     grid = np.geomspace(FLOOR, 1.0, GRID)
     if claim is not None and len(claim.epsilons):
+        most = f"at most (ε = {claim.epsilon:.3g})" if claim.epsilon else "chance (ε = 0)"
         plot.add_scatter(
-            x=grid, y=trade_off(grid, claim.epsilons, claim.standard), mode="lines",
-            name=f"proven: at most (ε = {claim.epsilon:.3g})", line={"color": palette.BLUE, "width": 3},
+            x=grid, y=trade_off(grid, claim.epsilons, claim.standard), mode="lines", name=f"proven: {most}",
+            line={"color": palette.BLUE, "width": 3},
             fill="tozeroy", fillcolor="rgba(0,114,178,0.07)",
             hovertemplate="at %{x:.2%} false alarms at most %{y:.2%}<extra>proven</extra>",
         )  # fmt: skip
     add_diagonal(plot)
+    greyed = set(attacks[attacks["greyed"].astype(bool)]["attack"])
     for number, name in enumerate(names):
-        add_roc(plot, roc[roc["attack"] == name], str(titles.get(name, name)), number)
+        add_roc(plot, roc[roc["attack"] == name], str(titles.get(name, name)), number, greyed=name in greyed)
     log_log(plot, height=420)
     too_few(plot, attacks)
     takeaway = _said(roc, attacks, claim, [str(titles.get(name, name)) for name in names])
+    if names and set(names) <= greyed:
+        takeaway += f" {ONLY_GREYED}"
     return Figure(plot, takeaway, _caveat(claim), f"ROC curves on logarithmic axes. {takeaway}")
 
 
@@ -164,6 +168,9 @@ def _said(roc: pd.DataFrame, attacks: pd.DataFrame, claim: Claim | None, drawn: 
             f"{listed(passed)} passed what is proven: the proof, its code or its assumptions must be wrong for this "
             f"run.{reached}"
         )
+    if claim.epsilon == 0 and claim.delta == 0:
+        said = "Proven: no private record went in (ε = 0), so every attack must stay at chance, the diagonal."
+        return f"{said}{reached}" if drawn else f"{said} No attack was measured."
     bound = float(trade_off([0.01], claim.epsilons, claim.standard)[0])
     said = f"Proven: at 1 % false alarms no attack finds more than {100 * bound:.1f} % of the members."
     return f"{said}{reached}" if drawn else f"{said} No attack was measured."
@@ -172,6 +179,8 @@ def _said(roc: pd.DataFrame, attacks: pd.DataFrame, claim: Claim | None, drawn: 
 def _caveat(claim: Claim | None) -> str:
     if claim is None:
         return f"{CAVEAT} A curve on the diagonal shows that these attacks failed, not that none can work."
+    if claim.epsilon == 0 and claim.delta == 0:
+        return f"{CAVEAT} The proof is about every record and every attacker; the attacks stand for themselves only."
     unit = "all records of one person" if claim.unit == "source" else "one record"
     words = f" ({ADJACENCY.get(claim.adjacency, claim.adjacency)})" if claim.adjacency else ""
     text = f"{CAVEAT} The proof is about {unit}{words} and every attacker; the attacks stand for themselves only."

@@ -122,7 +122,7 @@ def _table(attacks: pd.DataFrame, run_id: str) -> None:
         "Without duplicates": "Area without records that have a near-duplicate on the other side",
     }
     config: dict[str, Any] = {
-        "Attack": st.column_config.TextColumn(pinned=True, width=230),
+        "Attack": st.column_config.TextColumn(pinned=True, width=320),
         **{name: st.column_config.TextColumn(alignment="right", help=helps.get(name)) for name in right},
         **{name: st.column_config.NumberColumn(format="localized") for name in ("Members", "Others")},
     }

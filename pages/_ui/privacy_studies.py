@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 import engine
-from pages._ui import examined_figure, study_table
-from pages._ui.navigation import go
+from pages._ui import examined_figure, privacy_offer, study_table
 from pages._ui.progress import ACTIVE
 from pages._ui.texts import plain, when
 
@@ -153,8 +152,10 @@ def _drawn(rows: pd.DataFrame, sort: Kind) -> Drawn:
     return Drawn(curve, sort)
 
 
-def offer(workspace: engine.Workspace, run: Any, studies: tuple[str, ...] = (AUDIT, PAIRS)) -> None:
-    """Offer to start what is missing; say what runs."""
+def offer(
+    workspace: engine.Workspace, run: Any, studies: tuple[str, ...] = (AUDIT, PAIRS), *, short: bool = True
+) -> None:
+    """Offer to start what is missing, in a line or (`short` off) a card with its costs; say what runs."""
     there = known(workspace)
     for study in studies:
         if study not in there or not suits(study, run) or latest(workspace, run, study) is not None:
@@ -162,19 +163,10 @@ def offer(workspace: engine.Workspace, run: Any, studies: tuple[str, ...] = (AUD
         if under_way(workspace, run, study) is not None:
             st.info(f"{plain(there[study].title)}: under way, its first numbers appear here.",
                     icon=":material/hourglass_top:")  # fmt: skip
-            continue
-        with st.container(horizontal=True, vertical_alignment="center", key=f"privacy.offer.{study}.{run.id}"):
-            st.markdown(f":material/science: {plain(WORDS[study][1])} Not run yet for this method.")
-            if st.button("Set it up", key=f"privacy.study.{study}.{run.id}"):
-                _set_up(study, run)
-
-
-def _set_up(study: str, run: Any) -> None:
-    """Open the study with this run's method filled in."""
-    st.session_state["compare.what"] = "Studies"
-    st.session_state["study.which"] = study
-    st.session_state[f"study.settings.{study}.method"] = run.method
-    go("compare")
+        elif short:
+            privacy_offer.line(study, WORDS[study][1], run)
+        else:
+            privacy_offer.card(study, there[study].title, run)
 
 
 def draw(workspace: engine.Workspace, run: Any, studies: tuple[str, ...]) -> None:
@@ -195,4 +187,4 @@ def draw(workspace: engine.Workspace, run: Any, studies: tuple[str, ...]) -> Non
             examined_figure.draw(figure, key=f"privacy.study.{found.id}.{name}")
         with st.expander("Its tables", key=f"privacy.study.tables.{found.id}"):
             study_table.draw(tables, f"privacy.{found.id}")
-    offer(workspace, run, studies)
+    offer(workspace, run, studies, short=False)

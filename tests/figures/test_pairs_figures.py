@@ -47,7 +47,7 @@ def test_the_verdict_follows_from_null_and_matched_curves(drawn):
 
 def test_every_figure_has_words_and_axes(drawn):
     _, shown = drawn
-    assert set(shown) == {"curves_1_1", "excess", "reproduced", "words", "top"}
+    assert set(shown) == {"curves_1_1", "excess", "reproduced", "words", "top", "shift", "composed", "believed"}
     for figure in shown.values():
         assert "nan" not in figure.takeaway.lower()
         assert len(figure.takeaway) > 20
@@ -55,6 +55,24 @@ def test_every_figure_has_words_and_axes(drawn):
         assert figure.plot.layout.xaxis.title.text is not None
         assert len(figure.plot.data) >= 1
     assert "one word" in shown["curves_1_1"].plot.layout.xaxis.title.text
+
+
+def test_many_words_tell_more_than_one_and_beliefs_are_bounded_by_truth(drawn):
+    leak, shown = drawn
+    lines = {trace.name: trace for trace in shown["composed"].plot.data}
+    one, ten = lines["synthetic, with and without U, 1 seen"], lines["synthetic, with and without U, 10 seen"]
+    assert float(ten.y[0]) > float(one.y[0])  # at ε = ln 1.2
+    assert ("stays at what two texts" in shown["composed"].takeaway) <= (not leak)
+    assert len(shown["believed"].plot.data) == 3
+    assert "less than 0.001 nats" in shown["believed"].takeaway
+
+
+def test_words_changed_alike_lie_on_the_line(drawn):
+    _, shown = drawn
+    points, line = shown["shift"].plot.data
+    assert len(points.x) == 80
+    assert list(line.x) == list(line.y)
+    assert "nats on average" in shown["shift"].takeaway
 
 
 def test_no_tables_no_figures():

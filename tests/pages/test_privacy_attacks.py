@@ -140,7 +140,8 @@ def test_public_text_is_held_against_chance(seeded, visit, found):
     with seeded.open().db.write() as connection:
         connection.execute(runs.update().where(runs.c.id == seeded.run).values(guarantee=claim.as_dict()))
     app = visit("privacy", **{"_ui.run": seeded.run})
-    assert "no attack finds more than 1.0 % of the members" in words(app, "markdown")
+    assert "no private record went in (ε = 0), so every attack must stay at chance" in words(app, "markdown")
+    assert "about every record and every attacker" in words(app, "caption")
     assert "ε = 0. No private record" in words(app.container(key="privacy.verdict"), "markdown")
     visit("privacy", **{"_ui.run": seeded.run, "privacy.chart": "ε–δ curves"})
 
