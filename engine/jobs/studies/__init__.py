@@ -12,6 +12,7 @@ __all__ = ["INTERNAL", "Study", "StudyContext", "StudySpec", "StudyStep", "get_s
 REGISTRY: tuple[tuple[str, str], ...] = (
     ("engine.jobs.studies.filter_presets", "FilterPresetsStudy"),
     ("engine.jobs.studies.control_codes", "ControlCodesStudy"),
+    ("engine.jobs.studies.ngram_curves", "NgramCurvesStudy"),
     ("engine.jobs.studies.pairs", "PairsStudy"),
     ("engine.jobs.studies.surprisal", "SurprisalStudy"),
     ("engine.jobs.studies.finetune_quality", "FinetunePerplexityStudy"),

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -108,6 +108,17 @@ def find(studies: Sequence[Study], study_id: str) -> Study:
     raise UserError(f"study {study_id!r} is unknown; known are: {known or 'none'}")
 
 
+def _listed(spec: StudySpec, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values with those of several-valued parameters as lists: `1,3` and `1` may be written for them."""
+    found = dict(values)
+    for name, value in values.items():
+        field_ = spec.parameters.model_fields.get(name)
+        if field_ is None or get_origin(field_.annotation) is not tuple or isinstance(value, (list, tuple)):
+            continue
+        found[name] = [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else [value]
+    return found
+
+
 def parse(spec: StudySpec, values: Mapping[str, Any] | None) -> BaseModel:
     """Return the study's parameters with these values.
 
@@ -115,7 +126,7 @@ def parse(spec: StudySpec, values: Mapping[str, Any] | None) -> BaseModel:
         UserError: a name is unknown or a value breaks a rule; the message names both.
     """
     try:
-        return spec.parameters.model_validate(dict(values or {}))
+        return spec.parameters.model_validate(_listed(spec, values or {}))
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"]) or "parameters"

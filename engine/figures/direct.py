@@ -1,0 +1,133 @@
+"""Figures of the study `ngram-curves`: drawing n-grams straight from the records (Stomakhin 2025, figures 3 to 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from engine.analysis.lbf import Curve
+from engine.analysis.lbf_direct import Scatter
+from engine.figures import palette
+from engine.figures.base import Figure, styled
+from engine.figures.iterations import INTERNAL
+from engine.figures.lbf import Drawn, epsilon_delta, loss_by_probability, rarity
+
+THESIS_EXPONENT = 0.83  # of single words of chats at δ = 0.001, to two digits (Stomakhin 2025, figure 5)
+_SYMBOLS = ("circle", "diamond", "square", "cross")
+_WORDS = {1: "words", 2: "pairs of words", 3: "three words in a row"}
+
+
+def figures(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
+    """Return curves by |U| in both measures, growth with |U|, rarity and losses, as far as the tables are there."""
+    made: list[tuple[str, Figure]] = []
+    table = tables.get("direct_curves")
+    if table is None:
+        return made
+    lengths = sorted(int(n) for n in table["n"].unique())
+    for n in lengths:
+        rows = _of(tables, "direct_curves", n)
+        made += [(f"curves_{n}", curves(rows)), (f"strict_{n}", curves(rows, strict=True))]
+        made.append((f"growth_{n}", growth(_of(tables, "direct_trials", n), _of(tables, "direct_power", n))))
+        made.append((f"loss_{n}", losses(_of(tables, "direct_loss", n))))
+    shares = {}
+    for n in lengths:
+        part = _of(tables, "direct_rarity", n)
+        shares[_WORDS[n]] = (part["occurrences"].astype(int).tolist(), part["share"].astype(float).tolist())
+    made.append(("rarity", rarity(shares)))
+    return made
+
+
+def _of(tables: Mapping[str, pd.DataFrame], name: str, n: int) -> pd.DataFrame:
+    table = tables[name]
+    return table[table["n"] == n]
+
+
+def curves(rows: pd.DataFrame, *, strict: bool = False) -> Figure:
+    """Return ε–δ curves of one length, one for each |U|, with the least and the largest δ of the trials as a band."""
+    low, high = ("low", "high") if strict else ("standard_low", "standard_high")
+    drawn = {}
+    for size, part in rows.groupby("excluded"):
+        ordered = part.sort_values("epsilon")
+        epsilon, delta, standard = (ordered[c].to_numpy(float) for c in ("epsilon", "delta", "delta_standard"))
+        curve = Curve(epsilon, delta, standard, str(ordered["observed"].iloc[0]))
+        band = (ordered[low].to_numpy(float), ordered[high].to_numpy(float))
+        drawn[f"{size:,} left out"] = Drawn(curve, "direct", *band)
+    figure = epsilon_delta(drawn, strict=strict)
+    trials = int(rows["trials"].iloc[0])
+    caveat = f"Lines are means over {trials} random sets, bands their least and largest δ. {figure.caveat}"
+    return Figure(figure.plot, figure.takeaway, caveat, figure.alt)
+
+
+def growth(trials: pd.DataFrame, fits: pd.DataFrame) -> Figure:
+    """Return ε at fixed δ over |U|, a point a trial, with its power law, both logarithmic.
+
+    Args:
+        trials: a row a trial, columns `epsilon_at_*` (strict), `excluded`, `constant`.
+        fits: a row a measure and δ; the strict ones are drawn.
+    """
+    plot, said = go.Figure(), []
+    sizes = np.sort(trials["excluded"].unique()).astype(float)
+    strict = fits[fits["measure"] == "strict"]
+    colours = (palette.BLUE, palette.VERMILION, palette.GREEN, palette.PINK)
+    for number, (_, fit) in enumerate(strict.iterrows()):
+        delta, colour, symbol = float(fit["at_delta"]), colours[number % 4], _SYMBOLS[number % 4]
+        epsilon = trials[f"epsilon_at_{delta:g}"].astype(float)
+        shown = np.isfinite(epsilon) & (epsilon > 0)
+        plot.add_scatter(
+            x=trials["excluded"][shown], y=epsilon[shown], mode="markers", name=f"δ = {delta:g}",
+            marker={"color": colour, "symbol": symbol, "size": 7, "opacity": 0.6},
+            hovertemplate="%{x} left out: ε = %{y:.3g}<extra></extra>",
+        )  # fmt: skip
+        if np.isfinite(float(fit["exponent"])):
+            plot.add_scatter(
+                x=sizes, y=float(fit["factor"]) * sizes ** float(fit["exponent"]), mode="lines", showlegend=False,
+                line={"color": colour, "width": 2}, hoverinfo="skip",
+            )  # fmt: skip
+            said.append(_fitted(delta, fit))
+        elif int(fit["infinite"]):
+            said.append(f"At δ = {delta:g} ε is infinite in {int(fit['infinite'])} trials, so no power law is fitted.")
+    least = trials.groupby("excluded")["constant"].mean()
+    plot.add_scatter(
+        x=least.index.astype(float), y=least.abs(), mode="lines", name="what the size of U alone gives",
+        line={"color": palette.GREY, "dash": "dot"}, hovertemplate="%{x} left out: %{y:.3g}<extra></extra>",
+    )  # fmt: skip
+    styled(plot, x="|U|: people left out", y="ε (nats), strict δ", height=340)
+    plot.update_xaxes(type="log", dtick=1)
+    plot.update_yaxes(type="log", exponentformat="power")
+    takeaway = " ".join(said) or "No trial has a finite ε above 0."
+    caveat = (
+        "Trials with an infinite ε are counted, not drawn: where there are some, growth looks flatter than it is. "
+        "Under strict δ no ε lies under the dotted line, which tells how many words U wrote and nothing else. "
+        f"{INTERNAL}"
+    )
+    return Figure(plot, takeaway, caveat, f"Points of ε over the number of people left out. {takeaway}")
+
+
+def _fitted(delta: float, fit: pd.Series) -> str:
+    """Return the power law in words, beside the thesis' own where it measured the same."""
+    text = f"At δ = {delta:g} ε grows as |U| to the power {float(fit['exponent']):.2f}"
+    low, high = fit["low"], fit["high"]
+    if low is not None and low == low:
+        text += f" (95 %: {float(low):.2f} to {float(high):.2f})"
+    if int(fit["infinite"]):
+        text += f", {int(fit['infinite'])} of {int(fit['infinite']) + int(fit['used'])} trials infinite"
+    if int(fit["n"]) == 1 and str(fit["unit"]) == "source" and delta == 0.001:
+        text += f"; the thesis found {THESIS_EXPONENT} for single words of chats"
+    return text + "."
+
+
+def losses(rows: pd.DataFrame) -> Figure:
+    """Return |LBF| over chance for one set of the largest size that was left out."""
+    first = rows.iloc[0] if len(rows) else None
+    points = Scatter(
+        rows["probability"].to_numpy(float),
+        rows["loss"].to_numpy(float),
+        np.full(len(rows), -1),
+        float(first["constant"]) if first is not None else 0.0,
+        (int(first["only_with"]), int(first["only_without"])) if first is not None else (0, 0),
+    )
+    name = f"{int(first['excluded']):,} left out" if first is not None else "nothing"
+    return loss_by_probability({name: points})
