@@ -137,6 +137,19 @@ def test_a_sweep_stands_beside_the_setting_it_departs_from():
     assert "mauve" not in set(paper_tables(measured)["masked_against_plain"]["measure"])
 
 
+def test_none_seen_is_no_certain_none():
+    runs = pd.DataFrame([swept("icl", "icl", "", r, 0.0) for r in (0, 1)])
+    row = paper_tables(runs)["table_1"].iloc[0]
+    # Wilson 1927 for none of 20: z²/(20 + z²)
+    assert row["pipp"] == f"0.00, at most {100 * 1.96**2 / (20 + 1.96**2):.2f}"
+    assert (row["elp"], row["rouge_2"]) == ("0.00", "0.1000 ± 0.0000")
+    found = summary(runs[["variant", "repeat", "pipp", "elp", "texts"]]).set_index("measure")
+    assert (found.loc["pipp", "low"], round(found.loc["pipp", "high"], 3)) == (0.0, 0.161)
+    assert found.loc["elp", ["low", "high"]].isna().all()
+    seen = pd.DataFrame([swept("icl", "icl", "", r, r / 10) | {"pipp": r / 10} for r in (0, 1)])
+    assert paper_tables(seen)["table_1"].iloc[0]["pipp"].startswith("5.00 ± ")
+
+
 def test_the_first_table_is_named_by_corpus_and_model():
     notes = ["Seen at [**Hospital 18**] today.", "[**Name 3**] was well.", "No mark here."]
     assert first_table(notes, "builtin") == first_table(notes, "folder:big") == "table_3"

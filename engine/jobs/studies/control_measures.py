@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from engine.analysis.intervals import wilson
 from engine.attacks.context_leaks import LeakMeter
 from engine.methods import get_method
 from engine.methods.base import Context, parse_parameters
@@ -31,6 +32,7 @@ _T = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 
 KEYS = ("variant", "repeat", "method", "identifiers", "entities", "sweep")
 COUNTED = ("texts", "valid", "valid_with_value", "tried_again")
 VALID_TOKENS = 100  # shortest output that counts as a text (Zhao and Field 2025, section 4)
+LEAKS = ("pipp", "elp")
 MEASURES = ("pipp", "elp", "rouge_2", "rouge_l", "rouge_2_max", "rouge_l_max", "perplexity", "mauve")
 
 
@@ -176,7 +178,7 @@ def mauve(embedder: Embedder, texts: Sequence[str], unseen: Sequence[str], seed:
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return one row a variant and measure: mean over repeats, 95 % t-interval over repeats, repeats.
+    """Return one row a variant and measure: mean over repeats, 95 % interval as `measured` has it, repeats.
 
     Args:
         rows: columns variant, repeat and one a measure.
@@ -184,9 +186,22 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     found = []
     for name, part in rows.groupby("variant", sort=False):
         for measure in [c for c in rows.columns if c not in (*KEYS, *COUNTED)]:
-            values = [float(v) for v in part[measure] if v == v and v is not None]
-            found.append((name, measure, *interval(values), len(values)))
+            found.append((name, measure, *measured(part, measure), int(part[measure].notna().sum())))
     return pd.DataFrame(found, columns=["variant", "measure", "value", "low", "high", "repeats"])
+
+
+def measured(runs: pd.DataFrame, measure: str) -> tuple[float, float, float]:
+    """Return the mean of a measure over repeats and the ends of its 95 % interval; not numbers where there is none.
+
+    Where no repeat shows a private value, equal zeros would make the t-interval a point, and none seen does not mean
+    none: PIPP then has Wilson's interval of none in so many texts, ELP no interval.
+    """
+    values = [float(v) for v in runs[measure] if v == v and v is not None]
+    value, low, high = interval(values)
+    if values and not any(values) and measure.startswith(LEAKS):
+        texts = int(runs["texts"].sum()) if measure.startswith("pipp") and "texts" in runs else 0
+        low, high = wilson(0, texts) if texts else (math.nan, math.nan)
+    return value, low, high
 
 
 def interval(values: Sequence[float]) -> tuple[float, float, float]:

@@ -11,7 +11,8 @@
 | table_14, table_15 | quasi-identifiers alone, known; unknown |
 
 Tables 1, 3 and 5 differ in the corpus and the model; one study makes one of them.
-Cells are the mean over repeats ± half the 95 % t-interval, one repeat has no interval; PIPP and ELP in per cent.
+Cells are the mean over repeats ± half the 95 % t-interval, one repeat has no interval; PIPP and ELP in per cent. Where
+no text of any repeat holds a private value, PIPP has the upper end of Wilson's interval over all texts.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from engine.analysis.intervals import wilson
-from engine.jobs.studies.control_measures import MEASURES, compared, interval
+from engine.jobs.studies.control_measures import MEASURES, compared, measured
 from engine.pii.control_codes import marks
 
 NAMES: Mapping[tuple[str, str], str] = {
@@ -89,17 +90,18 @@ def rows_of(runs: pd.DataFrame, by: str, measures: Sequence[str]) -> pd.DataFram
     rows = []
     for name, part in runs.groupby(by, sort=False):
         row = {by: str(name)} | ({"in the paper": PAPER.get(str(name), "")} if by == "method" else {})
-        rows.append(row | {m: cell(part[m], m) for m in measures} | {"repeats": str(len(part))})
+        rows.append(row | {m: cell(part, m) for m in measures} | {"repeats": str(len(part))})
     return pd.DataFrame(rows)
 
 
-def cell(values: Sequence[float] | pd.Series, measure: str) -> str:
-    """Return mean ± half interval; in per cent where the measure is one."""
-    known = [float(v) for v in values if v == v and v is not None]
+def cell(runs: pd.DataFrame, measure: str) -> str:
+    """Return mean ± half interval, or zero and the interval's end where none was seen; PIPP and ELP in per cent."""
     scale, digits = (100, 2) if measure in PER_CENT else (1, 1 if measure == "perplexity" else 4)
-    value, low, _ = interval(known)
+    value, low, high = measured(runs, measure)
     if value != value:
         return "not measured"
+    if not value and high > 0:
+        return f"{0:.{digits}f}, at most {high * scale:.{digits}f}"
     half = "" if low != low else f" ± {(value - low) * scale:.{digits}f}"
     return f"{value * scale:.{digits}f}{half}"
 
@@ -114,7 +116,7 @@ def _utility(runs: pd.DataFrame) -> pd.DataFrame:
         row = {"method": str(method), "in the paper": PAPER.get(str(method), "")}
         for entities in [e for e in ("known", "unknown") if e in set(runs["entities"])]:
             own = part[part["entities"].isin((entities, ""))]
-            row |= {f"{m}, {entities}": cell(own[m], m) for m in UTILITY}
+            row |= {f"{m}, {entities}": cell(own, m) for m in UTILITY}
         rows.append(row)
     return pd.DataFrame(rows)
 
