@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from engine.analysis.findings import Finding, Reference
 from engine.analysis.intervals import wilson
-from engine.analysis.looks import membership
+from engine.analysis.looks import membership, wider
 from engine.analysis.measures import MEASURES, show
 from engine.analysis.sentence import NEGLIGIBLE, Level, Sentence
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MARKS", "NEGLIGIBLE", "USES", "Level", "Mark", "Sentence", "Use", "formal", "level_of", "lost", "privacy_verdict",
-    "stands_out", "use_table",
+    "ranked", "stands_out", "use_table",
 ]  # fmt: skip
 
 Mark = Literal["tick", "warning", "cross", "unknown"]
@@ -83,6 +83,8 @@ _IDENTIFIERS = (
      "many records that nobody used"),
     ("pipp_direct", "{ours} of the synthetic records contain a direct identifier of {size} training records, {theirs} "
      "one of as many records that nobody used"),
+    ("pipp_context", "of the synthetic records whose own source is known and holds private entities, {ours} contain "
+     "one of them, {theirs} one of another training record drawn at random"),
 )  # fmt: skip
 _COPIES = (
     ("verbatim_8gram", "{ours} of the synthetic records repeat eight words in a row from {size} training records, "
@@ -90,6 +92,7 @@ _COPIES = (
     ("near_copies_08", "{ours} of the synthetic records nearly repeat one of {size} training records, {theirs} one of "
      "as many records that nobody used"),
 )  # fmt: skip
+OWN_SOURCE = "pipp_context"  # held against another record, not against the holdout
 COPIES = tuple(name for name, _ in _COPIES)
 _CLOSENESS = (
     ("nearest_similarity", "the nearest of {size} training records has cosine similarity {ours} on average, the "
@@ -98,6 +101,14 @@ _CLOSENESS = (
 _CANARIES = (
     ("canary_echo", "{ours} of the canaries planted among the records used stand in the text word for word, {theirs} "
      "of those that nobody used"),
+)  # fmt: skip
+_DETAILS = (
+    ("linkage", "details that together point to one person stand in one synthetic record for {ours} of those used, for "
+     "{theirs} of those nobody used"),
+    ("detail_inference", "whoever knows the rest of a record guesses a missing detail right for {ours} of those used, "
+     "for {theirs} of those nobody used"),
+    ("attribute_inference", "whoever knows a record guesses its label right for {ours} of those used, for {theirs} of "
+     "those nobody used"),
 )  # fmt: skip
 _PRIVACY = (("Real identifiers", _IDENTIFIERS), ("Copied text", _COPIES), ("Closeness", _CLOSENESS))
 
@@ -115,6 +126,8 @@ def stands_out(findings: Sequence[Finding], name: str) -> Level:
     """
     if name in COPIES and _more_than_real(findings, name):
         return "leak"
+    if name == OWN_SOURCE:
+        return _own_source(findings)
     excess = _find(findings, f"{name}_excess", "holdout")
     if excess is not None:
         return level_of(excess)
@@ -129,6 +142,16 @@ def stands_out(findings: Sequence[Finding], name: str) -> Level:
     if low > holdout.high:
         return "leak"
     return "chance" if holdout.low is not None and high <= holdout.low + NEGLIGIBLE else "unsure"
+
+
+def _own_source(findings: Sequence[Finding]) -> Level:
+    """Return whether records carry more of their own source than of another one."""
+    own, other = (_find(findings, OWN_SOURCE, reference) for reference in ("train", "baseline"))
+    if own is None or other is None or own.low is None or other.high is None:
+        return "unknown"
+    if own.low > other.high:
+        return "leak"
+    return "chance" if own.high is not None and own.high <= other.value + NEGLIGIBLE else "unsure"
 
 
 def _more_than_real(findings: Sequence[Finding], name: str) -> bool:
@@ -147,7 +170,8 @@ def privacy_verdict(
 ) -> tuple[Sentence, ...]:
     """Return the sentences: identifiers, copies, membership, closeness, formal claim; each with its level.
 
-    Where the corpus holds planted canaries they get a sentence too, and so do attacks that see the generator.
+    Where the corpus holds planted canaries they get a sentence too, and so do attacks that see the generator, and
+    details of people that are linked or guessed more often than chance.
 
     Args:
         findings: of one run. attacks: its table of attacks, None where the examination has none.
@@ -157,7 +181,28 @@ def privacy_verdict(
     identifiers, copies, closeness = (_leaked(findings, title, words) for title, words in _PRIVACY)
     canaries = [_leaked(findings, "Planted canaries", _CANARIES)] if _find(findings, "canary_echo", "train") else []
     claim = formal(guarantee or {}, violations)
-    return (identifiers, copies, *canaries, *membership(attacks), closeness, claim)
+    return (identifiers, copies, *canaries, *_details(findings), *membership(attacks), closeness, claim)
+
+
+def _details(findings: Sequence[Finding]) -> list[Sentence]:
+    """Return a sentence about details linked or guessed where one stands out, all of them looked at together."""
+    clear, grown = [], wider(len(_DETAILS))
+    for name, words in _DETAILS:
+        found = _find(findings, f"{name}_excess", "holdout")
+        if found is not None and found.low is not None and found.value - grown * (found.value - found.low) > 0:
+            clear.append((name, words))
+    return [_leaked(findings, "Details of people", clear)] if clear else []
+
+
+def ranked(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Return what is serious first: a broken claim, then leaks, what cannot be told, the rest; the claim comes last."""
+
+    def place(sentence: Sentence) -> int:
+        if sentence.finding == "guarantee":
+            return 0 if sentence.level == "leak" else 5
+        return {"leak": 1, "unsure": 2, "unknown": 3}.get(sentence.level, 4)
+
+    return sorted(sentences, key=place)
 
 
 def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, str]]) -> Sentence:
@@ -167,7 +212,8 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         return Sentence(f"{title}: not measured.", "unknown", known[0][0])
     levels = {name: stands_out(findings, name) for name, _ in measured}
     name, words = next((pair for pair in measured if levels[pair[0]] == "leak"), measured[0])
-    train, holdout = _find(findings, name, "train"), _find(findings, name, "holdout")
+    beside: Reference = "baseline" if name == OWN_SOURCE else "holdout"
+    train, holdout = _find(findings, name, "train"), _find(findings, name, beside)
     assert train is not None
     if holdout is None or levels[name] == "unknown":
         return Sentence(f"{title}: {show(name, train.value)}; {_SAYS[levels[name]]}.", levels[name], name)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 import engine
-from engine.analysis.verdict import Sentence, privacy_verdict
+from engine.analysis.verdict import Sentence, privacy_verdict, ranked
 from pages._ui.privacy_data import Examined
 from pages._ui.states import act
 from pages._ui.texts import plain
@@ -35,13 +35,14 @@ def sentences(side: Examined) -> tuple[Sentence, ...]:
 
 
 def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
-    """Draw the sentences in one box, two runs in two columns; offer a new examination where one is old."""
+    """Draw the sentences in one box, most serious first; two runs in two columns; offer to examine an old run again."""
     with st.container(border=True, key="privacy.verdict", gap="small"):
         for column, side in zip(st.columns(len(sides), gap="medium"), sides, strict=True):
             with column:
                 if len(sides) > 1:
                     st.markdown(f"**{plain(side.name)}**")
-                for sentence in sentences(side):
+                said = sentences(side)
+                for sentence in ranked(said) if len(sides) == 1 else said:  # two runs: line by line
                     icon, word, colour = LEVELS[sentence.level]
                     if sentence.finding == "guarantee" and sentence.level == "leak":
                         icon, word, colour = BROKEN

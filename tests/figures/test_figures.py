@@ -14,7 +14,7 @@ import pytest
 from engine import figures
 from engine.analysis.findings import Finding
 from engine.analysis.measures import MEASURES
-from engine.analysis.verdict import USES, privacy_verdict, use_table
+from engine.analysis.verdict import USES, formal, privacy_verdict, ranked, use_table
 from engine.figures import palette
 from engine.figures.privacy import stands_out
 from engine.figures.runs import dominated
@@ -185,6 +185,26 @@ def test_copies_are_also_judged_by_what_real_records_repeat(baseline: float, hel
     assert sentence.level == level
     assert ("of real records that nobody used only 0.0 %" in sentence.text) is (level == "leak")
     assert stands_out(rows, "verbatim_8gram") is (level == "leak")
+
+
+def test_text_of_the_own_source_and_guessed_details_are_said_and_ranked():
+    rows = [
+        finding("pipp", "train", 0.2, 0.05), finding("pipp", "holdout", 0.2, 0.05),
+        finding("pipp_excess", "holdout", 0.0),
+        finding("pipp_context", "train", 0.10), finding("pipp_context", "baseline", 0.01),
+        finding("detail_inference", "train", 0.15), finding("detail_inference", "holdout", 0.04),
+        finding("detail_inference_excess", "holdout", 0.11, 0.04),
+        finding("linkage", "train", 0.02), finding("linkage", "holdout", 0.01),
+        finding("linkage_excess", "holdout", 0.01, 0.009),  # clear alone, not among three
+    ]  # fmt: skip
+    said = privacy_verdict(rows)
+    assert said[0].level == "leak"
+    assert "10.0 % contain one of them, 1.0 % one of another training record" in said[0].text
+    (details,) = [s for s in said if s.text.startswith("Details of people")]
+    assert "guesses a missing detail right for 15.0 % of those used" in details.text
+    assert [s.level for s in ranked(said)] == ["leak", "leak", "unknown", "unknown", "unknown", "no proof"]
+    broken = formal({"kind": "dp", "epsilon": 1.0}, ["An attack"])
+    assert ranked([*said, broken])[0] == broken
 
 
 def test_uses_are_judged_by_their_worst_finding() -> None:
