@@ -23,6 +23,7 @@ from engine.models.generate import BOS, EOS, PAD, BatchDecoder
 from engine.models.llama_net import LlamaNet, load_folder
 from engine.models.lm_format import EXAMPLE, NO, OUT, YES, control_tokens
 from engine.models.lm_tokenizer import load_tokenizer, token_bytes
+from engine.models.steering import Steering
 
 _SCORED = 32  # texts scored side by side: every position's logits are held
 
@@ -50,7 +51,8 @@ class BuiltinGenerator:
         self.dtype = dtype or fast_type()
         self.batch_size = batch_size or side_by_side(self.net, self.dtype)
         self._cancelled: Callable[[], bool] = lambda: False
-        self._pieces: list[bytes] = []
+        self._pieces = token_bytes(self.tokenizer)
+        self._steering = Steering(self.tokenizer, self._pieces, EOS)
         self._decode: tuple[tuple[int, ...], DecodeNet] | None = None
         names = [OUT, EXAMPLE, YES, NO]
         self._out, self._example, yes, no = (int(self.tokenizer.token_to_id(token) or 0) for token in names)
@@ -72,12 +74,13 @@ class BuiltinGenerator:
     ) -> list[Generation]:
         """Return one generation a prompt, in order; the same call gives the same texts.
 
+        A prompt to fill gets its template back with every blank filled and no other word changed; one that asks for
+        a length gets at least the shortest of its bucket and ends with the first sentence past the longest.
+
         A prompt that leaves less than `sampling.max_new_tokens` of the context, or less than a third of it, is
         shortened: the oldest examples go first, then the end of the prompt's text before the output token.
         """
         blocked = constraints.blocked if constraints else ()
-        if blocked and not self._pieces:
-            self._pieces = token_bytes(self.tokenizer)
         decoder = BatchDecoder(
             self._laid_out(),
             self.tokenizer,
@@ -87,6 +90,7 @@ class BuiltinGenerator:
             self._banned,
             self._answers,
             cancelled=self._cancelled,
+            steering=self._steering,
         )
         encoded = self.tokenizer.encode_batch(list(prompts), add_special_tokens=False)
         limit = self.net.config.context - min(sampling.max_new_tokens, self.net.config.context // 3)

@@ -14,6 +14,7 @@ import torch
 from engine.models.attend import Place, Slots
 from engine.models.constraints import Tail
 from engine.models.decode_net import DecodeNet
+from engine.models.steering import Steer
 
 VIRTUAL = -1  # stands for each virtual token of a learned beginning
 WORTH = 16  # tokens from which a shared beginning is worth a copy
@@ -34,6 +35,7 @@ class Row:
     tail: Tail = field(default_factory=Tail)
     refused: dict[int, set[int]] = field(default_factory=dict)  # by place: tokens that led into a blocked value
     tries: int = 0
+    steer: Steer | None = None
 
     @property
     def made(self) -> int:

@@ -30,6 +30,8 @@ from engine.models.draw import draw_tokens, penalise
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
+    from engine.models.steering import Steering
+
 PAD, BOS, EOS = 0, 1, 2
 _TRIES = 64  # refused tokens and steps back a sequence may meet at one place
 _PACK = 4096  # prompt tokens computed in one pass
@@ -48,6 +50,7 @@ class BatchDecoder:
         answers: Tokens that stand for a word of the answer, such as yes and no.
         learned: Keys and values (layers, heads, T, head_dim) of T virtual tokens in front of every prompt, or None.
         cancelled: Asked before each token.
+        steering: Holds outputs to the blanks and the length that prompts ask for, or None.
     """
 
     def __init__(
@@ -61,11 +64,12 @@ class BatchDecoder:
         answers: dict[int, str] | None = None,
         learned: tuple[torch.Tensor, torch.Tensor] | None = None,
         cancelled: Callable[[], bool] = lambda: False,
+        steering: Steering | None = None,
     ) -> None:
         self.net, self.tokenizer, self.sampling = net, tokenizer, sampling
         self.blocked, self.guard = Blocklist(blocked), Guard(blocked, pieces)
         self.banned, self.answers = list(banned), answers or {}
-        self.learned, self.cancelled = learned, cancelled
+        self.learned, self.cancelled, self.steering = learned, cancelled, steering
         self.batch_size = 0
         self._active: list[Row] = []
 
@@ -83,12 +87,24 @@ class BatchDecoder:
             Row(i, tokens, len(tokens), min(most, context - len(tokens)), np.random.default_rng((seed, i)))
             for i, tokens in enumerate([*before, *ids] for ids in prompts)
         ]
+        for row in rows:
+            self._steer(row)
         waiting = deque(ordered([row for row in rows if row.room > 0]))
         self.batch_size = batch_size
         while waiting:
             if not self._served(waiting, min(self.batch_size, len(waiting))):
                 self.batch_size = max(1, min(self.batch_size, len(waiting)) // 2)
         return [self._result(row) for row in rows]
+
+    def _steer(self, row: Row) -> None:
+        """Read what the row's prompt holds its output to; a template's beginning is put down at once."""
+        if self.steering is None or row.room <= 0:
+            return
+        row.steer = self.steering.read(row.tokens)
+        if row.steer is not None and row.steer.fills and self.blocked:
+            row.steer = None  # a step back out of a blocked value could lead into the template
+        if row.steer is not None:
+            row.tokens = [*row.tokens, *row.steer.begun[: row.room - 1]]
 
     def _result(self, row: Row) -> Generation:
         made = row.tokens[row.prompt :]
@@ -159,15 +175,37 @@ class BatchDecoder:
         for row, values in zip(rows, logits, strict=True):
             if row.made < self.sampling.min_new_tokens:
                 values[EOS] = -np.inf
+            if row.steer is not None and self.steering is not None:
+                self.steering.mask(row.steer, values)
             if row.refused:
                 values[list(row.refused.get(row.made, ()))] = -np.inf
             if self.sampling.repetition_penalty != 1.0 and row.made:
                 penalise(values, row.tokens[row.prompt :], self.sampling.repetition_penalty)
         for row, values, token in zip(rows, logits, self._drawn(rows, logits), strict=True):
-            if self.guard:
+            if row.steer is not None and self.steering is not None:
+                self._steered(row, self.steering, values, token)
+            elif self.guard:
                 self._guarded(row, values, token)
             else:
                 self._accept(row, token)
+
+    def _steered(self, row: Row, steering: Steering, values: NDArray[np.float32], token: int) -> None:
+        steer = row.steer
+        assert steer is not None
+        if steer.fills:
+            for taken in steering.into_blank(steer, token):
+                if not row.finish:
+                    self._accept(row, taken)
+            return
+        token, before = EOS if steering.over(steer, token) else token, row.made
+        if self.guard:
+            self._guarded(row, values, token)
+        else:
+            self._accept(row, token)
+        if row.made == before + 1:
+            steering.count(steer, row.tokens[-1:])
+        elif row.made < before:  # taken back
+            steering.recount(steer, row.tokens[row.prompt :])
 
     def _drawn(self, rows: list[Row], logits: NDArray[np.float32]) -> list[int]:
         return draw_tokens(logits, self.sampling, [row.random for row in rows]).tolist()

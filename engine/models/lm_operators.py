@@ -125,12 +125,9 @@ class OperatorTest:
             found |= {**self._labels(kind), **self._judged(kind, rng)}
         return found
 
-    def _write(self, name: str, prompts: Sequence[str]) -> list[str]:
-        made = self.generator.generate(list(prompts), SAMPLING)
-        return [self.operators.parse(name, generation.text) for generation in made]
-
     def _asked(self, name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-        return self._write(name, [self.operators.prompt(name, **row) for row in rows])
+        made = self.generator.generate([self.operators.prompt(name, **row) for row in rows], SAMPLING)
+        return [self.operators.parse(name, one.text, **row) for one, row in zip(made, rows, strict=True)]
 
     def _lengths(self, chosen: Sequence[Document]) -> dict[str, list[bool]]:
         words = [len(d.text.split()) for d in chosen]

@@ -121,10 +121,41 @@ def prepare_rewriting(data: Path, work: Path, passes: int = 2, seed: int = 2) ->
         sources.setdefault(document.kind, []).extend(_windows(document, rng))
     for kind, documents in sources.items():
         exercises = Exercises(documents, rng, REWRITING_WEIGHTS, ease=0.55)
-        short = [d for d in documents if 4 <= len(d.text.split()) <= MAX_WORDS["operator"]]
+        short = [d for d in documents if _is_short(d)]
         made = (exercises.make(d) for _ in range(passes if kind == "narrative" else 1) for d in short)
         written = write_shard(work / "shards" / f"{kind.replace(' ', '_')}_rewriting.npz", kind, made, tokenizer)
         _say({"shard": kind, "rewriting_documents": len(short), "tokens": written})
+
+
+OPERATOR_PRACTICE = {
+    "invent": 26, "fill": 20, "from_control_code": 16, "judge": 12, "abstract": 8, "expand": 6, "rephrase": 5,
+    "vary": 4, "from_examples": 4, "cross": 3,
+}  # fmt: skip
+PRACTICE_LIMITS = {"narrative": 7_000_000, "abstract": 5_000_000, "textbook": 4_000_000, "novel": 4_000_000}
+"""Characters of each public source in the second stage of the training."""
+
+
+def prepare_practice(data: Path, work: Path, share: float = 0.7, seed: int = 3) -> None:
+    """Write the shards of the second stage: operators in `share` of the sequences, those that copy above all."""
+    rng = random.Random(seed)
+    tokenizer = load_tokenizer(work)
+    sources: dict[str, list[Document]] = {}
+    for name in SOURCES:
+        words = 110 if name in ("textbook", "novel") else 330
+        sources[name] = pieces(split(read_source(name, data))[0], words, PRACTICE_LIMITS[name], rng)
+    for document in read_samples(TRAINING_SEEDS[16:32], 300):
+        sources.setdefault(document.kind, []).extend([document, *_windows(document, rng)[:1]])
+    for kind, documents in sources.items():
+        rng.shuffle(documents)
+        short = [d for d in documents if _is_short(d)]
+        exercises = Exercises(short, rng, OPERATOR_PRACTICE)
+        made = (exercises.make(d) if _is_short(d) and rng.random() < share else plain(d, rng) for d in documents)
+        written = write_shard(work / "shards" / f"{kind.replace(' ', '_')}_practice.npz", kind, made, tokenizer)
+        _say({"shard": kind, "practice_documents": len(documents), "short": len(short), "tokens": written})
+
+
+def _is_short(document: Document) -> bool:
+    return 4 <= len(document.text.split()) <= MAX_WORDS["operator"]
 
 
 def _windows(document: Document, rng: random.Random) -> list[Document]:

@@ -158,8 +158,9 @@ class Exercises:
         return self._answer("rephrase", document, texts=[text])
 
     def _fill(self, document: Document) -> Sequence_:
-        text = blanked(clean(document.text), self.rng, 0.3 + 0.3 * self.rng.random())
-        return self._answer("fill", document, texts=[text])
+        whole = " ".join(clean(document.text).split())  # blanking leaves single spaces
+        text = blanked(whole, self.rng, 0.15 + 0.45 * self.rng.random())
+        return Sequence_(build_prompt("fill", self._fields(document, texts=[text])), whole + EOS)
 
     def _expand(self, document: Document) -> Sequence_:
         phrases = outline(self._input(document), self.rng, 1.0 - self.ease * (0.6 - 0.4 * self.rng.random()))

@@ -1,6 +1,7 @@
-"""Train the built-in language model: `python -m engine.models.train_builtin prepare|train|evaluate|samples`.
+"""Train the built-in language model: `python -m engine.models.train_builtin prepare|practise|train|evaluate|samples`.
 
-`prepare` writes vocabulary and shards, `train` runs for a number of minutes (and resumes), `evaluate` writes
+`prepare` writes vocabulary and shards, `train` runs for a number of minutes (and resumes), `practise` readies a second
+work folder, where `train` goes on from the first one's checkpoint with operators above all, `evaluate` writes
 evaluation.json (held-out bits per byte beside a 3-gram model of the same text, operator accuracy) and samples.json,
 `samples` writes the first ten drawn a kind alone. Reads public and project-made text only.
 """
@@ -11,6 +12,7 @@ import argparse
 import json
 import math
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -121,7 +123,15 @@ def _train(options: argparse.Namespace) -> dict[str, Any]:
     from engine.models.llama_net import NetConfig
     from engine.models.lm_loop import Trainer, TrainSettings
 
-    settings = TrainSettings(minutes=options.minutes, device=options.device, threads=options.threads, seed=options.seed)
+    usual = TrainSettings()
+    settings = TrainSettings(
+        minutes=options.minutes,
+        muon_rate=options.rate * usual.muon_rate,
+        adam_rate=options.rate * usual.adam_rate,
+        device=options.device,
+        threads=options.threads,
+        seed=options.seed,
+    )
     Trainer(options.work, options.out, NetConfig(), settings).run()
     return shorten_log(options.work, options.out)
 
@@ -144,15 +154,29 @@ def _prepare(options: argparse.Namespace) -> dict[str, Any]:
     return {"work": str(options.work)}
 
 
+def _practise(options: argparse.Namespace) -> dict[str, Any]:
+    from engine.models.lm_prepare import prepare_practice
+
+    if options.first is None or not (options.first / "checkpoint.safetensors").is_file():
+        raise UserError("--first: the step practise needs the work folder of a training that has a checkpoint")
+    (options.work / "shards").mkdir(parents=True, exist_ok=True)
+    for name in ("tokenizer.json", "held_out.json", "checkpoint.safetensors", "training_log.jsonl"):
+        shutil.copyfile(options.first / name, options.work / name)
+    prepare_practice(options.data / "lm", options.work)
+    return {"work": str(options.work)}
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Return the command's parser."""
     parser = argparse.ArgumentParser(prog="python -m engine.models.train_builtin", description=__doc__)
-    parser.add_argument("step", choices=("prepare", "train", "evaluate", "samples"))
+    parser.add_argument("step", choices=("prepare", "practise", "train", "evaluate", "samples"))
     data = Path(os.environ.get("UNDERSTUDY_TEST_DATA") or "../shared/data")
     parser.add_argument("--data", type=Path, default=data, help="folder that holds lm/")
     parser.add_argument("--work", type=Path, default=Path("build/lm"), help="folder for shards and checkpoints")
+    parser.add_argument("--first", type=Path, help="practise: work folder to go on from")
     parser.add_argument("--out", type=Path, default=lm_folder(), help="model folder to write")
-    parser.add_argument("--minutes", type=float, default=120.0)
+    parser.add_argument("--minutes", type=float, default=120.0, help="train: of all stages together")
+    parser.add_argument("--rate", type=float, default=1.0, help="train: factor on the peak learning rates")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--outputs", type=int, default=60, help="evaluate: outputs a measure and kind")
@@ -165,6 +189,8 @@ def main() -> int:
     options = build_parser().parse_args()
     if options.step == "prepare":
         result: Any = _prepare(options)
+    elif options.step == "practise":
+        result = _practise(options)
     elif options.step == "train":
         result = _train(options)
     elif options.step == "evaluate":
