@@ -208,7 +208,14 @@ def exemption(value: str, kind: str) -> str:
 
 
 def _forms(value: str, label: str) -> list[str]:
-    """Return the value and, for a name, the value without its title and each longer part of it."""
+    """Return the value, of a mark its inside too, and for a name what is left without title and each longer part.
+
+    A model that garbles a mark's brackets and asterisks still gives away what stands between them.
+    """
+    mark = _MARK.fullmatch(value)
+    if mark:
+        inside = mark.group(1).strip()
+        return [value] if len(inside) < 3 else [value, inside]
     if label != "PERSON":
         return [value]
     bare = value

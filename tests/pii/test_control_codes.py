@@ -178,3 +178,16 @@ def test_gold_spans_of_a_real_court_case_become_its_code(test_data):
     cut = passages(row["id"], row["text"], private_spans(row["id"], row["text"], spans, "direct"))
     assert len(cut) == 2
     assert cut[0].code.lines() == "CODE: 18403/91\nPERSON: Mrs Anna Evagorou Christou"
+
+
+def test_the_inside_of_a_mark_is_blocked_too():
+    """Seen in a run: a small model that may not write [**2151-3-15**] wrote 2***2151-3-15*."""
+    text = "Seen on [**2151-3-15**] by [**Name 7**] at [** **] [**1**]."
+    (passage,) = passages("r", text, private_spans("r", text, ()))
+    blocking = to_block([passage])
+    assert {"[**2151-3-15**]", "2151-3-15", "[**Name 7**]", "Name 7"} <= set(blocking.values)
+    assert not {"1", "Name", ""} & set(blocking.values)
+    blocker = Blocklist(blocking.values)
+    assert blocker.contains("2***2151-3-15*")
+    assert blocker.contains("by **name 7*")
+    assert not blocker.contains("by [**Name 71**], on 1 May")
