@@ -18,6 +18,7 @@ from engine.figures.base import Figure, pick, styled, whiskers
 from engine.figures.privacy import EQUAL, NAMES, of_side
 
 LEVELS = {0.5: "near_copies_05", 0.8: "near_copies_08"}
+WORDS = {0.5: "come close to", 0.8: "nearly repeat"}
 DASHES = {"train": "solid", "holdout": "dash"}
 SYMBOLS = {"train": "circle", EQUAL: "x", "holdout": "square", "baseline": "diamond-open"}
 NUDGE = 0.004  # marks of one level stand beside each other
@@ -77,17 +78,21 @@ def _steps(plot: go.Figure, best: np.ndarray, size: int, side: str, dash: str) -
 
 
 def _said(findings: Sequence[Finding]) -> str:
-    train, holdout = (pick(findings, "near_copies_08", side) for side in ("train", "holdout"))
-    if train is None:
+    """Return the shares at the level that stands out, else at the higher one, and what they say."""
+    known = {level: name for level, name in LEVELS.items() if pick(findings, name, "train") is not None}
+    if not known:
         return "Near copies could not be counted."
-    text = f"{_percent(train.value)} of the synthetic records nearly repeat a training record (similarity 0.8)"
+    says = {level: stands_out(findings, name) for level, name in known.items()}
+    level = max([level for level, said in says.items() if said == "leak"] or known)
+    train, holdout = (pick(findings, LEVELS[level], side) for side in ("train", "holdout"))
+    text = f"{_percent(train.value if train else 0.0)} of the synthetic records {WORDS[level]} a training record"
+    text += f" (similarity {level:g})"
     if holdout is None:
         return f"{text}; there is no holdout to say what chance gives."
     text += f", {_percent(holdout.value)} a record that nobody used"
-    levels = {stands_out(findings, name) for name in LEVELS.values()}
-    if "leak" in levels:
+    if says[level] == "leak":
         return f"{text}: more than chance, equal numbers of records compared."
-    if levels == {"chance"}:
+    if set(says.values()) == {"chance"}:
         return f"{text}: no more than chance, equal numbers of records compared."
     return f"{text}: too few to tell from chance."
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from pages._ui.texts import plain, run_name
 if TYPE_CHECKING:
     from engine.figures.base import Figure
 
+SENTENCES = re.compile(r"(?<=\.) (?=[A-Z])")  # where a sentence ends: what two figures share is said once
 ALONE = ""
 KEY = "privacy.beside"
 
@@ -51,5 +53,5 @@ def draw(figures: Sequence[Figure | None], names: Sequence[str], *, key: str, mi
                     st.markdown(f"{heading}{plain(figure.takeaway) if figure else plain(missing)}")
                 elif figure is not None:
                     st.plotly_chart(figure.plot, key=f"{key}.{place}", alt=figure.alt, config={"displayModeBar": False})
-    for caveat in dict.fromkeys(figure.caveat for figure in known):
-        st.caption(plain(f"{caveat} {limits}"))
+    said = dict.fromkeys(sentence for figure in known for sentence in SENTENCES.split(figure.caveat))
+    st.caption(plain(" ".join([*said, limits])))
