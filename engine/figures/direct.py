@@ -94,13 +94,14 @@ def growth(trials: pd.DataFrame, fits: pd.DataFrame) -> Figure:
         x=least.index.astype(float), y=least.abs(), mode="lines", name="what the size of U alone gives",
         line={"color": palette.GREY, "dash": "dot"}, hovertemplate="%{x} left out: %{y:.3g}<extra></extra>",
     )  # fmt: skip
-    styled(plot, x="|U|: people left out", y="ε (nats), strict δ", height=340)
+    styled(plot, x="|U|: units left out", y="ε (nats), strict δ", height=340)
     plot.update_xaxes(type="log", dtick=1)
     plot.update_yaxes(type="log", exponentformat="power")
     takeaway = " ".join(said) or "No trial has a finite ε above 0."
     caveat = (
         "Trials with an infinite ε are counted, not drawn: where there are some, growth looks flatter than it is. "
-        "Under strict δ no ε lies under the dotted line, which tells how many words U wrote and nothing else. "
+        "Under strict δ a trial's ε is never less than what the size of its U alone gives (dotted: the trials' mean), "
+        "which tells how many words U wrote and nothing else. "
         f"{INTERNAL}"
     )
     return Figure(plot, takeaway, caveat, f"Points of ε over the number of people left out. {takeaway}")

@@ -189,9 +189,10 @@ def loss_by_probability(scatters: Mapping[str, Scatter], seed: int = 0) -> Figur
                 hovertemplate="chance %{x:.2e}: LBF %{y:.3g}<extra>" + side + "</extra>",
             )  # fmt: skip
         if points.constant != 0.0:
-            plot.add_hline(
-                y=abs(points.constant), line={"color": palette.GREY, "dash": "dot"},
-                annotation_text=f"{name}: words U did not use",
+            plot.add_hline(y=abs(points.constant), line={"color": palette.GREY, "dash": "dot"})
+            plot.add_annotation(  # on a logarithmic axis an annotation's place is the exponent
+                x=1, xref="paper", xanchor="right", y=math.log10(abs(points.constant)), yanchor="bottom",
+                text=f"{name}: words U did not use", showarrow=False,
             )  # fmt: skip
         said.append(_rarest(name, points))
     styled(plot, x="Chance of the n-gram in X", y="|LBF| (nats)", height=360)
