@@ -27,6 +27,7 @@ from engine.jobs.studies.control_paper import validity as validity_table
 from engine.jobs.studies.control_tables import ControlCodesParameters, Inputs, detected, study, variants
 from engine.methods.base import Context
 from engine.models.builtin_lm import load_builtin_generator
+from engine.models.cancel import Cancelled
 from engine.models.embedder import load_embedder
 from engine.models.operators_builtin import BuiltinOperators
 from engine.pii.control_codes import Passage, to_block
@@ -274,7 +275,17 @@ def test_tuning_on_text_of_the_kind_lowers_perplexity(inputs):
     texts = [str(t) for t in inputs.context.records["text"]][:10]
     unseen = [str(t) for t in inputs.unseen["text"]][:4]
     generator = inputs.context.generator
-    assert perplexity(generator, texts, unseen, 1) < perplexity(generator, [], unseen, 1)
+    told: list[tuple[int, int]] = []
+    tuned = perplexity(generator, texts, unseen, 1, on_batch=lambda done, total: told.append((done, total)))
+    assert tuned < perplexity(generator, [], unseen, 1)
+    assert told
+    assert told[-1][0] <= told[-1][1]
+
+    def stopped(done, total):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):  # a study is cancelled within a batch of measuring too
+        perplexity(generator, texts, unseen, 1, on_batch=stopped)
     assert math.isnan(mauve(inputs.embedder, texts, unseen, 1))  # ten texts are too few
 
 

@@ -147,14 +147,25 @@ def validity(made: Made, gold: Sequence[Passage], count: Callable[[str], int]) -
     }  # fmt: skip
 
 
-def perplexity(generator: Generator, texts: Sequence[str], unseen: Sequence[str], seed: int, epochs: int = 2) -> float:
-    """Return the perplexity a token of unseen texts under a fresh model tuned on `texts`; none: the model as it is."""
+def perplexity(
+    generator: Generator,
+    texts: Sequence[str],
+    unseen: Sequence[str],
+    seed: int,
+    epochs: int = 2,
+    on_batch: Callable[[int, int], None] = lambda done, total: None,
+) -> float:
+    """Return the perplexity a token of unseen texts under a fresh model tuned on `texts`; none: the model as it is.
+
+    Args:
+        on_batch: told batches tuned and in all; may raise to stop.
+    """
     from engine.models.finetune import FinetuneSettings, TunedModel, finetune
     from engine.models.finetune_nets import trainable
 
     net: Any = trainable(generator)
     settings = FinetuneSettings(epochs=epochs, seed=seed % 2**31)
-    tuned = finetune(net, texts, settings) if texts else TunedModel(net, settings.tokens, ())
+    tuned = finetune(net, texts, settings, on_batch=on_batch) if texts else TunedModel(net, settings.tokens, ())
     rows = tuned.score(unseen)
     return math.exp(-sum(float(row.sum()) for row in rows) / max(1, sum(len(row) for row in rows)))
 

@@ -157,7 +157,6 @@ def study(
     made_before = {(row["variant"], int(row["repeat"])) for row in rows}
     total = sum(v.repeats for v in chosen)
     if p.utility and (REFERENCE, 0) not in made_before:
-        batch("measuring real text", 0, 1)
         rows += bench.references()
     for repeat in range(max(v.repeats for v in chosen)):
         for variant in [v for v in chosen if repeat < v.repeats]:
@@ -235,8 +234,7 @@ class Bench:
     def _useful(self, texts: Sequence[str], repeat: int, stage: str) -> dict[str, float]:
         if not self.p.utility:
             return {}
-        self.batch(f"{stage}: measuring", self.p.count, self.p.count)
-        return usefulness(self.inputs, texts, self.unseen, repeat)
+        return usefulness(self.inputs, texts, self.unseen, repeat, _told(self.batch, f"{stage}: measuring"))
 
     def references(self) -> list[dict[str, Any]]:
         """Return what as many real training passages give: the level that synthetic text is held against."""
@@ -245,7 +243,8 @@ class Bench:
         rows = []
         for repeat in range(self.p.repeats):
             texts = Random(repeat).sample(real, min(self.p.count, len(real)))
-            rows.append({**keys, "repeat": repeat, **usefulness(self.inputs, texts, self.unseen, repeat)})
+            told = _told(self.batch, f"measuring real text, run {repeat + 1}")
+            rows.append({**keys, "repeat": repeat, **usefulness(self.inputs, texts, self.unseen, repeat, told)})
         return rows
 
 
@@ -258,12 +257,18 @@ def _rows(before: Mapping[str, pd.DataFrame] | None, name: str) -> list[dict[str
     return [] if frame is None else [{str(k): v for k, v in row.items()} for row in frame.to_dict(orient="records")]
 
 
-def usefulness(inputs: Inputs, texts: Sequence[str], unseen: Sequence[str], repeat: int) -> dict[str, float]:
-    """Return perplexity and MAUVE of texts against unseen ones."""
+def usefulness(
+    inputs: Inputs,
+    texts: Sequence[str],
+    unseen: Sequence[str],
+    repeat: int,
+    on_batch: Callable[[int, int], None] = lambda done, total: None,
+) -> dict[str, float]:
+    """Return perplexity and MAUVE of texts against unseen ones; `on_batch` is told how far the tuning is."""
     assert inputs.context.generator is not None
     seed = inputs.context.seed + repeat
     return {
-        "perplexity": perplexity(inputs.context.generator, texts, unseen, seed),
+        "perplexity": perplexity(inputs.context.generator, texts, unseen, seed, on_batch=on_batch),
         "mauve": mauve(inputs.embedder, texts, unseen, seed),
     }
 
