@@ -52,12 +52,14 @@ elif view == "Membership":
 elif view in ("Curves", "Canaries and audit"):
     if view == "Curves":
         privacy_claim.draw(sides)
-    studies = (privacy_studies.PAIRS, privacy_studies.SURPRISAL) if view == "Curves" else (privacy_studies.AUDIT,)
+    studies = privacy_studies.CURVES if view == "Curves" else (privacy_studies.AUDIT,)
     for column, side in zip(st.columns(len(sides), gap="medium"), sides, strict=True):
         with column:
             if len(sides) > 1:
                 st.markdown(f"**{plain(side.name)}**")
             privacy_studies.draw(workspace, side.run, studies)
+    if view == "Curves":
+        privacy_studies.draw(workspace, run, (privacy_studies.DIRECT,))
 elif view == "People at risk":
     for side in sides:
         if len(sides) > 1:

@@ -26,6 +26,9 @@ SHOWS = {
     "is what is attacked.",
     "nll-filter": "RPSG writes once with its likelihood filter and once without it; fresh models are trained on both "
     "outputs and attacked. It shows what the filter keeps from leaking (RPSG's table 14).",
+    "ngram-curves": "No method and no model: one word, or three in a row, is drawn straight from the records, with and "
+    "without 1 to 1,000 people. It shows what text that only repeats the records' words would give away, how that "
+    "grows with the number of people, and how many words occur once.",
 }  # fmt: skip
 SURPRISAL_MODELS = 5
 
@@ -38,6 +41,8 @@ def cost(study: str, run: Any) -> str:
         text = f"Costs {_runs(run.method)} runs of the method with its default settings, of 100 texts each."
     elif study == "surprisal":
         text = f"Costs {SURPRISAL_MODELS} trainings of the model; no text is written unless you ask for it."
+    elif study == "ngram-curves":
+        return "Costs a minute or two of counting. No budget is spent; the ledger notes that records were read."
     else:
         text = "Costs two runs of RPSG and three small models trained on what they write."
     if run.seconds:
@@ -54,7 +59,8 @@ def _runs(method: str) -> int:
 def card(study: str, title: str, run: Any) -> None:
     """Draw what a study will show and cost, and the button that opens it with the run's method and settings."""
     with st.container(border=True, key=f"privacy.offer.{study}.{run.id}", gap="small"):
-        st.markdown(f":material/science: **{plain(title)}**  \nNot run yet for this method.")
+        missing = "Not run yet on this corpus." if study == "ngram-curves" else "Not run yet for this method."
+        st.markdown(f":material/science: **{plain(title)}**  \n{missing}")
         st.markdown(plain(SHOWS[study]))
         st.caption(plain(cost(study, run)))
         if st.button("Set it up", key=f"privacy.study.{study}.{run.id}", icon=":material/tune:"):

@@ -25,6 +25,8 @@ AUDIT = "canary-audit"
 PAIRS = "pairs"
 SURPRISAL = "surprisal"
 FILTER = "nll-filter"
+DIRECT = "ngram-curves"
+CURVES = (PAIRS, SURPRISAL)  # of a method; DIRECT is of the corpus alone
 SCORES = ("against untuned", "a token", "surprisal")  # of the surprisal study, the sharpest first
 METHODS = {FILTER: ("rpsg", "rpsg-public"), SURPRISAL: ("finetune", "goldfish", "dp-finetune")}  # others take any
 VIOLATION = "violation"  # verdict of an audit whose bound exceeds the claim
@@ -38,6 +40,8 @@ WORDS = {
                 "Surprisal study: models are tuned with and without some records and asked how surprised they are."),
     FILTER: ("what the likelihood filter changes",
              "Filter study: RPSG with and without its likelihood filter, and fresh models trained on both outputs."),
+    DIRECT: ("what the records' own words give away",
+             "Direct drawing: a word, or three in a row, straight from the records, with and without some people."),
 }  # fmt: skip
 
 # kind of a curve in a pair experiment's table -> what it is called here, and how it is drawn
@@ -181,10 +185,11 @@ def draw(workspace: engine.Workspace, run: Any, studies: tuple[str, ...]) -> Non
         st.subheader(plain(there[study].title), anchor=False)
         if found.state != "done":
             st.caption(f"As far as it is: {found.done} of {found.total}.")
-        st.caption(f"Study of {when(found.created)}, on this corpus and with this method; not of this run's own text.")
+        about = "this corpus; no method takes part" if study == DIRECT else "this corpus and with this method"
+        st.caption(f"Study of {when(found.created)}, on {about}; not of this run's own text.")
         tables = workspace.study_results(found.id)
         for name, figure in figures(study, tables):
-            examined_figure.draw(figure, key=f"privacy.study.{found.id}.{name}")
-        with st.expander("Its tables", key=f"privacy.study.tables.{found.id}"):
-            study_table.draw(tables, f"privacy.{found.id}")
+            examined_figure.draw(figure, key=f"privacy.study.{run.id}.{found.id}.{name}")
+        with st.expander("Its tables", key=f"privacy.study.tables.{run.id}.{found.id}"):
+            study_table.draw(tables, f"privacy.{run.id}.{found.id}")
     offer(workspace, run, studies, short=False)

@@ -8,7 +8,9 @@ import pytest
 
 from engine.analysis import roc
 from engine.dp.guarantee import Guarantee
+from engine.jobs.studies import get_study
 from pages._ui import privacy_studies
+from tests.jobs import rerun_world
 
 RNG_SEED = 3
 
@@ -279,3 +281,29 @@ def test_studies_that_are_missing_are_offered(seeded, visit):
     button.click().run()
     assert app.title[0].value == "Compare"
     assert app.selectbox(key="study.which").value == "canary-audit"
+
+
+def test_what_words_give_away_is_drawn_once_for_the_corpus(seeded, visit):
+    app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "Curves"})
+    assert "Not run yet on this corpus." in words(
+        app.container(key=f"privacy.offer.ngram-curves.{seeded.run}"), "markdown"
+    )
+    workspace = seeded.open()
+    records = workspace.records(seeded.corpus, split="train", limit=60)
+    study = get_study("ngram-curves")
+    made = list(
+        study.run(rerun_world.study_context(study, {"n": [1], "trials": 2}, rerun_world.context(records=records)))
+    )
+    add_study(seeded, "ngram-curves", dict(made[-1].tables), n=[1], trials=2)
+    app = visit("privacy", **{"_ui.run": seeded.run, "privacy.beside": seeded.other, "privacy.view": "Curves"})
+    assert sum(chart.key.startswith("privacy.study.") for chart in app.get("plotly_chart")) == 5
+    assert "occur once" in words(app, "markdown")
+
+
+def test_a_study_of_both_runs_method_is_drawn_beside_itself(seeded, visit):
+    from engine.store.schema import runs
+
+    with seeded.open().db.write() as connection:
+        connection.execute(runs.update().where(runs.c.id == seeded.other).values(method="filter"))
+    add_study(seeded, "canary-audit", {"bounds": bounds(0.4, "no violation seen")}, method="filter")
+    visit("privacy", **{"_ui.run": seeded.run, "privacy.beside": seeded.other, "privacy.view": "Canaries and audit"})
