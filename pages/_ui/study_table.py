@@ -22,6 +22,7 @@ WORDS = {
     "own_identifier_leakage": "Leakage of the records' own identifiers", "identifier_leakage": "Planted identifiers",
     "canary_leakage": "Whole canaries", "rouge_2_max": "ROUGE-2, nearest record",
     "rouge_l_max": "ROUGE-L, nearest record", "perplexity": "Perplexity",
+    "pipp_corpus": "PIPP, against all records", "elp_corpus": "ELP, against all records",
 }  # fmt: skip
 TABLES = {
     "table_1": "Table 1: direct identifiers, known", "table_2": "Table 2: direct identifiers, found by the detector",
@@ -33,6 +34,19 @@ TABLES = {
     "sweep_examples": "Other numbers of examples", "sweep_weights": "Other weights and directions of the objective",
     "masked_against_plain": "Masked against plain prefix", "validity": "Usable texts, and private values in them",
 }  # fmt: skip
+
+
+PAPERS = {"method": "Method", "variant": "Variant", "in the paper": "In the paper", "pipp": "PIPP (%)",
+          "elp": "ELP (%)", "rouge_2": "ROUGE-2", "rouge_l": "ROUGE-L", "perplexity": "Perplexity", "mauve": "MAUVE",
+          "repeats": "Runs"}  # fmt: skip
+VALIDITY = {"variant": "Variant", "repeats": "Runs", "texts": "Texts", "valid": "Valid", "fewest_valid": "Fewest a run",
+            "with_value": "With a private value", "share": "Share", "low": "95 % from", "high": "to",
+            "tried_again": "Written again"}  # fmt: skip
+
+
+def headings(name: str) -> dict[str, str]:
+    """Return what the columns of a table are called, as far as they have a name of their own."""
+    return PAPERS if name.startswith(("table_", "sweep_", "both_")) else VALIDITY if name == "validity" else {}
 
 
 def draw(found: Mapping[str, pd.DataFrame], key: str) -> None:
@@ -49,7 +63,7 @@ def draw(found: Mapping[str, pd.DataFrame], key: str) -> None:
         part = rest[name]
         title = TABLES.get(name, name.replace("_", " ").capitalize())
         with st.expander(plain(title), key=f"study.part.{key}.{name}"):
-            st.dataframe(part.head(FEW), hide_index=True, key=f"study.rows.{key}.{name}")
+            st.dataframe(part.head(FEW), hide_index=True, key=f"study.rows.{key}.{name}", column_config=headings(name))
             if len(part) > FEW:
                 st.caption(f"The first {FEW} of {len(part):,} rows; the command line prints all.")
 

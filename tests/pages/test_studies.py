@@ -9,7 +9,7 @@ from engine.figures.studies import figures
 from engine.jobs.study import study_folder
 from engine.store import queue
 from engine.store.records import write_table
-from pages._ui import study_view
+from pages._ui import study_table, study_view
 from pages._ui.study_table import wide
 
 MEASURES = ("identifier_leakage", "canary_leakage", "canary_parts", "canary_words", "perplexity", "js_1gram",
@@ -78,6 +78,9 @@ def test_the_papers_tables_are_named_by_what_they_hold():
     assert "Table 1: direct identifiers, known" in labels
     assert "Table 4: perplexity and MAUVE" in labels
     first = next(f.value for f in app.dataframe if "rouge_l" in f.value)
+    assert set(first.columns) <= set(study_table.headings("table_1"))
+    assert all("valid" in f.value and set(f.value) <= set(study_table.headings("validity")) for f in app.dataframe
+               if "tried_again" in f.value and "pipp" not in f.value)  # fmt: skip
     assert first["pipp"].tolist()[0] == "30.00 ± 0.00"
 
 

@@ -73,8 +73,8 @@ class ControlCodesParameters(BaseModel):
     )
     utility: bool = Field(
         True,
-        description="Measure perplexity and MAUVE too (Table 4); takes as long again. MAUVE needs 100 texts a run and "
-        "100 passages set aside.",
+        description="Measure perplexity and MAUVE too (Table 4), on a model that can be trained; takes as long again. "
+        "MAUVE needs 100 texts a run and 100 passages set aside.",
     )
     minimum_tokens: int | None = Field(None, ge=0, le=1000, description="Shortest usable output; empty: the method's.")
     epochs: int | None = Field(None, ge=1, le=50, description="Passes of tuning a prefix; empty: the method's.")
