@@ -149,6 +149,8 @@ def test_none_seen_is_no_certain_none():
     assert found.loc["elp", ["low", "high"]].isna().all()
     seen = pd.DataFrame([swept("icl", "icl", "", r, r / 10) | {"pipp": r / 10} for r in (0, 1)])
     assert paper_tables(seen)["table_1"].iloc[0]["pipp"].startswith("5.00 ± ")
+    wide = summary(seen[["variant", "repeat", "pipp"]]).iloc[0]
+    assert (wide["low"], round(wide["high"], 2)) == (0.0, 0.69)  # 0.05 ± 12.706 · 0.05, cut at none
 
 
 def test_the_first_table_is_named_by_corpus_and_model():

@@ -197,7 +197,10 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     found = []
     for name, part in rows.groupby("variant", sort=False):
         for measure in [c for c in rows.columns if c not in (*KEYS, *COUNTED)]:
-            found.append((name, measure, *measured(part, measure), int(part[measure].notna().sum())))
+            value, low, high = measured(part, measure)
+            if measure != "perplexity":  # shares and overlaps lie between 0 and 1, whatever Student's t allows
+                low, high = (end if end != end else min(max(end, 0.0), 1.0) for end in (low, high))
+            found.append((name, measure, value, low, high, int(part[measure].notna().sum())))
     return pd.DataFrame(found, columns=["variant", "measure", "value", "low", "high", "repeats"])
 
 
