@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -101,8 +102,8 @@ class BatchDecoder:
         if self.steering is None or row.room <= 0:
             return
         row.steer = self.steering.read(row.tokens)
-        if row.steer is not None and row.steer.fills and self.blocked:
-            row.steer = None  # a step back out of a blocked value could lead into the template
+        if row.steer is not None and self.blocked:  # a step back could lead into what was put down unasked
+            row.steer = None if row.steer.fills else replace(row.steer, keys=[])
         if row.steer is not None:
             row.tokens = [*row.tokens, *row.steer.begun[: row.room - 1]]
 
@@ -203,7 +204,10 @@ class BatchDecoder:
         else:
             self._accept(row, token)
         if row.made == before + 1:
-            steering.count(steer, row.tokens[-1:])
+            for rest in steering.completed(steer, row.tokens[-1]):
+                if not row.finish:
+                    self._accept(row, rest)
+            steering.count(steer, row.tokens[row.prompt + before :])
         elif row.made < before:  # taken back
             steering.recount(steer, row.tokens[row.prompt :])
 

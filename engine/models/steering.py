@@ -1,10 +1,11 @@
-"""Hold a text to what its prompt asks in so many words: the blanks of a template, and a length.
+"""Hold a text to what its prompt asks in so many words: the blanks of a template, a length, and key words.
 
 The built-in model's prompts state both with control tokens, so they are read from there. A template's own words are
 put down as they stand and the model writes into the blanks alone, each word of it after all that stands before
 (Donahue et al. 2020, Enabling Language Models to Fill in the Blanks, fill by infilling; here with the left side
 forced, so that nothing else can change). A length is held by refusing the end before it and taking the next end of
-a sentence after it.
+a sentence after it. A key word that is not there yet becomes likelier, the more so the longer the text grows (after
+Pascual et al. 2021, A Plug-and-Play Method for Controlled Text Generation; without their word vectors).
 
 Privacy posture: prompts hold (redacted) record text, in memory for the length of a call.
 """
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.models.lm_format import BLANK, LENGTH_EDGES, NO, OUT, TEXT, YES
+from engine.models.lm_format import BLANK, KEYS, LENGTH_EDGES, NO, OUT, TEXT, YES, control_tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 6  # in a blank, as in training
 _OVER = 1.15  # of the longest length asked for: where a text ends even inside a sentence
+_LIFT = 4.0  # of a missing key word's logit
+_BEHIND = (6.0, 1.0)  # how far behind the likeliest token it may fall where a word can begin, at first and at last
+_USUAL = 30  # words of a text that asks for no length
 _UNHELD = ("<|op:abstract|>", "<|op:judge|>")  # their output's length is not the text's
 _ENDS = (".", "!", "?", ";", '."', ".”", "\n")
 
@@ -37,6 +41,7 @@ class Steer:
 
     Args:
         least, most: words of the output, both included; 0 leaves an end free.
+        keys: tokens of each key word that is not there yet.
         begun: tokens that the output begins with.
         segments: of each open gap, the blanks in a row that make it up, and the tokens that follow it; none at the end.
     """
@@ -45,6 +50,7 @@ class Steer:
     most: int = 0
     begun: list[int] = field(default_factory=list)
     segments: deque[tuple[int, list[int]]] = field(default_factory=deque)
+    keys: list[list[int]] = field(default_factory=list)
     fills: bool = False
     words: int = 0  # in the gap, or in the output where nothing is filled
     inside: bool = False  # whether the last character belongs to a word
@@ -63,7 +69,8 @@ class Steering:
         self._texts = [piece.decode("utf-8", "replace") for piece in pieces]
         number = tokenizer.token_to_id
         self._blank, self._text, self._out = number(BLANK), number(TEXT), number(OUT)
-        self._fill = number("<|op:fill|>")
+        self._fill, self._invent, self._keys = number("<|op:fill|>"), number("<|op:invent|>"), number(KEYS)
+        self._fields = {number(token) for token in control_tokens()}
         self._unheld = {number(name) for name in _UNHELD}
         self._answers = np.array([number(YES), number(NO)])
         self._glued = np.array([not text[:1].isspace() for text in self._texts])
@@ -78,9 +85,18 @@ class Steering:
         if prompt[1] == self._fill:
             return self._template(prompt)
         asked = next((self._lengths[token] for token in prompt if token in self._lengths), None)
-        if asked is None or prompt[1] in self._unheld:
+        keys = self._key_words(prompt) if prompt[1] == self._invent else []
+        if (asked is None and not keys) or prompt[1] in self._unheld:
             return None
-        return Steer(*asked)
+        return Steer(*(asked or (0, 0)), keys=keys)
+
+    def _key_words(self, prompt: Sequence[int]) -> list[list[int]]:
+        if self._keys not in prompt:
+            return []
+        start = prompt.index(self._keys) + 1
+        end = next(i for i in range(start, len(prompt)) if prompt[i] in self._fields)
+        words = self._tokenizer.decode(list(prompt[start:end])).split(";")
+        return [self._tokens(" " + word.strip()) for word in words if word.strip()]
 
     def _template(self, prompt: Sequence[int]) -> Steer | None:
         if self._blank not in prompt or self._text not in prompt:
@@ -115,8 +131,29 @@ class Steering:
                 logits[self._glued] = -np.inf  # nothing is added to the word before the gap
             if steer.words < blanks:
                 logits[np.array([self._end, *following[:1]])] = -np.inf
-        elif steer.words < steer.least:
+            return
+        if steer.words < steer.least or (steer.keys and steer.words < (steer.least or _USUAL)):
             logits[self._end] = -np.inf
+        if steer.keys:
+            self._lift(steer, logits)
+
+    def _lift(self, steer: Steer, logits: NDArray[np.float32]) -> None:
+        first = np.array([key[0] for key in steer.keys])
+        lifted = logits[first] + _LIFT
+        top = float(logits.max())
+        weight = np.exp(logits - top)
+        if weight[self._glued].sum() < 0.5 * weight.sum():  # a word may begin here
+            progress = min(1.0, steer.words / (steer.least or _USUAL))
+            lifted = np.maximum(lifted, top - (_BEHIND[0] + (_BEHIND[1] - _BEHIND[0]) * progress))
+        logits[first] = lifted
+
+    def completed(self, steer: Steer, token: int) -> list[int]:
+        """Return the tokens that finish a key word whose first one was put down; it is not asked for again."""
+        for key in steer.keys:
+            if key[0] == token:
+                steer.keys.remove(key)
+                return key[1:]
+        return []
 
     def over(self, steer: Steer, token: int) -> bool:
         """Return whether the text is as long as it may be and the drawn token would begin another word."""

@@ -120,3 +120,18 @@ def test_the_same_call_gives_the_same_texts_in_any_batch(generator):
     finally:
         generator.batch_size = held
     assert torch.get_num_threads() >= 1
+
+
+@pytest.mark.parametrize("words", [0, 40])
+def test_key_words_come(words):
+    keys = ["amoxicillin", "seizure", "grandmother"]
+    prompt = BuiltinOperators().prompt("invent", domain="clinical", kind="narrative", keywords=keys, words=words)
+    made = load_builtin_generator().generate([prompt] * 20, Sampling(max_new_tokens=140, temperature=0.7, seed=5))
+    assert sum(key in one.text for one in made for key in keys) >= 36  # of 60; without help about ten
+    assert all(len(one.text.split()) >= 25 for one in made)
+
+
+def test_a_blocked_key_word_stays_out(generator):
+    prompt = BuiltinOperators().prompt("invent", domain="clinical", keywords=["seizure"], words=20)
+    made = generator.generate([prompt] * 6, SAMPLING, Constraints(("seizure",)))
+    assert not any("seizure" in one.text.lower().split() for one in made)
