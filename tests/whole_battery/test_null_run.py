@@ -52,6 +52,7 @@ def examined_run(
         assert {"models trained on the text", "people at risk"} <= parts
 
 
+@pytest.mark.slow
 def test_notes_of_other_people_claim_nothing(tmp_path: Path, test_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     examined_run(test_data, tmp_path / "workspace", monkeypatch, "leaking", 100)
 
