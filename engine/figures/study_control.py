@@ -87,6 +87,8 @@ def copied(rows: pd.DataFrame) -> Figure:
     most, least = part.iloc[int(part["value"].argmax())], part.iloc[int(part["value"].argmin())]
     takeaway = f"{_title(most['method'])} repeats most of a private record (ROUGE-L {most['value']:.2f})"
     takeaway += f", {_title(least['method'])} least ({least['value']:.2f})." if len(part) > 1 else "."
+    if len(part) > 1 and f"{most['value']:.2f}" == f"{least['value']:.2f}":
+        takeaway = f"All methods repeat as much of a private record (ROUGE-L {most['value']:.2f})."
     return Figure(
         plot, takeaway,
         "Records of one kind share much wording with each other, so overlap alone is no leak: compare methods.",
@@ -167,6 +169,8 @@ def validity(table: pd.DataFrame) -> Figure:
     fewest = table.iloc[int((table["valid"] / table["texts"]).argmin())]
     takeaway = f"At least {fewest['valid'] / fewest['texts']:.0%} of the texts are valid"
     takeaway += f" (fewest with {_title(str(fewest['variant']))})."
+    if (table["valid"] == table["texts"]).all():
+        takeaway = "All texts are valid."
     return Figure(
         plot, takeaway, "Valid: at least 100 tokens and no repetition. An unusable text is written again.",
         f"Bars of valid texts for {len(table)} variants. {takeaway}",

@@ -106,7 +106,7 @@ def text_map(table: pd.DataFrame) -> Figure:
     plot = go.Figure()
     for kind, symbol in (("private", "circle-open"), ("synthetic", "diamond")):
         rows = table[table["kind"] == kind]
-        plot.add_scattergl(
+        plot.add_scatter(  # no WebGL, which not every machine has
             x=rows["x"], y=rows["y"], mode="markers", name=kind.capitalize(), customdata=rows[["record_id"]].to_numpy(),
             marker={"color": palette.KINDS[kind], "symbol": symbol, "size": 6, "opacity": 0.75},
             hovertemplate="%{customdata[0]}<extra>" + kind + "</extra>",

@@ -71,7 +71,7 @@ def choose(workspace: engine.Workspace, *, key: str, group: str, place: Any = No
             st.stop()
         st.caption("Below are the findings of the examination before.")
         return run, findings
-    _failed_examination(workspace, run)
+    failed = _failed_examination(workspace, run)
     if not findings:
         _offer(workspace, run, key, group)
         st.stop()
@@ -79,6 +79,7 @@ def choose(workspace: engine.Workspace, *, key: str, group: str, place: Any = No
         states.stale(
             "The review changed after this run was examined, so these numbers describe an older state of the corpus."
         )
+    if failed or run.stale or run.examination_stale:
         _examine_button(workspace, run, key, "Examine again", primary=False)
     return run, findings
 
@@ -100,11 +101,14 @@ def _unfinished(workspace: engine.Workspace, run: Any, key: str) -> None:
         go("run")
 
 
-def _failed_examination(workspace: engine.Workspace, run: Any) -> None:
+def _failed_examination(workspace: engine.Workspace, run: Any) -> bool:
+    """Say that the newest examination failed, and return whether it did."""
     jobs = [job for job in workspace.jobs(active_only=False) if job.kind == "examine" and job.run_id == run.id]
     newest = max(jobs, key=lambda job: job.created, default=None)
-    if newest is not None and newest.state == "failed" and newest.created > (run.examined_at or ""):
-        states.failed("The last examination failed", newest.error, "Start it again; the run itself is not affected.")
+    if newest is None or newest.state != "failed" or newest.created <= (run.examined_at or ""):
+        return False
+    states.failed("The last examination failed", newest.error, "Start it again; the run itself is not affected.")
+    return True
 
 
 def _offer(workspace: engine.Workspace, run: Any, key: str, group: str) -> None:

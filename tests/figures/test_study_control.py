@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from engine.figures import study_control
 from engine.figures.studies import figures
 from engine.jobs.studies.control_tables import tables
 
@@ -63,3 +64,16 @@ def test_whiskers_end_where_the_interval_does():
     trace = plot.data[0]
     assert trace.y[0] + trace.error_y.array[0] == pytest.approx(row["high"])
     assert trace.y[0] - trace.error_y.arrayminus[0] == pytest.approx(row["low"])
+
+
+def test_ties_are_said_as_ties():
+    rows = pd.DataFrame({
+        "variant": ["a", "b"], "method": ["icl", "control-icl"], "setting": ["one", "one"], "measure": "rouge_l_max",
+        "value": [0.2, 0.2], "low": [0.1, 0.1], "high": [0.3, 0.3],
+    })  # fmt: skip
+    both = pd.concat([rows, rows.assign(measure="rouge_2_max")], ignore_index=True)
+    assert "All methods repeat as much" in study_control.copied(both).takeaway
+    valid = pd.DataFrame(
+        {"variant": ["icl", "control-icl"], "texts": [10, 10], "valid": [10, 10], "tried_again": [0, 0]}
+    )
+    assert study_control.validity(valid).takeaway == "All texts are valid."

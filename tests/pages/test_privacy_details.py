@@ -93,3 +93,11 @@ def test_a_run_on_public_text_has_a_sentence_for_its_curve(seeded, visit):
         connection.execute(runs.update().where(runs.c.id == seeded.run).values(guarantee=claim.as_dict()))
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "Curves"})
     assert "its claimed curve is zero everywhere" in words(app, "markdown")
+
+
+def test_a_failed_examination_can_be_started_again_beside_older_findings(seeded, visit, add_job):
+    workspace = seeded.open()
+    add_job(workspace, "examine", "failed", corpus_id=seeded.corpus, run_id=seeded.run, error="no space left")
+    app = visit("privacy", **{"_ui.run": seeded.run})
+    assert "The last examination failed" in "\n".join(str(e.value) for e in app.error)
+    assert app.button(key=f"privacy.examine.{seeded.run}").label == "Examine again"
