@@ -55,8 +55,15 @@ def goto(page: Any, title: str) -> None:
     if not link.is_visible():
         page.get_by_test_id("stTopNavSection").first.click()
         link.wait_for()
+    heading = page.get_by_role("heading", level=1, name=title)
     link.click()
-    page.get_by_role("heading", level=1, name=title).wait_for()
+    for _ in range(80):
+        if heading.is_visible():
+            break
+        page.wait_for_timeout(250)
+    else:  # a click while the page before still draws can be lost: click once more, as people do
+        link.click()
+        heading.wait_for()
     settled(page)
 
 
