@@ -26,7 +26,7 @@ from typing import Any
 from sqlalchemy import func, select, update
 
 from engine.errors import StorageError, UnderstudyError
-from engine.jobs.launch import OFFLINE
+from engine.jobs.launch import OFFLINE, PATIENT
 from engine.jobs.lock import ProcessLock
 from engine.jobs.models import ModelCache
 from engine.jobs.task import Stopped, Task
@@ -253,7 +253,7 @@ def _acquire(lock: ProcessLock) -> bool:
 
 
 def _prepare_process() -> None:
-    os.environ.update(OFFLINE)
+    os.environ.update({**PATIENT, **os.environ, **OFFLINE})  # before torch is loaded
     os.umask(0o077)
     if hasattr(os, "nice"):
         os.nice(10)
