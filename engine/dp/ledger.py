@@ -111,7 +111,7 @@ def admit(state: LedgerState, events: Sequence[Event], epsilon: float, delta: fl
     fits = not _whole(state) and _used(_with(state, run)) <= 1.0
     first = not fits and not _counted(state) and epsilon <= state.limit.epsilon and delta <= state.limit.delta
     if not fits and not first:
-        return Admission(False, False, _refusal(state, epsilon, delta, left), share, share, left, left)
+        return Admission(False, False, _refusal(state, run, left), share, share, left, left)
     after = _with(state, replace(run, whole=first))
     share_after, left_after = share_used(after), remaining(after)
     return Admission(True, first, _welcome(first, left_after, state.limit.delta), share, share_after, left, left_after)
@@ -216,10 +216,25 @@ def _welcome(first: bool, left: float, delta: float) -> str:
     return f"The run fits. After it a further run may claim up to ε = {left:.3g} at δ = {delta:.3g}."
 
 
-def _refusal(state: LedgerState, epsilon: float, delta: float, left: float) -> str:
+def _refusal(state: LedgerState, run: LedgerRun, left: float) -> str:
     limit = f"the limit ε = {state.limit.epsilon:g} at δ = {state.limit.delta:.3g}"
-    if left > 0.0:
-        room = f"of {limit} a further run may claim up to ε = {left:.3g} with Gaussian noise; lower epsilon"
-    else:
-        room = f"{limit} is used up"
-    return f"The run claims ε = {epsilon:g} at δ = {delta:.3g}, but {room}, or set another limit on the ledger page."
+    claim = f"The run claims ε = {run.epsilon:g} at δ = {run.delta:.3g}"
+    if left <= 0.0:
+        return f"{claim}, but {limit} is used up; set another limit on the ledger page."
+    if run.epsilon <= left:
+        return (
+            f"{claim} by itself, but takes {_times_the_rest(state, run)} what {limit} leaves. Runs chosen one after"
+            " another are added up at one Rényi order, where noise on random samples of the records costs more than"
+            " its own claim. Lower epsilon, or set another limit on the ledger page."
+        )
+    return (
+        f"{claim}, but of {limit} a further run may claim up to ε = {left:.3g} with Gaussian noise; lower epsilon, or"
+        " set another limit on the ledger page."
+    )
+
+
+def _times_the_rest(state: LedgerState, run: LedgerRun) -> str:
+    """Return what a run takes of the room that is left, in words; it is more than all of it."""
+    before = _used(state) if _counted(state) else 0.0
+    after = _used(_with(state, run))
+    return f"{(after - before) / (1.0 - before):.2g} times" if math.isfinite(after) else "more than"

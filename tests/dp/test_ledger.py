@@ -1,6 +1,7 @@
 """Admission to a population's budget: hand-checked totals, the first-run rule, limits that change, merges."""
 
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -53,6 +54,22 @@ def test_a_first_run_may_claim_the_whole_limit_and_nothing_fits_afterwards():
     tiny = admit(after, schedule(0.01), 0.01, DELTA)
     assert not tiny.allowed
     assert "used up" in tiny.sentence
+
+
+def test_a_refused_run_on_samples_is_not_told_that_more_than_its_own_claim_would_fit():
+    book = reserve(new_state(Limit(10.0, DELTA)), schedule(4.0), 4.0)
+    training = (Event("gaussian", "gradients", noise_multiplier=0.48, sampling_probability=0.0077, count=200),)
+    claim = remaining(book) - 0.1
+    answer = admit(book, training, claim, DELTA)
+    assert not answer.allowed
+    assert "may claim up to" not in answer.sentence
+    times = float(re.search(r"takes ([\d.]+) times what", answer.sentence)[1])
+    before = share_used(book)
+    taken = filter.used_rdp([training], book.order) / filter.limit_rdp(10.0, DELTA, book.order)
+    assert times == pytest.approx(taken / (1.0 - before), rel=0.05)
+    more = admit(book, schedule(8.0), 8.0, DELTA)
+    assert not more.allowed
+    assert f"may claim up to ε = {remaining(book):.3g}" in more.sentence
 
 
 def test_a_whole_run_that_stopped_early_still_takes_the_whole_limit():
