@@ -27,7 +27,7 @@ if view == VIEWS[0]:
     )
     st.caption(
         "“Real against real” holds one half of the training part against the other at the same number of texts: "
-        "nothing can be expected to do better. Unrelated text is the other end. Brackets hold the 95 % interval."
+        "nothing can be expected to do better. Unrelated text is the other end. Brackets hold the 95% interval."
     )
 elif view == VIEWS[1]:
     utility_map.draw(workspace, run)

@@ -1,7 +1,7 @@
 """Unblind a canary audit: guesses declared beforehand against coins, as bounds on ε, echo shares and signals.
 
 What is guessed, by which score and how often is declared before a coin is looked at. The row that decides about the
-claim is the one-run bound with declared guesses; the other rows are tests of their own, each at 95 %, and show what
+claim is the one-run bound with declared guesses; the other rows are tests of their own, each at 95%, and show what
 other assumptions would give. Red means that the lower bound exceeds the claim; everything else stays grey, for a lower
 bound is never a certificate.
 """

@@ -17,7 +17,7 @@ class Finding:
     Args:
         name: stable identifier such as `verbatim_8gram`.
         value: the number, or NaN where it is not estimable (then `settings["why"]` says why).
-        low, high: ends of the 95 % interval, or None where none is defined.
+        low, high: ends of the 95% interval, or None where none is defined.
         n: how many items the number rests on.
         reference: what the synthetic text was held against.
         measure: what is measured, in words, with its unit.

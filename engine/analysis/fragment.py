@@ -33,7 +33,7 @@ class Fragment:
     Args:
         score: its member-like score. included, excluded: shares of records that were, and were not, in training with
             at least this score. loss: LBF of scores near the fragment's, included against excluded, in nats; above 0
-            speaks for membership. low, high: ends of its 95 % band over clusters. posterior: belief in membership that
+            speaks for membership. low, high: ends of its 95% band over clusters. posterior: belief in membership that
             starts at one half, at `loss`; posterior_low, posterior_high: at the ends of the band. answer: in words.
     """
 
@@ -114,7 +114,7 @@ def _belief(loss: float) -> float:
 
 def _answer(loss: float, low: float, high: float, worse: float) -> str:
     odds = f"the odds that its writer was in training move by a factor of {math.exp(loss):.2f} "
-    odds += f"(95 % band {math.exp(low):.2f} to {math.exp(high):.2f})"
+    odds += f"(95% band {math.exp(low):.2f} to {math.exp(high):.2f})"
     if abs(worse) <= SMALL:
         return f"By this attack, yes: {odds}, at most a fifth."
     if low <= 0.0 <= high:

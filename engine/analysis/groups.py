@@ -120,7 +120,7 @@ def _cells(
 
 
 def clustered_auc(members: Floats, others: Floats, member_units: Names, other_units: Names) -> tuple[float, ...]:
-    """Return the area under the ROC curve and its 95 % interval with records of a unit taken together.
+    """Return the area under the ROC curve and its 95% interval with records of a unit taken together.
 
     Args:
         members, others: float (m,), (n,), both not empty. member_units, other_units: object, the unit of each.

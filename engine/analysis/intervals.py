@@ -1,4 +1,4 @@
-"""Intervals: each function returns a value with the ends of its 95 % interval.
+"""Intervals: each function returns a value with the ends of its 95% interval.
 
 Cited where used: Wilson 1927; Newcombe 1998a (Statistics in Medicine 17, 857-872, single proportions),
 1998b (873-890, two independent ones), 1998c (2635-2650, paired ones); Efron and Tibshirani 1993 (An
@@ -25,7 +25,7 @@ GROUPS = 10
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with the ends of its 95 % interval (None where none is defined), and how it was made."""
+    """A value with the ends of its 95% interval (None where none is defined), and how it was made."""
 
     value: float
     low: float | None

@@ -131,7 +131,7 @@ class AttackCurve:
     """An attack's curve on the judging half, with the band of its estimates.
 
     Args:
-        curve: point estimates. delta_low, delta_high, standard_low, standard_high: ends of the 95 % band at each
+        curve: point estimates. delta_low, delta_high, standard_low, standard_high: ends of the 95% band at each
             ε, pointwise, shape (n,). cuts: the bins' edges, or the threshold used at each ε.
         clusters: clusters in the judging half. method: how the band was made.
     """

@@ -1,7 +1,7 @@
 """What many attacks say together: intervals that hold for all of them at once, so that chance is not called a leak.
 
-Fifteen attacks with 95 % intervals each miss once in two examinations. Here every interval is widened so that all
-hold together with 95 % (Bonferroni; Dunn 1961, Multiple comparisons among means), whether attacks depend on each
+Fifteen attacks with 95% intervals each miss once in two examinations. Here every interval is widened so that all
+hold together with 95% (Bonferroni; Dunn 1961, Multiple comparisons among means), whether attacks depend on each
 other or not. p values are corrected by Holm 1979 (A simple sequentially rejective multiple test procedure).
 A greyed attack (members and others can be told apart without any model) is never judged.
 
@@ -50,7 +50,7 @@ class Look:
 
 
 def wider(looks: int) -> float:
-    """Return by what factor a two-sided 95 % interval grows so that `looks` of them hold together."""
+    """Return by what factor a two-sided 95% interval grows so that `looks` of them hold together."""
     return _quantile(looks) / _quantile(1)
 
 
@@ -154,7 +154,7 @@ def _released(looks: Sequence[Look], attacks: pd.DataFrame) -> Sentence:
         text = f"{alone} {can}; it" if number == 1 else (
             f"Membership: {len(seen)} of {number} attacks {can}. The clearest, “{best.title}”,"
         )  # fmt: skip
-        found = f", and at 1 % false alarms it finds {_percent(best.tpr)} of them" if best.tpr == best.tpr else ""
+        found = f", and at 1% false alarms it finds {_percent(best.tpr)} of them" if best.tpr == best.tpr else ""
         return Sentence(f"{text} {_area(best)}{found}.", "leak", "attacks")
     cannot = "cannot tell records used from records nobody used" if number == 1 else (
         f"Membership: none of {number} attacks can tell records used from records nobody used"
@@ -181,9 +181,9 @@ def _unjudged(looks: Sequence[Look], attacks: pd.DataFrame) -> str:
 def _area(look: Look) -> str:
     return (
         f"puts the record that was used first in {_percent(look.auc)} of pairs ({_percent(look.low)} to "
-        f"{_percent(look.high)}, all attacks allowed for; chance is 50 %)"
+        f"{_percent(look.high)}, all attacks allowed for; chance is 50%)"
     )
 
 
 def _percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
+    return f"{100 * value:.1f}%"

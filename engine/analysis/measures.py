@@ -196,6 +196,6 @@ def show(name: str, value: float) -> str:
     measure = MEASURES.get(name)
     if measure is not None and measure.scale == "share":
         if 0 < abs(value) < 0.001:
-            return "under 0.1 %" if value > 0 else "above −0.1 %"
-        return f"{100 * value:.1f} %".replace("-", "−")
+            return "under 0.1%" if value > 0 else "above −0.1%"
+        return f"{100 * value:.1f}%".replace("-", "−")
     return f"{value:.3g}".replace("-", "−")

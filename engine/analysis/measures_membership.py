@@ -15,7 +15,7 @@ _CAVEAT = (
 
 
 def pair(attack: str, title: str, means: str, source: str, caveat: str = _CAVEAT) -> tuple[Measure, Measure]:
-    """Return the measures of a membership attack: its area under the ROC curve, and its true positives at 1 %.
+    """Return the measures of a membership attack: its area under the ROC curve, and its true positives at 1%.
 
     Args:
         attack: name of the finding. title: a few plain words. means: what a reader may take from it.
@@ -28,8 +28,8 @@ def pair(attack: str, title: str, means: str, source: str, caveat: str = _CAVEAT
             LOWER, "privacy", "score", means, caveat, source,
         ),
         Measure(
-            f"{attack}_tpr01", f"{title}: recognised at 1 % false alarms",
-            "share of training records recognised where 1 % of holdout records are taken for them (1 % is chance)",
+            f"{attack}_tpr01", f"{title}: recognised at 1% false alarms",
+            "share of training records recognised where 1% of holdout records are taken for them (1% is chance)",
             LOWER, "privacy", "share",
             "How many people an attacker names who accepts one false alarm in a hundred.",
             caveat,

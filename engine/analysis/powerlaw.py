@@ -23,7 +23,7 @@ class PowerLaw:
 
     Args:
         factor, exponent: estimates, NaN where fewer than two sizes have a finite ε.
-        low, high: ends of the exponent's 95 % interval, or None where fewer than three points are left.
+        low, high: ends of the exponent's 95% interval, or None where fewer than three points are left.
         r_squared: share of the variance of ln ε explained, in [0, 1].
         used: points fitted, of `sizes` different sizes; two sizes alone say little.
         infinite: points left out because ε is infinite. zero: because ε is 0.

@@ -217,10 +217,10 @@ def tpr_at(
 def roc_table(
     members: ArrayLike, others: ArrayLike, *, member_groups: Groups = None, other_groups: Groups = None
 ) -> pd.DataFrame:
-    """Return points of the ROC curve with a simultaneous 95 % band: columns fpr, tpr, tpr_low, tpr_high.
+    """Return points of the ROC curve with a simultaneous 95% band: columns fpr, tpr, tpr_low, tpr_high.
 
     At each of K thresholds (false positives spaced by factors toward 0) both rates get exact limits at level
-    1 - 0.05 / (2 K); with a chance of 95 % all K rectangles hold at once, and a ROC curve never falls, so the curve
+    1 - 0.05 / (2 K); with a chance of 95% all K rectangles hold at once, and a ROC curve never falls, so the curve
     lies above every lower right corner to its left. Exact for independent scores however they are distributed;
     grouped scores enter by their effective number.
     Source: Campbell 1994 (rectangles); Clopper and Pearson 1934; Bonferroni.

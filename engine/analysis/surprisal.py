@@ -171,7 +171,7 @@ def _above(side: Floats, weights: Floats, cuts: Floats) -> Floats:
 
 
 def _band(members: pd.DataFrame, others: pd.DataFrame, cuts: Floats, seed: int) -> tuple[Floats, Floats]:
-    """Return the ends of the 95 % percentile band; clusters (training × source) are drawn as wholes."""
+    """Return the ends of the 95% percentile band; clusters (training × source) are drawn as wholes."""
     names = np.concatenate([_clusters(members), _clusters(others)])
     codes = pd.factorize(names)[0]
     number, rng = int(codes.max()) + 1, np.random.default_rng(seed)

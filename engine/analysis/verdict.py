@@ -117,7 +117,7 @@ def stands_out(findings: Sequence[Finding], name: str) -> Level:
     """Return whether a measure lies above chance, training and holdout part taken at equal sizes.
 
     An `_excess` finding decides where there is one. Else the share against as many training records as the
-    holdout has (`equal_size_value`) must lie above the holdout's with its 95 % interval: the whole training
+    holdout has (`equal_size_value`) must lie above the holdout's with its 95% interval: the whole training
     part is larger, so more of it is met by chance. Where no such share is known, the intervals decide.
 
     Copies also stand out where the synthetic text repeats the whole training part more often than real records do

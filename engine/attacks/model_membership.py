@@ -54,7 +54,7 @@ def compressed(tokens: Sequence[Floats], texts: Sequence[str]) -> Floats:
 def least_likely(tokens: Sequence[Floats], share: float = K) -> Floats:
     """Return the mean log-probability of each record's least likely tokens (Min-K %).
 
-    Source: Shi et al. 2024, section 3, equation 1; share = 20 % is its default.
+    Source: Shi et al. 2024, section 3, equation 1; share = 20% is its default.
     """
     return np.array([_lowest(one[0], share) for one in tokens])
 

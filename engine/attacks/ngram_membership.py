@@ -5,7 +5,7 @@ section 3: an attacker who sees only the synthetic text fits an n-gram model to 
 the sign of membership. Here: word triples with interpolated Kneser-Ney smoothing (`engine.models.ngram_baseline`),
 and a reference's log-likelihood taken away, since what any text makes likely is no sign. The reference is one half a
 model of public text, one half the synthetic text's single words: public text does not know a field's stock phrases,
-whose words are frequent there. (That half was added after looking at real notes with planted copies: at 1 % false
+whose words are frequent there. (That half was added after looking at real notes with planted copies: at 1% false
 alarms it finds all records copied whole instead of half of them.) A second score is the highest mean over ten words
 in a row: one copied phrase in a long record is enough for it.
 

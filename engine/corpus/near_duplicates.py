@@ -31,7 +31,7 @@ def near_duplicate_pairs(
     first. Sorted by b, then by similarity downwards.
 
     Args:
-        threshold: in (0, 1]; 0.7 means that about 82 % of each text's shingles are shared.
+        threshold: in (0, 1]; 0.7 means that about 82% of each text's shingles are shared.
         progress: called with (steps done, steps of all).
     """
     if not 0 < threshold <= 1:

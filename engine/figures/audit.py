@@ -56,7 +56,7 @@ def bounds(table: pd.DataFrame) -> Figure:
     if first["claim"] == first["claim"]:
         plot.add_vline(x=first["claim"], line={"dash": "dash", "color": palette.BLUE},
                        annotation_text=f"claim: ε = {first['claim']:g}")  # fmt: skip
-    styled(plot, x="ε proven at least, at confidence 95 %; the right tick is the most this audit could prove", y="",
+    styled(plot, x="ε proven at least, at confidence 95%; the right tick is the most this audit could prove", y="",
            height=150 + 46 * len(table))  # fmt: skip
     furthest = max(1.0, float(table["ceiling"].max()), 0.0 if first["claim"] != first["claim"] else first["claim"])
     plot.update_xaxes(range=[-0.03 * furthest, 1.05 * furthest])
@@ -99,7 +99,7 @@ def echo(table: pd.DataFrame) -> Figure:
             marker={"color": colour, "pattern": {"shape": pattern}},
             hovertemplate="%{x}: %{y:.1%}<extra>" + name + "</extra>",
         )  # fmt: skip
-    styled(plot, x="", y="Share of canaries, with 95 % interval", height=340)
+    styled(plot, x="", y="Share of canaries, with 95% interval", height=340)
     plot.update_yaxes(tickformat=".0%", rangemode="tozero")
     plot.update_layout(barmode="group")
     whole = {side: _cell(table, side, "whole") for side in SIDES}
@@ -127,7 +127,7 @@ def signals(table: pd.DataFrame) -> Figure:
             marker={"color": colour, "symbol": symbol, "size": 12}, hovertemplate="%{y}: %{x:.2f}<extra></extra>",
         )  # fmt: skip
     plot.add_vline(x=0.5, line={"dash": "dash", "color": palette.BLUE}, annotation_text="chance")
-    styled(plot, x="Area under the ROC curve, planted against left out, with 95 % interval", y="", height=330)
+    styled(plot, x="Area under the ROC curve, planted against left out, with 95% interval", y="", height=330)
     plot.update_xaxes(range=[0.0, 1.02])
     plot.update_yaxes(categoryorder="array", categoryarray=table["title"].tolist(), autorange="reversed")
     row = table[table["declared"]].iloc[0]

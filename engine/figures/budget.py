@@ -33,7 +33,7 @@ def probability(value: float) -> str:
         return "an unknown chance"
     if value < FLOOR:
         return "practically zero"
-    return f"1 in {round(1 / value):,}" if value < 0.01 else f"{100 * value:.0f} %"
+    return f"1 in {round(1 / value):,}" if value < 0.01 else f"{100 * value:.0f}%"
 
 
 def guarantee_curve(
@@ -101,7 +101,7 @@ def ledger_timeline(lines: pd.DataFrame, limit_epsilon: float) -> Figure:
         go.Scatter(
             x=used["at"], y=100 * used["share"], mode="lines", name="Share of the limit", fill="tozeroy",
             line={"shape": "hv", "color": palette.BLUE, "width": 2}, fillcolor="rgba(0,114,178,0.2)",
-            hovertemplate="%{y:.0f} % of the limit<extra></extra>",
+            hovertemplate="%{y:.0f}% of the limit<extra></extra>",
         ), row=1, col=1,
     )  # fmt: skip
     for kind, (row, symbol, colour) in LINES.items():
@@ -125,7 +125,7 @@ def ledger_timeline(lines: pd.DataFrame, limit_epsilon: float) -> Figure:
     counts = used["kind"].value_counts()
     share = float(used["share"].iloc[-1]) if len(used) else 0.0
     takeaway = (
-        f"{100 * share:.0f} % of the limit of ε = {limit_epsilon:g} is in use: "
+        f"{100 * share:.0f}% of the limit of ε = {limit_epsilon:g} is in use: "
         f"{_count(int(counts.get('spend', 0)), 'mechanism output')} drawn, "
         f"{_count(int(counts.get('touch', 0)), 'unaccounted touch', 'unaccounted touches')}, "
         f"{_count(int(counts.get('release', 0)), 'release')}."

@@ -112,7 +112,7 @@ def _fitted(delta: float, fit: pd.Series) -> str:
     text = f"At δ = {delta:g} ε grows as |U| to the power {float(fit['exponent']):.2f}"
     low, high = fit["low"], fit["high"]
     if low is not None and low == low:
-        text += f" (95 %: {float(low):.2f} to {float(high):.2f})"
+        text += f" (95%: {float(low):.2f} to {float(high):.2f})"
     if int(fit["infinite"]):
         text += f", {int(fit['infinite'])} of {int(fit['infinite']) + int(fit['used'])} trials infinite"
     if int(fit["n"]) == 1 and str(fit["unit"]) == "source" and delta == 0.001:

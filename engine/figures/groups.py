@@ -34,7 +34,7 @@ def by_group(cells: pd.DataFrame, attack: str) -> Figure:
         )  # fmt: skip
     plot.add_vline(x=CHANCE, line={"color": palette.GREY, "dash": "dot"})
     height = 110 + 42 * max(2, len(known))
-    styled(plot, x="Area under the ROC curve, with 95 % interval<br>(chance is 0.5)", y="", height=height)
+    styled(plot, x="Area under the ROC curve, with 95% interval<br>(chance is 0.5)", y="", height=height)
     plot.update_layout(showlegend=False)
     plot.update_yaxes(autorange="reversed", type="category")
     factor = wider(len(known))
@@ -49,7 +49,7 @@ def by_group(cells: pd.DataFrame, attack: str) -> Figure:
     if small and len(known):
         takeaway += f" {small} {'group is' if small == 1 else 'groups are'} too small for a number."
     caveat = (
-        "Groups with fewer than 20 people or records on either side have no number. The bars are of 95 % each; the "
+        "Groups with fewer than 20 people or records on either side have no number. The bars are of 95% each; the "
         "sentence allows for all groups, not for all attacks that could be chosen."
     )
     return Figure(plot, takeaway, caveat, f"Dots with bars, one a group. {takeaway}")

@@ -32,7 +32,7 @@ def inference(table: pd.DataFrame, findings: Sequence[Finding]) -> Figure | None
     plot.add_bar(
         x=[100 * float(always[name]) for name in names], y=[word(name) for name in names], orientation="h",
         name="always guessing the commonest", marker={"color": palette.GREY, "opacity": 0.3}, width=0.6,
-        hovertemplate="%{y}: %{x:.1f} %<extra>the commonest</extra>",
+        hovertemplate="%{y}: %{x:.1f}%<extra>the commonest</extra>",
     )  # fmt: skip
     for side, symbol in SYMBOLS.items():
         rows = table[table["reference"] == side].set_index("attribute").reindex(names).dropna(subset=["value"])
@@ -45,9 +45,9 @@ def inference(table: pd.DataFrame, findings: Sequence[Finding]) -> Figure | None
             error_x={"type": "data", "symmetric": False, "thickness": 1.5, "color": palette.REFERENCES[side],
                      "array": (100 * rows["high"].astype(float) - value).fillna(0),
                      "arrayminus": (value - 100 * rows["low"].astype(float)).fillna(0)},
-            hovertemplate="%{y}: %{x:.1f} %<extra>" + REFERENCES[side] + "</extra>",
+            hovertemplate="%{y}: %{x:.1f}%<extra>" + REFERENCES[side] + "</extra>",
         )  # fmt: skip
-    styled(plot, x="Guessed right from the nearest synthetic records (per cent), with 95 % interval", y="",
+    styled(plot, x="Guessed right from the nearest synthetic records (per cent), with 95% interval", y="",
            height=150 + 52 * max(2, len(names)))  # fmt: skip
     plot.update_layout(scattermode="group", scattergap=0.35, barmode="overlay")
     plot.update_xaxes(rangemode="tozero")

@@ -156,7 +156,7 @@ def rarity(shares: Mapping[str, tuple[Sequence[int], Sequence[float]]]) -> Figur
             hovertemplate="at least %{x}: %{y:.2%}<extra>" + name + "</extra>",
         )  # fmt: skip
         first = (share[1] if len(share) > 1 else 0.0) if len(counts) and counts[0] == 1 else 1.0
-        once.append(f"{100 * (1 - first):.1f} % of {name}")
+        once.append(f"{100 * (1 - first):.1f}% of {name}")
     styled(plot, x="Occurrences", y="Share that occurs at least so often", height=300)
     plot.update_xaxes(type="log", dtick=1, exponentformat="power")
     plot.update_yaxes(type="log", dtick=1, exponentformat="power")

@@ -42,7 +42,7 @@ def linkage(links: pd.DataFrame, findings: Sequence[Finding]) -> Figure | None:
             parts += [_of_kind(links, kind, side, whole.n) for kind in kinds]
         if parts:
             _bars(plot, parts, side)
-    styled(plot, x="People singled out (per cent of those asked about), with 95 % interval", y="",
+    styled(plot, x="People singled out (per cent of those asked about), with 95% interval", y="",
            height=150 + 46 * max(2, len(rows) + len(kinds)))  # fmt: skip
     plot.update_layout(barmode="group")
     plot.update_xaxes(rangemode="tozero")
@@ -81,7 +81,7 @@ def _bars(plot: go.Figure, parts: Sequence[tuple[str, float, float | None, float
                  "array": [0.0 if high is None else 100 * (high - value) for _, value, _, high in parts],
                  "arrayminus": [0.0 if low is None else 100 * (value - low) for _, value, low, _ in parts]},
         marker={"color": palette.REFERENCES[side], "pattern": {"shape": palette.PATTERNS[side]}},
-        hovertemplate="%{y}: %{x:.1f} %<extra>" + name + "</extra>",
+        hovertemplate="%{y}: %{x:.1f}%<extra>" + name + "</extra>",
     )  # fmt: skip
 
 
@@ -90,9 +90,9 @@ def _said(findings: Sequence[Finding], kinds: Sequence[str]) -> str:
     excess = pick(findings, "linkage_excess", "holdout")
     if train is None:
         return "Combinations of details could not be looked for."
-    text = f"Combined details of one record point to {100 * train.value:.1f} % of the people asked about"
+    text = f"Combined details of one record point to {100 * train.value:.1f}% of the people asked about"
     if holdout is not None:
-        text += f", and to {100 * holdout.value:.1f} % of people that nobody used"
+        text += f", and to {100 * holdout.value:.1f}% of people that nobody used"
     level = "unknown" if excess is None else level_of(excess)
     text += {"leak": ": more than chance.", "chance": ": no more than chance."}.get(level, ": too close to tell apart.")
     if kinds and train.value:

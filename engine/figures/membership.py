@@ -21,12 +21,12 @@ COLOURS = (palette.VERMILION, palette.GREEN, palette.PINK, palette.ORANGE, palet
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MOST = len(COLOURS)
 NEEDED = 10  # false alarms that must be possible before a rate is read
-CAVEAT = "The first attack's band is of 95 % at all false-alarm rates at once."
+CAVEAT = "The first attack's band is of 95% at all false-alarm rates at once."
 ONLY_GREYED = (
     "Every attack drawn here is greyed: members and others can be told apart without any model, so what these curves "
     "show may be that difference and not a leak."
 )
-TICKS = {1e-4: "0.01 %", 1e-3: "0.1 %", 1e-2: "1 %", 1e-1: "10 %", 1.0: "100 %"}
+TICKS = {1e-4: "0.01%", 1e-3: "0.1%", 1e-2: "1%", 1e-1: "10%", 1.0: "100%"}
 
 
 def add_diagonal(plot: go.Figure) -> None:
@@ -61,7 +61,7 @@ def add_roc(plot: go.Figure, points: pd.DataFrame, title: str, number: int, *, g
 
 
 def log_log(plot: go.Figure, height: int) -> None:
-    """Give a ROC plot logarithmic axes in per cent from 0.01 %."""
+    """Give a ROC plot logarithmic axes in per cent from 0.01%."""
     styled(plot, x="False alarms: others taken for members", y="Members found", height=height)
     axis = {"type": "log", "range": [-4, 0], "tickvals": list(TICKS), "ticktext": list(TICKS.values())}
     plot.update_xaxes(**axis)
@@ -132,7 +132,7 @@ def areas(attacks: pd.DataFrame) -> Figure:
         _dots(plot, list(blind["title"]), blind, "blind baseline", palette.BLUE, "diamond")
     plot.add_vline(x=CHANCE, line={"color": palette.GREY, "dash": "dot"})
     styled(
-        plot, x="Area under the ROC curve, with 95 % interval<br>(chance is 0.5)", y="", height=110 + 30 * max(3, drawn)
+        plot, x="Area under the ROC curve, with 95% interval<br>(chance is 0.5)", y="", height=110 + 30 * max(3, drawn)
     )
     plot.update_yaxes(autorange="reversed", type="category")
     seen = sum(look.level == "leak" for look in looks)
@@ -142,7 +142,7 @@ def areas(attacks: pd.DataFrame) -> Figure:
         takeaway = "No attack can be judged: members and others can be told apart without any model."
         if not looks or not any(look.auc == look.auc for look in looks):
             takeaway = "No attack could be carried out."
-    caveat = "The bars are of 95 % each; one in twenty misses. The verdict widens them so that all hold together."
+    caveat = "The bars are of 95% each; one in twenty misses. The verdict widens them so that all hold together."
     return Figure(plot, takeaway, caveat, f"Dots with bars, one an attack. {takeaway}")
 
 

@@ -48,7 +48,7 @@ def near_copies(pairs: pd.DataFrame, findings: Sequence[Finding]) -> Figure | No
                 x=[level + NUDGE * (place - 1) for level, _ in known], y=[100 * f.value for f in rows], mode="markers",
                 name=f"{NAMES[side]}, with interval" if side in DASHES else NAMES[side], error_y=whiskers(rows, 100),
                 marker={"color": palette.REFERENCES[side], "symbol": SYMBOLS[side], "size": 9}, cliponaxis=False,
-                hovertemplate="%{y:.1f} % at %{customdata}<extra>" + NAMES[side] + "</extra>",
+                hovertemplate="%{y:.1f}% at %{customdata}<extra>" + NAMES[side] + "</extra>",
                 customdata=[level for level, _ in known],
             )  # fmt: skip
     plot.update_traces(error_y_color=palette.GREY, selector={"mode": "markers"})
@@ -73,7 +73,7 @@ def _steps(plot: go.Figure, best: np.ndarray, size: int, side: str, dash: str) -
     plot.add_scatter(
         x=[*levels, 1.0], y=[*(100 * share), 100 * float((values >= 1.0).mean()) * len(values) / size], mode="lines",
         name=NAMES[side], line={"color": palette.REFERENCES[side], "dash": dash, "width": 2.5, "shape": "vh"},
-        hovertemplate="%{y:.1f} % at least %{x:.2f}<extra>" + NAMES[side] + "</extra>",
+        hovertemplate="%{y:.1f}% at least %{x:.2f}<extra>" + NAMES[side] + "</extra>",
     )  # fmt: skip
 
 
@@ -98,4 +98,4 @@ def _said(findings: Sequence[Finding]) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}%"

@@ -45,7 +45,7 @@ def areas(table: pd.DataFrame) -> Figure:
         )  # fmt: skip
     plot.add_vline(x=CHANCE, line={"color": palette.GREY, "dash": "dot"})
     styled(
-        plot, x="Area under the ROC curve, with 95 % interval<br>(chance is 0.5)", y="", height=160 + 48 * len(titles)
+        plot, x="Area under the ROC curve, with 95% interval<br>(chance is 0.5)", y="", height=160 + 48 * len(titles)
     )
     plot.update_layout(scattermode="group", scattergap=0.4)
     plot.update_yaxes(type="category", categoryorder="array", categoryarray=titles[::-1])

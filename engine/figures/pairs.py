@@ -103,7 +103,7 @@ def _answer(table: pd.DataFrame, chance: pd.DataFrame) -> str:
     text = f"δ at ε = ln 1.2 is {at['synthetic matched']:.2%} for synthetic text and {at['null']:.2%} for two runs on "
     text += f"the same records; drawing words directly gives {at['direct']:.2%}. "
     found = tested.iloc[0]
-    number = f"The difference of {100 * found['excess']:.2g} % (p = {found['p']:.2g})"
+    number = f"The difference of {100 * found['excess']:.2g}% (p = {found['p']:.2g})"
     if found["verdict"] == "leakage":
         beside = "less" if float(found["excess"]) < at["direct"] else "no less"
         text += f"{number} is more than runs on one data set differ: that is leakage"

@@ -36,9 +36,9 @@ def triple_bars(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> F
                 x=[100 * f.value for f in rows], y=[MEASURES[f.name].title for f in rows], orientation="h",
                 name=NAMES[side], error_x=whiskers(rows, 100),
                 marker={"color": palette.REFERENCES[side], "pattern": {"shape": palette.PATTERNS[side]}},
-                hovertemplate="%{y}: %{x:.1f} %<extra>" + NAMES[side] + "</extra>",
+                hovertemplate="%{y}: %{x:.1f}%<extra>" + NAMES[side] + "</extra>",
             )  # fmt: skip
-    styled(plot, x="Share (per cent), with 95 % interval", y="", height=120 + 84 * max(1, len(measured)))
+    styled(plot, x="Share (per cent), with 95% interval", y="", height=120 + 84 * max(1, len(measured)))
     plot.update_layout(barmode="group")
     plot.update_xaxes(rangemode="tozero")
     plot.update_yaxes(autorange="reversed")
@@ -50,7 +50,7 @@ def triple_bars(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> F
     else:
         takeaway = "Nothing stands out from chance: every difference to unused text lies within its interval."
     caveat = (
-        "Intervals of 95 % miss one time in twenty. The whole training part is larger than the holdout, so it is met "
+        "Intervals of 95% miss one time in twenty. The whole training part is larger than the holdout, so it is met "
         "more: compare the holdout with the part of equal size."
     )
     return Figure(plot, takeaway, caveat, f"Bars of {len(measured)} leakage measures. {takeaway}")
@@ -84,7 +84,7 @@ def closeness(quantiles: pd.DataFrame, findings: Sequence[Finding]) -> Figure:
         plot.add_scatter(
             x=rows["similarity"], y=100 * rows["share"], mode="lines", name=REFERENCES.get(name, name),
             line={"color": palette.REFERENCES.get(name, palette.GREY), "dash": dashes.get(name, "solid"), "width": 2.5},
-            hovertemplate="%{y:.0f} % of records below %{x:.2f}<extra></extra>",
+            hovertemplate="%{y:.0f}% of records below %{x:.2f}<extra></extra>",
         )  # fmt: skip
     styled(plot, x="Cosine similarity to the nearest record", y="Records below (per cent)", height=340)
     excess = pick(findings, "nearest_similarity_excess", "holdout")

@@ -157,7 +157,7 @@ def _said(roc: pd.DataFrame, attacks: pd.DataFrame, claim: Claim | None, drawn: 
     best = next((look for look in judge(attacks) if look.level != "unknown"), None)
     reached = ""
     if best is not None and best.tpr == best.tpr:
-        reached = f" At 1 % false alarms the clearest, “{best.title}”, finds {100 * best.tpr:.1f} % of the members."
+        reached = f" At 1% false alarms the clearest, “{best.title}”, finds {100 * best.tpr:.1f}% of the members."
     elif best is not None:
         reached = f" The clearest, “{best.title}”, has an area under its curve of {best.auc:.3f}; chance is 0.5."
     if claim is None:
@@ -172,7 +172,7 @@ def _said(roc: pd.DataFrame, attacks: pd.DataFrame, claim: Claim | None, drawn: 
         said = "Proven: no private record went in (ε = 0), so every attack must stay at chance, the diagonal."
         return f"{said}{reached}" if drawn else f"{said} No attack was measured."
     bound = float(trade_off([0.01], claim.epsilons, claim.standard)[0])
-    said = f"Proven: at 1 % false alarms no attack finds more than {100 * bound:.1f} % of the members."
+    said = f"Proven: at 1% false alarms no attack finds more than {100 * bound:.1f}% of the members."
     return f"{said}{reached}" if drawn else f"{said} No attack was measured."
 
 

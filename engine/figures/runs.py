@@ -101,7 +101,7 @@ def side_by_side(findings: Mapping[str, Sequence[Finding]], methods: Mapping[str
                         "symbol": palette.METHOD_SYMBOLS.get(method, "square")},
                 hovertemplate="%{y}: %{x:.3g}<extra>" + run + "</extra>",
             )  # fmt: skip
-    styled(plot, x="Value, with 95 % interval", y="", height=120 + 46 * max(1, len(names)))
+    styled(plot, x="Value, with 95% interval", y="", height=120 + 46 * max(1, len(names)))
     plot.update_yaxes(autorange="reversed", type="category")
     plot.update_layout(scattermode="group")
     words = [MEASURES[name].title.lower() for name in _told_apart(findings, names)]

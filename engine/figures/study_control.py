@@ -62,7 +62,7 @@ def private(rows: pd.DataFrame) -> Figure:
         takeaway += f" None came out with {listed([_title(m) for m in none])}." if none else ""
     return Figure(
         plot, takeaway,
-        "Methods with examples are held against the records in their prompt, tuned ones against all. Whiskers are 95 % "
+        "Methods with examples are held against the records in their prompt, tuned ones against all. Whiskers are 95% "
         "intervals over runs; none seen in a few hundred texts does not mean none.",
         f"Bars of the share of texts with a private value. {takeaway}",
     )  # fmt: skip
@@ -122,7 +122,7 @@ def worth(rows: pd.DataFrame) -> Figure:
 
 
 def masked(against: pd.DataFrame) -> Figure:
-    """Return the difference of masked and plain prefix tuning, a line of 95 % intervals over paired runs."""
+    """Return the difference of masked and plain prefix tuning, a line of 95% intervals over paired runs."""
     first = against[["identifiers", "entities"]].iloc[0]
     part = against[(against["identifiers"] == first["identifiers"]) & (against["entities"] == first["entities"])]
     part = part[~part["measure"].isin(("perplexity",))]

@@ -57,7 +57,7 @@ def leakage(summary: pd.DataFrame) -> Figure:
             marker={"color": colour, "pattern": {"shape": pattern}},
             hovertemplate="%{x}: %{y:.0%}<extra>" + title + "</extra>",
         )  # fmt: skip
-    styled(plot, x="", y="Share, with 95 % interval", height=380)
+    styled(plot, x="", y="Share, with 95% interval", height=380)
     plot.update_yaxes(tickformat=".0%", rangemode="tozero")
     plot.update_layout(barmode="group")
     clean = [n for n in names if _value(summary, n, "identifier_leakage") == _value(summary, n, "canary_leakage") == 0]
@@ -170,7 +170,7 @@ def statistics(summary: pd.DataFrame) -> Figure:
             marker={"color": colour, "pattern": {"shape": shape}},
             hovertemplate="%{x}: %{y:.1f}<extra>" + title + "</extra>",
         )  # fmt: skip
-    styled(plot, x="", y="Mean, with 95 % interval", height=380)
+    styled(plot, x="", y="Mean, with 95% interval", height=380)
     plot.update_layout(barmode="group")
     made = _variants(summary)
     most = max(made, key=lambda n: _value(summary, n, "placeholders_per_100_words"))

@@ -51,7 +51,7 @@ def perplexity(summary: pd.DataFrame) -> Figure:
     takeaway += f" Against the untuned model: {listed(verdicts)}." if verdicts else ""
     return Figure(
         plot, takeaway,
-        "Whiskers are 95 % intervals over records; another training would differ as well. Low on training records "
+        "Whiskers are 95% intervals over records; another training would differ as well. Low on training records "
         "and not on unseen ones means learned by heart.",
         f"Marks of perplexity for {len(names)} variants. {takeaway}",
     )  # fmt: skip
@@ -84,7 +84,7 @@ def audited(summary: pd.DataFrame) -> Figure:
     )
     return Figure(
         plot, takeaway,
-        "Bounds hold at 95 %. A low bound does not confirm a claim: it is what this audit could prove, and rare "
+        "Bounds hold at 95%. A low bound does not confirm a claim: it is what this audit could prove, and rare "
         "sampling makes that little.",
         f"Bars of claimed and proven ε for {len(names)} variants. {takeaway}",
     )  # fmt: skip

@@ -160,7 +160,7 @@ def qq(table: pd.DataFrame) -> Figure:
 
 
 def ratio(table: pd.DataFrame) -> Figure:
-    """Return how much likelier those left out pass a threshold of surprisal, with its 95 % band (figure 16)."""
+    """Return how much likelier those left out pass a threshold of surprisal, with its 95% band (figure 16)."""
     plot = go.Figure()
     said: list[str] = []
     for comparison, (name, colour, symbol) in COMPARISONS.items():
@@ -179,7 +179,7 @@ def ratio(table: pd.DataFrame) -> Figure:
     styled(plot, x="Threshold τ of surprisal (nats)", y="Pr[S > τ | left out] / Pr[S > τ | in]", height=340)
     plot.update_yaxes(type="log")
     takeaway = "Ratio at the highest threshold that ten records of each side pass: " + "; ".join(said) + "."
-    caveat = f"Bands: 95 %, whole people of a training drawn again. Beyond the last threshold is noise. {INTERNAL}"
+    caveat = f"Bands: 95%, whole people of a training drawn again. Beyond the last threshold is noise. {INTERNAL}"
     return Figure(plot, takeaway, caveat, f"Lines of ratios over thresholds. {takeaway}")
 
 
@@ -201,7 +201,7 @@ def curves(table: pd.DataFrame) -> Figure:
     at = table[(table["score"] == score) & (table["form"] == "threshold") & np.isclose(table["epsilon"], np.log(1.2))]
     found = at.set_index("comparison")
     parts = [
-        f"{name} {probability(float(str(found.loc[key, 'delta_standard'])))} (95 % band "
+        f"{name} {probability(float(str(found.loc[key, 'delta_standard'])))} (95% band "
         f"{float(str(found.loc[key, 'standard_low'])):.2g} to {float(str(found.loc[key, 'standard_high'])):.2g})"
         for key, name in (("main", "attack"), ("control", "control"))
         if key in found.index

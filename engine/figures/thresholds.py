@@ -19,7 +19,7 @@ def attack_grid(rows: Sequence[Mapping[str, float]], chosen: tuple[float, float]
     """
     table = pd.DataFrame(list(rows), columns=["similarity_keep", "nll_keep", "retained", "auc"]).astype(float)
     grid = table.pivot_table(index="nll_keep", columns="similarity_keep", values="auc", dropna=False)
-    labels = {axis: [f"{100 * value:g} %" for value in axis_values] for axis, axis_values in
+    labels = {axis: [f"{100 * value:g}%" for value in axis_values] for axis, axis_values in
               (("x", grid.columns), ("y", grid.index))}  # fmt: skip
     plot = go.Figure(
         go.Heatmap(

@@ -60,7 +60,7 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
                 hovertemplate="%{y}: %{x:.3g}<extra>" + title + "</extra>",
             )  # fmt: skip
     styled(
-        plot, x="Value (each row has its own unit), with 95 % interval", y="", height=120 + 46 * max(1, len(measured))
+        plot, x="Value (each row has its own unit), with 95% interval", y="", height=120 + 46 * max(1, len(measured))
     )
     plot.update_yaxes(autorange="reversed", type="category")
     near = [n for n in measured if _near(findings, n)]
@@ -90,7 +90,7 @@ def lengths(table: pd.DataFrame) -> Figure:
         plot.add_scatter(
             x=rows["words"], y=100 * share, mode="lines", name=title,
             line={"shape": "hv", "color": palette.KINDS[kind], "dash": dash, "width": 2.5},
-            hovertemplate="%{y:.0f} % have at most %{x} words<extra>" + title + "</extra>",
+            hovertemplate="%{y:.0f}% have at most %{x} words<extra>" + title + "</extra>",
         )  # fmt: skip
     styled(plot, x="Length of a record (words)", y="Records of at most this length (per cent)", height=320)
     if len(medians) == 2:
@@ -118,8 +118,8 @@ def text_map(table: pd.DataFrame) -> Figure:
     share, even = mixing(table), float(np.mean(table["kind"] == "synthetic")) if len(table) else 0.0
     takeaway = "There are too few points to say how well they mix."
     if share == share:
-        takeaway = f"Of the ten points nearest to a private text {100 * share:.0f} % are synthetic; "
-        takeaway += f"even mixing would give {100 * even:.0f} %."
+        takeaway = f"Of the ten points nearest to a private text {100 * share:.0f}% are synthetic; "
+        takeaway += f"even mixing would give {100 * even:.0f}%."
     caveat = "A map bends distances: clusters and gaps are hints to read texts, not measurements."
     return Figure(plot, takeaway, caveat, f"A cloud of {len(table)} points of two kinds. {takeaway}")
 

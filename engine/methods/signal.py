@@ -134,7 +134,7 @@ def _clusters(request: Mapping[str, Any], embedder: Embedder) -> dict[str, str]:
         errors.append(0.5 * np.abs(seen / max(seen.sum(), 1e-9) - coarse).sum())
     return _row(
         f"Error of a histogram of {CLUSTERS} clusters, bought once", f"{np.mean(errors):.2%}",
-        "total variation, 0 to 100 %",
+        "total variation, 0 to 100%",
     )  # fmt: skip
 
 

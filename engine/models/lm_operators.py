@@ -24,7 +24,7 @@ TOLERANCE = 0.2  # of the words asked for
 _CLEAR = 0.6  # share of one sentiment from which a text has it
 _WORD = re.compile(r"[a-z][a-z'-]+")
 MEASURES: Mapping[str, str] = {
-    "length_within_20_percent": "invent, asked for the words of a held-out text: words within 20 % of it",
+    "length_within_20_percent": "invent, asked for the words of a held-out text: words within 20% of it",
     "keyword_present": "invent, asked for one to five keywords: one of them, drawn beforehand, stands in the text",
     "every_keyword_present": "the same texts: all keywords stand in the text",
     "label_recovered": "invent, asked for a label: a classifier trained on real text reads that label",
@@ -38,7 +38,7 @@ MEASURES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Count:
-    """How many of `n` outputs did what was asked, with the ends of Wilson's 95 % interval of the share."""
+    """How many of `n` outputs did what was asked, with the ends of Wilson's 95% interval of the share."""
 
     n: int
     hits: int
@@ -59,7 +59,7 @@ def counted(outcomes: Sequence[bool]) -> Count:
 
 
 def length_kept(asked: int, text: str) -> bool:
-    """Return whether the text has the words asked for, give or take 20 %."""
+    """Return whether the text has the words asked for, give or take 20%."""
     return abs(len(text.split()) - asked) <= TOLERANCE * asked
 
 
@@ -250,7 +250,7 @@ def measure_operators(
     chance = {kind.name: round(1 / len(kind.labels), 4) for kind in kinds if len(kind.labels) > 1}
     return {
         "sampling": asdict(SAMPLING),
-        "interval": "Wilson 1927, 95 %",
+        "interval": "Wilson 1927, 95%",
         "outputs_a_kind": count,
         "label_chance": chance,
         "measures": rows,

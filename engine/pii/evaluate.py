@@ -26,7 +26,7 @@ Z95 = 1.959963984540054
 
 
 def wilson(hits: int, n: int) -> tuple[float, float]:
-    """Return the 95 % Wilson score interval of hits / n; (0, 1) where n is 0."""
+    """Return the 95% Wilson score interval of hits / n; (0, 1) where n is 0."""
     if n == 0:
         return 0.0, 1.0
     p, z = hits / n, Z95

@@ -90,7 +90,7 @@ def value_table(spans: pd.DataFrame, texts: Mapping[str, str]) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class ResidualRisk:
-    """Share of identifiers that detection misses: estimate, 95 % interval, identifiers and misses seen."""
+    """Share of identifiers that detection misses: estimate, 95% interval, identifiers and misses seen."""
 
     value: float
     low: float

@@ -1,6 +1,6 @@
 """Hold runs side by side and say better, worse or cannot tell.
 
-Two runs differ where their 95 % intervals do not overlap. That is stricter than testing the
+Two runs differ where their 95% intervals do not overlap. That is stricter than testing the
 difference itself (Schenker and Gentleman 2001, The American Statistician 55, 3), so "cannot tell"
 comes up somewhat too often and "better" somewhat too rarely, which is the safe side here.
 """

@@ -102,7 +102,7 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
     passed = value <= rule.threshold if rule.comparator == "at most" else value >= rule.threshold
     what = "Difference" if other is not None else "Value"
     end = {"at most": "upper", "at least": "lower"}[rule.comparator]
-    basis = f"{what}, {end} end of its 95 % interval" if rule.uses == "interval end" else what
+    basis = f"{what}, {end} end of its 95% interval" if rule.uses == "interval end" else what
     limit = show(rule.finding, rule.threshold)
     return _line(rule, value, passed, f"{basis}: {show(rule.finding, value)}; {rule.comparator} {limit} is allowed.")
 
@@ -201,4 +201,4 @@ def _finite(value: float | None) -> bool:
 
 
 def _floor_percent(share: float) -> str:
-    return f"{math.floor(100 * share)} %"
+    return f"{math.floor(100 * share)}%"

@@ -33,7 +33,7 @@ class Rule(BaseModel):
             what chance explains (boilerplate, common names) is not held against the text.
         comparator: `measured` asks only that a finite number exists.
         threshold: in the finding's own unit.
-        uses: `interval end` judges the end of the 95 % interval on the unsafe side.
+        uses: `interval end` judges the end of the 95% interval on the unsafe side.
         nothing_to_leak: the reason, word for word, that the examination gives when it looked and the
             reference holds nothing of this kind. Then the rule is met; any other missing number is not.
     """

@@ -127,7 +127,7 @@ class ValueStation(ReviewStation):
         """Estimate the share of identifiers that detection misses, from the records marked as reviewed.
 
         Returns:
-            value, low, high (95 % interval), n (identifiers in them), missed, records, and a sentence;
+            value, low, high (95% interval), n (identifiers in them), missed, records, and a sentence;
             None where no record was marked.
         """
         from engine.pii.queue import ResidualRisk, residual_risk

@@ -66,7 +66,7 @@ def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: 
         shown[name] = [
             cell(row["name"], row[f"{run} value"], row[f"{run} low"], row[f"{run} high"]) for _, row in rows.iterrows()
         ]
-        config[name] = st.column_config.TextColumn(alignment="right", help="Value, and its 95 % interval in brackets")
+        config[name] = st.column_config.TextColumn(alignment="right", help="Value, and its 95% interval in brackets")
         if f"{run} against first" in rows:
             column = f"{name[0]} against {next(iter(names.values()))[0]}"
             shown[column] = [OUTCOMES.get(value, value) for value in rows[f"{run} against first"]]
@@ -78,7 +78,7 @@ def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: 
         height="content",
     )
     st.caption(
-        f"{count_of(len(rows), 'row')}. Better or worse is said only where the 95 % intervals do not overlap. "
+        f"{count_of(len(rows), 'row')}. Better or worse is said only where the 95% intervals do not overlap. "
         "Rows that only give something to judge by carry no judgement."
     )
 

@@ -14,11 +14,11 @@ from pages._ui.texts import STEPS, number, plain, share
 
 QUANTILES = {
     "min": "shortest",
-    "p5": "5 %",
-    "p25": "25 %",
+    "p5": "5%",
+    "p25": "25%",
     "p50": "half",
-    "p75": "75 %",
-    "p95": "95 %",
+    "p75": "75%",
+    "p95": "95%",
     "max": "longest",
 }
 LANGUAGES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "nl": "Dutch", "it": "Italian"}

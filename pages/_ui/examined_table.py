@@ -100,7 +100,7 @@ def in_full(findings: Sequence[Finding], *, key: str) -> None:
     st.dataframe(
         table, hide_index=True, key=key, column_config=numbers, alt="Every finding with its interval and source"
     )
-    st.caption("Low and High are the ends of the 95 % interval. Shares are given as fractions of one here.")
+    st.caption("Low and High are the ends of the 95% interval. Shares are given as fractions of one here.")
 
 
 def meanings(findings: Sequence[Finding]) -> None:

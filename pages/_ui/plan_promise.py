@@ -141,14 +141,14 @@ def prior_sentence(prior: float, after: float, chance: float, noun: str, adjacen
 
 def _percent(value: float) -> str:
     """Return a fraction as percent, rounded so that certainty is never claimed."""
-    return share(value, 0) if 0.01 <= value <= 0.99 else f"{100 * value:.2g} %" if value < 0.01 else _high(value)
+    return share(value, 0) if 0.01 <= value <= 0.99 else f"{100 * value:.2g}%" if value < 0.01 else _high(value)
 
 
 def _high(value: float) -> str:
     digits = 1
     while digits < 6 and f"{100 * value:.{digits}f}" == f"{100:.{digits}f}":
         digits += 1
-    return f"{100 * value:.{digits}f} %"
+    return f"{100 * value:.{digits}f}%"
 
 
 def noise_table(guarantee: Any) -> None:

@@ -25,7 +25,7 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
         name: st.column_config.NumberColumn(format="localized") for name in table.columns if table[name].dtype == int
     }
     for name in ("Share", "Share, holdout"):
-        table[name] = ["–" if share != share else f"{100 * share:.1f} %" for share in table[name]]
+        table[name] = ["–" if share != share else f"{100 * share:.1f}%" for share in table[name]]
         config[name] = st.column_config.TextColumn(alignment="right")
     st.dataframe(table, hide_index=True, alt="Leaked identifiers by type", column_config=config)
     st.caption("Nobody used the holdout, so its share is what chance gives. Different values are counted, each once.")

@@ -18,7 +18,7 @@ from pages._ui.texts import plain
 OLD = "This run was examined before membership attacks were carried out: examine it again."
 NOTHING = "No attack could be carried out; “All numbers” says why."
 GREYED = "greyed: told apart without a model"
-NUMBERS = ("Area (AUC)", "p", "p, corrected", "Found at 1 %", "Found at 0.1 %", "Without duplicates")
+NUMBERS = ("Area (AUC)", "p", "p, corrected", "Found at 1%", "Found at 0.1%", "Without duplicates")
 
 
 def draw(sides: Sequence[Examined]) -> None:
@@ -27,7 +27,7 @@ def draw(sides: Sequence[Examined]) -> None:
 
     st.markdown(
         "An attacker holds a text and asks: was it used? The members are records that were used, the others records "
-        "kept aside by a coin. “Found at 1 %” is the share of members found while 1 in 100 others is suspected wrongly."
+        "kept aside by a coin. “Found at 1%” is the share of members found while 1 in 100 others is suspected wrongly."
     )
     names = [side.name for side in sides]
     if all(side.attacks is None for side in sides):
@@ -76,8 +76,8 @@ def _row(row: dict[Hashable, Any], level: str | None, corrected: float) -> dict[
         "The attacker sees": row["observes"],
         "Judgement": judgement,
         "Area (AUC)": _area(row["auc"], row["low"], row["high"]),
-        "Found at 1 %": _rate(row, "tpr_01"),
-        "Found at 0.1 %": _rate(row, "tpr_001"),
+        "Found at 1%": _rate(row, "tpr_01"),
+        "Found at 0.1%": _rate(row, "tpr_001"),
         "p": _p(_number(row["p"])),
         "p, corrected": _p(corrected),
         "Without duplicates": _area(row["without_duplicates_auc"]),
@@ -103,9 +103,7 @@ def _rate(row: dict[Hashable, Any], name: str) -> str:
     value, low, high = (100 * _number(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
     if not math.isfinite(value):
         return "not estimable" if row["observes"] != BLIND else "–"
-    return (
-        f"{value:.1f} % ({low:.1f} to {high:.1f})" if math.isfinite(low) and math.isfinite(high) else f"{value:.1f} %"
-    )
+    return f"{value:.1f}% ({low:.1f} to {high:.1f})" if math.isfinite(low) and math.isfinite(high) else f"{value:.1f}%"
 
 
 def _p(value: float) -> str:
@@ -117,8 +115,8 @@ def _table(attacks: pd.DataFrame, run_id: str) -> None:
     helps = {
         "p": "Chance that membership dealt out at random gives an area this far from 0.5",
         "p, corrected": "The same, corrected for looking at many attacks (Holm 1979)",
-        "Found at 1 %": "Share of members found while 1 % of the others are suspected; needs 1,000 others",
-        "Found at 0.1 %": "The same at 0.1 %; needs 10,000 others",
+        "Found at 1%": "Share of members found while 1% of the others are suspected; needs 1,000 others",
+        "Found at 0.1%": "The same at 0.1%; needs 10,000 others",
         "Without duplicates": "Area without records that have a near-duplicate on the other side",
     }
     config: dict[str, Any] = {
@@ -131,7 +129,7 @@ def _table(attacks: pd.DataFrame, run_id: str) -> None:
         alt="Membership attacks with intervals, clearest first",
     )  # fmt: skip
     greyed = int(attacks["greyed"].sum())
-    text = "Brackets hold the 95 % interval of each number alone; the judgement allows for all attacks at once. "
+    text = "Brackets hold the 95% interval of each number alone; the judgement allows for all attacks at once. "
     if greyed:
         text += (
             f"{greyed} {'attack is' if greyed == 1 else 'attacks are'} greyed: members and others can be told apart by "

@@ -109,7 +109,7 @@ def _ranked(run_id: str, units: pd.DataFrame, titles: Mapping[str, str], noun: s
             noun.capitalize(): [str(u).removeprefix("s:") for u in rows["unit"]],
             "Flags": rows["flags"].astype(int).to_numpy(),
             "Flagged by": [", ".join(titles.get(a, a) for a in str(f).split("|")) for f in rows["flagged_by"]],
-            "Scores above others": ["–" if p != p else f"{100 * p:.1f} %" for p in rows["percentile"]],
+            "Scores above others": ["–" if p != p else f"{100 * p:.1f}%" for p in rows["percentile"]],
             "Records": rows["records"].astype(int).to_numpy(),
             "Most exposed record": rows["record_id"].astype(str).to_numpy(),
             "Seen in output": ["" if s is None or s != s else str(s) for s in rows["synthetic"]],

@@ -50,12 +50,12 @@ def triples(sides: Sequence[Examined]) -> None:
                 alt="Membership attacks: members against holdout, holdout against itself, blind baseline",
             )
     st.caption(
-        "Brackets hold the 95 % interval. The holdout was never shown to any method: what stands in both columns is "
+        "Brackets hold the 95% interval. The holdout was never shown to any method: what stands in both columns is "
         "chance. All numbers are internal: they were computed on private text and never leave with a release."
     )
 
 
 def attacks_of(side: Examined) -> set[str]:
-    """Return names of findings that are membership attacks: those with a rate at 1 % beside them, and the blind one."""
+    """Return names of findings that are membership attacks: those with a rate at 1% beside them, and the blind one."""
     names = {finding.name for finding in side.findings}
     return {name for name in names if f"{name}{RATE}" in names} | (names & {NEW})

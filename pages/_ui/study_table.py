@@ -40,7 +40,7 @@ PAPERS = {"method": "Method", "variant": "Variant", "in the paper": "In the pape
           "elp": "ELP (%)", "rouge_2": "ROUGE-2", "rouge_l": "ROUGE-L", "perplexity": "Perplexity", "mauve": "MAUVE",
           "repeats": "Runs"}  # fmt: skip
 VALIDITY = {"variant": "Variant", "repeats": "Runs", "texts": "Texts", "valid": "Valid", "fewest_valid": "Fewest a run",
-            "with_value": "With a private value", "share": "Share", "low": "95 % from", "high": "to",
+            "with_value": "With a private value", "share": "Share", "low": "95% from", "high": "to",
             "tried_again": "Written again"}  # fmt: skip
 
 
@@ -55,8 +55,8 @@ def draw(found: Mapping[str, pd.DataFrame], key: str) -> None:
     summary = rest.pop("summary", None)
     if summary is not None and {"variant", "measure", "value"} <= set(summary.columns):
         st.subheader("Every measure", anchor=False)
-        st.dataframe(wide(summary), key=f"study.summary.{key}", alt="Measures of each variant with 95 % intervals")
-        st.caption("Brackets hold the 95 % interval where one is defined.")
+        st.dataframe(wide(summary), key=f"study.summary.{key}", alt="Measures of each variant with 95% intervals")
+        st.caption("Brackets hold the 95% interval where one is defined.")
     elif summary is not None:
         rest["summary"] = summary
     for name in sorted(rest, key=lambda name: list(TABLES).index(name) if name in TABLES else len(TABLES)):

@@ -103,11 +103,11 @@ def share(value: float | None, digits: int = 1) -> str:
     """Return a fraction of one as percent."""
     if value is None or math.isnan(value):
         return "–"
-    return f"{100 * value:.{digits}f} %"
+    return f"{100 * value:.{digits}f}%"
 
 
 def interval(low: float | None, high: float | None, digits: int = 2) -> str:
-    """Return the ends of a 95 % interval, or an empty string."""
+    """Return the ends of a 95% interval, or an empty string."""
     return "" if low is None or high is None else f"{number(low, digits)} to {number(high, digits)}"
 
 

@@ -31,7 +31,7 @@ def programme(canaries: int, guesses: int, right: int, epsilon: float, delta: fl
 
 @pytest.mark.parametrize("guesses", [10, 50, 100, 500])
 def test_the_ceiling_without_delta_has_a_closed_form(guesses: int) -> None:
-    chance = 0.05 ** (1.0 / guesses)  # all guesses right at confidence 95 %
+    chance = 0.05 ** (1.0 / guesses)  # all guesses right at confidence 95%
     ceiling = math.log(chance / (1.0 - chance))
     assert bounds.one_run_epsilon(2 * guesses, guesses, guesses, 0.0) == pytest.approx(ceiling, abs=1e-6)
     assert bounds.curve_epsilon(2 * guesses, guesses, guesses, 0.0) == pytest.approx(ceiling, abs=1e-6)

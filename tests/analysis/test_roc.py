@@ -62,7 +62,7 @@ def test_an_empty_side_is_not_estimable_and_a_bad_score_is_refused():
 
 
 def test_intervals_cover_chance_under_the_null():
-    """100 seeds by six kinds of attack scores: at least 87 each, 93 to 97 % pooled."""
+    """100 seeds by six kinds of attack scores: at least 87 each, 93 to 97% pooled."""
     kinds = {
         "normal": lambda rng, n: rng.normal(size=n),
         "heavy tails": lambda rng, n: rng.standard_t(2, size=n),
@@ -145,7 +145,7 @@ def test_rate_covers_chance_under_the_null():
 
 
 def test_the_band_holds_at_all_points_at_once():
-    """Scores shifted by one: the true curve is known, and the whole of it lies in the band in 95 % of draws."""
+    """Scores shifted by one: the true curve is known, and the whole of it lies in the band in 95% of draws."""
     from scipy.stats import norm
 
     inside = []

@@ -81,7 +81,7 @@ def test_a_release_of_copies_is_recognised_whoever_the_members_are(many: pd.Data
 
 @pytest.mark.parametrize("draws", [100])
 def test_scores_of_real_notes_that_nobody_used_are_chance(many: pd.DataFrame, draws: int) -> None:
-    """Null: the 95 % interval holds 0.5 in at least 87 of 100 fair splits, 92 % pooled."""
+    """Null: the 95% interval holds 0.5 in at least 87 of 100 fair splits, 92% pooled."""
     from engine.corpus.samples import load_sample
 
     vocabulary = Vocabulary()

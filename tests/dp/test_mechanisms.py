@@ -85,7 +85,7 @@ def test_the_exponential_mechanism_has_its_probabilities():
 
 
 def test_gaussian_choice_among_close_candidates_is_close_to_chance():
-    # five utilities between 0.7 and 0.9 at sigma = 4.8: the best wins 22 % of the draws
+    # five utilities between 0.7 and 0.9 at sigma = 4.8: the best wins 22% of the draws
     utilities = np.tile([0.7, 0.75, 0.8, 0.85, 0.9], (6000, 1))
     best = int((mechanisms.gaussian_argmax(utilities, 4.8) == 4).sum())
     assert stats.binomtest(best, 6000, 0.217).pvalue > 1e-6

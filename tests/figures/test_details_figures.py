@@ -48,7 +48,7 @@ def test_near_copies_fall_from_the_share_at_one_half_to_that_of_equal_texts():
     marks = [trace for trace in figure.plot.data if trace.mode == "markers"]
     assert len(marks) == 4  # training part, as many as the holdout, holdout, baseline
     assert all(max(mark.error_y.array) > 0 for mark in marks)
-    assert "10.0 % of the synthetic records" in figure.takeaway
+    assert "10.0% of the synthetic records" in figure.takeaway
     assert "more than chance" in figure.takeaway
 
 
@@ -57,7 +57,7 @@ def test_near_copies_without_any_pair_or_holdout():
     figure = near_copies(pairs, found)
     assert figure is not None
     assert not [trace for trace in figure.plot.data if trace.mode == "lines"]
-    assert "0.0 % of the synthetic records" in figure.takeaway
+    assert "0.0% of the synthetic records" in figure.takeaway
     alone = [finding("near_copies_08", "train", share(3)), missing("near_copies_08", "holdout", "no holdout")]
     figure = near_copies(pairs, alone)
     assert figure is not None
@@ -97,7 +97,7 @@ def test_nobody_singled_out_and_nothing_measured():
     table, found = links(0, 0)
     figure = linkage(table.iloc[:0], found)
     assert figure is not None
-    assert "0.0 % of the people" in figure.takeaway
+    assert "0.0% of the people" in figure.takeaway
     assert linkage(table, [missing("linkage", "train", "no holdout")]) is None
 
 

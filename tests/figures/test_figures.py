@@ -148,8 +148,8 @@ def test_a_method_keeps_its_colour() -> None:
 def test_the_verdict_follows_the_excess() -> None:
     leak, chance, member, unsure, proof = privacy_verdict(PRIVACY)
     assert (leak.level, chance.level, unsure.level) == ("leak", "chance", "unsure")
-    assert "40.0 %" in leak.text
-    assert "10.0 %" in leak.text  # the side that decides stands beside it
+    assert "40.0%" in leak.text
+    assert "10.0%" in leak.text  # the side that decides stands beside it
     assert (member.level, proof.level) == ("unknown", "no proof")
     assert [s.level for s in privacy_verdict([])] == ["unknown"] * 4 + ["no proof"]
     assert privacy_verdict([finding("pipp", "train", 0.2)])[0].level == "unknown"
@@ -164,8 +164,8 @@ def test_the_sentence_names_the_share_that_was_judged() -> None:
     ]
     first = privacy_verdict(rows)[0]
     assert first.level == "chance"
-    assert "40.0 % of the synthetic records contain a private entity of 512 training records, 41.0 %" in first.text
-    assert "(70.0 % against all of them)" in first.text
+    assert "40.0% of the synthetic records contain a private entity of 512 training records, 41.0%" in first.text
+    assert "(70.0% against all of them)" in first.text
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_copies_are_also_judged_by_what_real_records_repeat(baseline: float, hel
     ]  # fmt: skip
     sentence = privacy_verdict(rows)[1]
     assert sentence.level == level
-    assert ("of real records that nobody used only 0.0 %" in sentence.text) is (level == "leak")
+    assert ("of real records that nobody used only 0.0%" in sentence.text) is (level == "leak")
     assert stands_out(rows, "verbatim_8gram") is (level == "leak")
 
 
@@ -199,9 +199,9 @@ def test_text_of_the_own_source_and_guessed_details_are_said_and_ranked():
     ]  # fmt: skip
     said = privacy_verdict(rows)
     assert said[0].level == "leak"
-    assert "10.0 % contain one of them, 1.0 % one of another training record" in said[0].text
+    assert "10.0% contain one of them, 1.0% one of another training record" in said[0].text
     (details,) = [s for s in said if s.text.startswith("Details of people")]
-    assert "guesses a missing detail right for 15.0 % of those used" in details.text
+    assert "guesses a missing detail right for 15.0% of those used" in details.text
     assert [s.level for s in ranked(said)] == ["leak", "leak", "unknown", "unknown", "unknown", "no proof"]
     broken = formal({"kind": "dp", "epsilon": 1.0}, ["An attack"])
     assert ranked([*said, broken])[0] == broken

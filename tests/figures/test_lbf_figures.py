@@ -35,7 +35,7 @@ def curves() -> dict[str, Drawn]:
 
 def test_curves_are_read_at_one_fifth_more_odds(curves):
     figure = drawing.epsilon_delta(curves)
-    assert "Drawn directly: 5 %; Synthetic text: 10 %; Null: 8 %" in figure.takeaway
+    assert "Drawn directly: 5%; Synthetic text: 10%; Null: 8%" in figure.takeaway
     assert "0.025 above two texts of the same data" in figure.takeaway
     assert "one word" in figure.plot.layout.xaxis.title.text
     assert figure.plot.layout.yaxis.type == "log"
@@ -57,7 +57,7 @@ def test_strict_delta_warns_and_two_curves_of_a_kind_differ():
     figure = drawing.epsilon_delta(pair, strict=True, internal=False)
     assert "do not set one against the other" in figure.caveat
     assert "Internal" not in figure.caveat
-    assert "30 %" in figure.takeaway
+    assert "30%" in figure.takeaway
     first, second = figure.plot.data
     assert first.line.color != second.line.color
     late = {"late": Drawn(Curve(np.array([2.0]), np.array([0.1]), np.array([0.1])), "attack")}
@@ -66,7 +66,7 @@ def test_strict_delta_warns_and_two_curves_of_a_kind_differ():
 
 def test_rarity():
     figure = drawing.rarity({"words": ([1, 2, 5], [1.0, 0.4, 0.2]), "three words": ([1], [1.0])})
-    assert figure.takeaway.startswith("60.0 % of words and 100.0 % of three words occur once")
+    assert figure.takeaway.startswith("60.0% of words and 100.0% of three words occur once")
     assert [list(trace.x) for trace in figure.plot.data] == [[1, 2, 5], [1]]
 
 

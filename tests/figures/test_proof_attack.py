@@ -66,7 +66,7 @@ def test_pure_bounds(epsilon: float, fpr: float, expected: float) -> None:
 
 def test_the_best_attack_on_a_tight_claim_is_no_violation_and_a_better_one_is() -> None:
     called = sum(bool(violations(*frames(1.0, seed, 400, attacks=3), gaussian(1.0))) for seed in range(30))
-    assert called <= 3  # simultaneous at 95 %, three attacks on the bound itself
+    assert called <= 3  # simultaneous at 95%, three attacks on the bound itself
     found, attacks = frames(2.5)
     assert violations(found, attacks, gaussian(1.0)) == ["Attack 0"]
     assert violations(found, attacks.assign(greyed=True), gaussian(1.0)) == []
@@ -77,7 +77,7 @@ def test_the_best_attack_on_a_tight_claim_is_no_violation_and_a_better_one_is() 
 def test_the_figure_says_what_is_proven_and_reached() -> None:
     found, attacks = frames(0.5)
     figure = proof_and_roc(found, attacks, gaussian(1.0))
-    assert figure.takeaway.startswith("Proven: at 1 % false alarms no attack finds more than")
+    assert figure.takeaway.startswith("Proven: at 1% false alarms no attack finds more than")
     assert "“Attack 0”, finds" in figure.takeaway
     names = [trace.name for trace in figure.plot.data]
     assert {"proven: at most (ε = 1)", "chance", "Attack 0"} <= set(names)

@@ -62,7 +62,7 @@ def test_a_false_claim_is_refuted(registered):
 
 
 def test_nothing_private_in_gives_nothing(registered):
-    """Public prompts read no record, so any ε above 0 would be chance; coins are fresh, so this may happen at 5 %."""
+    """Public prompts read no record, so any ε above 0 would be chance; coins are fresh, so this may happen at 5%."""
     made = steps({"method": "public", "settings": "words=12", "canaries": 24, "outputs": 6, "repeats": 2})
     assert len(made) == 4
     tables = made[-1].tables

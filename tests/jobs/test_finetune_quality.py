@@ -70,7 +70,7 @@ def test_canaries_that_give_themselves_away_prove_a_bound_and_others_none():
     inside = np.arange(400) % 2 == 0
     planted = Canaries(tuple(str(i) for i in range(400)), inside)
     told = measures.audited(planted, inside + np.linspace(0, 0.1, 400), 1e-6)[1]
-    # 200 of 200 guesses right at 95 %: (e^ε / (1 + e^ε))^200 = 0.05
+    # 200 of 200 guesses right at 95%: (e^ε / (1 + e^ε))^200 = 0.05
     p = 0.05 ** (1 / 200)
     assert told == pytest.approx(math.log(p / (1 - p)), rel=0.02)
     noise = np.random.default_rng(1).normal(size=400)

@@ -128,7 +128,7 @@ def test_without_the_guarantee_nothing_runs(models):
         ({"epsilon": 1.0}, Facts(8948, 8948), {"votes": 3.684}),
         ({"epsilon": 1.0}, Facts(8948, 8948, unit="source", cap=5), {"votes": 18.42}),
         ({"epsilon": 1.0, "adjacency": "replace-one"}, Facts(8948, 8948), {"votes": 5.210}),
-        # labels bought with 5 % of μ²: votes get √(1/0.95) of the noise, the histogram √(1/0.05)
+        # labels bought with 5% of μ²: votes get √(1/0.95) of the noise, the histogram √(1/0.05)
         ({"epsilon": 1.0}, Facts(8948, 8948, labels=12), {"labels": 16.47, "votes": 3.780}),
         ({"epsilon": 1.0, "labels": "public"}, Facts(8948, 8948, labels=12), {"votes": 3.684}),
     ],

@@ -45,7 +45,7 @@ def test_noise_moves_the_kept_share_from_the_best_to_chance():
         ("aug-pe", {"variations": 4}, 50, (200, 0.25)),
         ("dpga", {"population": None}, 50, (250, 0.2)),
         ("dpga", {"population": 100}, 50, (130, 50 / 130)),  # the elite is never less than the outputs
-        ("rpsg-public", {"candidates": 5, "nll_keep": 0.5}, 100, (5 * 206, 0.2)),  # half is dropped later, 3 % spare
+        ("rpsg-public", {"candidates": 5, "nll_keep": 0.5}, 100, (5 * 206, 0.2)),  # half is dropped later, 3% spare
     ],
 )
 def test_candidates_follow_from_the_outputs_wanted(method, parameters, count, expected):

@@ -72,7 +72,7 @@ class TestPlan:
         after, chance = posterior(0.1, 4.0), delta_strict(mu, 4.0)
         assert prior_sentence(0.1, after, chance, "a person", "zero-out") in words(app, "markdown")
         app.slider(key="plan.prior").set_value(50.0).run()
-        assert "**50 %** sure" in words(app, "markdown")
+        assert "**50%** sure" in words(app, "markdown")
 
     def test_delta_is_said_to_be_an_addition_not_a_chance_of_failure(self, plan):
         field = next(box for box in plan("aug-pe").number_input if box.label.startswith("δ"))
@@ -144,8 +144,8 @@ class TestPlan:
 class TestLedger:
     def test_before_anything_the_default_limit_is_whole(self, seeded, visit):
         app = visit("ledger")
-        assert {metric.label: metric.value for metric in app.metric}["In use"] == "0 %"
-        assert "0 % of the limit in use" in bars(app)
+        assert {metric.label: metric.value for metric in app.metric}["In use"] == "0%"
+        assert "0% of the limit in use" in bars(app)
         assert "does not bring budget back" in words(app, "markdown")
 
     def test_reservation_and_spend_are_lines_and_totals_are_recomputed(self, seeded, visit):
@@ -213,7 +213,7 @@ class TestLedger:
         share = workspace.ledger(again.id).share
         assert share > 0
         app = visit("ledger", **{"_ui.next_corpus": again.id})
-        assert f"{100 * share:.0f} % of the limit in use" in bars(app)
+        assert f"{100 * share:.0f}% of the limit in use" in bars(app)
         totals = next(frame.value for frame in app.dataframe if "Recomputed ε" in frame.value)
         assert totals["Method"].iloc[0] == "deleted; its lines stay"
 
@@ -344,7 +344,7 @@ class TestSentences:
 
     def test_certainty_is_never_claimed(self):
         sentence = prior_sentence(0.99, posterior(0.99, 10.0), 1e-4, "a record", "zero-out")
-        assert "**99 %** sure" in sentence
+        assert "**99%** sure" in sentence
         assert "100" not in sentence.replace("10,000", "")
         assert "1 in 10,000" in sentence
 

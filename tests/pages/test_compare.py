@@ -94,6 +94,6 @@ def test_board_offers_only_what_every_run_has():
 
 def test_cell():
     nan = float("nan")
-    assert compare_table.cell("pipp", 0.25, 0.2, 0.3) == "25.0 % (20.0 % to 30.0 %)"
-    assert compare_table.cell("pipp", 0.25, nan, nan) == "25.0 %"
+    assert compare_table.cell("pipp", 0.25, 0.2, 0.3) == "25.0% (20.0% to 30.0%)"
+    assert compare_table.cell("pipp", 0.25, nan, nan) == "25.0%"
     assert compare_table.cell("pipp", nan, nan, nan) == "–"

@@ -50,11 +50,11 @@ def test_full(seeded, visit):
     for title in ("Real identifiers", "Copied text", "Membership", "Closeness", "Formal claim"):
         assert f"· {title}:" in shown
     assert shown.count("**") in (10, 12)  # details of people are named where the split makes them stand out
-    assert "(10.0 % against all of them)" in shown  # 12 of 120 were copied
+    assert "(10.0% against all of them)" in shown  # 12 of 120 were copied
     assert "nothing is proven about this method" in shown
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "All numbers"})
     table = app.dataframe[0].value.set_index("Finding")
-    assert table.loc["Records with an eight-word copy", "Training part"].startswith("10.0 % (")
+    assert table.loc["Records with an eight-word copy", "Training part"].startswith("10.0% (")
     assert table.loc["Closeness to the nearest record", "Training part"] == "not estimable"
     assert {"Holdout", "Unused real records", "More than chance", "n"} <= set(table.columns)
 
@@ -101,7 +101,7 @@ def test_views(seeded, visit, view):
     elif view == "All numbers":
         attacks = app.dataframe[1].value
         assert "Words alone (blind)" in attacks.columns
-        assert not attacks["Finding"].str.contains("at 1 %").any()
+        assert not attacks["Finding"].str.contains("at 1%").any()
         table = app.dataframe[2].value
         assert {"Value", "Low", "High", "n", "Held against", "Good is"} <= set(table.columns)
         assert len(table) == sum(f.group == "privacy" for f in seeded.open().findings(seeded.run))

@@ -118,7 +118,7 @@ def test_a_leak_is_said_in_words_and_drawn(seeded, visit, found):
     assert list(table.index) == ["Word sequences", "Nearest texts", "Style"]
     assert table.loc["Style", "Judgement"].startswith("greyed")
     assert table.loc["Word sequences", "Judgement"] == "more than chance"
-    assert table.loc["Word sequences", "Found at 0.1 %"] == "not estimable"
+    assert table.loc["Word sequences", "Found at 0.1%"] == "not estimable"
     assert "greyed" in words(app, "caption")
 
 
@@ -126,7 +126,7 @@ def test_a_proof_is_drawn_and_an_attack_that_passes_it_is_called_out(seeded, vis
     save(seeded, found)
     promise(seeded, seeded.run, 8.0)
     app = visit("privacy", **{"_ui.run": seeded.run})
-    assert "Proven: at 1 % false alarms no attack finds more than" in words(app, "markdown")
+    assert "Proven: at 1% false alarms no attack finds more than" in words(app, "markdown")
     assert ":blue[:material/verified_user: **proof**]" in words(app.container(key="privacy.verdict"), "markdown")
     promise(seeded, seeded.run, 0.05)
     app = visit("privacy", **{"_ui.run": seeded.run})

@@ -162,7 +162,7 @@ def test_research_needs_a_decision_on_every_record(approved: int, rejected: int,
     found, verdict = line("research", "reviewed", good_findings(), facts)
     assert found.passed is passed
     assert verdict.passed is passed
-    assert passed or "100 %" not in found.sentence  # 99.9 % is not rounded up to all
+    assert passed or "on 100%" not in found.sentence  # 99.9% is not rounded up to all
 
 
 @pytest.mark.parametrize(

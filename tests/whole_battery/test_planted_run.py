@@ -80,7 +80,7 @@ def test_copies_and_canaries_are_seen_and_said(
     said = sentences(path, run, monkeypatch)
     for title in ("Copied text", "Planted canaries"):
         assert "**more than chance**" in the(said, title), title
-    assert "100.0 % of the canaries planted among the records used stand in the text word for word, 0.0 %" in the(
+    assert "100.0% of the canaries planted among the records used stand in the text word for word, 0.0%" in the(
         said, "Planted canaries"
     )
     assert "nothing is proven about this method" in said[-1]

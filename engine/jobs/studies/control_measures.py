@@ -27,7 +27,7 @@ from engine.methods.surrogate import spans_by_record
 from engine.models.contracts import Embedder, Generator
 from engine.pii.control_codes import Passage, Which, passages, private_spans
 
-# Two-sided 95 % quantiles of Student's t by degrees of freedom; beyond, the normal one is close enough.
+# Two-sided 95% quantiles of Student's t by degrees of freedom; beyond, the normal one is close enough.
 _T = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
 KEYS = ("variant", "repeat", "method", "identifiers", "entities", "sweep")
 COUNTED = ("texts", "valid", "valid_with_value", "tried_again")
@@ -189,7 +189,7 @@ def mauve(embedder: Embedder, texts: Sequence[str], unseen: Sequence[str], seed:
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return one row a variant and measure: mean over repeats, 95 % interval as `measured` has it, repeats.
+    """Return one row a variant and measure: mean over repeats, 95% interval as `measured` has it, repeats.
 
     Args:
         rows: columns variant, repeat and one a measure.
@@ -205,7 +205,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def measured(runs: pd.DataFrame, measure: str) -> tuple[float, float, float]:
-    """Return the mean of a measure over repeats and the ends of its 95 % interval; not numbers where there is none.
+    """Return the mean of a measure over repeats and the ends of its 95% interval; not numbers where there is none.
 
     Where no repeat shows a private value, equal zeros would make the t-interval a point, and none seen does not mean
     none: PIPP then has Wilson's interval of none in so many texts, ELP no interval.
@@ -219,7 +219,7 @@ def measured(runs: pd.DataFrame, measure: str) -> tuple[float, float, float]:
 
 
 def interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return the mean and the ends of its 95 % t-interval; not a number where there are too few values.
+    """Return the mean and the ends of its 95% t-interval; not a number where there are too few values.
 
     Source: Student 1908; with three repeats the interval is wide, and that is what three repeats can tell.
     """
@@ -235,7 +235,7 @@ def compared(rows: pd.DataFrame, first: str, second: str, measures: Sequence[str
     """Return, a measure, whether `first` lies below or above `second`, or whether one cannot tell.
 
     The differences are paired by repeat: both variants draw the same places under one seed. The verdict follows
-    from the 95 % t-interval of the mean difference.
+    from the 95% t-interval of the mean difference.
     """
     ours, theirs = (rows[rows["variant"] == name].set_index("repeat") for name in (first, second))
     found = []

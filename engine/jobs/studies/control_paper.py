@@ -11,7 +11,7 @@
 | table_14, table_15 | quasi-identifiers alone, known; unknown |
 
 Tables 1, 3 and 5 differ in the corpus and the model; one study makes one of them.
-Cells are the mean over repeats ± half the 95 % t-interval, one repeat has no interval; PIPP and ELP in per cent. Where
+Cells are the mean over repeats ± half the 95% t-interval, one repeat has no interval; PIPP and ELP in per cent. Where
 no text of any repeat holds a private value, PIPP has the upper end of Wilson's interval over all texts.
 """
 
@@ -137,7 +137,7 @@ def _masked(main: pd.DataFrame) -> pd.DataFrame:
 def validity(runs: pd.DataFrame) -> pd.DataFrame:
     """Return, a variant over all repeats, how many texts are valid and how many of those hold a private value.
 
-    Valid has at least 100 tokens and is no repetition. `high` is the upper end of Wilson's 95 % interval of the share
+    Valid has at least 100 tokens and is no repetition. `high` is the upper end of Wilson's 95% interval of the share
     with a private value: none seen does not mean none.
     """
     rows = []

@@ -94,7 +94,7 @@ def _ratio(seen: NDArray[np.float64], asked: Training, adjacency: str) -> float:
 
 
 def bound(found: Worlds, delta: float) -> float:
-    """Return the lower bound on ε at confidence 95 %: the threshold from one half of the runs, judged on the other."""
+    """Return the lower bound on ε at confidence 95%: the threshold from one half of the runs, judged on the other."""
     from engine.analysis.audit_bounds import two_sample_epsilon
 
     half = len(found.inside) // 2
