@@ -58,7 +58,7 @@ def choose() -> Chosen | None:
     source: Path | bytes | None = None
     filename = identity = ""
     if way == UPLOAD:
-        suffixes = sorted({suffix.lstrip(".") for known in FORMATS for suffix in known.suffixes})
+        suffixes = sorted({suffix.lstrip(".") for known in FORMATS for suffix in known.suffixes} | {"gz"})
         generation = st.session_state.setdefault("_ui.load.generation", 0)
         upload = st.file_uploader("File", type=suffixes, key=f"load.file.{generation}")
         if upload is not None:

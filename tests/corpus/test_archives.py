@@ -1,3 +1,4 @@
+import gzip
 import io
 import stat
 import zipfile
@@ -5,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.corpus.readers import ReadOptions, read_table
+from engine.corpus.readers import ReadOptions, read_preview, read_table
 from engine.errors import DataError, UserError
 
 
@@ -127,7 +128,34 @@ def test_a_folder_is_read_in_order_and_links_are_not_followed(tmp_path: Path) ->
     assert "1 links were not followed" in table.attrs["warnings"][0]
 
 
-@pytest.mark.parametrize("name", ["a.xls", "a.ods", "a.txt", "a.csv.gz", "a.docx", "a"])
+@pytest.mark.parametrize("name", ["a.xls", "a.ods", "a.txt", "a.tar.gz", "a.docx", "a"])
 def test_a_format_that_is_not_read_says_what_to_do(name: str) -> None:
     with pytest.raises(UserError, match=r"save it|pack|unpack|rename"):
         read_table(b"id,text\n", name)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("a.csv.gz", b"id,text\n1,Seen today\n"), ("A.JSONL.GZ", b'{"id": "1", "text": "Seen today"}\n')],
+)
+def test_a_compressed_table_is_read_like_the_table(name: str, data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(data))
+    for source in (path, path.read_bytes()):
+        table = read_table(source, name)
+        assert (list(table["id"]), list(table["text"])) == (["1"], ["Seen today"])
+    assert read_preview(path, name).filename == name
+
+
+def test_a_compressed_file_that_is_damaged_or_a_bomb_is_refused() -> None:
+    good = gzip.compress(b"id,text\n1,Seen today\n")
+    for data in (good[:-9], b"id,text\n1,Seen\n", good[:12] + bytes([good[12] ^ 0xFF]) + good[13:]):
+        with pytest.raises(DataError) as caught:
+            read_table(data, "a.csv.gz")
+        assert caught.value.rule == "readable gzip"
+    with pytest.raises(DataError) as caught:
+        read_table(gzip.compress(b"id,text\n" + b"1,a\n" * 4_000_000), "a.csv.gz")
+    assert caught.value.rule == "unpacked size"
+    with pytest.raises(DataError) as caught:
+        read_table(gzip.compress(b"id,text\n" + b"1,abcdefgh\n" * 99), "a.csv.gz", ReadOptions(max_bytes=500))
+    assert caught.value.rule in ("max_bytes", "unpacked size")

@@ -264,12 +264,10 @@ def test_real_narratives_import_within_ten_seconds(test_data: Path) -> None:
 
 
 def test_real_gold_spans_are_all_read(test_data: Path) -> None:
-    import gzip
-
-    data = gzip.decompress((test_data / "tab_train_92.jsonl.gz").read_bytes())
-    table = read_table(data, "tab.jsonl")
+    path = test_data / "tab_train_92.jsonl.gz"
+    table = read_table(path, path.name)
     built = build_corpus(
-        table, suggest_mapping(table), unit="record", cap=1, holdout_rate=0.2, key=KEY, filename="tab.jsonl"
+        table, suggest_mapping(table), unit="record", cap=1, holdout_rate=0.2, key=KEY, filename=path.name
     )
     assert built.statistics.records_with_gold == 92
     assert set(built.spans["identifier_type"]) == {"direct", "quasi", "none"}

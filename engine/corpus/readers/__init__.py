@@ -10,6 +10,7 @@ from engine.corpus.cells import cell_text, count_formulas
 from engine.corpus.mapping import suggest_mapping
 from engine.corpus.preview import FilePreview
 from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source
+from engine.corpus.readers.compressed import unpacked
 from engine.corpus.readers.delimited import CSV, TSV
 from engine.corpus.readers.excel import EXCEL
 from engine.corpus.readers.json_list import JSON
@@ -95,9 +96,10 @@ def _read(source: Path | bytes, filename: str, options: ReadOptions, limit: int 
         origin = Source(name, data=bytes(source))
     else:
         origin = Source(name, path=Path(source))
-    item = _format_of(origin)
     if not origin.is_folder:
         origin.check_size(options)
+    origin = unpacked(origin, options)
+    item = _format_of(origin)
     return item, item.read(origin, options, limit)
 
 
