@@ -3,7 +3,9 @@
 Fifteen attacks with 95% intervals each miss once in two examinations. Here every interval is widened so that all
 hold together with 95% (Bonferroni; Dunn 1961, Multiple comparisons among means), whether attacks depend on each
 other or not. p values are corrected by Holm 1979 (A simple sequentially rejective multiple test procedure).
-A greyed attack (members and others can be told apart without any model) is never judged.
+A greyed attack (members and others can be told apart without any model) is never judged by itself; it is only said
+whether it does better than the words alone do (Das, Zhang and Tramèr 2024, Blind baselines beat membership inference
+attacks for foundation models).
 
 Light: the web process imports this.
 """
@@ -36,6 +38,7 @@ class Look:
         auc, low, high: area under the ROC curve; chance 0.5.
         tpr, tpr_low: share of members found at one false alarm in a hundred, NaN where not estimable.
         level: leak, unsure, chance, or unknown where the attack is greyed or has no number.
+        beyond: greyed, but its joint interval lies above what the blind baseline's own allows.
     """
 
     attack: str
@@ -47,6 +50,7 @@ class Look:
     tpr: float
     tpr_low: float
     level: Level
+    beyond: bool = False
 
 
 def wider(looks: int) -> float:
@@ -67,14 +71,28 @@ def judge(attacks: pd.DataFrame | None) -> list[Look]:
     if attacks is None or attacks.empty:
         return []
     rows = [row for row in attacks.to_dict("records") if row["observes"] != BLIND]
-    usable = [row for row in rows if not _greyed(row) and _number(row["auc"])]
+    usable = [row for row in rows if _number(row["auc"])]
     looks = len(usable) + sum(_number(row.get("tpr_01")) for row in usable)
-    judged = [_look({str(k): v for k, v in row.items()}, looks) for row in rows]
+    alone = _alone(attacks)
+    judged = [_look({str(k): v for k, v in row.items()}, looks, alone) for row in rows]
     return sorted(judged, key=lambda look: (look.level == "unknown", -_strength(look)))
 
 
-def _greyed(row: Mapping[object, object]) -> bool:
-    return bool(row.get("greyed"))
+def blind_row(attacks: pd.DataFrame | None) -> tuple[float, float, float] | None:
+    """Return the blind baseline's area under the ROC curve with its interval, None where it has none."""
+    if attacks is None or attacks.empty:
+        return None
+    for row in attacks[attacks["observes"] == BLIND].to_dict("records"):
+        found = tuple(_float(row.get(name)) for name in ("auc", "low", "high"))
+        if all(math.isfinite(value) for value in found):
+            return found[0], found[1], found[2]
+    return None
+
+
+def _alone(attacks: pd.DataFrame) -> float:
+    """Return the area that words alone may reach in either direction; infinite where that is not known."""
+    found = blind_row(attacks)
+    return math.inf if found is None else max(CHANCE, found[2], 1 - found[1])
 
 
 def _number(value: object) -> bool:
@@ -85,14 +103,16 @@ def _float(value: object) -> float:
     return float(value) if isinstance(value, int | float) else math.nan
 
 
-def _look(row: Mapping[str, object], looks: int) -> Look:
+def _look(row: Mapping[str, object], looks: int, alone: float) -> Look:
     factor = wider(looks)
     auc, low, high = (_float(row.get(name)) for name in ("auc", "low", "high"))
     tpr, tpr_low = _float(row.get("tpr_01")), _float(row.get("tpr_01_low"))
     low, high = max(0.0, auc - factor * (auc - low)), min(1.0, auc + factor * (high - auc))
     tpr_low = max(0.0, tpr - factor * (tpr - tpr_low))
-    level = "unknown" if bool(row.get("greyed")) else _level(low, high, tpr_low)
-    return Look(str(row["attack"]), str(row["title"]), str(row["observes"]), auc, low, high, tpr, tpr_low, level)
+    greyed = bool(row.get("greyed"))
+    level = "unknown" if greyed else _level(low, high, tpr_low)
+    attack, title, observes = (str(row[name]) for name in ("attack", "title", "observes"))
+    return Look(attack, title, observes, auc, low, high, tpr, tpr_low, level, greyed and low > alone)
 
 
 def _level(low: float, high: float, tpr_low: float) -> Level:
@@ -145,7 +165,8 @@ def membership(attacks: pd.DataFrame | None) -> list[Sentence]:
 def _released(looks: Sequence[Look], attacks: pd.DataFrame) -> Sentence:
     judged = [look for look in looks if look.level != "unknown"]
     if not judged:
-        return Sentence(_unjudged(looks, attacks), "unknown", "attacks")
+        beyond = [look for look in looks if look.beyond]
+        return _beyond(beyond, looks, attacks) if beyond else Sentence(_unjudged(looks, attacks), "unknown", "attacks")
     seen = [look for look in judged if look.level == "leak"]
     best, number = judged[0], len(judged)
     alone = f"Membership: the attack “{best.title}”"
@@ -168,12 +189,23 @@ def _released(looks: Sequence[Look], attacks: pd.DataFrame) -> Sentence:
     return Sentence(f"{said}.", "chance", "attacks")
 
 
+def _beyond(beyond: Sequence[Look], looks: Sequence[Look], attacks: pd.DataFrame) -> Sentence:
+    area, low, high = blind_row(attacks) or (math.nan, math.nan, math.nan)
+    measured = sum(look.auc == look.auc for look in looks)
+    text = (
+        "Membership: records used and records kept aside differ by themselves; their words alone, without any model, "
+        f"order {_percent(area)} of pairs ({_percent(low)} to {_percent(high)}; chance is 50%). {len(beyond)} of "
+        f"{measured} attacks do clearly better than that. The clearest, “{beyond[0].title}”, {_area(beyond[0])}."
+    )
+    return Sentence(text, "leak", "attacks")
+
+
 def _unjudged(looks: Sequence[Look], attacks: pd.DataFrame) -> str:
     greyed = attacks["greyed"].astype(bool) if "greyed" in attacks else pd.Series(dtype=bool)
     if looks and greyed.any():
         return (
             "Membership: not to be judged. Records used and records kept aside can be told apart without any model, "
-            "so no attack shows what the text gives away."
+            "and no attack does clearly better, so none shows what the text gives away."
         )
     return "Membership: no attack could be carried out; the attack table says why."
 

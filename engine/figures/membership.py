@@ -139,7 +139,9 @@ def areas(attacks: pd.DataFrame) -> Figure:
     judged = sum(look.level != "unknown" for look in looks)
     takeaway = f"{seen} of {judged} attacks lie above chance with all of them allowed for."
     if not judged:
-        takeaway = "No attack can be judged: members and others can be told apart without any model."
+        takeaway = "No attack can be judged by itself: members and others can be told apart without any model."
+        beyond = sum(look.beyond for look in looks)
+        takeaway += f" {beyond} of {len(looks)} do clearly better than words alone." if beyond else ""
         if not looks or not any(look.auc == look.auc for look in looks):
             takeaway = "No attack could be carried out."
     caveat = "The bars are of 95% each; one in twenty misses. The verdict widens them so that all hold together."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from engine.analysis.looks import judge
+from engine.analysis.looks import blind_row, judge
 from pages._ui import privacy_beside
 from pages._ui.privacy_data import Examined
 from pages._ui.texts import plain
@@ -38,9 +38,9 @@ def draw(sides: Sequence[Examined]) -> None:
         cells = None if table is None else table[(table["group_by"] == by) & (table["attack"] == attack)]
         figures.append(None if cells is None or cells.empty else by_group(cells, attacks[attack]))
     names = [side.name for side in sides]
-    if any(_greyed(side, attack) for side in sides):
-        st.warning("This attack is greyed: members and others can be told apart without any model.",
-                   icon=":material/visibility_off:")  # fmt: skip
+    greyed = next((side for side in sides if _greyed(side, attack)), None)
+    if greyed is not None:
+        st.warning(_why(greyed), icon=":material/visibility_off:")
     privacy_beside.draw(figures, names, key="privacy.groups", missing=OLD)
     for side, table in zip(sides, tables, strict=True):
         if table is None:
@@ -61,6 +61,14 @@ def _titles(sides: Sequence[Examined], tables: Sequence[pd.DataFrame]) -> dict[s
 
 def _greyed(side: Examined, attack: str) -> bool:
     return side.attacks is not None and bool(side.attacks[side.attacks["attack"] == attack]["greyed"].any())
+
+
+def _why(side: Examined) -> str:
+    text = "This attack is greyed: members and others can be told apart without any model."
+    if (blind := blind_row(side.attacks)) is None:
+        return text
+    area, low, high = blind
+    return f"{text} Words alone reach an area of {area:.3f} ({low:.3f} to {high:.3f}): hold the groups against that."
 
 
 def cells(table: pd.DataFrame) -> pd.DataFrame:

@@ -18,6 +18,7 @@ from pages._ui.texts import plain
 OLD = "This run was examined before membership attacks were carried out: examine it again."
 NOTHING = "No attack could be carried out; “All numbers” says why."
 GREYED = "greyed: told apart without a model"
+BEYOND = "greyed, but above words alone"
 NUMBERS = ("Area (AUC)", "p", "p, corrected", "Found at 1%", "Found at 0.1%", "Without duplicates")
 
 
@@ -59,16 +60,17 @@ def rows(attacks: pd.DataFrame) -> pd.DataFrame:
     looks = judge(attacks)
     order = [look.attack for look in looks] + [i for i, row in by_id.items() if row["observes"] == BLIND]
     levels = {look.attack: look.level for look in looks}
+    beyond = {look.attack for look in looks if look.beyond}
     judged = [i for i in order if levels.get(i, "unknown") != "unknown"]
     corrected = dict(zip(judged, holm([_number(by_id[i].get("p")) for i in judged]), strict=True))
-    return pd.DataFrame([_row(by_id[i], levels.get(i), corrected.get(i, math.nan)) for i in order])
+    return pd.DataFrame([_row(by_id[i], levels.get(i), corrected.get(i, math.nan), beyond=i in beyond) for i in order])
 
 
-def _row(row: dict[Hashable, Any], level: str | None, corrected: float) -> dict[str, Any]:
+def _row(row: dict[Hashable, Any], level: str | None, corrected: float, *, beyond: bool) -> dict[str, Any]:
     if row["observes"] == BLIND:
         judgement = "the yardstick"
     elif row["greyed"]:
-        judgement = GREYED
+        judgement = BEYOND if beyond else GREYED
     else:
         judgement = LEVELS[level or "unknown"][1]
     return {

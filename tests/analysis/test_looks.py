@@ -62,6 +62,27 @@ def test_greyed_and_blind_attacks_are_not_judged() -> None:
     assert "no attack could be carried out" in membership(table.head(0))[0].text
 
 
+def test_a_greyed_attack_far_above_what_words_alone_reach_is_said_to_be_a_leak() -> None:
+    rng = np.random.default_rng(7)
+    size = 300
+    table = pd.DataFrame([
+        row("copies", rng.normal(3, 1, size), rng.normal(size=size), greyed=True),
+        row("weak", rng.normal(0.2, 1, size), rng.normal(size=size), greyed=True),
+        row("blind", rng.normal(0.3, 1, size), rng.normal(size=size), observes=BLIND),
+    ])  # fmt: skip
+    assert {look.attack: (look.level, look.beyond) for look in judge(table)} == {
+        "copies": ("unknown", True), "weak": ("unknown", False)
+    }  # fmt: skip
+    (sentence,) = membership(table)
+    assert sentence.level == "leak"
+    assert "1 of 2 attacks do clearly better" in sentence.text
+    low = table.set_index("attack").loc["blind"]
+    assert f"{100 * low['auc']:.1f}% of pairs ({100 * low['low']:.1f}% to" in sentence.text
+    turned = table.assign(auc=1 - table["auc"], low=1 - table["high"], high=1 - table["low"])
+    assert not any(look.beyond for look in judge(turned))  # far below chance is no proof of membership
+    assert not any(look.beyond for look in judge(table[table["attack"] != "blind"]))  # nothing to hold it against
+
+
 def test_a_leak_of_the_model_alone_is_a_sentence_of_its_own() -> None:
     rng = np.random.default_rng(6)
     size = 20_000
