@@ -8,7 +8,7 @@ in-context setting). For both, lower is safer.
 
 Entities are compared as word sequences: case, punctuation and spacing do not matter, and a name inside
 a longer word does not count. An entity with fewer than two letters or digits, or made of function words
-alone (a surname "An" would be "found" in every second sentence), cannot identify and is left out.
+or forms of address alone (a surname "An", the initials "DR") would be "found" in every letter and is left out.
 
 Privacy posture: the index holds word numbers of private entities, in memory only.
 """
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from engine.attacks.base import Scores, Side
 from engine.attacks.words import WordTable
-from engine.pii.function_words import only_function_words
+from engine.pii.function_words import found_everywhere
 
 LEAK_COLUMNS = [
     "record_id", "source_record_id", "kind", "start", "end", "source_start", "source_end",
@@ -89,7 +89,7 @@ def index_entities(reference: Side) -> EntityIndex:
         key = _words_between(reference.words, row, int(start), int(end))
         surface = reference.texts[row][int(start) : int(end)]
         letters = sum(ch.isalnum() for ch in surface)
-        if not key or letters < MIN_CHARACTERS or only_function_words(_WORD.findall(surface)):
+        if not key or letters < MIN_CHARACTERS or found_everywhere(_WORD.findall(surface)):
             skipped += 1
             continue
         number = by_words.setdefault(key, len(entities))

@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Literal
 
 from engine.models.lm_format import clean
-from engine.pii.function_words import only_function_words
+from engine.pii.function_words import found_everywhere, only_function_words
 from engine.pii.redactors.base import resolve
 from engine.pii.spans import Span, default_identifier_type
 from engine.pii.surrogates.keyed import fold
@@ -198,8 +198,8 @@ def exemption(value: str, kind: str) -> str:
     words = re.findall(r"\w+", value)
     if sum(c.isalnum() for c in value) < 2:
         return "under two letters or digits"
-    if only_function_words(words):
-        return "function words alone"
+    if found_everywhere(words):
+        return "function words alone" if only_function_words(words) else "a form of address alone"
     if kind == "direct" or len(words) > _COMMON_WORDS:
         return ""
     if value.isdigit() and len(value) <= 2:

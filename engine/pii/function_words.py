@@ -15,8 +15,17 @@ FUNCTION_WORDS = frozenset(
     upon us ve very was wasn we well were weren what when where whether which while who whom whose why will with won
     would wouldn yes yet you your yours yourself""".split()
 )
+FORMS_OF_ADDRESS = frozenset("dr madam miss mr mrs ms mx prof sir".split())
 
 
 def only_function_words(words: Iterable[str]) -> bool:
     """Return whether every word, case aside, is a function word; true of no words at all."""
     return all(word.casefold() in FUNCTION_WORDS for word in words)
+
+
+def found_everywhere(words: Iterable[str]) -> bool:
+    """Return whether every word, case aside, is a function word or a form of address; true of no words at all.
+
+    Such a value may well be somebody's (the surname "An", the initials "DR"), but to meet it again says nothing.
+    """
+    return all((word := given.casefold()) in FUNCTION_WORDS or word in FORMS_OF_ADDRESS for given in words)

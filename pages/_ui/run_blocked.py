@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 REASONS = {
     "under two letters or digits": "Under two letters or digits: blocking it would bar single letters everywhere.",
     "function words alone": "Function words alone: no text can be written without them.",
+    "a form of address alone": "A form of address alone, such as the initials DR or MR: they begin most letters.",
     "a short number": "A number of one or two digits among quasi-identifiers: it stands in most texts.",
     "everyday words": "One or two everyday lower-case words among quasi-identifiers: they identify nobody alone.",
 }

@@ -68,11 +68,12 @@ def test_the_context_edition_asks_for_the_own_source_only() -> None:
     assert index.mask("rare").tolist() == [False, True, True, True]  # Anna Berg stands in two records
 
 
-def test_an_entity_of_function_words_is_left_out() -> None:
+def test_an_entity_of_function_words_or_forms_of_address_is_left_out() -> None:
     vocabulary = Vocabulary()
-    private = [(0, "An", "direct"), (0, "To An", "direct"), (0, "An Berg", "direct")]
-    index = entities.index_entities(side(["An came. To An, from An Berg."], vocabulary, private))
-    assert (len(index.entities), index.skipped) == (1, 2)
+    found = ("An", "To An", "An Berg", "DR")
+    private = [(0, value, "direct") for value in found]
+    index = entities.index_entities(side(["An came. To An, from An Berg. DR/sec"], vocabulary, private))
+    assert (len(index.entities), index.skipped) == (1, 3)
 
 
 def test_an_entity_of_one_character_is_left_out() -> None:
