@@ -160,17 +160,23 @@ def unusable(text: str, prompt: str, inputs: Sequence[str] = ()) -> str:
     """Return why an output cannot be used, or an empty string.
 
     Args:
-        text: The parsed output. prompt: what it answers. inputs: texts inside the prompt that may be repeated.
+        text: The parsed output. prompt: what it answers. inputs: texts inside the prompt that may be repeated, with
+            or without blanks: what stands between the blanks of a template has to come back.
     """
     if len(text.split()) < TINY:
         return EMPTY
     if _CONTROL.search(text):
         return ECHO
-    instruction = _CONTROL.sub("\n", prompt)
+    instruction = prompt
     for given in inputs:
         instruction = instruction.replace(given, "\n") if given else instruction
-    known = {gram for line in instruction.split("\n") for gram in _grams(line)}
+    known = _lines(instruction) - {gram for given in inputs for gram in _lines(given)}
     return ECHO if known and any(gram in known for gram in _grams(text)) else ""
+
+
+def _lines(text: str) -> set[tuple[str, ...]]:
+    """Return the runs of words of a prompt's lines; a control token ends a line."""
+    return {gram for line in _CONTROL.sub("\n", text).split("\n") for gram in _grams(line)}
 
 
 def _grams(text: str) -> set[tuple[str, ...]]:

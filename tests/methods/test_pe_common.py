@@ -1,5 +1,7 @@
 """What private methods share: quotas, fingerprints, similarities, echoes, and writing in batches."""
 
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,9 @@ from hypothesis import strategies as st
 from engine.errors import InternalError, UserError
 from engine.methods import pe_common as pe
 from engine.methods.pe_common import Task, Writer, WritingParameters, fingerprint, quotas, similarities, unusable
+from engine.models.builtin import lm_folder
+from engine.models.builtin_lm import load_builtin_generator
+from engine.models.lm_format import BLANK, blanked
 from tests.methods.evolving import Scribe, World
 
 TEXT = st.text(max_size=12)
@@ -172,6 +177,14 @@ PROMPT = "Write one new clinic letter about a patient with a fever, and keep it 
          ("He came in with a fever and a sore throat today",), ""),
         ("He came in with a fever and a sore throat today", "Rewrite: He came in with a fever and a sore throat today",
          (), pe.ECHO),
+        # what stands between the blanks of a template has to come again, however long it is
+        ("He came in with a fever and a sore throat today",
+         "<|text|>He came in with a fever and a sore throat <|blank|>",
+         ("He came in with a fever and a sore throat <|blank|>",), ""),
+        ("He came in with a fever and a sore throat today", "Fill: He came in with a fever and a sore throat ____",
+         ("He came in with a fever and a sore throat <|blank|>",), ""),
+        ("So: write one new clinic letter about a patient with", PROMPT + "<|text|>He came in <|blank|>",
+         ("He came in <|blank|>",), pe.ECHO),
         # words on both sides of a control token are not in a row
         ("one two three four five six seven eight nine", "one two three four<|text|>five six seven eight nine", (), ""),
     ],
@@ -198,6 +211,19 @@ def test_a_batch_gives_a_text_a_task_and_its_place_fixes_them():
     assert one == again
     assert one.texts != elsewhere.texts
     assert one.dropped == {}
+
+
+def test_the_built_in_model_s_filled_templates_are_used_however_few_their_blanks():
+    world = World("public", kind="narrative", domain="clinical")
+    writer = Writer(world.context(generator=load_builtin_generator(lm_folder())), world.parameters)
+    note = (
+        "Pt received the vaccine and the next day had a fever of 102 and a red swollen arm that lasted for three days"
+    )
+    templates = [blanked(f"{note} {end}", Random(end), 0.1) for end in ("then", "again", "and", "no", "more", "so")]
+    assert all(max(len(piece.split()) for piece in text.split(BLANK)) >= 9 for text in templates)
+    written = writer.write([Task("fill", None, 24, text=text) for text in templates], "a", 0)
+    assert written.dropped == {}
+    assert None not in written.texts
 
 
 def test_what_fails_is_tried_once_more_with_another_seed():

@@ -110,7 +110,8 @@ def test_names_are_blocked_in_parts_and_harmless_values_are_let_through():
     text += " DR"
     wanted = [
         ("Mrs Anna Evagorou", "PERSON", "direct"), ("An,", "PERSON", "direct"), ("mother", "DEMOGRAPHIC", "quasi"),
-        ("three years", "DATE", "quasi"), ("12", "CODE", "quasi"), ("nurse of note", "DEMOGRAPHIC", "quasi"), ("DR", "PERSON", "direct"),
+        ("three years", "DATE", "quasi"), ("12", "CODE", "quasi"), ("nurse of note", "DEMOGRAPHIC", "quasi"),
+        ("DR", "PERSON", "direct"),
     ]  # fmt: skip
     (passage,) = passages("r", text, spans_of(text, *wanted))
     blocking = to_block([passage])
