@@ -217,7 +217,10 @@ class _AugPe(Evolution):
         sums = np.zeros_like(embeddings)
         for turn in range(self.parameters.lookahead):
             tasks = [self._vary(text, label, "ahead", round_, i, turn) for i, (text, label) in enumerate(pool)]
-            texts = [text or pool[i][0] for i, text in enumerate(self.writer.write(tasks, "ahead", round_, turn).texts)]
+            texts = [
+                text or pool[i][0]
+                for i, text in enumerate(self.writer.write(tasks, "ahead", round_, turn, worked=True).texts)
+            ]
             sums += self.embedder.embed(texts)
         return (sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)).astype(np.float32)
 

@@ -86,7 +86,8 @@ class DpgaRun(Evolution):
         texts: dict[str | None, list[str]] = defaultdict(list)
         for start in range(0, len(tasks), 64):
             batch = tasks[start : start + 64]
-            written = self.writer.write(batch, "keywords", start, temperature=self.parameters.keyword_temperature)
+            warm = self.parameters.keyword_temperature
+            written = self.writer.write(batch, "keywords", start, temperature=warm, worked=any(texts.values()))
             for task, text in zip(batch, written.texts, strict=True):
                 if text is not None:
                     texts[task.label].append(text)

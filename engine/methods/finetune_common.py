@@ -147,7 +147,8 @@ def write(
             )
         batch = waiting[: min(writer.batch_size(context.count), len(waiting))]
         tasks = [pe.Task("invent", label, words) for label, words in batch]
-        written = writer.write(tasks, "tuned", state["position"], temperature=temperature)
+        worked = state["kept"] > 0
+        written = writer.write(tasks, "tuned", state["position"], temperature=temperature, worked=worked)
         made = [(text, task.label) for text, task in zip(written.texts, tasks, strict=True) if text is not None]
         # A text that failed leaves its label and length to the next batch.
         left = [one for one, text in zip(batch, written.texts, strict=True) if text is None] + waiting[len(batch) :]

@@ -104,11 +104,18 @@ class Writer:
         """Return how many tasks make one committed batch: more of them where there are many."""
         return min(_LARGEST_BATCH, max(self._batch, -(-tasks // 64)))
 
-    def write(self, tasks: Sequence[Task], *place: str | int, temperature: float | None = None) -> Written:
+    def write(
+        self, tasks: Sequence[Task], *place: str | int, temperature: float | None = None, worked: bool = False
+    ) -> Written:
         """Return a text a task; what is unusable is tried once more with another seed.
 
+        Args:
+            tasks: what to write. place: where in the run, which fixes the seed.
+            temperature: another than the run's. worked: whether the model has given usable text before in this run;
+                one batch without any then ends nothing, since what the run has paid for would be lost.
+
         Raises:
-            UserError: a whole batch of eight or more tasks gave nothing usable.
+            UserError: a whole batch of eight or more tasks gave nothing usable, and none came before it.
         """
         texts, reasons = self._attempt(tasks, temperature, *place, 0)
         again = [i for i, text in enumerate(texts) if text is None]
@@ -119,7 +126,7 @@ class Writer:
                 texts[i] = text
                 if text is None:
                     dropped[reason] += 1
-        if len(tasks) >= 8 and not any(texts):
+        if len(tasks) >= 8 and not any(texts) and not worked:
             raise UserError(
                 f"the model gave no usable text for {len(tasks)} prompts ({', '.join(sorted(dropped))}): check the "
                 "model, or ask for other words or another domain"

@@ -118,7 +118,9 @@ class Evolution(ABC):
         tasks = self._plan[1]
         start = state["position"]
         batch = tasks[start : start + self.writer.batch_size(len(tasks))]
-        written = self.writer.write(batch, f"round {state['round']}", start) if batch else pe.Written([], {})
+        worked = state["round"] > 1 or bool(state["fresh"])
+        place = f"round {state['round']}"
+        written = self.writer.write(batch, place, start, worked=worked) if batch else pe.Written([], {})
         made = [[text, task.label] for text, task in zip(written.texts, batch, strict=True) if text is not None]
         end = start + len(batch)
         after = {**state, "fresh": [*state["fresh"], *made], "position": end, "done": state["done"] + len(batch)}

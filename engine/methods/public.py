@@ -93,7 +93,7 @@ class PublicMethod:
             tasks = [
                 invention(writer, parameters, waiting[i], context.seed, state["position"] + i) for i in range(size)
             ]
-            written = writer.write(tasks, "public", state["position"])
+            written = writer.write(tasks, "public", state["position"], worked=state["kept"] > 0)
             made = [(text, task.label) for text, task in zip(written.texts, tasks, strict=True) if text is not None]
             # A text that failed leaves its label's place to the next batch.
             waiting = [task.label for text, task in zip(written.texts, tasks) if text is None] + waiting[size:]

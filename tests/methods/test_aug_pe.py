@@ -121,6 +121,17 @@ def test_what_cannot_be_used_is_dropped_and_the_run_still_resumes():
         assert world.resumed(steps, at) == made(steps)
 
 
+@pytest.mark.parametrize("at", [None, -3])
+def test_variations_that_all_fail_leave_the_survivors_that_were_paid_for(at):
+    world = World("aug-pe", **(QUICK | {"variations": 3}))
+    world.scribe = Scribe(unusable=lambda prompt, seed: "<|op:fill|>" in prompt)
+    steps, _ = world.run(batch_size=8)  # twelve variations in one batch
+    assert len(made(steps)) == COUNT
+    assert funnel(steps)[pe.EMPTY] > 0
+    if at is not None:
+        assert world.resumed(steps, at) == made(steps)
+
+
 def test_a_label_that_lost_its_candidates_ends_the_run():
     world = World("aug-pe", **QUICK)
     label = world.labels[0]
