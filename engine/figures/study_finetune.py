@@ -45,6 +45,7 @@ def perplexity(summary: pd.DataFrame) -> Figure:
             hovertemplate="%{x}: %{y:.2f}<extra>" + title + "</extra>",
         )  # fmt: skip
     styled(plot, x="", y="Perplexity a token (lower: better known)", height=380)
+    plot.update_layout(scattermode="group", scattergap=0.85)  # whiskers side by side, not one upon the other
     said = [f"{name} {_row(summary, name, 'perplexity_holdout')['value']:.2f}" for name in names]
     takeaway = f"Perplexity of records nobody trained on: {listed(said)}."
     verdicts = [f"{name} {_verdict(summary, name)}" for name in names if name != UNTUNED]

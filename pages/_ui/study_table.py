@@ -22,6 +22,10 @@ WORDS = {
     "own_identifier_leakage": "Leakage of the records' own identifiers", "identifier_leakage": "Planted identifiers",
     "canary_leakage": "Whole canaries", "rouge_2_max": "ROUGE-2, nearest record",
     "rouge_l_max": "ROUGE-L, nearest record", "perplexity": "Perplexity",
+    "perplexity_holdout": "Perplexity of unseen records", "perplexity_train": "Perplexity of training records",
+    "holdout_over_train": "Unseen over training records", "holdout_over_untuned": "Unseen records, against untuned",
+    "canary_auc": "Canaries told from those left out (AUC)", "claimed_epsilon": "ε claimed",
+    "audited_epsilon_canaries": "ε proven by canaries", "audited_epsilon_gradients": "ε proven on the noisy steps",
     "pipp_corpus": "PIPP, against all records", "elp_corpus": "ELP, against all records",
 }  # fmt: skip
 TABLES = {
@@ -72,10 +76,14 @@ def wide(summary: pd.DataFrame) -> pd.DataFrame:
     """Return one row a measure, one column a variant, cells with interval as words; order as measured."""
     import pandas as pd
 
+    from engine.methods import REGISTRY
+
     variants = list(dict.fromkeys(summary["variant"]))
     measures = list(dict.fromkeys(summary["measure"]))
     cells = {(row["variant"], row["measure"]): _cell(row) for _, row in summary.iterrows()}
-    rows = {v.capitalize(): [cells.get((v, m), "") for m in measures] for v in variants}
+    methods = {entry[0] for entry in REGISTRY}
+    headed = {v: v if v.split(" ")[0] in methods else v.capitalize() for v in variants}
+    rows = {headed[v]: [cells.get((v, m), "") for m in measures] for v in variants}
     return pd.DataFrame(rows, index=[WORDS.get(m, m.replace("_", " ").capitalize()) for m in measures])
 
 
