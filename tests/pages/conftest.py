@@ -27,6 +27,7 @@ from streamlit.testing.v1 import AppTest  # noqa: E402
 import engine  # noqa: E402
 from engine.store.audit import now  # noqa: E402
 from engine.store.base import new_id  # noqa: E402
+from tests.pages.small import open_page, small, small_made  # noqa: E402, F401
 
 PLANTED = "said that the long evening walk along the river did her a great deal of good last week"
 

@@ -1,0 +1,120 @@
+"""A small workspace for pages: made-up tickets, the first one hostile to Markdown; what tests read off a page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import engine
+from engine.corpus.mapping import ColumnMapping
+
+ROOT = Path(__file__).resolve().parents[2]
+NEEDLE = "zqxv"
+HOSTILE = f"Ann Lee wrote ![{NEEDLE}](http://evil.example/a.png) <script>{NEEDLE}()</script> from Lyon on 3 May 2021."
+
+
+@dataclass(frozen=True)
+class Small:
+    """A workspace folder, a corpus with the file's own marks, and one in which nothing was looked for."""
+
+    path: Path
+    corpus: str
+    bare: str
+
+    def open(self) -> engine.Workspace:
+        return engine.open_workspace(self.path)
+
+
+def rows() -> list[dict[str, Any]]:
+    """Return eighty made-up tickets with gold spans, the first one hostile to Markdown."""
+    from engine.corpus.samples import generate
+
+    made = generate("support_tickets", 80, 7).to_dict("records")
+    spans = [{"start": 0, "end": 7, "label": "PERSON", "identifier_type": "direct"}]
+    return [{"record_id": "A0", "text": HOSTILE, "source_id": "s0", "label": "other", "spans": spans}, *made]
+
+
+def as_jsonl(records: list[dict[str, Any]]) -> bytes:
+    return "\n".join(json.dumps(row) for row in records).encode()
+
+
+def as_csv(records: list[dict[str, Any]]) -> bytes:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, ["record_id", "text", "source_id", "label"], extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(records)
+    return out.getvalue().encode()
+
+
+@pytest.fixture(scope="session")
+def small_made(tmp_path_factory: pytest.TempPathFactory) -> Small:
+    path = tmp_path_factory.mktemp("small") / "workspace"
+    workspace = engine.open_workspace(path)
+    mapping = ColumnMapping(
+        text="text", record_id="record_id", source_id="source_id", label="label", keep=(), spans="spans"
+    )
+    corpus = workspace.import_corpus(
+        as_jsonl(rows()), "tickets.jsonl", mapping, name="Tickets *80*", unit="source", cap=20
+    )
+    bare = workspace.import_corpus(
+        as_csv(rows()[:20]), "bare.csv", ColumnMapping(text="text", record_id="record_id"), name="Bare"
+    )
+    with workspace.db.write() as connection:  # the profile job that follows an import is not under test
+        from engine.store import queue
+
+        for job_id in queue.active_jobs(connection):
+            queue.finish(connection, job_id, "done")
+    workspace.close()
+    return Small(path, corpus.id, bare.id)
+
+
+@pytest.fixture
+def small(small_made: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Small]:
+    """Return a copy of the workspace that this test may change; no worker starts."""
+    from engine.jobs.lock import ProcessLock
+
+    path = tmp_path / "workspace"
+    shutil.copytree(small_made.path, path)
+    monkeypatch.setenv("UNDERSTUDY_WORKSPACE", str(path))
+    copy = replace(small_made, path=path)
+    lock = ProcessLock(copy.open().folder.worker_lock)
+    assert lock.acquire()
+    yield copy
+    lock.release()
+
+
+@pytest.fixture
+def open_page(small: Small, visit: Any) -> Any:
+    """Return a function that opens a page with one of the two corpora chosen."""
+
+    def go(page: str, *, bare: bool = False, **state: Any) -> AppTest:
+        app: AppTest = visit(page, **{"_ui.next_corpus": small.bare if bare else small.corpus, **state})
+        return app
+
+    return go
+
+
+def words(app: AppTest) -> str:
+    """Return everything on the page that goes through Markdown or an alert."""
+    kinds = ("title", "header", "subheader", "markdown", "caption", "error", "warning", "info", "success")
+    return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
+
+
+def labels(app: AppTest) -> list[str]:
+    return [button.label for button in app.button]
+
+
+def fail_job(workspace: engine.Workspace, job_id: str, why: str) -> None:
+    from engine.store import queue
+
+    with workspace.db.write() as connection:
+        queue.finish(connection, job_id, "failed", why)

@@ -1,0 +1,107 @@
+"""Load: uploads, paths, mapping, refusals."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+import engine
+from tests.pages.small import NEEDLE, as_csv, as_jsonl, rows, words
+
+
+class TestLoad:
+    def upload(self, app: AppTest, name: str, content: bytes) -> AppTest:
+        app.file_uploader(key="load.file.0").upload(name, content).run()
+        assert not app.exception
+        return app
+
+    def test_empty_asks_for_a_file_and_offers_examples(self, empty, visit):
+        app = visit("load")
+        assert len(app.file_uploader) == 1
+        assert not app.dataframe
+        assert "Nothing is stored before you import" in words(app)
+
+    def test_upload_map_and_import(self, empty, visit):
+        app = visit("load")
+        self.upload(app, "tickets.csv", as_csv(rows()))
+        assert len(app.dataframe[0].value) == 10
+        boxes = {box.label: box.value for box in app.selectbox if (box.key or "").startswith("load.map")}
+        assert boxes["Text"] == "text"
+        assert boxes["Person, case or author"] == "source_id"
+        assert "people with" in words(app), "records a person are shown before the import"
+        assert NEEDLE not in words(app)
+        app.slider(key="load.holdout").set_value(30).run()
+        app.button(key="load.import").click().run()
+        assert not app.exception
+        (corpus,) = engine.open_workspace(empty).corpora()
+        assert (corpus.unit, corpus.holdout_rate, corpus.name) == ("source", 0.3, "tickets")
+        assert app.radio(key="load.view").value == "What was loaded"
+        assert "81 records" in words(app)
+
+    def test_after_the_import_the_uploader_is_empty(self, empty, visit):
+        app = visit("load")
+        self.upload(app, "tickets.csv", as_csv(rows()))
+        app.button(key="load.import").click().run()
+        app.radio(key="load.view").set_value("Load a file").run()
+        assert app.file_uploader(key="load.file.1").value is None
+        assert "_ui.load.preview" not in app.session_state
+
+    def test_a_broken_line_is_named_and_changes_nothing(self, empty, visit):
+        app = visit("load")
+        self.upload(app, "tickets.jsonl", b'{"text": "fine"}\n{"text": qqqq\n')
+        text = words(app)
+        assert "This file cannot be read" in text
+        assert "tickets.jsonl" in text
+        assert "2" in text
+        assert "qqqq" not in text
+        assert engine.open_workspace(empty).corpora() == []
+
+    def test_a_refused_import_is_explained_beneath_the_button(self, empty, visit):
+        app = visit("load")
+        self.upload(app, "notes.csv", b"text,id\n" + b"\n".join(b"note %d about a visit,7" % i for i in range(12)))
+        box = next(box for box in app.selectbox if (box.key or "").startswith("load.map.record"))
+        box.set_value("id").run()
+        app.button(key="load.import").click().run()
+        assert not app.exception
+        (error,) = app.error
+        assert error.value.startswith("**Nothing was imported.**")
+        assert "notes.csv" in error.value
+        drawn = [type(element).__name__ for element in app.main]
+        assert drawn.index("Error") > drawn.index("Button"), "beneath the button that was pressed"
+        assert engine.open_workspace(empty).corpora() == []
+
+    def test_path_on_this_machine(self, empty, visit, tmp_path):
+        file = tmp_path / "tickets.jsonl"
+        file.write_bytes(as_jsonl(rows()))
+        app = visit("load")
+        app.radio(key="load.way").set_value("Path on this machine").run()
+        app.text_input(key="load.path").set_value(str(file)).run()
+        assert not app.exception
+        assert len(app.dataframe[0].value) == 10
+        app.text_input(key="load.path").set_value(str(tmp_path / "missing.csv")).run()
+        assert "missing.csv" in words(app)
+        assert "check the path" in words(app)
+
+    def test_person_needs_a_column(self, empty, visit):
+        app = visit("load")
+        self.upload(app, "notes.csv", b"text\n" + b"\n".join(b"note %d about a visit" % i for i in range(12)))
+        unit = next(radio for radio in app.radio if (radio.key or "").startswith("load.unit"))
+        unit.set_value("source").run()
+        assert app.button(key="load.import").disabled
+        assert "Choose the column that names the person" in words(app)
+
+    def test_what_was_loaded_shows_figures_and_warnings(self, small, open_page):
+        app = open_page("load")
+        app.radio(key="load.view").set_value("What was loaded").run()
+        assert not app.exception
+        assert app.metric[0].value == "81"
+        assert len(app.get("plotly_chart")) >= 3
+        assert app.warning, "a small holdout is pointed out"
+
+    def test_search_for_near_duplicates_is_shown_while_it_runs(self, small, open_page):
+        from engine.store import queue
+
+        with small.open().db.write() as connection:
+            queue.enqueue(connection, "profile", corpus_id=small.bare)
+        app = open_page("load", bare=True)
+        app.radio(key="load.view").set_value("What was loaded").run()
+        assert "Looking for near-duplicates" in words(app)

@@ -1,0 +1,124 @@
+"""Plan and runs in their empty, full, running and failed states."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.small import fail_job, labels, words
+
+
+class TestPlanAndRuns:
+    def test_plan_without_a_corpus(self, empty, visit):
+        assert "No corpus yet" in words(visit("plan"))
+
+    def test_cards_state_guarantee_needs_and_cost(self, small, open_page):
+        app = open_page("plan")
+        text = words(app)
+        assert "no formal guarantee" in text
+        assert "Good for" in text
+        assert "Costs here" in text
+        assert "**Needs**" in text
+        assert app.button(key="plan.start").disabled is False
+
+    def test_nothing_starts_before_identifiers_were_looked_for(self, small, open_page):
+        app = open_page("plan", bare=True)
+        assert app.button(key="plan.start").disabled
+        assert "Refused" in words(app)
+
+    def test_a_setting_out_of_range_is_named(self):
+        def page():
+            import streamlit as st
+
+            from engine.methods import get_method
+            from pages._ui.parameters import checked
+
+            st.text(str(checked(get_method("filter").spec, {"temperature": 9.0})))
+            st.text(str(checked(get_method("filter").spec, {"temperature": 0.5})))
+
+        app = AppTest.from_function(page, default_timeout=30).run()
+        assert "Temperature" in app.error[0].value
+        assert "less than or equal to 2" in app.error[0].value
+        assert [element.value for element in app.text] == ["None", "{'temperature': 0.5}"]
+
+    def test_changed_settings_reach_the_run(self, small, open_page):
+        app = open_page("plan", **{"plan.method": "filter"})
+        app.number_input(key=f"plan.set.{small.corpus}.filter.temperature").set_value(0.5).run()
+        app.button(key="plan.start").click().run()
+        assert small.open().runs(small.corpus)[0].parameters["temperature"] == 0.5
+
+    def start(self, small, open_page, **settings: Any) -> tuple[AppTest, str]:
+        app = open_page("plan", **{"plan.method": "filter"})
+        app.number_input(key=f"plan.count.{small.corpus}").set_value(settings.get("count", 12)).run()
+        app.button(key="plan.start").click().run()
+        assert not app.exception
+        (run, *_) = sorted(small.open().runs(small.corpus), key=lambda run: run.created, reverse=True)
+        return app, run.id
+
+    def test_start_queues_a_run_and_shows_it(self, small, open_page):
+        app, run_id = self.start(small, open_page)
+        run = small.open().run(run_id)
+        assert (run.method, run.count, run.state) == ("filter", 12, "queued")
+        assert app.title[0].value == "Runs"
+        assert "Making synthetic text" in words(app)
+        assert "Waiting for its turn" in [bar.proto.text for bar in app.get("progress")]
+
+    def test_cancel_then_resume(self, small, open_page):
+        app, run_id = self.start(small, open_page)
+        job_id = small.open().run(run_id).job_id
+        app.button(key=f"run.live.cancel.{job_id}").click().run()
+        assert small.open().run(run_id).state == "cancelled"
+        app = open_page("run")
+        assert "was cancelled" in words(app)
+        app.button(key="run.resume").click().run()
+        assert small.open().run(run_id).state == "queued"
+
+    def test_failed_run_says_why(self, small, open_page):
+        _, run_id = self.start(small, open_page)
+        workspace = small.open()
+        fail_job(workspace, workspace.run(run_id).job_id, "The machine ran out of memory.")
+        app = open_page("run")
+        assert "This run stopped" in words(app)
+        assert "out of memory" in words(app)
+        assert "Resume" in labels(app)
+
+    def test_no_runs_yet(self, small, open_page):
+        app = open_page("run")
+        assert "No runs yet" in words(app)
+        app.button(key="run.none").click().run()
+        assert app.title[0].value == "Plan"
+
+    def test_done_run_shows_funnel_history_difference_and_script(self, small, open_page):
+        _, first = self.start(small, open_page)
+        _, second = self.start(small, open_page, count=20)
+        workspace = small.open()
+        from engine.store import queue
+        from engine.store.schema import runs
+
+        with workspace.db.write() as connection:
+            for run_id in (first, second):
+                queue.finish(connection, workspace.run(run_id).job_id, "done")
+                connection.execute(
+                    runs.update()
+                    .where(runs.c.id == run_id)
+                    .values(kept=10, funnel={"made": 14, "dropped: too near": 4, "kept": 10})
+                )
+        app = open_page("run", **{"run.choice": second})
+        text = words(app)
+        assert "14 made, 10 kept of 20 wanted." in text
+        assert "outputs: 12 → 20" in text
+        assert list(app.dataframe[0].value["Kept"]) == [10, 10]
+        assert "synthesize" in app.code[0].value
+        app.button(key="run.again").click().run()
+        assert len(small.open().runs(small.corpus)) == 3
+
+    def test_delete_asks_first(self, small, open_page):
+        _, run_id = self.start(small, open_page)
+        workspace = small.open()
+        workspace.cancel(run_id)
+        app = open_page("run")
+        app.button(key="run.delete").click().run()
+        assert len(workspace.runs(small.corpus)) == 1
+        app.button(key="run.delete.sure").click().run()
+        assert workspace.runs(small.corpus) == []
