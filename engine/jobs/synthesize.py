@@ -135,6 +135,7 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
         embedder=models.embedder() if "embedder" in needs else None,
         detector=models.detector(store.detector_settings(task.corpus_id)) if "detector" in needs else None,
         cancelled=task.cancelled,
+        progress=task.report,
         surrogate_key=store._subkey("surrogate"),
         batch_size=getattr(generator, "texts_a_call", Context.batch_size),
         mechanisms=mechanisms(

@@ -124,6 +124,7 @@ class Context:
     consistent, non-invertible choices. mechanisms: data-bound noisy statistics. facts: public
     quantities. labels: the public label list, sorted. guarantee: as reserved; noise levels come from it.
     scratch: a folder of this run alone for checkpoints, kept until the run is done or deleted, or None.
+    progress: told stage, done and in all within a step that takes minutes.
     """
 
     records: pd.DataFrame
@@ -145,6 +146,7 @@ class Context:
     labels: tuple[str, ...] = ()
     guarantee: Guarantee | None = None
     scratch: Path | None = None
+    progress: Callable[[str, int, int], None] = lambda stage, done, total: None
 
 
 class Method(Protocol):

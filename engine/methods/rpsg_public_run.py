@@ -214,7 +214,14 @@ class PublicRun:
         )
         net: CausalModel = trainable(self.context.generator, self.p.surrogate_model or None)
         folder = getattr(self.context, "scratch", None)
-        return finetune(net, texts, settings, None if folder is None else folder / "surrogate", self.context.cancelled)
+        return finetune(
+            net,
+            texts,
+            settings,
+            None if folder is None else folder / "surrogate",
+            self.context.cancelled,
+            lambda done, total: self.context.progress("fitting a model to the variants", done, total),
+        )
 
     def _compare(self, state: dict[str, Any]) -> Step:
         """Fine-tune the surrogate model on the variants and drop the likeliest outputs; nothing private is read."""

@@ -215,6 +215,7 @@ class RpsgRun:
             settings,
             None if folder is None else folder / scratch,
             self.context.cancelled,
+            lambda done, total: self.context.progress("fitting a model to the variants", done, total),
         )
 
     def _compare(self, state: dict[str, Any]) -> Step:

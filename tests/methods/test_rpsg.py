@@ -164,6 +164,16 @@ def test_cancel_stops_before_the_next_stage_and_within_training(models, whole):
     assert list(METHOD.run(dataclasses.replace(given, state=state, cancelled=lambda: next(answers)))) == []
 
 
+def test_fitting_a_model_says_how_far_it_is(whole):
+    given, steps, _ = whole
+    told = []
+    state = json.loads(json.dumps(steps[3].state))
+    given = dataclasses.replace(given, state=state, progress=lambda stage, done, total: told.append((done, total)))
+    next(iter(METHOD.run(given)))
+    assert told == [(i + 1, len(told)) for i in range(len(told))]
+    assert len(told) >= QUICK.epochs
+
+
 def test_a_missing_part_is_named(models):
     with pytest.raises(InternalError, match="mechanisms"):
         list(METHOD.run(dataclasses.replace(context(models), mechanisms=None)))

@@ -122,6 +122,7 @@ def rerun(
         facts=terms.facts,
         guarantee=terms.guarantee,
         scratch=scratch,
+        progress=progress,
     )
     made: list[tuple[str, str | None, str | None]] = []
     for step in method.run(run):
