@@ -22,11 +22,16 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MOST = len(COLOURS)
 NEEDED = 10  # false alarms that must be possible before a rate is read
 CAVEAT = "The first attack's band is of 95% at all false-alarm rates at once."
-ONLY_GREYED = (
-    "Every attack drawn here is greyed: members and others can be told apart without any model, so what these curves "
-    "show may be that difference and not a leak."
-)
 TICKS = {1e-4: "0.01%", 1e-3: "0.1%", 1e-2: "1%", 1e-1: "10%", 1.0: "100%"}
+
+
+def only_greyed(names: Sequence[str], attacks: pd.DataFrame) -> str:
+    """Return what curves say where every attack drawn is greyed."""
+    beyond = {look.attack for look in judge(attacks) if look.beyond}
+    text = "Every attack drawn here is greyed: members and others can be told apart without any model"
+    if set(names) <= beyond:
+        return f"{text}. These do clearly better than words alone, so that difference does not explain them."
+    return f"{text}, so what these curves show may be that difference and not a leak."
 
 
 def add_diagonal(plot: go.Figure) -> None:
@@ -102,7 +107,7 @@ def roc_curves(roc: pd.DataFrame, attacks: pd.DataFrame, shown: Sequence[str]) -
     if not names:
         takeaway = "No curve is drawn."
     elif set(names) <= greyed:
-        takeaway = ONLY_GREYED
+        takeaway = only_greyed(names, attacks)
     elif above:
         takeaway = f"Above chance, with all attacks allowed for: {', '.join(above)}."
     else:

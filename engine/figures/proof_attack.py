@@ -26,7 +26,7 @@ from engine.analysis.looks import BLIND, GENERATOR, judge
 from engine.figures import palette
 from engine.figures.base import Figure, listed, styled
 from engine.figures.lbf import KINDS, Drawn, epsilon_delta
-from engine.figures.membership import CAVEAT, FLOOR, ONLY_GREYED, add_diagonal, add_roc, log_log, too_few
+from engine.figures.membership import CAVEAT, FLOOR, add_diagonal, add_roc, log_log, only_greyed, too_few
 
 GRID = 120
 SMALL = 1e-3  # where axes of ε begin
@@ -149,7 +149,7 @@ def proof_and_roc(
     too_few(plot, attacks)
     takeaway = _said(roc, attacks, claim, [str(titles.get(name, name)) for name in names])
     if names and set(names) <= greyed:
-        takeaway += f" {ONLY_GREYED}"
+        takeaway += f" {only_greyed(names, attacks)}"
     return Figure(plot, takeaway, _caveat(claim), f"ROC curves on logarithmic axes. {takeaway}")
 
 

@@ -135,6 +135,7 @@ def _table(attacks: pd.DataFrame, run_id: str) -> None:
     if greyed:
         text += (
             f"{greyed} {'attack is' if greyed == 1 else 'attacks are'} greyed: members and others can be told apart by "
-            "their words without any model, so such an attack may see that difference and not a leak. "
+            "their words without any model, so such an attack may see that difference and not a leak, "
+            "unless it does better than words alone. "
         )
     st.caption(text + "“–” means that nothing could be measured.")

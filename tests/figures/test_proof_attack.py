@@ -126,7 +126,12 @@ def test_membership_figures() -> None:
     assert figure.takeaway == "2 of 2 attacks lie above chance with all of them allowed for."
     assert [trace.name for trace in figure.plot.data] == ["judged", "blind baseline"]
     greyed = areas(attacks.assign(greyed=True))
-    assert greyed.takeaway.startswith("No attack can be judged")
+    assert greyed.takeaway.startswith("No attack can be judged by itself")
+    every = pd.concat([attacks.assign(greyed=True), blind.assign(auc=0.55, low=0.51, high=0.59, greyed=False)])
+    assert "2 of 2 do clearly better than words alone" in areas(every).takeaway
+    for draw in (roc_curves, lambda *given: proof_and_roc(given[0], given[1], None, given[2])):
+        assert "does not explain them" in draw(found, every, ["a0", "a1"]).takeaway
+        assert "may be that difference and not a leak" in draw(found, attacks.assign(greyed=True), ["a0"]).takeaway
     assert roc_curves(found, attacks, ["a0", "a1"]).takeaway.startswith("Above chance")
     assert roc_curves(found, attacks, []).takeaway == "No curve is drawn."
     quiet = frames(0.0)
