@@ -24,7 +24,7 @@ from engine.corpus.samples import load_sample  # noqa: E402
 from engine.models import small_causal as lm  # noqa: E402
 from engine.models.stacked import Shape, Training  # noqa: E402
 
-TOLERANCE = 0.02  # nats a token: rounding grows over the steps
+TOLERANCE = 0.1  # nats a token: rounding grows over the steps (width 128: 0.002 after three epochs, 0.05 after five)
 
 
 def clock(wall: bool) -> float:
