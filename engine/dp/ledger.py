@@ -224,8 +224,8 @@ def _refusal(state: LedgerState, run: LedgerRun, left: float) -> str:
     if run.epsilon <= left:
         return (
             f"{claim} by itself, but takes {_times_the_rest(state, run)} what {limit} leaves. Runs chosen one after"
-            " another are added up at one Rényi order, where noise on random samples of the records costs more than"
-            " its own claim. Lower epsilon, or set another limit on the ledger page."
+            " another are added up at one Rényi order, where all but Gaussian noise on all records (on random samples,"
+            " say) may cost more than its own claim. Lower epsilon, or set another limit on the ledger page."
         )
     return (
         f"{claim}, but of {limit} a further run may claim up to ε = {left:.3g} with Gaussian noise; lower epsilon, or"
@@ -237,4 +237,4 @@ def _times_the_rest(state: LedgerState, run: LedgerRun) -> str:
     """Return what a run takes of the room that is left, in words; it is more than all of it."""
     before = _used(state) if _counted(state) else 0.0
     after = _used(_with(state, run))
-    return f"{(after - before) / (1.0 - before):.2g} times" if math.isfinite(after) else "more than"
+    return f"{(after - before) / (1.0 - before):.3g} times" if math.isfinite(after) else "more than"
