@@ -84,6 +84,22 @@ _PRIVACY = (
         "count of the corpus's own detector",
     ),
     Measure(
+        "label_entities", "Labels with a private entity",
+        "share of the distinct labels of the synthetic records that contain a private entity of the reference",
+        LOWER, "privacy", "share",
+        "Labels leave with the text; one that was typed by hand can name a person.",
+        "A label that is a common word can be an accepted entity by chance.",
+        f"{_ZHAO}, private information as personal identifier; here over labels",
+    ),
+    Measure(
+        "label_direct", "Labels with a direct identifier",
+        "share of the distinct labels of the synthetic records that contain a direct identifier of the reference",
+        LOWER, "privacy", "share",
+        "No label may hold a name, a number or an address of a person.",
+        "Identifiers that nobody marked in a text are not looked for.",
+        f"{_ZHAO}, private information as personal identifier; here over labels, direct identifiers",
+    ),
+    Measure(
         "verbatim_8gram", "Records with an eight-word copy",
         "share of synthetic records with at least eight words in a row that stand in the reference",
         LOWER, "privacy", "share",

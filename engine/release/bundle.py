@@ -121,16 +121,20 @@ def _check_copies(policy: Policy, frame: pd.DataFrame, card: DataCard, sources: 
         return
     if sources is None:
         raise RefusedError(f"policy {policy.id!r} limits copied words and the source texts were not given to compare")
-    texts = [*frame["text"], card.markdown, card.json()]
-    found = check_copies(texts, sources, longest)
-    if found.passed:
-        return
-    records = sum(1 for position in found.texts if position < len(frame))
-    what = f"{records} approved record(s)" if records else "The data card"
-    raise RefusedError(
-        f"{what} repeat more than {longest} consecutive words of a source record, which policy {policy.id!r} "
-        "does not allow; reject those records (the leaks tab of the Privacy page lists copies) and release again"
-    )
+    columns = [name for name in frame.columns if name != "id"]
+    for name in columns:
+        copied = len(check_copies([*frame[name].dropna()], sources, longest).texts)
+        if copied:
+            raise RefusedError(
+                f"{copied} approved record(s) repeat more than {longest} consecutive words of a source record in the "
+                f"column {name!r}, which policy {policy.id!r} does not allow; reject those records (the leaks tab of "
+                "the Privacy page lists copies) and release again"
+            )
+    if not check_copies([card.markdown, card.json()], sources, longest).passed:
+        raise RefusedError(
+            f"The data card repeats more than {longest} consecutive words of a source record, which policy "
+            f"{policy.id!r} does not allow; change the words you typed for it and release again"
+        )
 
 
 def _manifest(contents: dict[str, bytes], release_id: str, card: DataCard, policy: Policy) -> bytes:

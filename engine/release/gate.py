@@ -89,8 +89,8 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
     other = _find(findings, rule.finding, rule.above) if rule.above else None
     if main is None or (rule.above and other is None):
         return _line(rule, None, None, "Not measured yet.")
-    if rule.nothing_to_leak and main.n == 0 and main.settings.get("why") == rule.nothing_to_leak:
-        return _line(rule, None, True, f"There is nothing to leak: {rule.nothing_to_leak}.")
+    if main.n == 0 and (why := main.settings.get("why")) in rule.nothing_to_leak:
+        return _line(rule, None, True, f"There is nothing to leak: {why}.")
     if not _finite(main.value) or (other is not None and not _finite(other.value)):
         return _line(rule, None, None, _why(main, other))
     if rule.comparator == "measured":

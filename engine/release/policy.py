@@ -34,8 +34,8 @@ class Rule(BaseModel):
         comparator: `measured` asks only that a finite number exists.
         threshold: in the finding's own unit.
         uses: `interval end` judges the end of the 95% interval on the unsafe side.
-        nothing_to_leak: the reason, word for word, that the examination gives when it looked and the
-            reference holds nothing of this kind. Then the rule is met; any other missing number is not.
+        nothing_to_leak: the reasons, word for word, that the examination gives when it looked and there is
+            nothing of this kind. Then the rule is met; any other missing number is not.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -48,7 +48,7 @@ class Rule(BaseModel):
     comparator: Comparator
     threshold: float | None = Field(default=None, allow_inf_nan=False)
     uses: Uses = "interval end"
-    nothing_to_leak: str | None = Field(default=None, min_length=1)
+    nothing_to_leak: tuple[str, ...] = ()
     sentence: str
     remedy: str
 

@@ -93,7 +93,7 @@ class ReleaseStation(LedgerStation):
         target = None if out is None else _free(Path(out))
         verdict = self.gate(run_id, policy_id, signed_off_by=signed_off_by)
         records = self._synthetic_frame(run_id)
-        sources = list(self._frame(run.corpus_id, "train", ["text", "split"])["text"])
+        sources = self._sources(run)
         release_id = new_id("rel")
         self._reserve(f"releases/{release_id}")
         try:
@@ -155,6 +155,15 @@ class ReleaseStation(LedgerStation):
         if hashlib.sha256(data).hexdigest() != digest:
             raise RefusedError("This file was changed after its release. Release the run again.")
         return data
+
+    def _sources(self, run: Any) -> list[str]:
+        """Return what a release must not repeat: the texts the method could read, and their labels.
+
+        The labels of a `dp` run follow from a public list or were bought, so they are no copies.
+        """
+        frame = self._frame(run.corpus_id, "train", ["text", "label", "split"])
+        labels = [] if run.guarantee["kind"] == "dp" else [str(label) for label in frame["label"].dropna().unique()]
+        return [*frame["text"], *labels]
 
     def _card(self, run_id: str, policy: Policy, title: str, source: str, contact: str, licence: str) -> Any:
         from engine.methods import get_method

@@ -26,7 +26,7 @@ SOURCES = ["one two three four five six seven eight nine ten eleven twelve thirt
 
 def good_findings() -> list[Finding]:
     """Nothing leaks, and 1,000 records make the intervals narrow."""
-    names = ("pipp", "pipp_excess", "pipp_direct", "elp_rare", "verbatim_8gram", "nearest_similarity")
+    names = ("pipp", "pipp_excess", "pipp_direct", "elp_rare", "label_direct", "verbatim_8gram", "nearest_similarity")
     return [
         Finding(name, 0.0, 0.0, 0.002, 1000, reference, name, "lower is safer", "privacy")  # type: ignore[arg-type]
         for name in names
@@ -201,6 +201,14 @@ def test_copied_words_are_refused_in_records_and_card(tmp_path: Path) -> None:
     refused(tmp_path, "The data card", card={"source": copy})
     texts[5] = f"he said {' '.join(SOURCES[0].split()[:12])} then left"  # twelve words are allowed
     assert write(tmp_path / "out", records=records(texts)).records == 6
+
+
+def test_copied_words_are_refused_in_every_released_column(tmp_path: Path) -> None:
+    frame = records()
+    frame.loc[2, "label"] = SOURCES[0].title()  # record 2 is approved
+    refused(tmp_path, "1 approved record.*'label'", records=frame)
+    frame.loc[2, "approval"] = "rejected"
+    assert write(tmp_path / "out", records=frame).records == 14
 
 
 def test_copy_in_a_rejected_record_does_not_matter(tmp_path: Path) -> None:

@@ -58,7 +58,10 @@ def test_bundle_holds_no_finding_and_no_private_quantity(tmp_path) -> None:
             value = 0.00137 + 0.000211 * i + 0.0000373 * j
             rest = (value / 2.1, value * 1.3, 7351 + 17 * i + j, reference, name, "lower is safer", "privacy")
             findings.append(Finding(name, value, *rest))  # type: ignore[arg-type]
-    for f in findings:
+    no_label = {"why": "no synthetic record has a label"}
+    rest = (math.nan, None, None, 0, "train", "label_direct", "lower is safer", "privacy", no_label)
+    findings.append(Finding("label_direct", *rest))  # type: ignore[arg-type]
+    for f in findings[:-1]:
         private |= {f.value, float(f.low or 0), float(f.high or 0), float(f.n)}
     facts = GateFacts(approved=5813, rejected=1538, pending=0, stale=False, guarantee_kind="none")
     private |= {5813.0, 1538.0, 7351.0}

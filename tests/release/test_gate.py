@@ -30,6 +30,7 @@ def good_findings() -> list[Finding]:
         ("pipp_excess", "holdout"),
     ]
     rows = [finding(name, reference, 0.0, 0.0, 0.002) for name, reference in sides]
+    rows.append(finding("label_direct", "train", 0.0, 0.0, 0.3, 5))
     return [*rows, finding("nearest_similarity", "train", 0.4, 0.38, 0.42)]
 
 
@@ -89,6 +90,8 @@ def test_each_finding_is_needed(policy: Policy) -> None:
         ((0.30, 0.28, 0.32), (0.30, 0.28, 0.32), True),  # boilerplate in both: 0 + hypot(.02, .02) = 0.028
         ((0.04, 0.03, 0.05), (0.00, 0.00, 0.01), True),  # 0.04 + 0.01 = 0.05, the limit itself
         ((0.04, 0.02, 0.06), (0.00, 0.00, 0.01), False),  # value under the limit, interval's end over it
+        ((0.055, 0.045, 0.063), (0.02, 0.00, 0.03), False),  # 0.035 + hypot(.008, .02) = 0.0565: the holdout's half
+        ((0.055, 0.035, 0.065), (0.02, 0.01, 0.09), True),  # 0.035 + hypot(.01, .01) = 0.0491: unsafe halves only
         ((0.10, 0.09, 0.11), (0.00, 0.00, 0.01), False),
         ((0.00, 0.00, None), (0.00, 0.00, 0.01), None),  # no interval: worst case unknown
         ((0.00, 0.00, 0.01), (0.00, None, 0.01), None),
@@ -142,6 +145,25 @@ def test_nothing_to_leak_is_told_from_not_known(why: str | None, passed: bool | 
         settings = {} if why is None else {"why": why}
         rows.append(replace(finding("pipp_direct", reference, NAN, None, None, 0), settings=settings))
     found, verdict = line("research", "direct-identifiers", rows)
+    assert found.passed is passed
+    assert verdict.passed is (passed is True)
+
+
+@pytest.mark.parametrize("policy", ["internal", "research", "public"])
+@pytest.mark.parametrize(
+    ("value", "why", "passed"),
+    [
+        (0.0, None, True),
+        (0.01, None, False),  # one label of a hundred names somebody
+        (NAN, "no synthetic record has a label", True),
+        (NAN, "no accepted span is a direct identifier", True),
+        (NAN, "no span is accepted: run detection", None),
+    ],
+)
+def test_no_label_may_hold_a_direct_identifier(policy: str, value: float, why: str | None, passed: bool) -> None:
+    row = finding("label_direct", "train", value, None, None, 0 if math.isnan(value) else 100)
+    row = replace(row, settings={} if why is None else {"why": why})
+    found, verdict = line(policy, "labels", [*[f for f in good_findings() if f.name != "label_direct"], row])
     assert found.passed is passed
     assert verdict.passed is (passed is True)
 
