@@ -1,7 +1,8 @@
 """Train the built-in model: one time-budgeted loop with checkpoints, resume and interim exports.
 
-Hidden matrices are moved by Muon (Jordan et al. 2024), the rest by AdamW; the rate follows elapsed time:
-warm-up, constant, then 1 - sqrt decay to zero over the last quarter (Hägele et al. 2024).
+Hidden matrices are moved by Muon (Jordan et al. 2024), the rest by AdamW; the rate follows elapsed time, or the tokens
+seen where a number of them is asked for: warm-up, constant, then 1 - sqrt decay to zero over the last quarter (Hägele
+et al. 2024).
 """
 
 from __future__ import annotations
@@ -9,16 +10,17 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from engine.models.llama_net import LlamaNet, NetConfig, save_folder
+from engine.models.llama_net import LlamaNet, save_folder
 from engine.models.lm_pack import Batch, Packer, ShardReader
 
 SHARES = {
@@ -29,9 +31,13 @@ SHARES = {
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """What one training run does; rates are peak learning rates, times are minutes of wall clock."""
+    """What one training run does; rates are peak learning rates, times are minutes of wall clock.
+
+    With `tokens`, the schedule runs over that many tokens, whatever time they take, and `minutes` bounds one call.
+    """
 
     minutes: float = 95.0
+    tokens: int = 0
     muon_rate: float = 4e-3
     adam_rate: float = 3e-3
     batch_tokens: int = 8192
@@ -92,7 +98,16 @@ def rate_factor(progress: float, warmup: float, decay: float) -> float:
     return max(0.0, 1.0 - math.sqrt(min(1.0, (progress - 1.0 + decay) / decay)))
 
 
-def batch_loss(net: LlamaNet, batch: Batch, device: str) -> tuple[Tensor, int]:
+class Trainable(Protocol):
+    """What the loop asks of a network beside being a torch module."""
+
+    embed_tokens: torch.nn.Embedding
+
+    def hidden(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Return what the output layer multiplies (B, T, C); `mask` is bool (B, 1, T, T)."""
+
+
+def batch_loss(net: Trainable, batch: Batch, device: str) -> tuple[Tensor, int]:
     """Return (summed loss in nats, number of predicted tokens) of one micro-batch."""
     ids, targets = torch.from_numpy(batch.ids).to(device), torch.from_numpy(batch.targets).to(device)
     documents = torch.from_numpy(batch.documents).to(device)
@@ -112,15 +127,25 @@ class Trainer:
     Args:
         work: Work folder with `tokenizer.json` and `shards/`; checkpoints and the log go here.
         assets: Folder that interim and final weights are exported to.
-        config: Sizes of the network.
+        build: Makes the network, after the seed is set.
         settings: The run's settings.
+        shares: Of the tokens seen, by group of the shards.
+        write: Writes the network to a folder.
     """
 
-    def __init__(self, work: Path, assets: Path, config: NetConfig, settings: TrainSettings) -> None:
+    def __init__(
+        self,
+        work: Path,
+        assets: Path,
+        build: Callable[[], Any],
+        settings: TrainSettings,
+        shares: Mapping[str, float] = SHARES,
+        write: Callable[[Any, Path], None] = save_folder,
+    ) -> None:
         torch.manual_seed(settings.seed)
         torch.set_num_threads(settings.threads)
-        self.work, self.assets, self.settings = work, assets, settings
-        self.net = LlamaNet(config).to(settings.device)
+        self.work, self.assets, self.settings, self.shares, self.write = work, assets, settings, shares, write
+        self.net = build().to(settings.device)
         matrices = [p for n, p in self.net.named_parameters() if p.ndim == 2 and "embed" not in n]
         others = [p for n, p in self.net.named_parameters() if p.ndim != 2 or "embed" in n]
         self.muon = torch.optim.Muon(
@@ -135,12 +160,12 @@ class Trainer:
     def run(self) -> None:
         """Train until the time budget is spent, then export the final weights."""
         s = self.settings
-        reader = ShardReader(self.work / "shards", SHARES, s.seed + self.step)
+        reader = ShardReader(self.work / "shards", self.shares, s.seed + self.step)
         batches = Packer(reader, s.micro_tokens, s.seed + self.step).batches()
         saved = exported = logged = started = time.monotonic()
         before, first_export = self.elapsed, True
         window: list[tuple[float, int, int]] = []
-        while self.elapsed < s.minutes * 60:
+        while self.elapsed - (before if s.tokens else 0.0) < s.minutes * 60 and self._progress() < 1.0:
             window.append(self._update(batches))
             now = time.monotonic()
             self.elapsed = before + now - started
@@ -152,13 +177,18 @@ class Trainer:
                 self.save()
                 saved = now
             if now - exported > (120 if first_export else s.export_minutes * 60):
-                self.export(averaged=rate_factor(self.elapsed / s.minutes / 60, s.warmup, s.decay) == 1.0)
+                self.export(averaged=rate_factor(self._progress(), s.warmup, s.decay) == 1.0)
                 exported, first_export = now, False
         self.save()
-        self.export(averaged=False)
+        self.export(averaged=self._progress() < 1.0)
+
+    def _progress(self) -> float:
+        """Return the share of the schedule that is behind, in [0, 1]."""
+        s = self.settings
+        return min(1.0, self.tokens / s.tokens if s.tokens else self.elapsed / (s.minutes * 60))
 
     def _update(self, batches: Any) -> tuple[float, int, int]:
-        factor = rate_factor(self.elapsed / (self.settings.minutes * 60), self.settings.warmup, self.settings.decay)
+        factor = rate_factor(self._progress(), self.settings.warmup, self.settings.decay)
         for optimiser, peak in ((self.muon, self.settings.muon_rate), (self.adam, self.settings.adam_rate)):
             for group in optimiser.param_groups:
                 group["lr"] = peak * factor
@@ -199,7 +229,7 @@ class Trainer:
                 p.data.copy_(a)
         self.assets.mkdir(parents=True, exist_ok=True)
         (self.assets / "tokenizer.json").write_bytes((self.work / "tokenizer.json").read_bytes())
-        save_folder(self.net, self.assets)
+        self.write(self.net, self.assets)
         for p, h in zip(self.net.parameters(), held, strict=True):
             p.data.copy_(h)
 

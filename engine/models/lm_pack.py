@@ -2,7 +2,7 @@
 
 A shard is a safetensors-free numpy archive in the run's work folder: `tokens` uint16, `loss_from` and `ends`
 int64 a sequence, and the name of its group. Shards that appear while a training runs are picked up.
-Rows of 128, 256 and 512 tokens keep attention short for short documents; tokens see their own document only.
+Rows of 128 to 1,024 tokens keep attention short for short documents; tokens see their own document only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.models.lm_sequences import Sequence_
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-ROW_LENGTHS = (128, 256, 512)
+ROW_LENGTHS = (128, 256, 512, 1024)
 
 
 def write_shard(

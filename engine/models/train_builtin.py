@@ -120,7 +120,7 @@ def samples(folder: Path, count: int = 10, seed: int = 0) -> dict[str, list[str]
 
 
 def _train(options: argparse.Namespace) -> dict[str, Any]:
-    from engine.models.llama_net import NetConfig
+    from engine.models.llama_net import LlamaNet, NetConfig
     from engine.models.lm_loop import Trainer, TrainSettings
 
     usual = TrainSettings()
@@ -132,7 +132,7 @@ def _train(options: argparse.Namespace) -> dict[str, Any]:
         threads=options.threads,
         seed=options.seed,
     )
-    Trainer(options.work, options.out, NetConfig(), settings).run()
+    Trainer(options.work, options.out, lambda: LlamaNet(NetConfig()), settings).run()
     return shorten_log(options.work, options.out)
 
 

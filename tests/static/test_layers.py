@@ -24,6 +24,7 @@ ORDER = [
     {"workspace"},
     {"commands"},
     {"__main__"},
+    {"training"},  # stands beside: it may read everything, and nothing imports it
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 HEAVY = ("torch", "transformers", "spacy", "presidio_analyzer", "sentence_transformers", "umap", "mauve", "numba")
