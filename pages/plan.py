@@ -36,10 +36,10 @@ with left:
                 "Outputs wanted",
                 min_value=1,
                 max_value=100_000,
-                value=max(1, min(500, facts.records)),
+                value=min(500, facts.units),
                 step=50,
                 key=f"plan.count.{corpus.id}",
-                help="How many synthetic records to keep. Filters may need to make more.",
+                help="How many synthetic records to keep. This number is published; filters may need to make more.",
             )
         )
     formal = method.kind == "dp"

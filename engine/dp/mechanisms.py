@@ -50,10 +50,14 @@ def _noisy(values: ArrayLike, scale: float, kind: str) -> NDArray[np.float64]:
 
 
 def _steps(scale: float) -> float:
-    steps = scale * GRID
-    if not _LEAST_STEPS <= steps < 2.0**60:
+    if not drawable(scale):
         raise InternalError(f"noise scale {scale:g} is out of range")
-    return steps
+    return scale * GRID
+
+
+def drawable(scale: float) -> bool:
+    """Return whether noise of this scale can be drawn exactly: from 2^-10 to 2^40 in the statistic's unit."""
+    return _LEAST_STEPS <= scale * GRID < 2.0**60
 
 
 @lru_cache(maxsize=64)

@@ -234,11 +234,12 @@ class _Search:
         """Return whether this token is drawn from private logits; a public answer for good once T are drawn."""
         if self.left < 1:
             return False
+        # Distances are asked about times s, so that the noise is as wide for large batches as for small ones.
         # Rounding to the noise's grid can move neighbouring values apart by one step more.
-        sensitivity = self.asked.rows / self.slots + 1.0 / mechanisms.GRID
+        sensitivity = self.asked.rows + 1.0 / mechanisms.GRID
         if self.level is None:
-            self.level = _laplace(self.asked.threshold, 2.0 * sensitivity / self.asked.search)
-        distance = disagreement(base, rows, self.asked, self.slots)
+            self.level = _laplace(self.slots * self.asked.threshold, 2.0 * sensitivity / self.asked.search)
+        distance = self.slots * disagreement(base, rows, self.asked, self.slots)
         if _laplace(distance, 4.0 * sensitivity / self.asked.search) < self.level:
             return False
         self.left, self.level = self.left - 1, None

@@ -224,9 +224,10 @@ class Mechanisms:
         request = self._request("mean", event, feature=feature)
 
         def mean(data: PrivateData) -> NDArray[np.float64]:
-            value = votes.mean_similarity(data.embeddings(), data.unit_of, data.units)
-            # Rounding to the grid can move neighbouring means apart by one step more.
-            return mechanisms.laplace([value], (sensitivity + 1.0 / mechanisms.GRID) / epsilon)
+            # In units of its own sensitivity, so that the noise is as wide for a million units as for ten. Rounding
+            # to the grid can move neighbouring values apart by one step more.
+            value = votes.mean_similarity(data.embeddings(), data.unit_of, data.units) / sensitivity
+            return sensitivity * mechanisms.laplace([value], (1.0 + 1.0 / mechanisms.GRID) / epsilon)
 
         return float(self._output(key, request, event, mean)[0])
 

@@ -94,7 +94,8 @@ class JobStation(BudgetStation, PromptStation):
         Where the exact accounting is not there yet, the worker computes it and reserves before it begins.
 
         Args:
-            count: outputs wanted; every training record for a one-to-one method, else 500.
+            count: outputs wanted; every training record for a one-to-one method, else 500, or one a unit where there
+                are fewer units.
             seed: fixes everything except mechanism noise.
             model: id of a language model, see `language_models`.
 
@@ -253,7 +254,7 @@ class JobStation(BudgetStation, PromptStation):
             raise UserError(f"count: must be from 1 to {LARGEST_COUNT:,}, is {count}")
         if method.spec.one_to_one:
             return min(count or facts.records, facts.records)
-        return count or min(DEFAULT_COUNT, max(1, facts.records))
+        return count or default_count(facts)
 
     @staticmethod
     def _blockers(method: Method, summary: CorpusSummary, facts: Facts) -> list[str]:
@@ -262,9 +263,17 @@ class JobStation(BudgetStation, PromptStation):
             blockers.append(
                 f"{method.spec.title} needs to know what identifies people: run detection on this corpus first."
             )
-        if facts.records < 1:
+        if facts.units < 1:
             blockers.append("The training part of this corpus is empty; import it again with a smaller holdout.")
         return blockers
+
+
+def default_count(facts: Facts) -> int:
+    """Return how many outputs a method makes that may make any number: 500, or N where there are fewer units.
+
+    It depends on nothing but public quantities: the number itself is part of what leaves.
+    """
+    return min(DEFAULT_COUNT, facts.units)
 
 
 def versions() -> dict[str, str]:

@@ -71,6 +71,16 @@ class Facts:
     labels: int = 0
     mean_characters: float = 0.0
 
+    def __post_init__(self) -> None:
+        for name, least in (("units", 1), ("cap", 1), ("records", 0), ("labels", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or int(value) != value or value < least:
+                raise UserError(f"{name}: must be a whole number of at least {least}, is {value}")
+        if self.unit not in ("record", "source"):
+            raise UserError(f"unit: must be record or source, is {self.unit!r}")
+        if not 0.0 <= self.mean_characters < float("inf"):
+            raise UserError(f"mean_characters: must be at least 0, is {self.mean_characters}")
+
 
 @dataclass(frozen=True)
 class Plan:

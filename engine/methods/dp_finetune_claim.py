@@ -38,7 +38,9 @@ class DpFinetuneParameters(ft.TuningParameters, PrivateParameters):
     label_share: float = Field(0.03, gt=0, lt=0.5, description="Share of the budget (in μ²) that buys label shares.")
     length_share: float = Field(0.03, gt=0, lt=0.5, description="Share of the budget (in μ²) that buys length shares.")
     watch_loss: bool = Field(
-        True, description="Show the loss of each step while training; internal, and noted in the ledger."
+        False,
+        description="Show the exact loss of each step while training: outside the guarantee, for inside eyes only, and "
+        "noted in the ledger.",
     )
 
 

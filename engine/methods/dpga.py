@@ -168,7 +168,7 @@ def fixed_events(parameters: DpgaParameters, facts: Facts) -> dict[str, Event]:
         events["keywords"] = pe_claim.pure("keyword votes", parameters, facts, third)
     if parameters.suppression and parameters.tau == "paid":
         events["tau"] = Event(
-            "laplace", "self-similarity mean", epsilon=parameters.tau_share * parameters.epsilon,
+            "laplace", pe_claim.SIMILARITY, epsilon=parameters.tau_share * parameters.epsilon,
             sensitivity=mean_sensitivity(facts.units), unit=facts.unit, adjacency=parameters.adjacency,
         )  # fmt: skip
     return events

@@ -10,9 +10,12 @@ from engine.dp.accountant import Calibration
 from engine.dp.closed_form import default_delta
 from engine.dp.events import Event, count_sensitivity
 from engine.dp.guarantee import Guarantee
+from engine.dp.mechanisms import drawable
+from engine.errors import UserError
 from engine.methods.base import Facts
 from engine.methods.pe_common import PrivateParameters
 
+SIMILARITY = "self-similarity mean"
 _NEIGHBOURS = {
     "zero-out": "whether or not the data of any single {unit} are in it",
     "replace-one": "whichever data any single {unit} has in it",
@@ -82,6 +85,28 @@ def noise_of(event: Event) -> dict[str, float]:
     return {"sigma": multiplier * event.sensitivity, "noise_multiplier": multiplier, **values}
 
 
+def check_scales(noise: Mapping[str, Event]) -> None:
+    """Check, before anything is reserved, that the noise of every statistic on a grid can be drawn exactly.
+
+    Raises:
+        UserError: it cannot; the message names the statistic.
+    """
+    for name, event in noise.items():
+        if event.geometry == "vectors" or event.type not in ("gaussian", "laplace", "pure"):
+            continue
+        if event.noise_multiplier is not None:
+            scale = event.noise_multiplier * event.sensitivity
+        else:
+            # The mean similarity is asked about in units of its own sensitivity, a search's counts by 2Δ/ε.
+            one = 1.0 if event.what == SIMILARITY else event.sensitivity
+            scale = (2.0 if event.type == "pure" else 1.0) * one / float(event.epsilon or 1.0)
+        if not drawable(scale):
+            raise UserError(
+                f"epsilon: the noise of {name.replace('_', ' ')} would have the scale {scale:.3g}, which cannot be "
+                "drawn exactly; choose an epsilon between 0.001 and 100 and larger shares"
+            )
+
+
 def dp_guarantee(
     parameters: PrivateParameters,
     facts: Facts,
@@ -99,6 +124,7 @@ def dp_guarantee(
         assumptions: public inputs beside the ones every such method has. accounting: further totals.
     """
     delta, cap = delta_of(parameters, facts), cap_of(facts)
+    check_scales(noise)
     neighbours = _NEIGHBOURS[parameters.adjacency].format(unit=facts.unit)
     capped = f", each {facts.unit} counting with at most {cap} records" if facts.unit == "source" else ""
     sentence = (

@@ -96,15 +96,14 @@ class CorpusStation(Store):
         from engine.corpus.mapping import ColumnMapping
         from engine.corpus.samples import SAMPLES, load_sample
 
-        titles = {s.id: s.title for s in SAMPLES}
-        if sample_id not in titles:
-            raise NotFoundError(f"sample {sample_id!r} does not exist; choose one of {', '.join(sorted(titles))}")
+        known = {s.id: s for s in SAMPLES}
+        if sample_id not in known:
+            raise NotFoundError(f"sample {sample_id!r} does not exist; choose one of {', '.join(sorted(known))}")
         mapping = ColumnMapping(
             text="text", record_id="record_id", source_id="source_id", label="label", keep=(), spans="spans"
         )
-        table = load_sample(sample_id)
-        cap = int(table["source_id"].value_counts().max())
-        return self._import(table, mapping, name or titles[sample_id], "source", cap, 0.2, sample_id)
+        title, cap = known[sample_id].title, known[sample_id].cap
+        return self._import(load_sample(sample_id), mapping, name or title, "source", cap, 0.2, sample_id)
 
     def corpora(self) -> list[CorpusSummary]:
         """Return every corpus, latest first."""

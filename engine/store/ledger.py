@@ -288,7 +288,7 @@ def _sentence(book: Book, left: float, total: float | None) -> str:
     elif total is None:
         drawn = "What was drawn so far is being added up."
     else:
-        drawn = f"What was drawn so far adds up to ε = {total:.3g} at δ = {limit.delta:.2e}."
+        drawn = f"What was drawn in runs so far adds up to ε = {total:.3g} at δ = {limit.delta:.2e}."
     after = f"a further run may claim up to ε = {left:.3g}" if left > 0 else "no further run fits"
     units = {event.unit for run in book.state.runs for event in run.events if run.state != "given_back"}
     mixed = " Some runs protect records and some protect sources; the sum holds for records." if len(units) > 1 else ""

@@ -290,3 +290,10 @@ def test_digests_tell_requests_apart():
     assert digest(None) == ""
     assert digest({"a": 1, "b": [2.0]}) == digest({"b": [2.0], "a": 1})
     assert digest(np.array([1, 2])) == digest([1, 2]) != digest([2, 1])
+
+
+@pytest.mark.parametrize("units", [9, 26_000, 1_939_290])
+def test_the_mean_similarity_can_be_drawn_for_any_number_of_units(units):
+    data, held = bound(table(), units=units)
+    drawn = np.array([held.noisy_mean(f"tau/{turn}", epsilon=0.08) for turn in range(400)])
+    assert np.abs(drawn - np.median(drawn)).mean() == pytest.approx(2.0 / data.units / 0.08, rel=0.25)

@@ -36,6 +36,7 @@ class SampleInfo:
     records: int
     sources: int
     label_meaning: str
+    cap: int = 9  # records a source at most, as the generator was told (`_SIZES`)
 
 
 SAMPLES: tuple[SampleInfo, ...] = (
