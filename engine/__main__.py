@@ -147,6 +147,10 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
                 run,
                 (("--policy",), {"required": True, "help": "policy id"}),
                 (("--out",), {"required": True, "type": Path, "help": "folder for the bundle"}),
+                (
+                    ("--accept-unbounded",),
+                    {"action": "store_true", "help": "release text without a proof, after which no ε can be claimed"},
+                ),
             ],
         ),
         "verify": ("check a bundle's files", [(("bundle",), {"type": Path, "help": "bundle folder or zip"})]),

@@ -295,7 +295,9 @@ def approve(options: Namespace) -> dict[str, Any]:
 
 def release(options: Namespace) -> dict[str, Any]:
     """Write a bundle where the policy allows it."""
-    return asdict(_open(options).release(options.run, options.policy, out=options.out))
+    workspace = _open(options)
+    made = workspace.release(options.run, options.policy, out=options.out, accept_unbounded=options.accept_unbounded)
+    return asdict(made)
 
 
 def verify(options: Namespace) -> dict[str, Any]:
@@ -373,7 +375,7 @@ def _demo(workspace: Workspace, folder: Path) -> dict[str, Any]:
         findings[method] = [finding.as_dict() for finding in workspace.findings(run_id)]
         run_ids.append(run_id)
     workspace.approve_all_pending(run_ids[-1], None)
-    released = workspace.release(run_ids[-1], "exploratory", out=folder / "bundle")
+    released = workspace.release(run_ids[-1], "exploratory", out=folder / "bundle", accept_unbounded=True)
     return {
         "corpus": corpus.id,
         "runs": run_ids,

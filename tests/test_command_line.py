@@ -103,7 +103,11 @@ def test_the_whole_path(folder, imported):
     message = run(workspace, "release", second["run"], "--policy", "public", "--out", folder / "no", expect=2)
     assert message.strip()
     assert run(workspace, "approve", second["run"])["approved_now"] == 4
-    released = run(workspace, "release", second["run"], "--policy", "exploratory", "--out", folder / "bundle")
+    bundle = ("release", second["run"], "--policy", "exploratory", "--out", folder / "bundle")
+    message = run(workspace, *bundle, expect=2)
+    assert "--accept-unbounded" in message
+    assert not (folder / "bundle").exists()
+    released = run(workspace, *bundle, "--accept-unbounded")
     assert released["records"] == 4
     assert run(workspace, "verify", released["path"])
     assert run(workspace, "audit", "--verify")["ok"]

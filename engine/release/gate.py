@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from engine.analysis.findings import Finding, Reference
@@ -26,7 +26,8 @@ class GateFacts:
     """What is known about a run besides its findings.
 
     `approved`, `rejected` and `pending` count the run's records. `stale` says that records, spans
-    or the corpus changed after the examination. `actor` releases, `signed_off_by` signs.
+    or the corpus changed after the run or its examination; `examined` that there is an examination.
+    `actor` releases, `signed_off_by` signs.
     """
 
     approved: int
@@ -34,6 +35,7 @@ class GateFacts:
     pending: int
     stale: bool
     guarantee_kind: Kind
+    examined: bool = False
     run_state: str = "done"
     actor: str = ""
     signed_off_by: str = ""
@@ -44,7 +46,8 @@ class RuleVerdict:
     """One line of the check-list.
 
     `passed` is None where the rule could not be judged, which counts as not passed. `value` is the
-    number that was compared (an interval's end, a difference, a count) and may be None.
+    number that was compared (an interval's end, a difference, a count) and may be None. `high` says that
+    a number which only had to be measured lies above what the policy calls high.
     """
 
     rule: str
@@ -56,6 +59,7 @@ class RuleVerdict:
     passed: bool | None
     sentence: str
     remedy: str
+    high: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,10 @@ class Verdict:
     def open_rules(self) -> tuple[RuleVerdict, ...]:
         """Return the lines that stand in the way."""
         return tuple(rule for rule in self.rules if rule.passed is not True)
+
+    def high_rules(self) -> tuple[RuleVerdict, ...]:
+        """Return the lines that are met although what they measured is high."""
+        return tuple(rule for rule in self.rules if rule.high)
 
     def as_dict(self) -> dict[str, Any]:
         """Return a JSON-ready mapping."""
@@ -94,7 +102,7 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
     if not _finite(main.value) or (other is not None and not _finite(other.value)):
         return _line(rule, None, None, _why(main, other))
     if rule.comparator == "measured":
-        return _line(rule, main.value, True, f"Measured: {show(rule.finding, main.value)}.")
+        return _measured(rule, main.value)
     value = _compared(rule, main, other)
     if value is None:
         return _line(rule, None, None, "There is no interval for this number, so its worst case is unknown.")
@@ -105,6 +113,17 @@ def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVer
     basis = f"{what}, {end} end of its 95% interval" if rule.uses == "interval end" else what
     limit = show(rule.finding, rule.threshold)
     return _line(rule, value, passed, f"{basis}: {show(rule.finding, value)}; {rule.comparator} {limit} is allowed.")
+
+
+def _measured(rule: Rule, value: float) -> RuleVerdict:
+    """Return the line of a rule without a limit: met, and marked where the number is high all the same."""
+    shown = show(rule.finding, value)
+    if rule.high_from is None or value < rule.high_from:
+        return _line(rule, value, True, f"Measured: {shown}.")
+    outcome = (
+        f"Measured: {shown}. That is high: {show(rule.finding, rule.high_from)} or more, which this policy allows."
+    )
+    return replace(_line(rule, value, True, outcome), high=True)
 
 
 def _why(main: Finding, other: Finding | None) -> str:
@@ -140,9 +159,7 @@ def _requirements(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
     lines = [
         _fact("run-complete", "The run is complete", facts.run_state == "done",
               f"The run's state is “{facts.run_state}”.", "Wait for the run to end, or resume it on the Run page."),
-        _fact("current", "Nothing changed since the examination", not facts.stale,
-              "Records, spans or settings changed after the examination." if facts.stale
-              else "The findings describe the records as they are now.", "Examine the run again."),
+        _current(facts),
         _fact("approved", "Only approved records leave", facts.approved >= need.minimum_approved,
               f"{facts.approved:,} approved, {facts.rejected:,} rejected, {facts.pending:,} undecided.",
               "Approve at least one record below.", float(need.minimum_approved), float(facts.approved)),
@@ -162,6 +179,17 @@ def _requirements(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
     if need.second_person:
         lines.append(_second_person(facts))
     return lines
+
+
+def _current(facts: GateFacts) -> RuleVerdict:
+    """Return the line about changes since the examination; without an examination nothing can be said."""
+    title = "Nothing changed since the examination"
+    if not facts.examined:
+        line = _fact("current", title, False, "The run was not examined, so there is nothing to compare with.", EXAMINE)
+        return replace(line, passed=None)
+    said = "Records, spans or settings changed after the examination." if facts.stale else (
+        "The findings describe the records as they are now.")  # fmt: skip
+    return _fact("current", title, not facts.stale, said, "Examine the run again.")
 
 
 def _second_person(facts: GateFacts) -> RuleVerdict:

@@ -33,6 +33,7 @@ class Rule(BaseModel):
             what chance explains (boilerplate, common names) is not held against the text.
         comparator: `measured` asks only that a finite number exists.
         threshold: in the finding's own unit.
+        high_from: with `measured` only: from this value on the line is met but marked as high.
         uses: `interval end` judges the end of the 95% interval on the unsafe side.
         nothing_to_leak: the reasons, word for word, that the examination gives when it looked and there is
             nothing of this kind. Then the rule is met; any other missing number is not.
@@ -47,6 +48,7 @@ class Rule(BaseModel):
     above: Reference | None = None
     comparator: Comparator
     threshold: float | None = Field(default=None, allow_inf_nan=False)
+    high_from: float | None = Field(default=None, allow_inf_nan=False)
     uses: Uses = "interval end"
     nothing_to_leak: tuple[str, ...] = ()
     sentence: str
@@ -56,6 +58,8 @@ class Rule(BaseModel):
     def _threshold_where_needed(self) -> Rule:
         if (self.comparator == "measured") != (self.threshold is None):
             raise ValueError("threshold: needed with 'at most' and 'at least', and only there")
+        if self.high_from is not None and self.comparator != "measured":
+            raise ValueError("high_from: belongs to 'measured' only; a rule with a threshold is met or not")
         return self
 
 

@@ -32,6 +32,13 @@ if TYPE_CHECKING:
     from engine.release import Policy, Verdict
 
 
+UNBOUNDED = (
+    "This run carries no formal guarantee. Once it is released, no ε can be claimed any more for the people behind "
+    "this corpus, in this and in every later release, and that cannot be undone. Say that you accept it "
+    "(--accept-unbounded on the command line, the question on the Release page), or release a run with a guarantee"
+)
+
+
 class ReleaseStation(LedgerStation):
     """What the release page asks."""
 
@@ -51,12 +58,22 @@ class ReleaseStation(LedgerStation):
             rejected=counts["rejected"],
             pending=counts["pending"],
             stale=run.stale or run.examination_stale,
+            examined=run.examined_at is not None,
             guarantee_kind=run.guarantee["kind"],
             run_state=run.state,
             actor=self.actor,
             signed_off_by=signed_off_by,
         )
         return evaluate(get_policy(policy_id), self.findings(run_id), facts)
+
+    def makes_unbounded(self, run_id: str) -> bool:
+        """Return whether releasing this run ends what can be proven about the people behind its corpus.
+
+        Text without a proof is no longer bounded by any ε once it has left; where that happened before, no more is
+        lost in this respect.
+        """
+        run = self.run(run_id)
+        return bool(run.guarantee["kind"] != "dp") and not self.ledger(run.corpus_id).unbounded
 
     def release(
         self,
@@ -66,6 +83,7 @@ class ReleaseStation(LedgerStation):
         out: Path | None = None,
         formats: Sequence[str] = ("csv", "jsonl", "parquet"),
         waiver: str | None = None,
+        accept_unbounded: bool = False,
         signed_off_by: str = "",
         title: str = "",
         source: str = "",
@@ -79,11 +97,12 @@ class ReleaseStation(LedgerStation):
             out: folder, or zip file, that gets a copy; the workspace keeps one in any case.
             formats: any of csv, jsonl, parquet.
             waiver: reserved; this edition knows no findings that could be waived into a release.
+            accept_unbounded: needed where `makes_unbounded`: the caller knows that it cannot be undone.
             signed_off_by: name of the second person, where the policy asks for one.
             title, source, contact, licence: public words for the data card.
 
         Raises:
-            RefusedError: the gate does not pass.
+            RefusedError: the gate does not pass, or the total would become unbounded without consent.
         """
         from engine.release import get_policy, write_bundle
 
@@ -92,6 +111,9 @@ class ReleaseStation(LedgerStation):
         run, policy = self.run(run_id), get_policy(policy_id)
         target = None if out is None else _free(Path(out))
         verdict = self.gate(run_id, policy_id, signed_off_by=signed_off_by)
+        ends = self.makes_unbounded(run_id)
+        if verdict.passed and ends and not accept_unbounded:
+            raise RefusedError(UNBOUNDED)
         records = self._synthetic_frame(run_id)
         sources = self._sources(run)
         release_id = new_id("rel")
@@ -122,7 +144,7 @@ class ReleaseStation(LedgerStation):
                 files=bundle.files,
                 sha256=bundle.sha256,
             )
-            self._record(summary, records, bundle.manifest_sha256)
+            self._record(summary, records, bundle.manifest_sha256, accepted=ends)
         except BaseException:
             with self.db.write() as connection:
                 self._condemn(connection, f"releases/{release_id}")
@@ -194,8 +216,11 @@ class ReleaseStation(LedgerStation):
         compared = policy.requirements.longest_copied_words is not None
         return held_back or compared or row.examined_at is not None
 
-    def _record(self, summary: ReleaseSummary, judged: pd.DataFrame, manifest_sha256: str) -> None:
-        """Store the release if the run is still as it was judged."""
+    def _record(self, summary: ReleaseSummary, judged: pd.DataFrame, manifest_sha256: str, *, accepted: bool) -> None:
+        """Store the release if the run is still as it was judged.
+
+        accepted: the person releasing agreed that the total becomes unbounded.
+        """
         current = self._synthetic_frame(summary.run_id)
         with self.db.write() as connection:
             row = run_row(connection, summary.run_id)
@@ -228,6 +253,7 @@ class ReleaseStation(LedgerStation):
                 policy=summary.policy,
                 records=summary.records,
                 manifest_sha256=manifest_sha256,
+                accepted_unbounded=accepted,
             )
 
 

@@ -46,6 +46,13 @@ def choose_run(run_id: str) -> None:
     st.session_state[RUN] = run_id
 
 
+def current_run(workspace: engine.Workspace, corpus: Any) -> Any | None:
+    """Return the finished run that the examination and release pages open with: the chosen one, else the newest."""
+    runs = {run.id: run for run in workspace.runs(corpus.id) if run.state == "done"}
+    chosen = st.session_state.get(RUN)
+    return runs.get(str(chosen)) or max(runs.values(), key=lambda run: run.created, default=None)
+
+
 def show_run(run_id: str) -> None:
     """Make a run the current one, on the Runs page too, whatever was looked at there before."""
     choose_run(run_id)
@@ -61,6 +68,12 @@ def pick_run(workspace: engine.Workspace, corpus: Any, *, key: str, states: tupl
     if st.session_state.get(key) not in runs:
         wanted = st.session_state.get(RUN)
         st.session_state[key] = wanted if wanted in runs else newest_first[0]
-    chosen = st.selectbox("Run", newest_first, format_func=lambda run_id: run_name(runs[run_id]), key=key)
+    chosen = st.selectbox(
+        "Run",
+        newest_first,
+        format_func=lambda run_id: run_name(runs[run_id]),
+        key=key,
+        on_change=lambda: choose_run(st.session_state[key]),  # before the sidebar is drawn again
+    )
     choose_run(chosen)
     return runs[chosen]

@@ -25,6 +25,10 @@ MIME = {
     "md": "text/markdown",
     "json": "application/json",
 }
+UNBOUNDED = (
+    "This run carries no formal guarantee. Once it is released, no finite ε can be claimed any more for the people "
+    "behind this corpus, in this and in every later release. **That cannot be undone.**"
+)
 INSIDE = (
     "approved records only: a fresh random id, the text, and the label if the run has one",
     "a data card: method, settings, guarantee, the policy in words, limits",
@@ -69,15 +73,20 @@ def build(workspace: engine.Workspace, run: Any, policy: Any, verdict: Any, sign
     left.markdown("**What will be inside**\n" + "\n".join(f"- {line}" for line in INSIDE))
     right.markdown("**What will not**\n" + "\n".join(f"- {line}" for line in OUTSIDE))
     ready = verdict.passed and bool(formats)
-    st.button(
+    ends = workspace.makes_unbounded(run.id)
+    if ends:
+        st.warning(UNBOUNDED, icon=":material/all_inclusive:")
+    pressed = st.button(
         "Build release",
         type="primary",
         icon=":material/inventory_2:",
         key="release.build",
         disabled=not ready,
-        on_click=_release,
-        args=(workspace, run.id, policy.id, signed),
+        on_click=None if ends else _release,
+        args=None if ends else (workspace, run.id, policy.id, signed),
     )
+    if pressed and ends:
+        _confirm(workspace, run.id, policy.id, signed)
     if not verdict.passed:
         first = verdict.open_rules()[0]
         st.caption(f"Not possible yet. Still open: “{plain(first.title)}”. {plain(first.remedy)}")
@@ -85,13 +94,32 @@ def build(workspace: engine.Workspace, run: Any, policy: Any, verdict: Any, sign
         st.caption("Choose at least one file format.")
 
 
-def _release(workspace: engine.Workspace, run_id: str, policy_id: str, signed: str) -> None:
+@st.dialog("Release text without a proof?")
+def _confirm(workspace: engine.Workspace, run_id: str, policy_id: str, signed: str) -> None:
+    """Ask once before the total of these people becomes unbounded."""
+    st.markdown(UNBOUNDED)
+    st.markdown("A look inside the team that may read the original needs no release: the records stand on this page.")
+    if st.button(
+        "Release it, and claim no ε any more",
+        type="primary",
+        key="release.build.sure",
+        on_click=_release,
+        args=(workspace, run_id, policy_id, signed),
+        kwargs={"accepted": True},
+    ):
+        st.rerun()
+    if st.button("Do not release", key="release.build.keep"):
+        st.rerun()
+
+
+def _release(workspace: engine.Workspace, run_id: str, policy_id: str, signed: str, *, accepted: bool = False) -> None:
     words = {
         name: str(st.session_state.get(f"release.card.{name}") or "")
         for name in ("title", "source", "contact", "licence")
     }
     chosen = tuple(st.session_state.get("release.formats") or ())
-    made = act(workspace.release, run_id, policy_id, formats=chosen, signed_off_by=signed, **words)
+    made = act(workspace.release, run_id, policy_id, formats=chosen, signed_off_by=signed,
+               accept_unbounded=accepted, **words)  # fmt: skip
     if made is not None:
         notice(f"{count_of(made.records, 'record')} released. The files are under Releases below.")
 

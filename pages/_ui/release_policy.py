@@ -19,6 +19,7 @@ STATES = {
     False: (":material/cancel:", "not met", "red"),
     None: (":material/help:", "not known, counts as not met", "orange"),
 }
+HIGH = (":material/warning:", "measured, high", "orange")
 
 
 def choose(workspace: engine.Workspace) -> Any:
@@ -48,6 +49,13 @@ def check_list(verdict: Any, policy: Any) -> None:
             f"**The gate is open.** Each of the {len(verdict.rules)} rules of “{plain(policy.title)}” is met.",
             icon=":material/lock_open:",
         )
+        high = verdict.high_rules()
+        if high:
+            st.warning(
+                f"**{count_of(len(high), 'measured value')} {'is' if len(high) == 1 else 'are'} high.** This policy "
+                "only asks that they are known, so they do not close the gate. Read them before you build.",
+                icon=":material/warning:",
+            )
     else:
         st.warning(
             f"**The gate is closed.** {count_of(len(open_rules), 'rule')} of {len(verdict.rules)} "
@@ -55,12 +63,12 @@ def check_list(verdict: Any, policy: Any) -> None:
             icon=":material/lock:",
         )
     with st.container(border=True, key="release.checklist", gap="small"):
-        for line in sorted(verdict.rules, key=lambda line: line.passed is True):
+        for line in sorted(verdict.rules, key=lambda line: (line.passed is True, not line.high)):
             _line(line)
 
 
 def _line(line: Any) -> None:
-    icon, word, colour = STATES[line.passed]
+    icon, word, colour = HIGH if line.high else STATES[line.passed]
     with st.container(key=f"release.rule.{line.rule}", gap=None):
         st.markdown(f":{colour}[{icon}] **{plain(line.title)}** · :{colour}[{word}]")
         st.caption(plain(line.sentence))

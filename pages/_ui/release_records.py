@@ -30,10 +30,11 @@ ICONS = {
 
 def draw(workspace: engine.Workspace, run: Any, counts: dict[str, int]) -> None:
     """Draw the station for one run."""
-    total = sum(counts.values())
+    total, known = sum(counts.values()), bool(run.examined_at)
     st.markdown(
         f"**{number(counts['approved'])}** approved · **{number(counts['rejected'])}** rejected · "
-        f"**{number(counts['pending'])}** undecided, of {count_of(total, 'record')}. Riskiest first."
+        f"**{number(counts['pending'])}** undecided, of {count_of(total, 'record')}. "
+        + ("Riskiest first." if known else "In the order of the run: without an examination no record has a risk.")
     )
     if total == 0:
         st.info("This run kept no record, so there is nothing to release.", icon=":material/info:")
@@ -89,7 +90,7 @@ def _table(run_id: str, rows: pd.DataFrame, ids: list[str]) -> None:
         selection_mode="single-row",
         hide_index=True,
         height=460,
-        alt="Synthetic records of this run, riskiest first, with their decision",
+        alt="Synthetic records of this run with their decision",
         column_config={
             "Decision": st.column_config.TextColumn(width=90),
             "Risk": st.column_config.NumberColumn(

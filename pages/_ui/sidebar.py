@@ -11,10 +11,10 @@ from typing import Any
 import streamlit as st
 
 import engine
-from pages._ui.current import CORPUS, corpora, current_corpus
+from pages._ui.current import CORPUS, corpora, current_corpus, current_run
 from pages._ui.progress import fraction, running_job, status_line, still_running
 from pages._ui.states import act
-from pages._ui.texts import GLOSSARY, JOBS, UNITS, count_of, plain, share
+from pages._ui.texts import GLOSSARY, JOBS, UNITS, count_of, plain, share, when
 
 LEFT = "_ui.left"
 
@@ -94,21 +94,20 @@ def missed(workspace: engine.Workspace, corpus: Any) -> str:
 
 
 def gate_state(workspace: engine.Workspace, corpus: Any) -> str:
-    """Return what the policy says about the newest examined run."""
-    runs = [run for run in workspace.runs(corpus.id) if run.state == "done"]
-    if not runs:
+    """Return what the policy says about the run that the pages show, and which run that is."""
+    run = current_run(workspace, corpus)
+    if run is None:
         return "No finished run yet."
-    examined = [run for run in runs if run.examined_at]
-    if not examined:
-        return "Not asked: no run was examined yet."
-    newest = max(examined, key=lambda run: str(run.examined_at))
     policies = workspace.policies()
     wanted = st.session_state.get("release.policy.choice")
     policy = next((policy for policy in policies if policy.id == wanted), policies[0])
-    verdict = workspace.gate(newest.id, policy.id)
-    open_rules = sum(rule.passed is not True for rule in verdict.rules)
-    name = plain(policy.title)
-    return f"Open ({name})." if verdict.passed else f"Closed: {count_of(open_rules, 'rule')} not met ({name})."
+    signed = str(st.session_state.get("release.second") or "")
+    verdict = workspace.gate(run.id, policy.id, signed_off_by=signed)
+    which = f"{plain(policy.title)}, for the run {plain(run.title)} of {when(run.created)}"
+    if not verdict.passed:
+        return f"Closed: {count_of(len(verdict.open_rules()), 'rule')} not met ({which})."
+    high = verdict.high_rules()
+    return f"Open, but {count_of(len(high), 'measured value')} high ({which})." if high else f"Open ({which})."
 
 
 def _job(workspace: engine.Workspace) -> None:

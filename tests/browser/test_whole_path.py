@@ -261,6 +261,7 @@ def release(page: Any, workspace: Any, run_id: str, folder: Path) -> None:
     assert workspace.approval_counts(run_id)["pending"] == 0
     picture(page, "release")
     key(page, "release.build").get_by_role("button").click()
+    key(page, "release.build.sure").get_by_role("button").click()
     starting(page, "release.made.").first.wait_for()
     settled(page)
     check_accessibility(page, "release, built")

@@ -178,7 +178,7 @@ class TestLedger:
     def test_a_release_without_proof_makes_the_total_unbounded(self, seeded, visit):
         workspace = seeded.open()
         workspace.approve_all_pending(seeded.run)
-        workspace.release(seeded.run, "exploratory")
+        workspace.release(seeded.run, "exploratory", accept_unbounded=True)
         app = visit("ledger")
         assert "The formal total is unbounded." in words(app, "warning")
         assert {metric.label: metric.value for metric in app.metric}["Drawn so far, ε"] == "unbounded"

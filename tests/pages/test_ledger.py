@@ -30,7 +30,7 @@ def events(app):
 def test_a_release_without_proof_makes_the_total_unbounded(seeded, visit):
     workspace = seeded.open()
     workspace.approve_all_pending(seeded.run)
-    workspace.release(seeded.run, "exploratory")
+    workspace.release(seeded.run, "exploratory", accept_unbounded=True)
     app = visit("ledger", **WHOLE)
     assert "1 release left" in words(app, "markdown")
     table = events(app)

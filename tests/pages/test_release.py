@@ -99,7 +99,10 @@ def test_build_and_download(seeded, visit):
     workspace.approve_all_pending(seeded.run)
     app = visit("release", **{"_ui.run": seeded.run})
     app.text_input(key="release.card.title").set_value("River walks").run()
+    assert "That cannot be undone" in texts(app, "warning")
     app.button(key="release.build").click().run()
+    assert workspace.releases() == [], "the question comes first"
+    app.button(key="release.build.sure").click().run()
     assert not app.exception
     (made,) = workspace.releases()
     assert made.records == workspace.run(seeded.run).kept
@@ -116,8 +119,61 @@ def test_formats_are_asked_for(seeded, visit):
     seeded.open().approve_all_pending(seeded.run)
     app = visit("release", **{"_ui.run": seeded.run, "release.formats": ["jsonl"]})
     app.button(key="release.build").click().run()
+    app.button(key="release.build.sure").click().run()
     (made,) = seeded.open().releases()
     assert {name for name in made.files if name.startswith("records")} == {"records.jsonl"}
+
+
+def test_the_question_before_an_unbounded_total_can_be_answered_no_and_comes_once(seeded, visit):
+    workspace = seeded.open()
+    workspace.approve_all_pending(seeded.run)
+    app = visit("release", **{"_ui.run": seeded.run})
+    app.button(key="release.build").click().run()
+    app.button(key="release.build.keep").click().run()
+    assert workspace.releases() == []
+    assert not workspace.ledger(seeded.corpus).unbounded
+    workspace.release(seeded.run, "exploratory", accept_unbounded=True)
+    app = visit("release", **{"_ui.run": seeded.run})
+    assert "That cannot be undone" not in texts(app, "warning")
+    app.button(key="release.build").click().run()
+    assert len(workspace.releases()) == 2
+
+
+def test_a_run_without_examination_claims_nothing(seeded, visit, add_run):
+    workspace = seeded.open()
+    run = add_run(workspace, seeded.corpus, [{"text": "Only one.", "label": None, "lineage": None}])
+    app = visit("release", **{"_ui.run": run})
+    line = app.container(key="release.rule.current").markdown[0].value
+    assert "not known" in line
+    assert "check_circle" not in line
+    assert "The findings describe the records as they are now" not in everything(app)
+    assert "Riskiest first" not in texts(app)
+    assert "Riskiest first" in texts(visit("release", **{"_ui.run": seeded.run}))
+
+
+def test_a_high_measured_value_is_amber_not_green(seeded, visit):
+    workspace = seeded.open()
+    workspace.approve_all_pending(seeded.other)  # three quarters of this run are copies
+    app = visit("release", **{"_ui.run": seeded.other})
+    line = app.container(key="release.rule.copies-measured").markdown[0].value
+    assert "measured, high" in line
+    assert ":green[" not in line
+    assert "high" in texts(app, "warning")
+
+
+def test_page_and_sidebar_speak_of_the_same_run(seeded, visit):
+    workspace = seeded.open()
+    workspace.approve_all_pending(seeded.run)
+    for run, word in ((seeded.run, "Open"), (seeded.other, "Closed")):
+        app = visit("release", **{"_ui.run": run})
+        gate = next(m.value for m in app.sidebar.markdown if "Release gate" in m.value)
+        assert workspace.run(run).title in gate
+        assert word in gate
+        assert ("The gate is open" in texts(app, "success")) is (word == "Open")
+    app.selectbox(key="release.run").set_value(seeded.run).run()
+    gate = next(m.value for m in app.sidebar.markdown if "Release gate" in m.value)
+    assert workspace.run(seeded.run).title in gate
+    assert "The gate is open" in texts(app, "success")
 
 
 def test_download_checks_again(seeded):
@@ -125,7 +181,7 @@ def test_download_checks_again(seeded):
 
     workspace = seeded.open()
     workspace.approve_all_pending(seeded.run)
-    made = workspace.release(seeded.run, "exploratory")
+    made = workspace.release(seeded.run, "exploratory", accept_unbounded=True)
     assert _reader(workspace, made.id, "records.csv")().startswith(b'"id"')
     (workspace.folder.release(made.id) / "records.csv").write_bytes(b"changed")
     with pytest.raises(RefusedError, match="changed after its release"):

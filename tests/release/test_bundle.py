@@ -20,7 +20,7 @@ from engine.errors import NotFoundError, RefusedError, StorageError, UserError
 from engine.methods.base import MethodSpec
 from engine.release import CardFacts, GateFacts, build_card, evaluate, get_policy, verify, write_bundle
 
-GOOD = GateFacts(approved=15, rejected=5, pending=0, stale=False, guarantee_kind="none")
+GOOD = GateFacts(approved=15, rejected=5, pending=0, stale=False, guarantee_kind="none", examined=True)
 SOURCES = ["one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"] * 3
 
 

@@ -35,8 +35,9 @@ def good_findings() -> list[Finding]:
 
 
 GOOD = GateFacts(
-    approved=90, rejected=10, pending=0, stale=False, guarantee_kind="dp", actor="Ada", signed_off_by="Grace"
-)
+    approved=90, rejected=10, pending=0, stale=False, guarantee_kind="dp", examined=True, actor="Ada",
+    signed_off_by="Grace",
+)  # fmt: skip
 
 
 def line(policy_id: str, rule: str, findings: list[Finding], facts: GateFacts = GOOD):
@@ -61,6 +62,7 @@ def test_no_findings_pass_nothing(policy: Policy) -> None:
 @pytest.mark.parametrize(
     "facts",
     [
+        replace(GOOD, examined=False),  # whatever the findings say
         replace(GOOD, stale=True),  # records or spans changed after the examination
         replace(GOOD, approved=0, rejected=100),  # nothing to release
         replace(GOOD, approved=0, rejected=0, pending=0),  # an empty run
@@ -118,6 +120,29 @@ def test_single_finding_uses_its_upper_end(values: tuple, passed: bool) -> None:
     found, _ = line("research", "identifiers-in-records", rows)
     assert found.passed is passed
     assert found.value == values[2]
+
+
+@pytest.mark.parametrize("policy", policies(), ids=lambda p: p.id)
+def test_nothing_is_current_without_an_examination(policy: Policy) -> None:
+    found, _ = line(policy.id, "current", [], replace(GOOD, examined=False))
+    assert found.passed is None
+    assert "was not examined" in found.sentence
+    assert found.remedy == "Examine the run on the Privacy page."
+    assert line(policy.id, "current", good_findings())[0].passed is True
+    assert line(policy.id, "current", good_findings(), replace(GOOD, stale=True))[0].passed is False
+
+
+@pytest.mark.parametrize(("value", "high"), [(0.0, False), (0.0999, False), (0.1, True), (0.888, True)])
+def test_a_measured_number_that_is_high_is_met_and_marked(value: float, high: bool) -> None:
+    rows = [
+        *[f for f in good_findings() if f.name != "verbatim_8gram"],
+        finding("verbatim_8gram", "train", value, 0, 1),
+    ]
+    found, verdict = line("exploratory", "copies-measured", rows)
+    assert (found.passed, found.high) == (True, high)
+    assert ("That is high" in found.sentence) is high
+    assert [r.rule for r in verdict.high_rules()] == (["copies-measured"] if high else [])
+    assert verdict.passed
 
 
 def test_a_missing_number_says_why() -> None:
@@ -254,6 +279,9 @@ def test_threshold_must_fit_the_comparator(tmp_path) -> None:
 
     text = (PRESETS / "research.yaml").read_text()
     path = tmp_path / "mine.yaml"
+    path.write_text(text.replace("threshold: 0.02", "threshold: 0.02\n    high_from: 0.1"))
+    with pytest.raises(UserError, match="high_from"):
+        load_policy(path)
     for bad in ("threshold: .nan", "threshold: .inf", "threshold: null", "comparator: roughly"):
         path.write_text(text.replace("threshold: 0.02", bad))
         with pytest.raises(UserError, match=r"mine\.yaml"):

@@ -37,7 +37,7 @@ def test_a_run_that_was_not_examined_is_refused(store, corpus):
 
 
 def test_a_release_holds_the_approved_records_and_no_more(store, corpus, run_id):
-    released = store.release(run_id, "exploratory")
+    released = store.release(run_id, "exploratory", accept_unbounded=True)
     assert released.records == 6
     assert store.releases(corpus.id) == [released]
     lines = store.release_file(released.id, "records.jsonl").decode().splitlines()
@@ -57,14 +57,14 @@ def test_a_release_holds_the_approved_records_and_no_more(store, corpus, run_id)
 
 @pytest.mark.parametrize("name", ["bundle", "bundle.zip"])
 def test_a_copy_goes_where_it_was_asked_for(store, run_id, tmp_path, name):
-    released = store.release(run_id, "exploratory", out=tmp_path / name, formats=("csv",))
+    released = store.release(run_id, "exploratory", accept_unbounded=True, out=tmp_path / name, formats=("csv",))
     if name.endswith(".zip"):
         with zipfile.ZipFile(tmp_path / name) as archive:
             assert set(archive.namelist()) == set(released.files)
     else:
         assert {p.name for p in (tmp_path / name).iterdir()} == set(released.files)
     with pytest.raises(UserError, match="exists already"):
-        store.release(run_id, "exploratory", out=tmp_path / name)
+        store.release(run_id, "exploratory", accept_unbounded=True, out=tmp_path / name)
     assert len(store.releases()) == 1
 
 
@@ -73,11 +73,11 @@ def test_stale_spans_close_the_gate(store, corpus, run_id):
     store.add_span(corpus.id, "id1", 0, 6, "CODE")
     assert not store.gate(run_id, "exploratory").passed
     with pytest.raises(RefusedError):
-        store.release(run_id, "exploratory")
+        store.release(run_id, "exploratory", accept_unbounded=True)
 
 
 def test_a_changed_released_file_is_not_handed_out(store, run_id):
-    released = store.release(run_id, "exploratory")
+    released = store.release(run_id, "exploratory", accept_unbounded=True)
     path = store.folder.release(released.id) / "records.csv"
     path.write_bytes(path.read_bytes() + b"more")
     with pytest.raises(RefusedError, match="changed after"):
@@ -93,13 +93,13 @@ def test_approvals_that_change_meanwhile_stop_the_release(store, run_id):
 
     summary = ReleaseSummary("rel-x", run_id, "c-x", "now", 6, "exploratory", "x", {}, {})
     with pytest.raises(RefusedError, match="Approvals changed"):
-        store._record(summary, records, "0" * 64)
+        store._record(summary, records, "0" * 64, accepted=True)
     assert store.releases() == []
 
 
 def test_a_waiver_is_refused(store, run_id):
     with pytest.raises(UserError, match="waiver"):
-        store.release(run_id, "exploratory", waiver="because")
+        store.release(run_id, "exploratory", accept_unbounded=True, waiver="because")
 
 
 def test_two_runs_are_compared(store, corpus, run_id):
@@ -108,3 +108,20 @@ def test_two_runs_are_compared(store, corpus, run_id):
     table = store.compare([run_id, other])
     assert {"name", "reference", f"{run_id} value", f"{other} value"} <= set(table.columns)
     assert len(table) >= 1
+
+
+def test_text_without_a_proof_leaves_only_with_consent(store, corpus, run_id, tmp_path):
+    """Nobody ends what can be proven about these people by pressing one button."""
+    assert store.makes_unbounded(run_id)
+    with pytest.raises(RefusedError, match="cannot be undone"):
+        store.release(run_id, "exploratory", out=tmp_path / "out")
+    assert store.releases() == []
+    assert not (tmp_path / "out").exists()
+    assert not store.ledger(corpus.id).unbounded
+    store.release(run_id, "exploratory", accept_unbounded=True)
+    assert store.ledger(corpus.id).unbounded
+    assert json.loads(store.audit(limit=1).iloc[0]["detail"])["accepted_unbounded"] is True
+    assert not store.makes_unbounded(run_id)  # nothing more to lose
+    store.release(run_id, "exploratory")
+    assert json.loads(store.audit(limit=1).iloc[0]["detail"])["accepted_unbounded"] is False
+    assert len(store.releases()) == 2
