@@ -1,35 +1,43 @@
-"""ε–δ curves of an attack: what its score gives away, in bins or by a threshold (theorem 6).
+"""ε–δ curves of an attack by one score: the best threshold at each ε, with a band that holds the whole curve at once.
 
-Theorem 6 of Stomakhin 2025 (section 3.7) is theorem 5 for A ∘ M: with X, Y and the attack function A fixed and ε > 0,
-the least δ is the larger of Pr[A(M(X)) fails] and Pr[A(M(Y)) fails]. For scores seen as samples its conditions are:
+Theorem 6 of Stomakhin 2025 (section 3.7) is theorem 5 for A ∘ M: with X, Y and the attack A fixed and ε > 0, δ is what
+A's outputs give away. A score in ℝ gives away what its distribution does, which no sample shows for every set. The
+attacks judged here are all that say whether the score passes a threshold, in either direction, and δ(ε) is that of the
+best of them at this ε. Where a higher score always speaks more for one side, that is all the score gives away; an
+attacker who knows another rule may see more.
 
-- A is fixed before the outputs it is judged on. Bins and thresholds are chosen on one half of the clusters
-  (training run × source) and judged on the other; `Halves` refuses clusters that lie on both sides.
-- A has a finite range whose probabilities can be estimated. A score in ℝ is cut into bins or at a threshold, and
-  bins are joined until each would hold `least` scores of both sides in the half that chooses if both were alike.
-- ε > 0; every score falls into a bin, since the outer bins are open.
-
-The probabilities are still estimates: a curve of samples has a band, drawn from clusters as wholes, and a bin that
-one side misses by chance looks like certainty. The band includes that; the point curve does not.
+- **Band.** Both distribution functions are held at once by `ecdf_band` (chance of missing X's 2.5%, Y's 2.5%, whatever
+  joins the two sides). Every threshold, direction and ε is read off these limits, so the strict and standard δ of the
+  best threshold lie between the ends for all ε together in at least 95 of 100 samples, at any size.
+- **Clusters.** Scores of one cluster (a person, a training run) may depend on each other in any way: one score a
+  cluster is drawn, many times over, and the band is the median of the bands of the draws, each at half the chance of
+  missing. The band fails only where half of them do, so the level stays (Markov's inequality; Gasparin and Ramdas
+  2024, Merging uncertainty sets via majority vote). Each cluster counts once. Clusters must be independent.
+- **Estimate.** Thresholds are chosen on one half of the clusters and judged on the other, both ways round, over several
+  halvings. On average it lies below δ of the best threshold, as one chosen on few is not the best. It is not shown
+  below its band, so where δ is 0 it lies above 0 by chance; `gain` is the value before that.
+- **Cannot tell.** Where not even two sides without any overlap would bring the lower end above 0, the verdict is
+  "too few" and there is no estimate. A δ of 0 is never claimed: the upper end says what is still possible.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from engine.analysis.intervals import LEVEL, _codes
-from engine.analysis.lbf import Curve, Floats, curve, loss_of_counts
-from engine.dp.pld import PrivacyLoss
+from engine.analysis.ecdf_band import Band, band
+from engine.analysis.lbf import Floats
 from engine.errors import UserError
 
-BINS = 20
-LEAST = 10
-DRAWS = 300
-THRESHOLDS = 200
+LEVEL = 0.95
+DRAWS = 51  # of one score a cluster
+HALVINGS = 10
+THRESHOLDS = 400  # tried in a choosing half
+SHOWN, NOT_SHOWN, TOO_FEW = "shown", "not shown", "too few"
+METHOD = "whole curve at once, from exact bands of both distribution functions"
 
 
 @dataclass(frozen=True)
@@ -37,7 +45,8 @@ class Side:
     """Scores of one side.
 
     Args:
-        scores: float (n,), any direction. clusters: int (n,), number of the cluster (training run × source).
+        scores: float (n,), any direction. clusters: int (n,), number of the cluster; the same on both sides where a
+            cluster was scored on both.
     """
 
     scores: Floats
@@ -47,174 +56,198 @@ class Side:
         return int(self.scores.size)
 
 
-@dataclass(frozen=True)
-class Halves:
-    """Scores under X (member, included) and Y (non-member, excluded), halved by cluster.
-
-    Args:
-        choose: sides on which bins and thresholds are chosen. judge: sides on which curves are computed.
-    """
-
-    choose: tuple[Side, Side]
-    judge: tuple[Side, Side]
-
-    def __post_init__(self) -> None:
-        chosen, judged = (set(np.concatenate([side.clusters for side in half])) for half in (self.choose, self.judge))
-        if chosen & judged:
-            raise UserError(
-                f"clusters: {len(chosen & judged)} lie in both halves; theorem 6 needs an attack fixed before"
-            )
-
-
-def halve(
+def sides(
     x: ArrayLike,
     y: ArrayLike,
-    seed: int,
     clusters_x: Sequence[object] | None = None,
     clusters_y: Sequence[object] | None = None,
-) -> Halves:
-    """Return scores halved at random by cluster.
+) -> tuple[Side, Side]:
+    """Return scores under X (member, included) and Y (non-member, excluded) with numbered clusters.
 
     Args:
-        x, y: scores under X and Y, finite, shapes (n,) and (m,).
-        clusters_x, clusters_y: cluster of each score, default each score its own. A cluster named on both sides
-            (a training run scored on included and excluded texts) stays together.
+        x, y: scores, finite, shapes (n,) and (m,).
+        clusters_x, clusters_y: cluster of each score, default each score its own.
 
     Raises:
-        UserError: a score is not finite, or a half would have no score of one side.
+        UserError: a score is not finite, or a side has none.
     """
     first, second = (np.asarray(side, dtype=float) for side in (x, y))
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         raise UserError("scores: must be finite; replace infinite ones by the largest finite score")
+    if not (first.size and second.size):
+        raise UserError("scores: both sides need at least one")
     names: list[object] = list(clusters_x) if clusters_x is not None else [("x", i) for i in range(first.size)]
     names += list(clusters_y) if clusters_y is not None else [("y", i) for i in range(second.size)]
-    codes = _codes([repr(name) for name in names])
-    number = int(codes.max()) + 1 if codes.size else 0
-    chosen = np.random.default_rng(seed).permutation(number) < number // 2
-    parts: list[tuple[Side, Side]] = []
-    for wanted in (True, False):
-        sides = []
-        for scores, own in ((first, codes[: first.size]), (second, codes[first.size :])):
-            keep = chosen[own] == wanted
-            sides.append(Side(scores[keep], own[keep]))
-        if not (len(sides[0]) and len(sides[1])):
-            raise UserError(f"clusters: {number} are too few to halve; a half has no score of one side")
-        parts.append((sides[0], sides[1]))
-    return Halves(parts[0], parts[1])
-
-
-def choose_bins(halves: Halves, bins: int = BINS, least: int = LEAST) -> Floats:
-    """Return inner edges of bins: quantiles of the choosing half, joined until alike sides would fill every bin.
-
-    A side may be missing from a bin that it would fill if it were like the other: where an attack separates the two,
-    that is what it sees, and the half that judges says whether it was chance.
-
-    Returns:
-        Rising edges, shape (b - 1,); a score s lies in bin number `searchsorted(edges, s, side="right")`.
-    """
-    x, y = (side.scores for side in halves.choose)
-    edges = np.unique(np.quantile(np.concatenate([x, y]), np.linspace(0, 1, bins + 1)[1:-1]))
-    pooled = np.sort(np.concatenate([x, y]))
-    needed = least * pooled.size / min(x.size, y.size)  # of both, so that the smaller side expects `least`
-    kept: list[float] = []
-    at = 0
-    for edge in edges:
-        below = int(np.searchsorted(pooled, edge, side="left"))
-        if below - at >= needed and pooled.size - below >= needed:
-            kept.append(float(edge))
-            at = below
-    return np.asarray(kept)
+    numbers = np.unique([repr(name) for name in names], return_inverse=True)[1].astype(np.int64)
+    return Side(first, numbers[: first.size]), Side(second, numbers[first.size :])
 
 
 @dataclass(frozen=True)
 class AttackCurve:
-    """An attack's curve on the judging half, with the band of its estimates.
+    """δ of the best threshold at each ε, with a 95% band for the whole curve.
 
     Args:
-        curve: point estimates. delta_low, delta_high, standard_low, standard_high: ends of the 95% band at each
-            ε, pointwise, shape (n,). cuts: the bins' edges, or the threshold used at each ε.
-        clusters: clusters in the judging half. method: how the band was made.
+        epsilon: float (n,), > 0, rising. delta, delta_standard: estimates; NaN where it cannot be told (strict δ: also
+            where the band does not exclude 0). gain: mean of Pr[A | one side] − e^ε·Pr[A | other side] of thresholds
+            judged on what did not choose them, before it is cut; NaN where halves cannot be formed.
+        delta_low, delta_high, standard_low, standard_high: ends of the band, strict and standard, together 95%.
+        verdict: a word an ε: "shown" (δ above 0), "not shown", "too few" (no data of this size could show it).
+        clusters: independent clusters of X and of Y. scores: scores of X and of Y. method: how the band was made.
     """
 
-    curve: Curve
+    epsilon: Floats
+    delta: Floats
     delta_low: Floats
     delta_high: Floats
+    delta_standard: Floats
     standard_low: Floats
     standard_high: Floats
-    cuts: Floats
-    clusters: int
+    gain: Floats
+    verdict: tuple[str, ...]
+    clusters: tuple[int, int]
+    scores: tuple[int, int]
     method: str
 
+    def columns(self) -> dict[str, object]:
+        """Return the curve as columns of a table."""
+        return {
+            "epsilon": self.epsilon, "delta": self.delta, "delta_low": self.delta_low, "delta_high": self.delta_high,
+            "delta_standard": self.delta_standard, "standard_low": self.standard_low,
+            "standard_high": self.standard_high, "gain": self.gain, "verdict": list(self.verdict),
+            "clusters": sum(self.clusters), "smaller_side": min(self.clusters),
+        }  # fmt: skip
 
-def binned(halves: Halves, epsilons: Sequence[float], *, bins: int = BINS, seed: int = 0) -> AttackCurve:
-    """Return the curve of an attacker who sees which bin a score lies in."""
-    edges = choose_bins(halves, bins)
 
-    def estimate(x: Floats, y: Floats, weight_x: Floats, weight_y: Floats) -> Curve:
-        return curve(_loss(x, y, weight_x, weight_y, edges), epsilons, "one score, in bins")
-
-    return _banded(halves, estimate, edges, seed)
+COLUMNS = [
+    "epsilon", "delta", "delta_low", "delta_high", "delta_standard", "standard_low", "standard_high", "gain",
+    "verdict", "clusters", "smaller_side",
+]  # fmt: skip
 
 
-def thresholded(halves: Halves, epsilons: Sequence[float], *, seed: int = 0) -> AttackCurve:
-    """Return the curve of an attacker who sees whether a score passes a threshold, chosen for each ε.
+def attack_curve(x: Side, y: Side, epsilons: Sequence[float] | Floats, *, seed: int = 0) -> AttackCurve:
+    """Return the curve of an attacker who sees whether one score passes the best threshold.
 
-    The threshold with the largest standard δ in the choosing half is taken: it has few false alarms where ε is large.
+    Args:
+        epsilons: each > 0 and finite. seed: of the draws of one score a cluster, and of the halvings.
+
+    Raises:
+        UserError: an ε is not above 0 and finite.
     """
     grid = np.sort(np.asarray(epsilons, dtype=float))
-    cuts = np.array([_threshold(halves, float(e)) for e in grid])
-
-    def estimate(x: Floats, y: Floats, weight_x: Floats, weight_y: Floats) -> Curve:
-        points = [curve(_loss(x, y, weight_x, weight_y, np.array([c])), [e]) for e, c in zip(grid, cuts)]
-        strict, standard = (np.array([getattr(p, n)[0] for p in points]) for n in ("delta", "delta_standard"))
-        return Curve(grid, strict, standard, "one score, against a threshold")
-
-    return _banded(halves, estimate, cuts, seed)
-
-
-def _loss(x: Floats, y: Floats, weight_x: Floats, weight_y: Floats, edges: Floats) -> PrivacyLoss:
-    """Return the loss between weighted scores in bins."""
-    counts = [
-        np.bincount(np.searchsorted(edges, scores, side="right"), weights=weights, minlength=edges.size + 1)
-        for scores, weights in ((x, weight_x), (y, weight_y))
-    ]
-    return loss_of_counts(counts[0], counts[1])
-
-
-def _threshold(halves: Halves, epsilon: float) -> float:
-    """Return the threshold with the largest hockey-stick δ of the yes/no attack in the choosing half."""
-    x, y = (np.sort(side.scores) for side in halves.choose)
-    pooled = np.concatenate([x, y])
-    candidates = np.unique(np.quantile(pooled, np.linspace(0.005, 0.995, THRESHOLDS)))
-    above_x, above_y = (1.0 - np.searchsorted(side, candidates, side="left") / side.size for side in (x, y))
-    grown = np.exp(epsilon)
-    gains = [above_x - grown * above_y, above_y - grown * above_x]
-    gains += [(1 - above_x) - grown * (1 - above_y), (1 - above_y) - grown * (1 - above_x)]
-    best = np.max(gains, axis=0)
-    # Where no threshold gains anything, the middle is a guess as fixed as any.
-    return float(candidates[int(np.argmax(best))] if best.max() > 0.0 else np.median(pooled))
-
-
-def _banded(
-    halves: Halves, estimate: Callable[[Floats, Floats, Floats, Floats], Curve], cuts: Floats, seed: int
-) -> AttackCurve:
-    """Return the estimate on the judging half with a percentile band over clusters drawn again as wholes."""
-    x, y = halves.judge
-    names, codes = np.unique(np.concatenate([x.clusters, y.clusters]), return_inverse=True)
-    ours, theirs = codes[: len(x)], codes[len(x) :]
-    point = estimate(x.scores, y.scores, np.ones(len(x)), np.ones(len(y)))
+    if not ((grid > 0.0) & np.isfinite(grid)).all():
+        raise UserError("epsilons: theorem 6 holds for ε > 0; leave out 0 and infinity")
+    grown = np.exp(grid)
+    numbers = tuple(int(np.unique(side.clusters).size) for side in (x, y))
+    single = numbers == (len(x), len(y))
+    miss = (1.0 - LEVEL) / 2.0 / (1.0 if single else 2.0)
+    bands = band(numbers[0], miss), band(numbers[1], miss)
     rng = np.random.default_rng(seed)
-    strict: list[Floats] = []
-    standard: list[Floats] = []
-    while len(strict) < DRAWS:
-        times = np.bincount(rng.integers(0, names.size, names.size), minlength=names.size).astype(float)
-        if times[ours].sum() == 0.0 or times[theirs].sum() == 0.0:
+    drawn = []
+    for _ in range(1 if single else DRAWS):
+        ours, theirs = ((side.scores if single else _one_each(side, rng)) for side in (x, y))
+        drawn.append(_ends(ours, theirs, bands, grown))
+    strict_low, strict_high, low, high = np.median(np.array(drawn), axis=0)
+    gain, share = _judged(x, y, grown, rng)
+    few = _most_shown(bands, grown) <= 0.0
+    estimate = np.where(few, np.nan, np.clip(gain, low, high))
+    strict = np.where(few | (strict_low <= 0.0), np.nan, np.clip(np.fmax(share, estimate), strict_low, strict_high))
+    verdict = tuple(TOO_FEW if f else SHOWN if at > 0.0 else NOT_SHOWN for f, at in zip(few, low, strict=True))
+    method = METHOD if single else f"{METHOD}, median over {DRAWS} draws of one score a cluster"
+    return AttackCurve(
+        grid, strict, strict_low, strict_high, estimate, low, high, gain, verdict, (numbers[0], numbers[1]),
+        (len(x), len(y)), method,
+    )  # fmt: skip
+
+
+def _one_each(side: Side, rng: np.random.Generator) -> Floats:
+    """Return one score of each cluster, drawn at random."""
+    order = rng.permutation(len(side))
+    _, first = np.unique(side.clusters[order], return_index=True)
+    return side.scores[order[first]]
+
+
+def _ends(x: Floats, y: Floats, bands: tuple[Band, Band], grown: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the ends of strict and of standard δ of the best threshold, from one independent score a cluster."""
+    x, y = np.sort(x), np.sort(y)
+    # between two neighbouring scores the counts do not change, so these are all thresholds that the data tell apart
+    cuts = np.unique(np.concatenate([x, y]))
+    limits = []
+    for scores, held in ((x, bands[0]), (y, bands[1])):
+        below = np.append(0, np.searchsorted(scores, cuts, side="right"))
+        limits += list(held.at(below))
+    states = np.unique(np.stack(limits, axis=1), axis=0)
+    return _of_limits(states.T, grown)
+
+
+def _of_limits(limits: Floats, grown: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return least and largest strict and standard δ of the best attack.
+
+    An attack of chance p under one side and q under the other has standard δ p − e^ε·q, and strict δ p where
+    p > e^ε·q (its other answer is then likelier under the other side).
+
+    Args:
+        limits: at each threshold the lower and upper limit of X's distribution function, and those of Y's: (4, t).
+        grown: e^ε, (n,).
+    """
+    x, y = (limits[0], limits[1]), (limits[2], limits[3])
+    least: list[tuple[Floats, Floats]] = []  # (p, q), worst for the attacker
+    most: list[tuple[Floats, Floats]] = []
+    for p, q in ((x, y), (y, x)):
+        least += [(p[0], q[1]), (1.0 - p[1], 1.0 - q[0])]  # the answers "at most the threshold" and "above it"
+        most += [(p[1], q[0]), (1.0 - p[0], 1.0 - q[1])]
+    strict_low, low = _best(least, grown)
+    strict_high, high = _best(most, grown)
+    return strict_low, strict_high, low, high
+
+
+def _best(attacks: list[tuple[Floats, Floats]], grown: Floats) -> tuple[Floats, Floats]:
+    """Return the largest strict and standard δ of attacks, each (n,)."""
+    p, q = (np.concatenate([attack[i] for attack in attacks]) for i in (0, 1))
+    gains = p - np.multiply.outer(grown, q)
+    return np.where(gains > 0.0, p, 0.0).max(axis=1), np.clip(gains.max(axis=1), 0.0, 1.0)
+
+
+def _most_shown(bands: tuple[Band, Band], grown: Floats) -> Floats:
+    """Return the largest lower end of standard δ that any scores of these numbers could have: without overlap."""
+    first, second = bands
+    limits = [[first.low[-1], first.low[0]], [first.high[-1], first.high[0]],
+              [second.low[0], second.low[-1]], [second.high[0], second.high[-1]]]  # fmt: skip
+    return _of_limits(np.array(limits), grown)[2]
+
+
+def _judged(x: Side, y: Side, grown: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return the mean gain, and the mean chance, of thresholds chosen on one half of the clusters on the other half."""
+    number = int(max(x.clusters.max(), y.clusters.max())) + 1
+    gains, shares = [], []
+    for _ in range(HALVINGS):
+        half = rng.permutation(number) % 2 == 0
+        parts = [[_weighed(side, half[side.clusters] == wanted) for side in (x, y)] for wanted in (True, False)]
+        if not all(scores.size for part in parts for scores, _ in part):
             continue
-        drawn = estimate(x.scores, y.scores, times[ours], times[theirs])
-        strict.append(drawn.delta)
-        standard.append(drawn.delta_standard)
-    ends = [(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0]
-    low, high = np.quantile(np.array(strict), ends, axis=0)
-    standard_low, standard_high = np.quantile(np.array(standard), ends, axis=0)
-    method = f"percentile bootstrap, {DRAWS} draws of clusters (training run × source), pointwise"
-    return AttackCurve(point, low, high, standard_low, standard_high, cuts, int(names.size), method)
+        for choose, judge in (parts, parts[::-1]):
+            cuts = np.unique(np.quantile(np.concatenate([s for s, _ in choose]), np.linspace(0, 1, THRESHOLDS)))
+            seen, held = _answers(choose, cuts), _answers(judge, cuts)
+            best = np.argmax(seen[0] - np.multiply.outer(grown, seen[1]), axis=1)
+            gains.append(held[0][best] - grown * held[1][best])
+            shares.append(held[0][best])
+    if not gains:
+        return np.full(grown.size, np.nan), np.full(grown.size, np.nan)
+    return np.mean(gains, axis=0), np.mean(shares, axis=0)
+
+
+def _weighed(side: Side, kept: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return the scores kept, sorted, with weights by which each cluster counts once."""
+    codes = np.unique(side.clusters[kept], return_inverse=True)[1]
+    order = np.argsort(side.scores[kept], kind="stable")
+    weights = 1.0 / np.bincount(codes)[codes] if codes.size else np.zeros(0)
+    return side.scores[kept][order], weights[order]
+
+
+def _answers(sides: list[tuple[Floats, Floats]], cuts: Floats) -> tuple[Floats, Floats]:
+    """Return (p, q) of the attacks: X above a cut, X not above, Y above, Y not above; the last one never answers."""
+    above = []
+    for scores, weights in sides:
+        mass = np.append(np.cumsum(weights[::-1])[::-1], 0.0) / weights.sum()
+        above.append(mass[np.searchsorted(scores, cuts, side="right")])
+    x, y = above
+    return np.concatenate([x, 1 - x, y, 1 - y, [0.0]]), np.concatenate([y, 1 - y, x, 1 - x, [0.0]])

@@ -5,9 +5,9 @@ nearest synthetic texts. A generation from X is a member, one from X ∖ U is no
 runs on X, where nobody was left out. Trainings are what varies: intervals draw them again as wholes, and whether an
 area is leakage is decided by naming trainings anew (`pairs_chance`).
 
-The ε–δ curves are of an attacker who sees one such score of one unit of U, in bins or against a threshold, in the form
-of theorem 6 (Stomakhin 2025, section 3.7): what is usual for the unit, bins and thresholds come from one half of the
-trainings, curves from the other.
+The ε–δ curves are of an attacker who sees whether one such score of one unit of U passes the best threshold, in the
+form of theorem 6 (Stomakhin 2025, section 3.7; see `lbf_attack`): what is usual for the unit comes from one half of the
+trainings, the curve and its band from the other. Trainings are the clusters, so few of them cannot tell anything.
 
 Privacy posture: cosines and their summaries only, no text and no embedding.
 """
@@ -15,7 +15,7 @@ Privacy posture: cosines and their summaries only, no text and no embedding.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,7 @@ from engine.analysis.pairs_chance import Chance, namings
 from engine.attacks.ngram_counts import Ints
 
 GRID = np.unique(np.concatenate([np.geomspace(0.02, math.log(100.0), 25), np.log([1.01, 1.2, 2.0, 10.0])]))
-FEW = np.log([1.01, 1.2, 2.0, 10.0])  # where a threshold is chosen for each ε
+OBSERVED = "whether the closeness of one person of U to the text passes a threshold"
 MAIN, TWICE = "with and without", "twice on the same records"
 SCORES: dict[str, str] = {"highest": "the highest cosine of any text of U", "mean": "the mean over texts of U"}
 MEASURE = "area (AUC) of closeness in meaning"
@@ -37,10 +37,7 @@ ROWS = [
     "score", "comparison", "auc", "low", "high", "p", "namings", "verdict", "generations", "against", "trainings",
     "method", "finding",
 ]  # fmt: skip
-CURVES = [
-    "comparison", "form", "epsilon", "delta", "delta_low", "delta_high", "delta_standard", "standard_low",
-    "standard_high", "trainings", "observed",
-]  # fmt: skip
+CURVES = ["comparison", *lbf_attack.COLUMNS, "trainings", "observed"]
 
 
 @dataclass(frozen=True)
@@ -172,48 +169,30 @@ def by_unit(cosines: Floats, units: Ints) -> Floats:
 
 
 def _curves(comparison: str, first: Group, second: Group, units: Ints, seed: int) -> pd.DataFrame:
-    """Return the curves in both forms; no rows where a side has fewer than two trainings."""
-    halves = _halves(first, second, units)
-    if halves is None:
+    """Return the curve of one comparison; no rows where a side has fewer than two trainings."""
+    judged = _judged(first, second, units)
+    if judged is None:
         return pd.DataFrame(columns=CURVES)
+    found = lbf_attack.attack_curve(*judged, GRID, seed=seed)
     trainings = len(first.names()) + len(second.names())
-    forms: tuple[tuple[str, Callable[..., lbf_attack.AttackCurve], Floats], ...] = (
-        ("bins", lbf_attack.binned, GRID), ("threshold", lbf_attack.thresholded, FEW),
-    )  # fmt: skip
-    parts = []
-    for form, judge, grid in forms:
-        found = judge(halves, list(grid), seed=seed)
-        curve = found.curve
-        parts.append(
-            pd.DataFrame(
-                {"comparison": comparison, "form": form, "epsilon": curve.epsilon, "delta": curve.delta,
-                 "delta_low": found.delta_low, "delta_high": found.delta_high,
-                 "delta_standard": curve.delta_standard, "standard_low": found.standard_low,
-                 "standard_high": found.standard_high, "trainings": trainings,
-                 "observed": "the closeness of one person of U to the text"},
-                columns=CURVES,
-            )
-        )  # fmt: skip
-    return pd.concat(parts, ignore_index=True)
+    return pd.DataFrame(
+        {"comparison": comparison, **found.columns(), "trainings": trainings, "observed": OBSERVED}, columns=CURVES
+    )
 
 
-def _halves(first: Group, second: Group, units: Ints) -> lbf_attack.Halves | None:
-    """Return scores of single units, less what is usual for the unit; every other training chooses.
+def _judged(first: Group, second: Group, units: Ints) -> tuple[lbf_attack.Side, lbf_attack.Side] | None:
+    """Return scores of single units, less what is usual for the unit, of every other training.
 
-    What is usual is the middle between the two sides' means in the half that chooses.
+    What is usual is the middle between the two sides' means in the other half, so it is fixed beforehand.
     """
     if min(len(first.names()), len(second.names())) < 2:
         return None
     scores = [by_unit(group.cosines, units) for group in (first, second)]
     numbers = [np.array([g.names().index(repr(name)) for name in g.trainings]) for g in (first, second)]
-    choosing = [number % 2 == 0 for number in numbers]
-    usual = np.mean([side[chosen].mean(axis=0) for side, chosen in zip(scores, choosing, strict=True)], axis=0)
-    parts: list[tuple[lbf_attack.Side, lbf_attack.Side]] = []
-    for half in (True, False):
-        sides = []
-        for at, (side, number, chosen) in enumerate(zip(scores, numbers, choosing, strict=True)):
-            rows = chosen == half
-            cluster = np.repeat(2 * number[rows] + at, side.shape[1])
-            sides.append(lbf_attack.Side((side[rows] - usual).ravel(), cluster.astype(np.int64)))
-        parts.append((sides[0], sides[1]))
-    return lbf_attack.Halves(parts[0], parts[1])
+    before = [number % 2 == 1 for number in numbers]
+    usual = np.mean([side[kept].mean(axis=0) for side, kept in zip(scores, before, strict=True)], axis=0)
+    sides = []
+    for at, (side, number, kept) in enumerate(zip(scores, numbers, before, strict=True)):
+        cluster = np.repeat(2 * number[~kept] + at, side.shape[1])
+        sides.append(lbf_attack.Side((side[~kept] - usual).ravel(), cluster.astype(np.int64)))
+    return sides[0], sides[1]

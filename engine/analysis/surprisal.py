@@ -3,7 +3,8 @@
 Source: Stomakhin 2025, Framework for Privacy-Preserving Synthesis of Textual Data, section 6 (figures 14 to 16,
 Table 2); the (ε, δ) analysis is what its section 7 leaves to others. Every comparison is made twice: excluded against
 included, and included against other included units (the control), which shows what groups of people differ by anyway.
-A unit scored by one model is a cluster (training × source): its records are never told apart as independent.
+For areas and ratios a unit scored by one model is a cluster (training × source): its records are never told apart as
+independent. For ε–δ curves a cluster is a unit, whichever models scored it: they hold for these trainings.
 """
 
 from __future__ import annotations
@@ -18,12 +19,11 @@ from numpy.typing import NDArray
 
 from engine.analysis import lbf_attack, roc
 from engine.analysis.lbf import Floats
-from engine.errors import UserError
 
 SCORES = ("surprisal", "a token", "against untuned")
 """Member-like scores: minus S(x); minus S(x) a token; surprisal a token under the untuned model minus the tuned one."""
 GRID = np.concatenate([[math.log(1.01)], np.geomspace(0.02, math.log(100.0), 40), np.log([1.2, 2.0, 10.0])])
-FEW = np.log([1.01, 1.2, 2.0, 5.0, 10.0, 100.0])  # where a threshold is chosen for each ε
+OBSERVED = "whether one score passes a threshold"
 POINTS = 41
 DRAWS = 200
 _GONE = "excluded"
@@ -189,33 +189,20 @@ def _band(members: pd.DataFrame, others: pd.DataFrame, cuts: Floats, seed: int) 
 
 
 def _curves(scores: pd.DataFrame, name: str, seed: int) -> pd.DataFrame:
-    """Return the ε–δ curves of the attack by one score: in bins and by threshold, chosen on half of the clusters."""
+    """Return the ε–δ curves of the attack by the best threshold of one score."""
     parts = []
     for comparison in _SIDES:
         members, others = sides(scores, comparison)
-        try:
-            halves = lbf_attack.halve(
-                member_scores(members, name), member_scores(others, name), seed,
-                _clusters(members).tolist(), _clusters(others).tolist(),
-            )  # fmt: skip
-        except UserError:
-            continue  # too few clusters to fix an attack on one half and judge it on the other
-        for form, curve in (
-            ("bins", lbf_attack.binned(halves, list(GRID), seed=seed)),
-            ("threshold", lbf_attack.thresholded(halves, FEW.tolist(), seed=seed)),
-        ):
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "score": name, "comparison": comparison, "form": form, "epsilon": curve.curve.epsilon,
-                        "delta": curve.curve.delta, "delta_low": curve.delta_low, "delta_high": curve.delta_high,
-                        "delta_standard": curve.curve.delta_standard, "standard_low": curve.standard_low,
-                        "standard_high": curve.standard_high, "clusters": curve.clusters,
-                        "observed": curve.curve.observed,
-                    }
-                )
-            )  # fmt: skip
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+        if not (len(members) and len(others)):
+            continue
+        ours, theirs = lbf_attack.sides(
+            member_scores(members, name), member_scores(others, name),
+            _units(members).tolist(), _units(others).tolist(),
+        )  # fmt: skip
+        found = lbf_attack.attack_curve(ours, theirs, GRID, seed=seed)
+        parts.append(pd.DataFrame({"score": name, "comparison": comparison, **found.columns(), "observed": OBSERVED}))
+    columns = ["score", "comparison", *lbf_attack.COLUMNS, "observed"]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 
 def control_halves(units: Sequence[object], seed: int) -> dict[object, str]:

@@ -41,13 +41,15 @@ class Drawn:
     """One curve of a figure.
 
     Args:
-        curve: its points. kind: what it is of. low, high: δ of its band at each ε in the measure that is drawn.
+        curve: its points; δ is NaN where it cannot be told. kind: what it is of. low, high: δ of its band at each ε in
+            the measure that is drawn. together: the band is one of 95% for the whole curve at once, and is read out.
     """
 
     curve: Curve
     kind: Kind
     low: Floats | None = None
     high: Floats | None = None
+    together: bool = False
 
 
 def epsilon_delta(curves: Mapping[str, Drawn], *, strict: bool = False, internal: bool = True) -> Figure:
@@ -122,7 +124,7 @@ def _value(curve: Curve, strict: bool, epsilon: float = READ_AT) -> float | None
 def _said(curves: Mapping[str, Drawn], strict: bool) -> str:
     """Return the takeaway: each curve read at ε = ln 1.2, and synthetic text against its null curve."""
     read = {name: _value(drawn.curve, strict) for name, drawn in curves.items()}
-    parts = [f"{name}: {probability(value)}" for name, value in read.items() if value is not None]
+    parts = [read_out(name, curves[name], value) for name, value in read.items() if value is not None]
     if not parts:
         return "No curve reaches down to ε = ln 1.2, where one observation moves the odds by a fifth."
     text = "One observation moves the odds by more than a fifth (ε = ln 1.2) " if strict else "δ at ε = ln 1.2 "
@@ -130,13 +132,25 @@ def _said(curves: Mapping[str, Drawn], strict: bool) -> str:
     text += "; ".join(parts) + "."
     kinds = {drawn.kind: read[name] for name, drawn in curves.items()}
     made, null = kinds.get("synthetic"), kinds.get("null")
-    if made is not None and null is not None:
+    if made is not None and null is not None and not math.isnan(made + null):
         text += (
             " Synthetic text stays at what two texts of the same data show: no leakage is seen here."
             if made <= null
             else f" Synthetic text lies {made - null:.2g} above two texts of the same data: only that may be leakage."
         )
     return text
+
+
+def read_out(name: str, drawn: Drawn, value: float, epsilon: float = READ_AT) -> str:
+    """Return one curve's δ in words, with its band where that holds for the whole curve."""
+    at = int(np.searchsorted(drawn.curve.epsilon, epsilon + 1e-12, side="right")) - 1
+    if not drawn.together or drawn.low is None or drawn.high is None:
+        return f"{name}: {'cannot tell' if math.isnan(value) else probability(value)}"
+    low, high = float(drawn.low[at]), float(drawn.high[at])
+    if math.isnan(value):
+        return f"{name}: cannot tell: too few (at most {high:.2g})"
+    nothing = ", which does not rule out 0" if low <= 0.0 else ""
+    return f"{name}: {probability(value)} (95% band {low:.2g} to {high:.2g}{nothing})"
 
 
 def rarity(shares: Mapping[str, tuple[Sequence[int], Sequence[float]]]) -> Figure:
@@ -160,7 +174,7 @@ def rarity(shares: Mapping[str, tuple[Sequence[int], Sequence[float]]]) -> Figur
     styled(plot, x="Occurrences", y="Share that occurs at least so often", height=300)
     plot.update_xaxes(type="log", dtick=1, exponentformat="power")
     plot.update_yaxes(type="log", dtick=1, exponentformat="power")
-    takeaway = f"{listed(once)} occur once: each of them points at whoever wrote it." if once else "Nothing to count."
+    takeaway = f"{listed(once)} occur once: each stands in one of these texts alone." if once else "Nothing to count."
     return Figure(
         plot, takeaway, f"Occurring once here does not make a phrase unknown elsewhere. {INTERNAL}",
         f"Falling curves of shares over occurrences. {takeaway}",

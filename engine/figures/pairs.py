@@ -15,10 +15,12 @@ import plotly.graph_objects as go
 
 from engine.analysis.lbf import Curve
 from engine.figures import pairs_told, palette
+from engine.figures.attacked import current
 from engine.figures.base import Figure, styled
 from engine.figures.budget import probability
 from engine.figures.iterations import INTERNAL
 from engine.figures.lbf import READ_AT, Drawn, Kind, epsilon_delta
+from engine.figures.pairs_meaning import meaning
 from engine.figures.pairs_told import EPSILON_TICKS
 
 # kind in the table -> name on the chart, kind of the curve
@@ -65,6 +67,8 @@ def _more(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
         made.append(("composed", pairs_told.composed(tables["composed"])))
     if len(tables.get("believed", ())):
         made.append(("believed", pairs_told.believed(tables["believed"])))
+    if len(tables.get("semantic", ())) and current(tables.get("semantic_curves")):
+        made.append(("meaning", meaning(tables["semantic"], tables["semantic_curves"])))
     return made
 
 

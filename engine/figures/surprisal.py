@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from engine.analysis.lbf import Curve
+from engine.analysis.lbf_attack import TOO_FEW
 from engine.figures import palette
+from engine.figures.attacked import current, of_attack
 from engine.figures.base import Figure, styled
-from engine.figures.budget import probability
 from engine.figures.iterations import INTERNAL
 from engine.figures.lbf import Drawn, epsilon_delta
 
@@ -50,7 +50,7 @@ def figures(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
         made.append(("qq", qq(tables["qq"])))
     if len(tables.get("ratio", ())):
         made.append(("ratio", ratio(tables["ratio"])))
-    if len(tables.get("curves", ())):
+    if current(tables.get("curves")):
         made.append(("curves", curves(tables["curves"])))
     if len(tables.get("extraction", ())):
         made.append(("extraction", extraction(tables["extraction"])))
@@ -184,32 +184,23 @@ def ratio(table: pd.DataFrame) -> Figure:
 
 
 def curves(table: pd.DataFrame) -> Figure:
-    """Return the attack's standard ε–δ curves with bands, the control beside them."""
+    """Return the attack's standard ε–δ curve with its band, the control beside it."""
     score = _best(table)
     drawn: dict[str, Drawn] = {}
-    for form, said in (("threshold", "threshold"), ("bins", "bins")):
-        for comparison in COMPARISONS:
-            part = table[(table["score"] == score) & (table["form"] == form) & (table["comparison"] == comparison)]
-            part = part.sort_values("epsilon")
-            if len(part):
-                columns = ("epsilon", "delta", "delta_standard", "standard_low", "standard_high")
-                values = [part[name].to_numpy(float) for name in columns]
-                curve = Curve(values[0], values[1], values[2], str(part["observed"].iloc[0]))
-                name = f"attack, {said}" if comparison == "main" else f"control, {said}"
-                drawn[name] = Drawn(curve, "attack" if comparison == "main" else "null", values[3], values[4])
+    for comparison, name in (("main", "attack"), ("control", "control")):
+        part = table[(table["score"] == score) & (table["comparison"] == comparison)]
+        if len(part):
+            drawn[name] = of_attack(part, "attack" if comparison == "main" else "null")
     figure = epsilon_delta(drawn)
-    at = table[(table["score"] == score) & (table["form"] == "threshold") & np.isclose(table["epsilon"], np.log(1.2))]
-    found = at.set_index("comparison")
-    parts = [
-        f"{name} {probability(float(str(found.loc[key, 'delta_standard'])))} (95% band "
-        f"{float(str(found.loc[key, 'standard_low'])):.2g} to {float(str(found.loc[key, 'standard_high'])):.2g})"
-        for key, name in (("main", "attack"), ("control", "control"))
-        if key in found.index
-    ]
-    takeaway = f"δ at ε = ln 1.2 by {SCORES[score]}, threshold chosen beforehand: " + "; ".join(parts) + "."
+    fewest = int(table["smaller_side"].min())
+    takeaway = figure.takeaway.replace("δ at ε = ln 1.2 is ", f"δ at ε = ln 1.2 by {SCORES[score]}: ")
+    if (table["verdict"] == TOO_FEW).any():
+        upto = table.loc[table["verdict"] == TOO_FEW, "epsilon"].min()
+        takeaway += f" From ε = {upto:.2g} on it cannot be told: {fewest} people on the smaller side are too few."
     caveat = (
-        "Standard δ. Threshold and bins are chosen on one half of the people and judged on the other; bands draw whole "
-        f"people of a training again. A better attack would lie higher. {INTERNAL}"
+        "Standard δ of the best threshold at each ε, for these trainings. The bands hold for the whole curve, in 95 of "
+        "100 samples of people; estimates choose thresholds on half of the people and judge them on the other, and are "
+        f"cut at the band, so that chance alone can lift them above 0. A better attack would lie higher. {INTERNAL}"
     )
     return Figure(figure.plot, takeaway, caveat, f"Curves of δ over ε. {takeaway}")
 

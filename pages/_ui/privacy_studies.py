@@ -131,17 +131,19 @@ def pair_curves(tables: Mapping[str, pd.DataFrame]) -> dict[str, Drawn]:
 
 def surprisal_curves(tables: Mapping[str, pd.DataFrame]) -> dict[str, Drawn]:
     """Return the curves of an attacker who asks the tuned model itself, and of the control beside them."""
+    from engine.figures.attacked import current, of_attack
+
     table = tables.get("curves")
-    if table is None or table.empty:
+    if table is None or not current(table):
         return {}
     score = next(name for name in (*SCORES, str(table["score"].iloc[0])) if (table["score"] == name).any())
-    rows = table[(table["score"] == score) & (table["form"] == "bins")].sort_values("epsilon")
+    rows = table[table["score"] == score]
     sides: tuple[tuple[str, str, Kind], ...] = (
         ("main", "surprisal of the tuned model", "attack"),
         ("control", "surprisal, control: nobody left out", "single"),
     )
     parts = {words: (rows[rows["comparison"] == side], sort) for side, words, sort in sides}
-    return {words: _drawn(part, sort) for words, (part, sort) in parts.items() if len(part)}
+    return {words: of_attack(part, sort) for words, (part, sort) in parts.items() if len(part)}
 
 
 def _drawn(rows: pd.DataFrame, sort: Kind) -> Drawn:

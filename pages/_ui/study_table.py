@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEW = 200  # rows shown of a long table
+EARLIER = (
+    "These curves come from an earlier edition whose bands did not hold, so they are not shown. Run the study again."
+)
 SHARES = ("leakage", "canary_parts", "canary_words", "pipp", "elp")
 WORDS = {
     "js_1gram": "Divergence of words (bits)", "js_2gram": "Divergence of word pairs (bits)",
@@ -67,6 +70,9 @@ def draw(found: Mapping[str, pd.DataFrame], key: str) -> None:
         part = rest[name]
         title = TABLES.get(name, name.replace("_", " ").capitalize())
         with st.expander(plain(title), key=f"study.part.{key}.{name}"):
+            if name in ("curves", "semantic_curves") and "form" in part and "verdict" not in part:
+                st.caption(EARLIER)
+                continue
             st.dataframe(part.head(FEW), hide_index=True, key=f"study.rows.{key}.{name}", column_config=headings(name))
             if len(part) > FEW:
                 st.caption(f"The first {FEW} of {len(part):,} rows; the command line prints all.")

@@ -10,6 +10,7 @@ import pytest
 
 from engine.analysis import pairs_semantic
 from engine.analysis.pairs_semantic import MAIN, TWICE, Group
+from engine.figures.pairs_meaning import meaning
 
 TEXTS, PEOPLE = 12, 6
 UNITS = np.repeat(np.arange(PEOPLE), TEXTS // PEOPLE)
@@ -40,13 +41,36 @@ def test_a_side_that_is_nearer_is_leakage_and_the_same_records_twice_are_not() -
         assert twice["verdict"] == "chance"
         assert "U's meaning shows" in main["finding"]
         assert (main["trainings"], twice["trainings"]) == (18, 12)
-    curves = tables["semantic_curves"].set_index(["comparison", "form"]).sort_index()
-    for form in ("bins", "threshold"):
-        first, null = (
-            curves.loc[(what, form)].set_index("epsilon")["delta_standard"].loc[math.log(1.2)] for what in (MAIN, TWICE)
-        )
-        assert first > 0.7 > 0.4 > null
-    assert (tables["semantic_curves"]["delta"] >= tables["semantic_curves"]["delta_standard"] - 1e-9).all()
+    # three trainings judge the smaller side: no curve, and no δ of 0 either
+    curves = tables["semantic_curves"]
+    at = curves[curves["epsilon"] > math.log(1.1)]
+    assert set(at["verdict"]) == {"too few"}
+    assert at["delta_standard"].isna().all()
+    assert (curves["standard_high"] > 0.8).all()
+
+
+def test_many_trainings_give_a_curve_and_the_same_records_twice_give_none() -> None:
+    rng = np.random.default_rng(3)
+    found = pairs_semantic.tables_of(group(rng, 80, nearer=0.2), group(rng, 40), UNITS)["semantic_curves"]
+    main, null = (found[found["comparison"] == what].set_index("epsilon") for what in (MAIN, TWICE))
+    assert main["standard_low"].loc[math.log(1.2)] > 0.3
+    assert main["delta_standard"].loc[math.log(1.2)] > 0.8
+    assert set(main["smaller_side"]) == {20}
+    assert (null["standard_low"] == 0.0).all()
+    assert "shown" not in set(null["verdict"])
+    # a figure says both
+    shown = meaning(pairs_semantic.areas(group(rng, 6), group(rng, 3)), found)
+    assert "95% band" in shown.takeaway
+    assert "nan" not in shown.takeaway
+
+
+def test_the_curve_is_covered_whatever_trainings_share() -> None:
+    alarms = 0
+    for seed in range(4):
+        rng = np.random.default_rng([seed, 9])
+        found = pairs_semantic.tables_of(group(rng, 48), group(rng, 24), UNITS, seed)["semantic_curves"]
+        alarms += (found["standard_low"] > 0).any()
+    assert alarms == 0
 
 
 def test_null_pairs_contain_chance_as_often_as_they_say() -> None:

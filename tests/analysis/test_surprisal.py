@@ -60,10 +60,15 @@ def test_the_control_is_told_apart_from_memory():
 def test_curves_are_those_of_the_control_where_nothing_is_remembered():
     for memory, seen in ((0.0, False), (0.3, True)):
         curves = analysis.tables_of(scores(2, memory))["curves"].query("score == 'against untuned'")
-        main = curves[(curves["comparison"] == "main") & (curves["form"] == "threshold")].sort_values("epsilon")
-        assert (main["standard_low"].iloc[0] > 0.3) == seen
-        assert (main["standard_low"] <= main["delta_standard"] + 1e-9).all()
-        assert set(curves["observed"]) == {"one score, in bins", "one score, against a threshold"}
+        main = curves[curves["comparison"] == "main"].sort_values("epsilon")
+        assert (main["standard_low"].iloc[0] > 0.1) == seen
+        told = main[main["verdict"] != "too few"]
+        assert len(told)
+        assert (told["standard_low"] <= told["delta_standard"] + 1e-9).all()
+        assert (told["delta_standard"] <= told["standard_high"] + 1e-9).all()
+        control = curves[curves["comparison"] == "control"]
+        assert (control["standard_low"] == 0.0).all()
+        assert set(curves["observed"]) == {analysis.OBSERVED}
 
 
 def test_ratios_and_quantiles_by_hand():

@@ -243,13 +243,16 @@ def test_pair_curves_are_read_by_kind():
 def test_surprisal_curves_are_read_with_their_control():
     rows = pair_table().query("kind == 'direct'").drop(columns=["kind", "excluded", "set", "n"])
     table = pd.concat(
-        [rows.assign(score=score, comparison=side, form=form)
-         for score in ("surprisal", "a token") for side in ("main", "control") for form in ("bins", "threshold")]
+        [rows.assign(score=score, comparison=side, verdict="shown")
+         for score in ("surprisal", "a token") for side in ("main", "control")]
     )  # fmt: skip
     drawn = privacy_studies.surprisal_curves({"curves": table})
     assert [curve.kind for curve in drawn.values()] == ["attack", "single"]
     assert all(len(curve.curve) == 30 for curve in drawn.values())
+    assert all(curve.together for curve in drawn.values())
     assert privacy_studies.surprisal_curves({}) == {}
+    earlier = table.drop(columns="verdict").assign(form="bins")  # of an edition whose bands did not hold
+    assert privacy_studies.surprisal_curves({"curves": earlier}) == {}
 
 
 def test_studies_join_the_chart(seeded, visit, found):
