@@ -1,6 +1,6 @@
 """Policy, gate, approval, bundle and data card."""
 
-from engine.release.bundle import Bundle, verify, write_bundle
+from engine.release.bundle import Bundle, verify, work_folder, write_bundle
 from engine.release.card import CardFacts, DataCard, build_card
 from engine.release.compare import compare
 from engine.release.gate import GateFacts, RuleVerdict, Verdict, evaluate
@@ -21,5 +21,6 @@ __all__ = [
     "load_policy",
     "policies",
     "verify",
+    "work_folder",
     "write_bundle",
 ]

@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Sequence
 from contextlib import suppress
@@ -27,7 +26,7 @@ from engine.release.gate import Verdict
 from engine.release.policy import Policy
 from engine.release.verify import MANIFEST, SUMS, verify
 
-__all__ = ["Bundle", "verify", "write_bundle"]
+__all__ = ["Bundle", "verify", "work_folder", "write_bundle"]
 
 CARD, CARD_JSON, HOW = "DATA_CARD.md", "card.json", "VERIFY.txt"
 FORMAT_VERSION = 1
@@ -151,10 +150,16 @@ def _manifest(contents: dict[str, bytes], release_id: str, card: DataCard, polic
     return (json.dumps(manifest, ensure_ascii=False, indent=2) + "\n").encode()
 
 
+def work_folder(destination: Path) -> Path:
+    """Return the folder beside `destination` in which a bundle is written; a kill may leave it behind."""
+    return destination.with_name(f".{destination.name}.part")
+
+
 def _write(destination: Path, contents: dict[str, bytes], zipped: bool) -> None:
     """Write beside the destination first, then move into place."""
     destination.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=".release-", dir=destination.parent))
+    work = work_folder(destination)
+    work.mkdir(mode=0o700)
     try:
         staged = work / "bundle"
         if zipped:

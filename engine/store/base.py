@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from engine.errors import UserError
-from engine.store import audit
+from engine.store import audit, staging
 from engine.store.database import Database
 from engine.store.folder import Folder, default_path, remove_tree
 from engine.store.migrations import migrate
@@ -69,7 +69,11 @@ class Store:
         for row in rows:
             if row.pid is not None and (row.pid == os.getpid() or _alive(row.pid)):
                 continue
-            remove_tree(self.folder.path / row.path)
+            if Path(row.path).is_absolute():  # a copy of a release that was on its way out
+                if not staging.discard(Path(row.path)):
+                    continue
+            else:
+                remove_tree(self.folder.path / row.path)
             with self.db.write() as connection:
                 connection.execute(
                     pending_removals.delete().where(

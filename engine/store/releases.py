@@ -7,10 +7,6 @@ number of records and the manifest's SHA-256.
 from __future__ import annotations
 
 import hashlib
-import os
-import secrets
-import shutil
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select, update
 
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
+from engine.store import staging
 from engine.store.audit import now
 from engine.store.base import new_id
 from engine.store.folder import file_errors
@@ -104,7 +101,7 @@ class ReleaseStation(LedgerStation):
         Raises:
             RefusedError: the gate does not pass, or the total would become unbounded without consent.
         """
-        from engine.release import get_policy, write_bundle
+        from engine.release import get_policy, work_folder, write_bundle
 
         if waiver:
             raise UserError("waiver: no finding can be waived into a release in this edition; leave it out")
@@ -117,7 +114,12 @@ class ReleaseStation(LedgerStation):
         records = self._synthetic_frame(run_id)
         sources = self._sources(run)
         release_id = new_id("rel")
-        self._reserve(f"releases/{release_id}")
+        staged = None if target is None else staging.beside(target)
+        inside = [f"releases/{name}" for name in (release_id, work_folder(Path(release_id)).name)]
+        for relative in inside:
+            self._reserve(relative)
+        if staged is not None:
+            self._reserve(str(staged))
         try:
             bundle = write_bundle(
                 self.folder.release(release_id),
@@ -131,8 +133,8 @@ class ReleaseStation(LedgerStation):
             )
             for file in bundle.path.iterdir():
                 file.chmod(0o600)
-            if target is not None:
-                _copy_out(bundle.path, target)
+            if target is not None and staged is not None:
+                staging.stage(bundle.path, staged, as_zip=target.suffix.lower() == ".zip")
             summary = ReleaseSummary(
                 id=release_id,
                 run_id=run_id,
@@ -146,11 +148,39 @@ class ReleaseStation(LedgerStation):
             )
             self._record(summary, records, bundle.manifest_sha256, accepted=ends)
         except BaseException:
+            if staged is not None:
+                staging.discard(staged)  # first: the database may be what failed
             with self.db.write() as connection:
-                self._condemn(connection, f"releases/{release_id}")
+                for relative in inside:
+                    self._condemn(connection, relative)
+                if staged is not None:
+                    self._condemn(connection, str(staged))
             self._sweep()
             raise
+        if target is not None and staged is not None:
+            self._place(release_id, staged, target, bundle.path)
         return summary
+
+    def _place(self, release_id: str, staged: Path, target: Path, kept: Path) -> None:
+        """Put the copy of a recorded release where it was asked for; what cannot be placed does not stay outside."""
+        try:
+            staging.place(staged, target)
+        except BaseException as error:
+            gone = staging.discard(staged)
+            with self.db.write() as connection:
+                connection.execute(update(releases).where(releases.c.id == release_id).values(path=str(kept)))
+                if gone:
+                    self._keep(connection, str(staged))
+                else:
+                    self._condemn(connection, str(staged))
+            if isinstance(error, StorageError):
+                raise StorageError(
+                    f"The release {release_id} is made and recorded, but its copy could not be put in place. {error} "
+                    "Download the files from the Release page."
+                ) from None
+            raise
+        with self.db.write() as connection:
+            self._keep(connection, str(staged))
 
     def releases(self, corpus_id: str | None = None) -> list[ReleaseSummary]:
         """Return releases, latest first."""
@@ -221,6 +251,8 @@ class ReleaseStation(LedgerStation):
 
         accepted: the person releasing agreed that the total becomes unbounded.
         """
+        from engine.release import work_folder
+
         current = self._synthetic_frame(summary.run_id)
         with self.db.write() as connection:
             row = run_row(connection, summary.run_id)
@@ -243,6 +275,7 @@ class ReleaseStation(LedgerStation):
             )
             connection.execute(update(runs).where(runs.c.id == summary.run_id).values(released_at=summary.created))
             self._keep(connection, f"releases/{summary.id}")
+            self._keep(connection, f"releases/{work_folder(Path(summary.id)).name}")
             self._touch_of_release(connection, summary.run_id, summary.records)
             self._audit(
                 connection,
@@ -267,23 +300,3 @@ def _free(out: Path) -> Path:
     if target.exists():
         raise UserError(f"out: {target.name} exists already; name a folder or zip file that does not")
     return target
-
-
-def _copy_out(bundle: Path, target: Path) -> None:
-    """Copy a bundle to a folder, or into one zip file, wholly or not at all."""
-    with file_errors():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        staged = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
-        try:
-            if target.suffix.lower() == ".zip":
-                with zipfile.ZipFile(staged, "w", zipfile.ZIP_DEFLATED) as archive:
-                    for file in sorted(bundle.iterdir()):
-                        archive.writestr(zipfile.ZipInfo(file.name), file.read_bytes(), zipfile.ZIP_DEFLATED)
-            else:
-                shutil.copytree(bundle, staged)
-            os.replace(staged, target)
-        finally:
-            if staged.is_dir():
-                shutil.rmtree(staged, ignore_errors=True)
-            else:
-                staged.unlink(missing_ok=True)
