@@ -250,6 +250,7 @@ def _settled(workspace: Workspace, run_id: str, no_wait: bool) -> dict[str, Any]
         "funnel": run.funnel,
         "guarantee": run.guarantee,
         "seconds": run.seconds,
+        "notes": [note.as_dict() for note in workspace.run_notes(run.id)],
     }
 
 

@@ -20,6 +20,7 @@ from engine.dp.guarantee import Guarantee
 from engine.methods import pe_claim
 from engine.methods import pe_common as pe
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
+from engine.methods.kept_votes import kept_votes
 from engine.methods.pe_clusters import cluster, spread
 from engine.methods.pe_evolution import Evolution, Selection, shares_of
 from engine.models.lm_format import blanked
@@ -208,7 +209,14 @@ class _AugPe(Evolution):
         )
         if parts is not None:
             votes = spread(votes, parts)
-        return Selection(self._winners(state, pool, votes, parts), votes)
+        kept = self._winners(state, pool, votes, parts)
+        if parts is not None:
+            return Selection(kept, votes)
+        measured = kept_votes(
+            votes, self.sigma("votes"), pool, self.wanted(state), lambda seen: self._winners(state, pool, seen, None),
+            np.random.default_rng(pe.seed_of(self.seed, "kept votes", round_)),
+        )  # fmt: skip
+        return Selection(kept, votes, measured.notes())
 
     def _looked_ahead(self, round_: int, pool: list[pe.Pair], embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return what stands for each candidate: its own embedding, or the mean of a few variations'."""

@@ -1,17 +1,18 @@
 """DPGA-TextSyn: a genetic algorithm on texts whose fitness is a noisy vote of private records.
 
 Source: Sun et al. 2025, "DPGA-TextSyn: Differentially Private Genetic Algorithm for Synthetic Text Generation",
-sections 3 and 4, appendix D. Two things differ from it: the threshold τ, which the paper reads from private data
-unpaid, is bought or public; and votes compose as T Poisson-sampled Gaussians by loss distributions. Private
-records vote among candidates of their own label.
+sections 3 and 4, appendix D. Three things differ from it. Suppression holds back near-duplicates alone, by a public
+threshold, since as printed it leaves votes without effect (see `dpga_elite`); printed as it is, it stays on offer, and
+then its threshold τ, which the paper reads from private data unpaid, is bought. Votes compose as T Poisson-sampled
+Gaussians by loss distributions. Private records vote among candidates of their own label.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from engine.dp.accountant import ExactAccountant
 from engine.dp.events import Event, mean_sensitivity
@@ -33,7 +34,11 @@ MUTATION_BLANKS = 0.5
 class DpgaParameters(pe.PrivateParameters):
     """Budget shares, rounds, population, and what may be left out."""
 
-    rounds: int = Field(10, ge=1, le=50, description=f"Rounds T of voting and breeding ({_SUN}; ablation 1).")
+    rounds: int = Field(
+        3, ge=1, le=50,
+        description=f"Rounds T of voting and breeding. {_SUN} has 10, for a large model; with a small one each further "
+        "round adds more noise to the votes than breeding adds to the texts.",
+    )  # fmt: skip
     sampling_rate: float = Field(
         0.8, gt=0, le=1, description=f"Chance that a unit votes in a round (Poisson sampling; {_SUN}, figure 7)."
     )
@@ -44,20 +49,49 @@ class DpgaParameters(pe.PrivateParameters):
     )  # fmt: skip
     length: bool = Field(True, description="Buy the length range and a histogram of 100 lengths (ablation: off).")
     keywords: bool = Field(True, description="Buy votes for key words of each label (ablation: off).")
-    suppression: bool = Field(True, description="Hold back candidates too similar to better ones (ablation: off).")
-    tau: Literal["paid"] | float = Field(
-        "paid", description="Similarity threshold: paid (mean self-similarity, bought), or a public value from 0 to 1."
+    suppression: Literal["near-duplicates", "as printed", "off"] = Field(
+        "near-duplicates",
+        description="near-duplicates: votes decide, copies of a kept text are held back. as printed: the paper's rule, "
+        "measured to keep no more votes than chance. off: votes alone.",
     )
-    tau_share: float = Field(0.02, gt=0, lt=0.3, description="Share of ε for τ where it is bought.")
+    tau: float | None = Field(
+        None, ge=0, le=1,
+        description="Public cosine from which a text is held back; empty: the first candidates' median similarity to "
+        "their nearest neighbour, or, as printed, the mean similarity of private texts, bought.",
+    )  # fmt: skip
+    tau_share: float = Field(0.02, gt=0, lt=0.3, description="Share of ε for τ, as printed, where it is bought.")
     search_share: float = Field(0.2, gt=0, lt=0.9, description=f"Share of ε for the two length searches ({_SUN}, D.3).")
     attribute_share: float = Field(
         0.3, gt=0, lt=0.9, description=f"Share of ε for the three histograms: labels, lengths, key words ({_SUN}, D.3)."
     )
     longest: int = Field(400, ge=20, le=2000, description="Longest length asked about (words): a public bound.")
     keyword_count: int = Field(50, ge=4, le=200, description=f"Key words a label ({_SUN}).")
-    keyword_temperature: float = Field(
-        1.4, gt=0, le=5, description=f"Randomness of making and choosing key words ({_SUN}, D.1)."
+    keyword_temperature: float = Field(1.4, gt=0, le=5, description=f"Randomness of making key words ({_SUN}, D.1).")
+    keyword_choice: Literal["votes", "softmax"] = Field(
+        "votes",
+        description="Chance of a key word: in proportion to its votes above the noise; or the paper's softmax of votes "
+        "(standardised), which is flatter.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_edition(cls, values: Any) -> Any:
+        """Read settings of the first edition, whose suppression was as printed, bought or not, as what they were."""
+        if not isinstance(values, dict) or not isinstance(values.get("suppression"), bool | None):
+            return values
+        values = dict(values)
+        on, tau = values.pop("suppression", None), values.get("tau")
+        if tau == "paid":
+            values["tau"] = None
+        if on is False:
+            values["suppression"] = "off"
+        elif tau == "paid" or (on and "tau" in values):
+            values["suppression"] = "as printed"
+        return values
+
+    def buys_tau(self) -> bool:
+        """Return whether the threshold is bought from private text."""
+        return self.suppression == "as printed" and self.tau is None
 
 
 class DpgaMethod:
@@ -166,7 +200,7 @@ def fixed_events(parameters: DpgaParameters, facts: Facts) -> dict[str, Event]:
         events["lengths"] = pe_claim.pure("length histogram", parameters, facts, third)
     if parameters.keywords:
         events["keywords"] = pe_claim.pure("keyword votes", parameters, facts, third)
-    if parameters.suppression and parameters.tau == "paid":
+    if parameters.buys_tau():
         events["tau"] = Event(
             "laplace", pe_claim.SIMILARITY, epsilon=parameters.tau_share * parameters.epsilon,
             sensitivity=mean_sensitivity(facts.units), unit=facts.unit, adjacency=parameters.adjacency,
@@ -187,8 +221,12 @@ def _assumptions(parameters: DpgaParameters) -> list[str]:
             f"The {parameters.keyword_count} key words a label come from texts the model made for that label and "
             "from a public list, not from private text."
         )
-    if parameters.suppression and parameters.tau != "paid":
+    if parameters.suppression != "off" and parameters.tau is not None:
         found.append(f"The similarity threshold {parameters.tau:g} is public.")
+    elif parameters.suppression == "near-duplicates":
+        found.append(
+            "The similarity threshold comes from the first candidates, before any vote, not from private text."
+        )
     if parameters.sampling_rate < 1:
         found.append("Who votes in a round is drawn from the operating system's randomness and stays secret.")
     return found

@@ -5,6 +5,7 @@ Privacy posture: as of that loop; texts, key words and choices stem from public 
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 from engine.methods import pe_common as pe
 from engine.methods.base import Context
 from engine.methods.dpga import MUTATION_BLANKS, DpgaParameters, sizes_of, texts_written
-from engine.methods.dpga_stages import draw_length, elite, keyword_list, length_edges, softmax, words_of
+from engine.methods.dpga_elite import as_printed, elite, near_duplicate
+from engine.methods.dpga_stages import above_noise, draw_length, keyword_list, length_edges, softmax, words_of
+from engine.methods.kept_votes import kept_votes
 from engine.methods.pe_evolution import Evolution, Selection, shares_of
 from engine.models.lm_format import blanked
 
@@ -45,10 +48,10 @@ class DpgaRun(Evolution):
             meta["edges"], meta["lengths"] = self._lengths()
         if parameters.keywords:
             meta["keywords"] = self._keywords(list(shares))
-        if parameters.suppression:
-            paid = parameters.tau == "paid"
-            tau = self.mechanisms.noisy_mean("tau", epsilon=self.epsilon("tau")) if paid else float(parameters.tau)
-            meta["tau"] = min(1.0, max(0.0, tau))
+        if parameters.buys_tau():
+            meta["tau"] = min(1.0, max(0.0, self.mechanisms.noisy_mean("tau", epsilon=self.epsilon("tau"))))
+        elif parameters.suppression != "off" and parameters.tau is not None:
+            meta["tau"] = parameters.tau
         return meta
 
     def _lengths(self) -> tuple[list[float], list[float]]:
@@ -103,11 +106,13 @@ class DpgaRun(Evolution):
             epsilon=self.epsilon("keywords"), what="keyword votes",
             groups=[str(label) for _, label in pairs] if self.context.labels else None,
         )  # fmt: skip
+        scale = self.sigma("keywords") / math.sqrt(2.0)  # of Laplace noise
         found, start = [], 0
         for label in labels:
             own = votes[start : start + len(lists[label])]
             start += len(own)
-            chances = softmax(own, self.parameters.keyword_temperature)
+            paper = self.parameters.keyword_choice == "softmax"
+            chances = softmax(own, self.parameters.keyword_temperature) if paper else above_noise(own, scale)
             found.append([label, lists[label], [round(float(chance), 6) for chance in chances]])
         return found
 
@@ -168,7 +173,7 @@ class DpgaRun(Evolution):
         return tasks
 
     def select(self, state: Mapping[str, Any], pool: list[pe.Pair], embeddings: NDArray[np.float32]) -> Selection:
-        """Let a Poisson sample of private units vote; keep the best that do not resemble a better one."""
+        """Let a Poisson sample of private units vote; keep the best that are no near-duplicates of better ones."""
         votes = self.mechanisms.noisy_votes(
             f"votes/{state['round']}",
             embeddings,
@@ -177,7 +182,16 @@ class DpgaRun(Evolution):
             sampling_probability=self.parameters.sampling_rate,
             groups=[str(label) for _, label in pool] if self.context.labels else None,
         )
-        tau = state["meta"].get("tau")
-        kept, used, held = elite(embeddings, votes, pool, self.wanted(state), tau)
+        meta, parameters = state["meta"], self.parameters
+        facts: dict[str, Any] = {}
+        if parameters.suppression == "near-duplicates" and "tau" not in meta:
+            facts["tau"] = near_duplicate(embeddings)  # of the first candidates, before a vote told anything of them
+        tau = facts.get("tau", meta.get("tau"))
+        rule, wanted = as_printed if parameters.suppression == "as printed" else elite, self.wanted(state)
+        kept, used, held = rule(embeddings, votes, pool, wanted, tau)
+        measured = kept_votes(
+            votes, self.sigma("votes"), pool, wanted, lambda seen: rule(embeddings, seen, pool, wanted, tau)[0],
+            np.random.default_rng(pe.seed_of(self.seed, "kept votes", state["round"])),
+        )  # fmt: skip
         notes = {} if tau is None else {"tau": used, "suppressed": held}
-        return Selection(kept, votes, notes)
+        return Selection(kept, votes, {**notes, **measured.notes()}, facts)

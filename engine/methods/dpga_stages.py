@@ -1,4 +1,4 @@
-"""Pieces of DPGA-TextSyn that need no run: key words, lengths, elite with similarity suppression, the paper's ε.
+"""Pieces of DPGA-TextSyn that need no run: key words, lengths, the paper's ε.
 
 Source: Sun et al. 2025, "DPGA-TextSyn", sections 3.2 to 4.3 and appendix B.
 """
@@ -8,20 +8,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.dp import closed_form
-from engine.methods.pe_common import Pair
 from engine.models.lm_format import STOPWORDS
 
 LENGTH_BINS = 100
-TAU_STEP = 0.01
 _WORD = re.compile(r"[^\W\d_]{4,}")
-_MATRIX = 6000  # candidates up to which all similarities are kept at hand
 
 
 def words_of(text: str) -> int:
@@ -56,6 +53,18 @@ def softmax(votes: NDArray[np.float64], temperature: float) -> NDArray[np.float6
     return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 
+def above_noise(votes: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    """Return choice probabilities in proportion to votes above the noise; even ones where none stands out.
+
+    Args:
+        votes: with Laplace noise, (n,). scale: of that noise; a count of twice it is exceeded by noise alone in 7%.
+    """
+    weights = np.maximum(0.0, votes - 2.0 * scale)
+    if weights.sum() <= 0:
+        weights = np.ones(len(votes))
+    return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+
 def length_edges(shortest: int, longest: int) -> list[float]:
     """Return at most 101 rising edges of length bins, in words, from shortest to longest + 1."""
     low, high = min(shortest, longest), max(shortest, longest) + 1
@@ -70,63 +79,6 @@ def draw_length(rng: Random, edges: Sequence[float], counts: Sequence[float]) ->
         weights = [1.0] * len(counts)
     bin_ = rng.choices(range(len(weights)), weights)[0]
     return max(3, min(400, int(rng.uniform(edges[bin_], edges[bin_ + 1]))))
-
-
-def elite(
-    embeddings: NDArray[np.float32],
-    votes: NDArray[np.float64],
-    pool: Sequence[Pair],
-    wanted: Mapping[str | None, int],
-    tau: float | None,
-) -> tuple[list[int], float, int]:
-    """Return survivors by votes that are not too similar to better ones, the threshold used, and how many it held back.
-
-    Args:
-        embeddings: float32 (n, d) of unit rows. votes: noisy, (n,). wanted: survivors a label; the pool holds enough.
-        tau: cosine above which a candidate is too similar, raised by 0.01 until enough survive; None: no suppression.
-    """
-    order = [int(i) for i in np.argsort(-votes, kind="stable")]
-    if tau is None:
-        kept, _ = _greedy(embeddings, order, pool, wanted, math.inf, None)
-        return kept, 1.0, 0
-    matrix = embeddings @ embeddings.T if len(order) <= _MATRIX else None
-    total = sum(wanted.values())
-    threshold = tau
-    while True:
-        level = threshold if threshold < 1.0 else math.inf
-        kept, held = _greedy(embeddings, order, pool, wanted, level, matrix)
-        if len(kept) == total or level == math.inf:
-            return kept, min(threshold, 1.0), held
-        threshold += TAU_STEP
-
-
-def _greedy(
-    embeddings: NDArray[np.float32],
-    order: Sequence[int],
-    pool: Sequence[Pair],
-    wanted: Mapping[str | None, int],
-    level: float,
-    matrix: NDArray[np.float32] | None,
-) -> tuple[list[int], int]:
-    left = dict(wanted)
-    blocked = np.zeros(len(order), dtype=bool)
-    kept: list[int] = []
-    held = 0
-    for i in order:
-        label = pool[i][1]
-        if left.get(label, 0) <= 0:
-            continue
-        if blocked[i]:
-            held += 1
-            continue
-        kept.append(i)
-        left[label] -= 1
-        if level != math.inf:
-            near = matrix[i] if matrix is not None else embeddings @ embeddings[i]
-            blocked |= near > level
-        if not any(left.values()):
-            break
-    return kept, held
 
 
 def paper_epsilon(noise_multiplier: float, rounds: int, sampling_rate: float, delta: float, fixed: float) -> float:

@@ -24,11 +24,15 @@ UNCHOSEN = "dropped: fewer votes"
 
 @dataclass(frozen=True)
 class Selection:
-    """Which candidates survive a round, best first, the votes they were chosen by, and numbers worth noting."""
+    """Which candidates survive a round, best first, the votes they were chosen by, numbers worth noting.
+
+    `facts` are kept for the rounds that follow, as `meta` is: JSON-ready, public or drawn by a mechanism.
+    """
 
     kept: list[int]
     votes: NDArray[np.float64]
     notes: Mapping[str, float] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Evolution(ABC):
@@ -69,6 +73,10 @@ class Evolution(ABC):
     def noise_multiplier(self, name: str) -> float:
         """Return the reserved noise of a statistic, as a multiple of its sensitivity."""
         return float(self._level(name)["noise_multiplier"])
+
+    def sigma(self, name: str) -> float:
+        """Return the standard deviation of a statistic's noise, in its own unit."""
+        return float(self._level(name)["sigma"])
 
     def epsilon(self, name: str) -> float:
         """Return the reserved pure loss of a statistic."""
@@ -143,7 +151,8 @@ class Evolution(ABC):
             records = tuple(SyntheticRecord(text, label) for text, label in self._outputs(state, kept))
         dropped = len(pool) - (len(records) if last else len(kept))
         after = {
-            **state, "pool": [] if last else [list(pair) for pair in kept], "iterations": [] if last else iterations,
+            **state, "meta": {**state["meta"], **chosen.facts},
+            "pool": [] if last else [list(pair) for pair in kept], "iterations": [] if last else iterations,
             "phase": "done" if last else "write", "round": state["round"] + (0 if last else 1),
         }  # fmt: skip
         return self._step(

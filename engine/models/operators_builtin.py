@@ -23,6 +23,13 @@ from engine.models.lm_format import (
     text_rng,
 )
 
+_GROWN = {"vary": 1.1, "rephrase": 1.13, "cross": 1.15, "expand": 1.13}
+"""How much longer than asked for the model's texts come out, up to `_SHORT` words; half as much beyond.
+
+Measured on 24 texts a length, three kinds of text: it takes the upper end of a length's bucket and finishes its
+sentence. Uncorrected, texts that are bred from each other grow with every round.
+"""
+_SHORT = 40
 _CONTROL = re.compile(r"<\|[^|<>]{1,24}\|>")
 
 
@@ -49,7 +56,7 @@ class BuiltinOperators:
             "domain": domain,
             "kind": clean(inputs.get("kind") or ""),
             "label": clean(inputs.get("label") or ""),
-            "words": int(inputs.get("words") or 0),
+            "words": _asked(name, int(inputs.get("words") or 0)),
         }
         build: Callable[..., dict[str, Any]] = getattr(self, f"_{name}")
         try:
@@ -101,3 +108,9 @@ class BuiltinOperators:
 
     def _judge(self, inputs: dict[str, Any]) -> dict[str, Any]:
         return {"texts": [clean(inputs["text"])]}
+
+
+def _asked(name: str, words: int) -> int:
+    """Return the length to ask for so that `words` come out; 0 stays free."""
+    grown = _GROWN.get(name, 1.0)
+    return round(words / (grown if words <= _SHORT else 1.0 + (grown - 1.0) / 2.0))

@@ -13,6 +13,7 @@ import pandas as pd
 import yaml
 from sqlalchemy import Connection, func, select, text, update
 
+from engine.analysis import run_notes
 from engine.errors import NotFoundError, UserError
 from engine.store import reservations
 from engine.store.audit import now
@@ -50,6 +51,10 @@ class RunStation(ValueStation):
         """Return the numbers a run noted on its way, for internal figures; never released."""
         with self.db.read() as connection:
             return dict(run_row(connection, run_id).diagnostics or {})
+
+    def run_notes(self, run_id: str) -> list[run_notes.Note]:
+        """Return what the run noted on its way, in words beside what chance gives; never released."""
+        return run_notes.read(self.diagnostics(run_id))
 
     def delete_run(self, run_id: str) -> None:
         """Delete a run with its records, findings and jobs."""

@@ -16,6 +16,7 @@ import streamlit as st
 import engine
 from engine.figures.iterations import over_rounds
 from pages._ui import examined_figure
+from pages._ui.texts import plain
 
 Series = dict[int, float]
 
@@ -32,8 +33,11 @@ class Course:
 
 COURSES: dict[str, Course] = {
     "votes": Course("Votes counted, noise included", "Votes", private=False),
-    "votes_kept": Course("Share of votes kept", "Share of all votes", "higher", private=False),
-    "self_similarity": Course("Similarity of candidates to each other", "Mean cosine (0 to 1)", "lower", private=False),
+    "true_votes_kept": Course(
+        "Share of votes kept, the noise's luck taken off", "Share of all votes", "higher", private=False
+    ),
+    "votes_kept": Course("Share of noisy votes kept, its luck included", "Share of noisy votes", private=False),
+    "self_similarity": Course("Similarity of candidates to each other", "Mean cosine (0 to 1)", private=False),
     "fid": Course("Distance to private text (FID)", "Fréchet distance, no unit", "lower"),
     "mauve": Course("Closeness to private text (MAUVE)", "MAUVE (0 to 1)", "higher"),
     "selected": Course("Candidates kept", "Candidates", private=False),
@@ -42,7 +46,8 @@ COURSES: dict[str, Course] = {
     "tau": Course("Similarity from which candidates are held back (τ)", "Cosine (0 to 1)", private=False),
     "loss": Course("Training loss", "Loss, nats a token", "lower"),
 }
-HIDDEN = ("iteration", "round", "n", "seconds", "texts")
+HIDDEN = ("iteration", "round", "n", "seconds", "texts", "true_votes_error")
+CHANCE = {"votes_chance": "true_votes_kept"}  # a measure that is a line in another one's figure
 REAL = "_real"  # ends the name of what real texts against real texts score: a line in the measure's own figure
 
 
@@ -53,12 +58,18 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
     table = workspace.table(run.id, "iterations")
     if table is not None:
         courses |= from_table(table)
-    courses, real = drawn(courses)
+    courses, lines = drawn(courses)
+    said = workspace.run_notes(run.id)
     rounds = pairs_by_round(noted.get("iterations"))
-    if not courses and not rounds:
+    if not courses and not rounds and not said:
         return
     st.subheader("Round by round", anchor=False)
     st.badge("internal, may not be released", color="orange", icon=":material/lock:")
+    for note in said:
+        if note.problem:
+            st.warning(plain(note.sentence), icon=":material/warning:")
+        else:
+            st.markdown(plain(note.sentence))
     with st.grid(2, min_column_width=320):
         for name, values in courses.items():
             course = COURSES.get(name, Course(name.replace("_", " ").capitalize(), name.replace("_", " ")))
@@ -66,7 +77,7 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
                 figure = over_rounds(
                     list(values), list(values.values()),
                     title=course.title, axis=course.axis, better=course.better, internal=course.private,
-                    reference=("real against real", real[name]) if name in real else None,
+                    reference=lines.get(name),
                 )  # fmt: skip
                 examined_figure.draw(figure, key=f"run.rounds.{run.id}.{name}")
     if courses and table is None and run.state == "done":
@@ -97,13 +108,20 @@ def _pairs(rounds: Mapping[int, list[Mapping[str, Any]]], run_id: str) -> None:
                     st.text(str(pair[side]))
 
 
-def drawn(courses: Mapping[str, Series]) -> tuple[dict[str, Series], dict[str, float]]:
-    """Return the courses that get a figure, and the height of the line for real texts in it, where there is one."""
-    real = {name.removesuffix(REAL): fmean(body.values()) for name, body in courses.items() if name.endswith(REAL)}
-    kept = {name: body for name, body in courses.items() if len(body) > 1 and not name.endswith(REAL)}
+def drawn(courses: Mapping[str, Series]) -> tuple[dict[str, Series], dict[str, tuple[str, float]]]:
+    """Return the courses that get a figure, and the name and height of the line in it, where there is one."""
+    lines = {
+        name.removesuffix(REAL): ("real against real", fmean(body.values()))
+        for name, body in courses.items()
+        if name.endswith(REAL)
+    }
+    lines |= {CHANCE[name]: ("chance", fmean(body.values())) for name, body in courses.items() if name in CHANCE}
+    kept = {
+        name: body for name, body in courses.items() if len(body) > 1 and not name.endswith(REAL) and name not in CHANCE
+    }
     if len(set(kept.get("selected", {}).values())) == 1:  # a flat line says nothing
         del kept["selected"]
-    return kept, real
+    return kept, lines
 
 
 def series(diagnostics: Mapping[str, Any]) -> dict[str, Series]:

@@ -189,3 +189,17 @@ def test_registry_lists_what_is_there():
 
 def test_generator_names_its_capabilities():
     assert BuiltinGenerator.capabilities <= {"instruct", "logits", "logprobs", "train", "block_tokens"}
+
+
+def test_children_are_as_long_as_asked_on_average(generator):
+    from engine.corpus.samples import load_sample
+
+    operators, texts = (
+        BuiltinOperators(),
+        [" ".join(t.split()[:22]) for t in load_sample("support_tickets")["text"][:24]],
+    )
+    for name in ("rephrase", "cross"):
+        rows = [{"text": t, "texts": (t, texts[i - 1]), "words": 22, "domain": "reviews"} for i, t in enumerate(texts)]
+        sampling = Sampling(max_new_tokens=80, temperature=1.0, repetition_penalty=1.1, seed=1)
+        made = generator.generate([operators.prompt(name, **row) for row in rows], sampling)
+        assert 0.93 < np.mean([len(one.text.split()) for one in made]) / 22 < 1.07, name

@@ -66,3 +66,14 @@ def test_placeholders_survive_the_outline():
     )
     assert "[PERSON]" in prompt
     assert "[DATE]" in prompt
+
+
+def test_children_are_asked_for_less_than_they_come_out_longer():
+    asked = {
+        name: BuiltinOperators().prompt(name, **{**INPUTS, "words": 24}) for name in ("rephrase", "cross", "invent")
+    }
+    assert all("<|len:25|>" in prompt for prompt in asked.values())
+    longer = {**INPUTS, "words": 22}
+    assert "<|len:20|>" in BuiltinOperators().prompt("rephrase", **longer)
+    assert "<|len:25|>" in BuiltinOperators().prompt("invent", **longer)
+    assert "<|len:" not in BuiltinOperators().prompt("rephrase", **{**INPUTS, "words": 0})

@@ -252,7 +252,7 @@ class TestRun:
         app = visit("run", **{"run.choice": seeded.run})
         assert "Round by round" in words(app, "subheader")
         assert "internal, may not be released" in words(app, "markdown")
-        assert "0.45 at first, 0.35 after round 3, better." in words(app, "markdown")
+        assert "0.45 at first, 0.35 after round 3." in words(app, "markdown")
         assert "Cosine **0.910**" in words(app, "markdown")
         assert "needle" not in words(app), "model output never goes through Markdown"
         assert any("needle" in element.value for element in app.text)
@@ -261,6 +261,26 @@ class TestRun:
         rounds.set_value(2).run()
         assert any("an earlier round's" in element.value for element in app.text)
         assert not any("needle" in element.value for element in app.text)
+
+    @pytest.mark.parametrize(
+        ("kept", "warned"),
+        [
+            ({"true_votes_kept": 0.42, "true_votes_error": 0.02}, False),
+            ({"true_votes_kept": 0.22, "true_votes_error": 0.02}, True),
+            ({}, True),
+        ],
+    )
+    def test_votes_kept_stand_beside_chance_and_warn_at_chance(self, seeded, visit, kept, warned):
+        from engine.store.schema import runs
+
+        noted = {"rounds": {str(i): {"iteration": i, "votes_chance": 0.2, **kept} for i in (1, 2)}}
+        with seeded.open().db.write() as connection:
+            connection.execute(runs.update().where(runs.c.id == seeded.run).values(diagnostics=noted))
+        app = visit("run", **{"run.choice": seeded.run})
+        said = words(app, "warning") if warned else words(app, "markdown")
+        assert f"Votes kept: {kept.get('true_votes_kept', 'cannot be told')}" in said
+        assert "chance 0.20" in said
+        assert warned == ("Votes kept" in words(app, "warning"))
 
     def test_one_round_has_no_curve_but_its_most_similar_texts(self, seeded, visit):
         from engine.store.schema import runs
@@ -367,9 +387,9 @@ class TestSentences:
 def test_what_real_texts_score_is_a_line_in_the_figure_of_its_measure():
     courses = {
         "fid": {1: 0.5, 2: 0.4}, "fid_real": {1: 0.1, 2: 0.3}, "selected": {1: 9.0, 2: 9.0}, "population": {1: 1.0},
-        "votes": {1: 3.0, 2: 3.0},
+        "votes": {1: 3.0, 2: 3.0}, "true_votes_kept": {1: 0.4, 2: 0.5}, "votes_chance": {1: 0.2, 2: 0.2},
     }  # fmt: skip
-    shown, real = drawn(courses)
-    assert set(shown) == {"fid", "votes"}
-    assert real == {"fid": pytest.approx(0.2)}
+    shown, lines = drawn(courses)
+    assert set(shown) == {"fid", "votes", "true_votes_kept"}
+    assert lines == {"fid": ("real against real", pytest.approx(0.2)), "true_votes_kept": ("chance", 0.2)}
     assert "selected" in drawn({"selected": {1: 9.0, 2: 8.0}})[0]
