@@ -1,11 +1,13 @@
-"""Start the web process: `streamlit run app.py [-- --workspace FOLDER]`.
+"""Start the web process: `streamlit run app.py [-- --workspace FOLDER --require-token --public-address URL]`.
 
 The main script lies in `pages/_ui`, where no folder `pages/` is beside it, so Streamlit's legacy
-page discovery never arms. Every answer carries the security headers of `pages/_ui/headers.py`.
+page discovery never arms. Every answer carries the security headers of `pages/_ui/headers.py`, and
+every request and socket comes through the door of `pages/_ui/door.py`.
 """
 
 from __future__ import annotations
 
+import secrets
 import sys
 from pathlib import Path
 
@@ -16,12 +18,24 @@ ROOT = Path(__file__).resolve().parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
+from pages._ui import start  # noqa: E402
+from pages._ui.addresses import Addresses  # noqa: E402
+from pages._ui.door import Door  # noqa: E402
 from pages._ui.failure import explain, guard_log  # noqa: E402
 from pages._ui.headers import SecurityHeaders, content_security_policy  # noqa: E402
 
 guard_log()
+start.look_nothing_up()
+chosen = start.options()
+start.accept_host(chosen.public_address)
+token = secrets.token_urlsafe(32)
 app = st.App(
     str(ROOT / "pages" / "_ui" / "main.py"),
     on_script_error=explain,
-    middleware=[Middleware(SecurityHeaders, policy=content_security_policy())],
+    lifespan=start.announce(token, chosen),
+    middleware=[
+        Middleware(SecurityHeaders, policy=content_security_policy()),
+        Middleware(Door, token, Addresses(chosen.public_address), chosen.require_token),
+    ],
 )
+del token

@@ -6,30 +6,24 @@ How to use: each script in `pages/` imports `guard` and calls it before anything
     workspace = guard()
 
 It stops a script that did not come through `main.py` (a legacy deep link would skip the sidebar
-and every check), a visitor that is not on this machine, and a workspace that cannot be opened.
+and every check), a server that was started without the door, and a workspace that cannot be opened.
 """
 
 from __future__ import annotations
 
-import ipaddress
-
 import streamlit as st
+from streamlit.runtime import Runtime, get_instance
 
 import engine
-from pages._ui import states
+from pages._ui import door, states
 from pages._ui.client import client
 
 ADMITTED = "_ui.admitted"
 
 
-def visitor_is_local(address: str | None) -> bool:
-    """Return whether the browser is on this machine; Streamlit reports a local one as None."""
-    if not isinstance(address, str):  # None for a local browser; AppTest has no connection at all
-        return True
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return False
+def behind_the_door() -> bool:
+    """Return whether this script is served through the door; tests of pages draw them without any server."""
+    return door.stands() or type(get_instance()) is not Runtime
 
 
 def guard() -> engine.Workspace:
@@ -45,12 +39,13 @@ def guard() -> engine.Workspace:
 
 
 def admit() -> engine.Workspace:
-    """Check the visitor and open the workspace; used by `main.py` before it draws anything."""
-    if not visitor_is_local(st.context.ip_address):
+    """Check the door and open the workspace; used by `main.py` before it draws anything."""
+    if not behind_the_door():
         states.full_page(
-            "This application answers only on its own machine",
-            "It holds private text and has no sign-in, so it is not served to other computers.",
-            "Open it on the machine where it runs, at http://localhost and the port it printed.",
+            "The program was started without its door",
+            "This page was started as a script of its own, so nothing decides who may come in.",
+            "Stop it in its terminal, then start the program:",
+            "streamlit run app.py",
         )
         st.stop()
     try:

@@ -36,7 +36,7 @@ def content_security_policy() -> str:
         (
             "default-src 'self'",
             "img-src 'self' data: blob:",
-            "connect-src 'self' ws: wss:",
+            "connect-src 'self'",
             f"script-src {scripts}",
             "style-src 'self' 'unsafe-inline'",
             "font-src 'self' data:",
@@ -58,9 +58,10 @@ class SecurityHeaders:
             (b"content-security-policy", policy.encode()),
             (b"x-content-type-options", b"nosniff"),
             (b"x-frame-options", b"DENY"),
-            (b"referrer-policy", b"no-referrer"),
+            (b"referrer-policy", b"same-origin"),
             (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
             (b"cross-origin-opener-policy", b"same-origin"),
+            (b"cross-origin-resource-policy", b"same-origin"),
         ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -15,6 +15,9 @@ from typing import Any
 from engine.pii.spans import LABELS
 
 MARKDOWN = re.compile(r"([\\`*_\[\]<>#$~|!])")
+# Addresses become links after escapes are resolved, so only a character inside them stops it: a word joiner, unseen.
+LINKED = re.compile(r"(?<=https:)(?=//)|(?<=http:)(?=//)|(?<=www)(?=\.)|(?<=\S)(?=@\w)", re.IGNORECASE)
+WORD_JOINER = "\u2060"
 
 # guarantee kind -> (badge text, badge colour, icon, sentence)
 GUARANTEES: dict[str, tuple[str, str, str, str]] = {
@@ -86,8 +89,8 @@ GLOSSARY = {
 
 
 def plain(text: object) -> str:
-    """Return text on one line with Markdown's special characters escaped."""
-    return MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
+    """Return text on one line with Markdown's special characters escaped and nothing that becomes a link."""
+    return LINKED.sub(WORD_JOINER, MARKDOWN.sub(r"\\\1", " ".join(str(text).split())))
 
 
 def number(value: float | int | None, digits: int = 2) -> str:
