@@ -89,7 +89,23 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
         "ledger": (
             "print the budget of the people behind a corpus and every line of its use",
             [
-                corpus,
+                (("corpus",), {"nargs": "?", "help": "corpus id"}),
+                (
+                    ("--spent-since",),
+                    {
+                        "nargs": 2,
+                        "type": float,
+                        "metavar": ("EPS", "DELTA"),
+                        "help": "what was spent in the time that a restored ledger knows nothing of; 0 0 for nothing",
+                    },
+                ),
+                (
+                    ("--accept-rollback",),
+                    {
+                        "action": "store_true",
+                        "help": "go on with an older database that was put back; every ledger says so",
+                    },
+                ),
                 (
                     ("--set-limit",),
                     {"nargs": 2, "type": float, "metavar": ("EPS", "DELTA"), "help": "the most all runs may cost"},

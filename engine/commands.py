@@ -213,7 +213,13 @@ def plan(options: Namespace) -> dict[str, Any]:
 
 def ledger(options: Namespace) -> dict[str, Any]:
     """Print the ledger of the people behind a corpus, after changing its limit where asked to."""
+    if options.accept_rollback:
+        return _accept_rollback(options)
+    if options.corpus is None:
+        raise UserError("ledger needs a corpus id; list them with `corpora`")
     workspace = _open(options)
+    if options.spent_since:
+        workspace.declare_spent(options.corpus, *options.spent_since)
     if options.set_limit:
         workspace.set_limit(options.corpus, *options.set_limit)
     workspace.wait_total(options.corpus)
@@ -222,6 +228,17 @@ def ledger(options: Namespace) -> dict[str, Any]:
     view = workspace.ledger(options.corpus)
     fields = {name: value for name, value in vars(view).items() if name != "lines"}
     return {"corpus": options.corpus, **fields, "lines": view.lines.to_dict(orient="records")}
+
+
+def _accept_rollback(options: Namespace) -> dict[str, Any]:
+    """Go on with a database that was put back, after writing into every ledger what is unknown."""
+    from engine.store import accept_rollback
+
+    if options.corpus or options.set_limit or options.spent_since or options.export:
+        raise UserError("--accept-rollback concerns the whole workspace: give no corpus and no other option")
+    found = accept_rollback(options.workspace, "command line")
+    say("Every ledger now says that spends are unknown; enter the amounts with `ledger CORPUS --spent-since`.")
+    return found
 
 
 def synthesize(options: Namespace) -> dict[str, Any]:
@@ -336,7 +353,8 @@ def restore(options: Namespace) -> dict[str, Any]:
     from engine.store import restore as restore_backup
 
     target = options.workspace or default_workspace_path()
-    restore_backup(options.file, target)
+    restore_backup(options.file, target, "command line")
+    say("What was spent after the backup is unknown: enter it with `ledger CORPUS --spent-since EPSILON DELTA`.")
     return {"workspace": str(target)}
 
 

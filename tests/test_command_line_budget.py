@@ -9,7 +9,7 @@ from tests.test_command_line import run
 
 SHAPE = {
     "corpus", "population", "limit_epsilon", "limit_delta", "limit_is_default", "order", "share", "remaining_epsilon",
-    "reserved_share", "unbounded", "total_epsilon", "sentence", "lines",
+    "reserved_share", "unbounded", "total_epsilon", "sentence", "lines", "unknown_since",
 }  # fmt: skip
 LINE = set("seq at actor kind run_id method epsilon delta what sentence share_after".split())
 
@@ -124,3 +124,40 @@ def test_past_the_limit_ends_with_status_2(imported):
 def test_the_ledger_is_json_of_finite_numbers(imported):
     workspace, corpus = imported
     assert "NaN" not in json.dumps(run(workspace, "ledger", corpus))
+
+
+def test_a_restored_ledger_asks_for_what_was_spent_since(imported, tmp_path):
+    workspace, corpus = imported
+    run(workspace, "backup", tmp_path / "b.zip")
+    again = tmp_path / "again"
+    run(again, "restore", tmp_path / "b.zip")
+    fresh = run(again, "ledger", corpus)
+    assert fresh["unknown_since"]
+    assert "at least" in fresh["sentence"]
+    asked = ("--method", "aug-pe", "--epsilon", 1, "--set", "labels=public", "--no-wait")
+    assert "--spent-since" in run(again, "synthesize", corpus, *asked, expect=2)
+    entered = run(again, "ledger", corpus, "--spent-since", 1.5, 1e-6)
+    assert entered["unknown_since"] is None
+    assert entered["lines"][-1]["kind"] == "declared"
+    assert entered["share"] > 0
+
+
+def test_a_rolled_back_workspace_is_refused_and_accepted(tmp_path):
+    workspace = tmp_path / "w"
+    (tmp_path / "a.csv").write_text("text\n" + "\n".join(f"short note number {i} about soup" for i in range(30)))
+    corpus = run(workspace, "import", tmp_path / "a.csv", "--text", "text")["corpus"]
+    from engine import open_workspace
+
+    opened = open_workspace(workspace, "test")
+    opened.stop_worker()
+    opened.db.truncate_log()
+    old = (workspace / "understudy.sqlite").read_bytes()
+    opened.note("looked")
+    opened.close()
+    for name in ("understudy.sqlite-wal", "understudy.sqlite-shm"):
+        (workspace / name).unlink(missing_ok=True)
+    (workspace / "understudy.sqlite").write_bytes(old)
+    found = run(workspace, "ledger", "--accept-rollback")
+    assert found["populations"] == 1
+    assert found["lines_missing"]["audit"] >= 1
+    assert run(workspace, "ledger", corpus)["lines"][-1]["kind"] == "unknown"

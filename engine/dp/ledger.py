@@ -16,6 +16,10 @@ from engine.dp.events import Event, acting
 from engine.errors import InternalError, UserError
 
 DEFAULT_EPSILON = 10.0
+UNKNOWN = (
+    "What was spent after the last backup is unknown, so the limit cannot be kept: enter the amount on the ledger "
+    "page, or with `ledger CORPUS --spent-since EPSILON DELTA` (0 0 if nothing was spent), then run."
+)
 RunState = Literal["reserved", "spent", "given_back"]
 
 
@@ -45,11 +49,15 @@ class LedgerRun:
 
 @dataclass(frozen=True)
 class LedgerState:
-    """A population's limit, the fixed Rényi order its runs are added up at, and its runs."""
+    """A population's limit, the fixed Rényi order its runs are added up at, and its runs.
+
+    unknown: spends were lost, by a restore say, and nobody has entered the amount yet.
+    """
 
     limit: Limit
     order: int
     runs: tuple[LedgerRun, ...] = ()
+    unknown: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,8 @@ def admit(state: LedgerState, events: Sequence[Event], epsilon: float, delta: fl
     share, left = share_used(state), remaining(state)
     if not acting(events):
         return Admission(True, False, "This run claims nothing of the budget.", share, share, left, left)
+    if state.unknown:
+        return Admission(False, False, UNKNOWN, share, share, left, left)
     run = LedgerRun("", tuple(events), "reserved", 0, epsilon=epsilon, delta=delta)
     fits = not _whole(state) and _used(_with(state, run)) <= 1.0
     first = not fits and not _counted(state) and epsilon <= state.limit.epsilon and delta <= state.limit.delta
@@ -163,7 +173,7 @@ def give_back(state: LedgerState, run_id: str) -> LedgerState:
 
 def change_limit(state: LedgerState, limit: Limit) -> tuple[LedgerState, str]:
     """Return the ledger under a new limit, and the sentence its line carries."""
-    changed = replace(new_state(limit), runs=state.runs)
+    changed = replace(new_state(limit), runs=state.runs, unknown=state.unknown)
     sentence = f"The limit is set to ε = {limit.epsilon:g} at δ = {limit.delta:.3g}."
     if any(run.drawn or run.state == "spent" for run in state.runs):
         sentence += (
@@ -183,7 +193,8 @@ def merge(states: Mapping[str, LedgerState] | Sequence[LedgerState]) -> LedgerSt
     if not every:
         raise InternalError("merge: at least one ledger is needed")
     limit = Limit(min(s.limit.epsilon for s in every), min(s.limit.delta for s in every))
-    return replace(new_state(limit), runs=tuple(run for state in every for run in state.runs))
+    runs = tuple(run for state in every for run in state.runs)
+    return replace(new_state(limit), runs=runs, unknown=any(state.unknown for state in every))
 
 
 def _counted(state: LedgerState) -> list[tuple[Event, ...]]:

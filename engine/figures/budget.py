@@ -23,8 +23,13 @@ LINES: dict[str, tuple[str, str, str]] = {
     "touch": ("Touched, unaccounted", "x-thin-open", palette.ORANGE),
     "release": ("Released", "star", palette.VERMILION),
     "merge": ("Merged", "diamond-open", palette.GREY),
+    "unknown": ("Unknown since", "hexagram-open", palette.VERMILION),
+    "declared": ("Entered as spent", "hexagram", palette.BLUE),
 }
-_SAME_ROW = {"Settled": "Spent", "Merged": "Limit set", "Given back": "Reserved"}
+_SAME_ROW = {
+    "Settled": "Spent", "Merged": "Limit set", "Given back": "Reserved", "Entered as spent": "Spent",
+    "Unknown since": "Limit set",
+}  # fmt: skip
 
 
 def probability(value: float) -> str:

@@ -6,7 +6,6 @@ import json
 import os
 import platform
 import re
-import secrets
 import shutil
 import sys
 import zipfile
@@ -19,14 +18,15 @@ from sqlalchemy import func, select
 from engine.errors import UserError
 from engine.jobs import launch
 from engine.jobs.station import JobStation, versions
-from engine.store import schema
-from engine.store.folder import file_errors
+from engine.store import parts, schema
+from engine.store.folder import describe_os_error, file_errors, part_beside, write_private
 from engine.store.migrations import VERSION, current_version
 
 LOW_DISK_BYTES = 2 * 1024**3
 ROOT = Path(__file__).resolve().parents[2]
 BUILTIN_MODELS = ("builtin", "builtin-tagger")
 LOG_LINES = 500
+SHOWN = 5  # folders named in one check
 # What a line of our own log may look like; anything else is left out of the support file.
 LOG_LINE = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00 \d+ [\w ,.:()\-]*")
 
@@ -47,6 +47,8 @@ class DoctorStation(JobStation):
             self._integrity(),
             self._audit_chain(),
             self._ledger_chain(),
+            self._unknown_folders(),
+            self._left_overs(),
             self._worker(),
             _streamlit("browser", "gatherUsageStats", False, "telemetry"),
             _streamlit("server", "address", "127.0.0.1", "listens on this machine only", also=("localhost",)),
@@ -66,7 +68,7 @@ class DoctorStation(JobStation):
         }
         with file_errors():
             target.parent.mkdir(parents=True, exist_ok=True)
-            temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+            temporary = part_beside(target)
             descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             try:
                 with os.fdopen(descriptor, "wb") as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -97,12 +99,11 @@ class DoctorStation(JobStation):
         return [line for line in lines[-LOG_LINES:] if LOG_LINE.fullmatch(line)]
 
     def _writable(self) -> dict[str, Any]:
-        probe = self.folder.path / f".probe.{secrets.token_hex(4)}.part"
         try:
-            probe.write_bytes(b"x")
-            probe.unlink()
+            write_private(self.folder.path / "probe", b"x").unlink()
         except OSError as error:
-            return _check("workspace can be written", False, f"no ({type(error).__name__}); choose another folder")
+            why = describe_os_error(error) or f"{type(error).__name__}; choose another folder"
+            return _check("workspace can be written", False, f"no: {why}")
         return _check("workspace can be written", True, "yes")
 
     def _modes(self) -> dict[str, Any]:
@@ -140,6 +141,23 @@ class DoctorStation(JobStation):
         result = self.verify_ledger()
         detail = f"{result['lines']} lines, chain holds" if result["ok"] else f"broken at line {result['first_bad']}"
         return _check("ledger", result["ok"], detail)
+
+    def _unknown_folders(self) -> dict[str, Any]:
+        """List folders that the database does not know: they may hold private text, and nothing removes them."""
+        found = self._strangers()
+        if not found:
+            return _check("folders without an owner", True, "none")
+        named = ", ".join(found[:SHOWN]) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
+        return _check(
+            "folders without an owner",
+            False,
+            f"{named}; the database does not know them. If no backup is to be restored for them, delete them by hand",
+        )
+
+    def _left_overs(self) -> dict[str, Any]:
+        found = parts.left_overs(self.folder.path)
+        detail = f"{len(found)} file(s) or folder(s); they go when the workspace is opened next" if found else "none"
+        return _check("left by killed writers", not found, detail)
 
     def _worker(self) -> dict[str, Any]:
         status = launch.worker_status(self.folder)

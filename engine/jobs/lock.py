@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from engine.store.lock import try_lock
+
 _PID_PLACE = 64  # on Windows the locked byte must not cover the process id
 
 
@@ -18,7 +20,7 @@ class ProcessLock:
     def acquire(self) -> bool:
         """Take the lock without waiting; False where another process holds it."""
         descriptor = os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600)
-        if not _lock(descriptor):
+        if not try_lock(descriptor):
             os.close(descriptor)
             return False
         self._descriptor = descriptor
@@ -44,7 +46,7 @@ class ProcessLock:
             descriptor = os.open(self.path, os.O_RDWR)
         except FileNotFoundError:
             return False
-        free = _lock(descriptor)
+        free = try_lock(descriptor)
         os.close(descriptor)
         return not free
 
@@ -57,18 +59,3 @@ class ProcessLock:
         except OSError:
             return None
         return int(text) if text.isdecimal() else None
-
-
-def _lock(descriptor: int) -> bool:
-    try:
-        if os.name == "nt":
-            import msvcrt
-
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

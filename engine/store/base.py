@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, select
+from sqlalchemy.dialects.sqlite import insert
 
-from engine.errors import UserError
-from engine.store import audit, staging
-from engine.store.database import Database
-from engine.store.folder import Folder, default_path, remove_tree
-from engine.store.migrations import migrate
-from engine.store.schema import pending_removals, runs
+from engine.errors import StorageError, UserError
+from engine.store import audit, heads, parts, staging
+from engine.store.folder import PARTS, Folder, default_path, remove_tree
+from engine.store.opening import open_database
+from engine.store.schema import corpora, pending_removals, releases, removed, runs
 
 
 def new_id(prefix: str) -> str:
@@ -32,10 +36,8 @@ class Store:
         self.path = Path(path) if path is not None else default_path()
         self.actor = actor.strip()
         self.folder = Folder(self.path.absolute())
-        self.folder.create()
-        self.key = self.folder.key()
-        self.db = Database(self.folder)
-        migrate(self.db)
+        self.key, self.db = open_database(self.folder)
+        self.db.grown = partial(heads.note, self.folder, self.db)
         self._sweep()
 
     def close(self) -> None:
@@ -49,47 +51,87 @@ class Store:
         """Start the worker; the jobs part overrides this."""
 
     def _reserve(self, relative: str) -> None:
-        """Note that this process writes to a folder, so that a crash leaves nothing behind."""
+        """Note that this process writes to a folder, or a file, so that a crash leaves nothing behind."""
         with self.db.write() as connection:
             connection.execute(pending_removals.insert().values(path=relative, pid=os.getpid(), at=audit.now()))
+        _writing.add(str(self.folder.path / relative))
 
     def _condemn(self, connection: Connection, relative: str) -> None:
         """Mark a folder for removal inside the caller's transaction; `_sweep` removes it."""
         connection.execute(pending_removals.delete().where(pending_removals.c.path == relative))
         connection.execute(pending_removals.insert().values(path=relative, pid=None, at=audit.now()))
+        connection.execute(insert(removed).values(path=relative, at=audit.now()).on_conflict_do_nothing())
+        _writing.discard(str(self.folder.path / relative))
 
     def _keep(self, connection: Connection, relative: str) -> None:
         """Drop the reservation of a folder inside the transaction that makes it part of the workspace."""
         connection.execute(pending_removals.delete().where(pending_removals.c.path == relative))
+        _writing.discard(str(self.folder.path / relative))
+
+    def _discard(self, relative: str) -> None:
+        """Remove what could not be finished: first the files, which may be what fills the disk, then their note."""
+        path = self.folder.path / relative
+        try:
+            if Path(relative).is_absolute():
+                staging.discard(path)
+            else:
+                remove_tree(path)
+        except StorageError:  # a disk so full that not even zeros can be written
+            shutil.rmtree(path, ignore_errors=True)
+        _writing.discard(str(path))
+        # On a disk that stays full the note stays too, and goes with the next sweep.
+        with suppress(StorageError), self.db.write() as connection:
+            connection.execute(pending_removals.delete().where(pending_removals.c.path == relative))
 
     def _sweep(self) -> None:
-        """Remove condemned folders, those whose writer died, and tables of runs that were deleted."""
+        """Remove condemned folders, those whose writer died, and late tables of runs that were deleted.
+
+        A folder that the database merely does not know is left alone; `doctor` lists it.
+        """
         with self.db.read() as connection:
             rows = connection.execute(select(pending_removals)).all()
         for row in rows:
-            if row.pid is not None and (row.pid == os.getpid() or _alive(row.pid)):
+            path = self.folder.path / row.path
+            if row.pid is not None and _at_work(row, path):
                 continue
-            if Path(row.path).is_absolute():  # a copy of a release that was on its way out
-                if not staging.discard(Path(row.path)):
+            if Path(row.path).is_absolute():  # a copy of a release that was on its way out, or a backup
+                if not staging.discard(path):
                     continue
             else:
-                remove_tree(self.folder.path / row.path)
+                remove_tree(path)
             with self.db.write() as connection:
                 connection.execute(
                     pending_removals.delete().where(
                         (pending_removals.c.path == row.path) & pending_removals.c.pid.is_not_distinct_from(row.pid)
                     )
                 )
-        folders = list((self.folder.path / "runs").iterdir())  # a run exists before its folder does
-        if folders:
+        strangers = self._strangers()
+        if strangers:
             with self.db.read() as connection:
-                known = set(connection.execute(select(runs.c.id)).scalars())
-            for folder in folders:
-                if folder.name not in known:
-                    remove_tree(folder)
+                gone = set(connection.execute(select(removed.c.path)).scalars())
+            for relative in strangers:
+                if relative in gone:  # a worker wrote there after the deletion
+                    remove_tree(self.folder.path / relative)
+        parts.sweep(self.folder.path)
+
+    def _strangers(self) -> list[str]:
+        """Return the folders of corpora, runs and releases that the database does not know, relative and sorted."""
+        found = {f"{part}/{path.name}" for part in PARTS for path in (self.folder.path / part).iterdir()}
+        if not found:
+            return []
+        with self.db.read() as connection:
+            for part, table in (("corpora", corpora), ("runs", runs), ("releases", releases)):
+                found -= {f"{part}/{known}" for known in connection.execute(select(table.c.id)).scalars()}
+            # read after the folders: what is being written has its note before its folder
+            found -= set(connection.execute(select(pending_removals.c.path)).scalars())
+        return sorted(found)
 
 
-def _alive(pid: int) -> bool:
-    import psutil
+_writing: set[str] = set()  # paths that this process has reserved and not finished
 
-    return bool(psutil.pid_exists(pid))
+
+def _at_work(row: Any, path: Path) -> bool:
+    """Say whether the process that reserved a path is still writing there."""
+    if row.pid == os.getpid():
+        return str(path) in _writing
+    return parts.writes(row.pid, datetime.fromisoformat(row.at).timestamp())

@@ -15,6 +15,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, select
 
+from engine.store.database import GROWN
+
 GENESIS = "0" * 64
 
 
@@ -51,7 +53,13 @@ class Chain:
         connection.execute(self.table.insert().values(**line, hash=digest))
         connection.execute(self.head.delete())
         connection.execute(self.head.insert().values(id=1, seq=seq, seal=self._seal(key, seq, digest)))
+        connection.info[GROWN] = True
         return seq, digest
+
+    def holds(self, connection: Connection, key: bytes, seq: int, seal: str) -> bool:
+        """Say whether the line of this number is there and has the seal that a head once had."""
+        digest = connection.execute(select(self.table.c.hash).where(self.table.c.seq == seq)).scalar()
+        return digest is not None and hmac.compare_digest(self._seal(key, seq, str(digest)), seal)
 
     def verify(self, connection: Connection, key: bytes) -> dict[str, Any]:
         """Return `ok`, the number of `lines`, and `first_bad`: the first line that does not hold, or None."""

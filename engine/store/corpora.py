@@ -231,9 +231,7 @@ class CorpusStation(Store):
             with self.db.write() as connection:
                 self._store(connection, corpus_id, built, name, unit, cap, holdout)
         except BaseException:
-            with self.db.write() as connection:
-                self._condemn(connection, f"corpora/{corpus_id}")
-            self._sweep()
+            self._discard(f"corpora/{corpus_id}")
             raise
         self._wake()
         return self.corpus(corpus_id)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,6 +20,8 @@ from engine.errors import StorageError
 from engine.store.folder import Folder, file_errors
 
 BUSY_SECONDS = 30.0
+PATIENCE = f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}"
+GROWN = "chain grew"  # noted on a connection by `Chain.append`
 
 SENTENCES: tuple[tuple[str, str], ...] = (
     ("disk is full", "The disk that holds the workspace is full. Free some space, then try again."),
@@ -38,6 +40,7 @@ SENTENCES: tuple[tuple[str, str], ...] = (
     ),
     ("malformed", "The workspace database is damaged. Restore it from a backup."),
     ("not a database", "The workspace database is damaged. Restore it from a backup."),
+    ("no such table", "The workspace database is damaged: a table is missing. Restore it from a backup."),
     ("disk i/o error", "The disk that holds the workspace reports read or write errors. Check the disk."),
 )
 
@@ -70,6 +73,7 @@ class Database:
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
         self.engine = _engine(folder)
+        self.grown: Callable[[], None] = lambda: None  # called after a commit that added a line to a chain
         self._writer = self.engine.execution_options(begin_mode="IMMEDIATE")
 
     @contextmanager
@@ -82,17 +86,27 @@ class Database:
     def write(self) -> Iterator[Connection]:
         """Yield a connection inside one write transaction; commit at the end, roll back on an error."""
         with database_errors(), self._writer.begin() as connection:
+            connection.info.pop(GROWN, None)
             yield connection
+            grown = connection.info.pop(GROWN, False)
+        if grown:
+            self.grown()
 
     def truncate_log(self, seconds: float = 10.0) -> bool:
-        """Move the write-ahead log into the database and cut it to zero bytes; False where readers prevent it."""
+        """Move the write-ahead log into the database and cut it to zero bytes; False where readers prevent it.
+
+        Each try gives up at once, so that `seconds` hold whatever the connections' own patience is.
+        """
         deadline = time.monotonic() + seconds
         while True:
             with database_errors():
                 raw = self.engine.raw_connection()
+                cursor = raw.cursor()
                 try:
-                    busy = raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                    cursor.execute("PRAGMA busy_timeout=0")
+                    busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
                 finally:
+                    cursor.execute(PATIENCE)
                     raw.close()
             if not busy:
                 return True
@@ -131,9 +145,9 @@ def _engine(folder: Folder) -> Engine:
             "foreign_keys=ON",
             "temp_store=MEMORY",
             "trusted_schema=OFF",
-            f"busy_timeout={int(BUSY_SECONDS * 1000)}",
         ):
             cursor.execute(f"PRAGMA {pragma}")
+        cursor.execute(PATIENCE)
         cursor.close()
 
     @event.listens_for(engine, "begin")

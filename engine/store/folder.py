@@ -19,7 +19,10 @@ from engine.errors import StorageError
 
 ENVIRONMENT = "UNDERSTUDY_WORKSPACE"
 KEY_BYTES = 32
+OVERWRITE_BYTES = 1 << 22
 SCRATCH = "scratch"
+PART_SUFFIX = ".part"
+PARTS = ("corpora", "runs", "releases")
 
 
 def default_path() -> Path:
@@ -79,6 +82,11 @@ class Folder:
         return self.path / "workspace.key"
 
     @property
+    def head_file(self) -> Path:
+        """Return the path of the kept heads of the audit log and the ledger."""
+        return self.path / "ledger.head"
+
+    @property
     def worker_lock(self) -> Path:
         """Return the path of the lock that the one worker holds."""
         return self.path / "worker.lock"
@@ -114,27 +122,44 @@ class Folder:
         return self.path / "releases" / release_id
 
     def create(self) -> None:
-        """Create the folder, its parts and an empty database file with owner-only modes."""
+        """Create the folder and its parts with owner-only modes."""
         with file_errors():
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except FileNotFoundError:  # a virtual disk such as /proc: its folders cannot be made
+                raise StorageError(
+                    "The workspace folder cannot be made at this place. Choose another folder with --workspace."
+                ) from None
             if os.name == "posix" and self.path.stat().st_mode & 0o077:
                 self.path.chmod(0o700)
-            for name in ("corpora", "runs", "releases"):
+            for name in PARTS:
                 (self.path / name).mkdir(mode=0o700, exist_ok=True)
-            os.close(os.open(self.database, os.O_CREAT | os.O_RDWR, 0o600))
+
+    def make_key(self) -> None:
+        """Create the workspace key unless there is one."""
+        with file_errors():
+            temporary = write_private(self.key_file, secrets.token_bytes(KEY_BYTES))
+            try:
+                os.link(temporary, self.key_file)  # fails if another process was first
+            except FileExistsError:
+                pass
+            finally:
+                temporary.unlink()
+            sync_folder(self.path)
 
     def key(self) -> bytes:
-        """Return the workspace key; create it on first use."""
+        """Return the workspace key.
+
+        Raises:
+            StorageError: it is missing or damaged.
+        """
         with file_errors():
-            if not self.key_file.exists():
-                temporary = write_private(self.key_file, secrets.token_bytes(KEY_BYTES))
-                try:
-                    os.link(temporary, self.key_file)  # fails if another process was first
-                except FileExistsError:
-                    pass
-                finally:
-                    temporary.unlink()
-            key = self.key_file.read_bytes()
+            try:
+                key = self.key_file.read_bytes()
+            except FileNotFoundError:
+                raise StorageError(
+                    f"The key of this workspace, {self.key_file.name}, is missing. Put it back from a backup."
+                ) from None
         if len(key) != KEY_BYTES:
             raise StorageError(
                 "The workspace key file is damaged: it must hold 32 bytes. Restore it from a backup of this workspace."
@@ -142,10 +167,15 @@ class Folder:
         return key
 
 
+def part_beside(path: Path) -> Path:
+    """Return a fresh name beside `path` for what this process is about to write; see `engine.store.parts`."""
+    return path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(6)}{PART_SUFFIX}")
+
+
 def write_private(near: Path, data: bytes) -> Path:
     """Write `data` to a new owner-only file beside `near`, flush it to disk and return its path."""
     near.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    temporary = near.with_name(f".{near.name}.{secrets.token_hex(6)}.part")
+    temporary = part_beside(near)
     descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -178,14 +208,25 @@ def sync_folder(path: Path) -> None:
 
 
 def remove_tree(path: Path) -> None:
-    """Overwrite and delete the files below `path`, and the folder itself; a missing one is no error."""
+    """Overwrite and delete a file, or a folder with the files below it; a missing one is no error."""
     with file_errors():
         if not path.exists():
             return
-        for file in path.rglob("*"):
+        folder = path.is_dir() and not path.is_symlink()
+        for file in path.rglob("*") if folder else (path,):
             if file.is_file() and not file.is_symlink():
-                with file.open("r+b") as handle:
-                    handle.write(b"\0" * file.stat().st_size)
-                    handle.flush()
-                    os.fsync(handle.fileno())
-        shutil.rmtree(path)
+                _overwrite(file)
+        if folder:
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _overwrite(file: Path) -> None:
+    """Write zeros over a file in blocks and flush them."""
+    left = file.stat().st_size
+    with file.open("r+b") as handle:
+        while left > 0:
+            left -= handle.write(bytes(min(left, OVERWRITE_BYTES)))
+        handle.flush()
+        os.fsync(handle.fileno())

@@ -18,7 +18,7 @@ from engine.dp.guarantee import Guarantee
 from engine.dp.ledger import Admission, admit, remaining, share_used
 from engine.errors import UnderstudyError
 from engine.methods.base import Facts
-from engine.store import accounts, ledger_lines, reservations
+from engine.store import accounts, ledger_lines, reservations, unknown
 from engine.store.ledger_lines import Book
 from engine.store.outputs import RunOutputs
 from engine.store.runs import RunStation, run_row
@@ -76,7 +76,20 @@ class LedgerStation(RunStation):
             total_epsilon=total,
             sentence=_sentence(book, left, total),
             lines=_frame(book),
+            unknown_since=min((str(line.body["since"]) for line in book.unknown), default=None),
         )
+
+    def declare_spent(self, corpus_id: str, epsilon: float, delta: float) -> LedgerView:
+        """Enter what was spent in the time that a restored or rolled-back ledger knows nothing of; 0, 0 for nothing.
+
+        Raises:
+            UserError: nothing is unknown, or a number is out of range.
+        """
+        with self.db.write() as connection:
+            row = corpus_row(connection, corpus_id)
+            amount = float(epsilon), float(delta)
+            unknown.declare(connection, self.key, self.actor, row.population, row.unit, *amount)
+        return self.ledger(corpus_id)
 
     def set_limit(self, corpus_id: str, epsilon: float, delta: float) -> LedgerView:
         """Set the most that the people behind a corpus may ever spend, and return their ledger."""
@@ -288,8 +301,25 @@ def _sentence(book: Book, left: float, total: float | None) -> str:
     elif total is None:
         drawn = "What was drawn so far is being added up."
     else:
-        drawn = f"What was drawn in runs so far adds up to ε = {total:.3g} at δ = {limit.delta:.2e}."
+        bound = "at least " if book.unknown else ""
+        drawn = f"What was drawn in runs so far adds up to {bound}ε = {total:.3g} at δ = {limit.delta:.2e}."
     after = f"a further run may claim up to ε = {left:.3g}" if left > 0 else "no further run fits"
+    if book.unknown:
+        after = "no run is admitted until a person enters what was spent since"
     units = {event.unit for run in book.state.runs for event in run.events if run.state != "given_back"}
     mixed = " Some runs protect records and some protect sources; the sum holds for records." if len(units) > 1 else ""
-    return f"{drawn} The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.2e}; {after}.{mixed}"
+    sums = f"{drawn} The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.2e}; {after}.{mixed}"
+    return f"{_lost(book)}{sums}"
+
+
+def _lost(book: Book) -> str:
+    """Return what a ledger says of spends that it does not know, or knows from a person alone."""
+    if book.unknown:
+        since = min(str(line.body["since"]) for line in book.unknown)
+        return f"What was spent after {since} is unknown, so every total is at least what stands here. "
+    if book.declared:
+        amounts = " and ".join(
+            f"ε = {line.body['epsilon']:g} at δ = {line.body['delta']:.3g}" for line in book.declared
+        )
+        return f"For a time that the ledger lost, a person entered {amounts} as spent; it is counted here. "
+    return ""

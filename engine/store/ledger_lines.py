@@ -23,7 +23,7 @@ from engine.store.chain import Chain, canonical
 from engine.store.schema import ledger, ledger_head, populations
 
 CHAIN = Chain("ledger", ledger, ledger_head)
-KINDS = ("limit", "reserve", "spend", "settle", "give_back", "touch", "release", "merge")
+KINDS = ("limit", "reserve", "spend", "settle", "give_back", "touch", "release", "merge", "unknown", "declared")
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ class Book:
     """What a population's lines amount to.
 
     fixed: a line holds the limit. is_default: nobody chose it. drawn: events of every output that was drawn.
-    unbounded: records without a formal guarantee were released.
+    unbounded: records without a formal guarantee were released. unknown: lines that say that spends were lost, to
+    which nobody has entered the amount yet. declared: lines with such an amount.
     """
 
     population: str
@@ -54,6 +55,8 @@ class Book:
     drawn: tuple[Event, ...]
     unbounded: bool
     lines: tuple[Line, ...]
+    unknown: tuple[Line, ...] = ()
+    declared: tuple[Line, ...] = ()
 
     @property
     def share(self) -> float:
@@ -84,6 +87,8 @@ def read(connection: Connection, population: str) -> Book:
     fixed, is_default, unbounded = False, True, False
     runs: dict[str, LedgerRun] = {}
     drawn: list[Event] = []
+    unknown: dict[int, Line] = {}
+    declared: list[Line] = []
     for line in lines:
         if line.kind in ("limit", "merge") and line.population == population:
             limit = Limit(line.body["epsilon"], line.body["delta"])
@@ -94,10 +99,28 @@ def read(connection: Connection, population: str) -> Book:
         elif line.kind == "spend":
             drawn.append(Event.from_dict(line.body["event"]))
             runs[line.run_id] = replace(runs[line.run_id], drawn=runs[line.run_id].drawn + 1)
+        elif line.kind == "unknown":
+            unknown[line.seq] = line
+        elif line.kind == "declared":
+            unknown = {seq: open_line for seq, open_line in unknown.items() if seq not in line.body["answers"]}
+            declared.append(line)
+            for run in declared_runs(line.seq, line.body):
+                runs[run.run_id] = run
+                drawn.extend(run.events)
         elif line.kind in ("reserve", "settle", "give_back"):
             runs[line.run_id] = _after(runs.get(line.run_id), line)
-    state = replace(state, runs=tuple(runs.values()))
-    return Book(population, state, fixed, is_default, tuple(drawn), unbounded, lines)
+    state = replace(state, runs=tuple(runs.values()), unknown=bool(unknown))
+    return Book(
+        population, state, fixed, is_default, tuple(drawn), unbounded, lines, tuple(unknown.values()), tuple(declared)
+    )
+
+
+def declared_runs(seq: int, body: Mapping[str, Any]) -> tuple[LedgerRun, ...]:
+    """Return what a person entered as spent in an unknown time as one spent run, or none for nothing."""
+    if not body["event"]:
+        return ()
+    event = Event.from_dict(body["event"])
+    return (LedgerRun(f"declared {seq}", (event,), "spent", 1, epsilon=body["epsilon"], delta=body["delta"]),)
 
 
 def line_of(row: Any) -> Line:

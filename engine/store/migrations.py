@@ -33,6 +33,11 @@ def ledger_tables(connection: Connection) -> None:
     _forbid_changes(connection)
 
 
+def removed_table(connection: Connection) -> None:
+    """Add the list of what was deleted: a folder that is merely unknown is no longer removed."""
+    schema.metadata.create_all(connection)
+
+
 def _forbid_changes(connection: Connection) -> None:
     for table in APPEND_ONLY:
         for verb in ("UPDATE", "DELETE"):
@@ -42,7 +47,7 @@ def _forbid_changes(connection: Connection) -> None:
             )
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (first_tables, ledger_tables)
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (first_tables, ledger_tables, removed_table)
 VERSION = len(MIGRATIONS)
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import io
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 
@@ -17,16 +18,35 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from engine.errors import StorageError
-from engine.store.folder import file_errors, write_atomic
+from engine.store.folder import describe_os_error, file_errors, write_atomic
 
 GROUP_ROWS = 512
 CACHED_GROUPS = 96
 KEPT_TEXT_BYTES = 64 << 20
 PLAIN = ("record_id", "text", "source_id", "label", "split")
 
+MISSING = "A table of the workspace is missing. Restore the workspace from a backup."
+DAMAGED = "A table of the workspace is damaged. Restore the workspace from a backup."
+
 _cache: OrderedDict[tuple[str, int], pd.DataFrame] = OrderedDict()
 _texts: tuple[str, pa.ChunkedArray] | None = None
 _lock = Lock()
+
+
+@contextmanager
+def table_errors() -> Iterator[None]:
+    """Turn what a missing or damaged table raises, however it was damaged, into a sentence."""
+    with file_errors():
+        try:
+            yield
+        except FileNotFoundError:
+            raise StorageError(MISSING) from None
+        except OSError as error:
+            if describe_os_error(error) is not None:
+                raise
+            raise StorageError(DAMAGED) from None
+        except (pa.ArrowException, UnicodeDecodeError, OverflowError):
+            raise StorageError(DAMAGED) from None
 
 
 def write_table(path: Path, frame: pd.DataFrame) -> None:
@@ -42,14 +62,8 @@ def read_table(
 ) -> pd.DataFrame:
     """Read a whole table, some of its columns, or the rows whose columns equal the values in `where`."""
     filters = [(name, "=", value) for name, value in where.items()] if where else None
-    with file_errors():
-        try:
-            table = pq.read_table(path, columns=list(columns) if columns else None, filters=filters)
-        except FileNotFoundError:
-            raise StorageError("A table of the workspace is missing. Restore the workspace from a backup.") from None
-        except pa.ArrowInvalid:
-            raise StorageError("A table of the workspace is damaged. Restore the workspace from a backup.") from None
-    return plain(table.to_pandas())
+    with table_errors():
+        return plain(pq.read_table(path, columns=list(columns) if columns else None, filters=filters).to_pandas())
 
 
 def read_rows(path: Path, positions: Sequence[int]) -> pd.DataFrame:
@@ -75,11 +89,9 @@ def read_texts(path: Path) -> pa.ChunkedArray:
     with _lock:
         if _texts is not None and _texts[0] == str(path):
             return _texts[1]
-    with file_errors():
-        try:
-            column = pq.read_table(path, columns=["text"]).column("text")
-        except FileNotFoundError:
-            raise StorageError("A record table is missing. Restore the workspace from a backup.") from None
+    with table_errors():
+        column = pq.read_table(path, columns=["text"]).column("text")
+        column.validate(full=True)
     if column.nbytes <= KEPT_TEXT_BYTES:
         with _lock:
             _texts = (str(path), column)
@@ -104,12 +116,8 @@ def _groups(path: Path, wanted: Sequence[int]) -> dict[int, pd.DataFrame]:
             _cache.move_to_end((name, group))
     missing = [g for g in wanted if g not in found]
     if missing:
-        with file_errors():
-            try:
-                with pq.ParquetFile(path) as file:
-                    read = {g: plain(file.read_row_group(g).to_pandas()) for g in missing}
-            except FileNotFoundError:
-                raise StorageError("A record table is missing. Restore the workspace from a backup.") from None
+        with table_errors(), pq.ParquetFile(path) as file:
+            read = {g: plain(file.read_row_group(g).to_pandas()) for g in missing}
         found.update(read)
         with _lock:
             for group, frame in read.items():

@@ -310,3 +310,10 @@ pending_removals = Table(
     Column("pid", Integer),  # the process that is still writing there, None for a deletion
     Column("at", String, nullable=False),
 )
+
+removed = Table(  # what was deleted for good: a late write there is removed too
+    "removed",
+    metadata,
+    Column("path", String, primary_key=True),  # relative to the workspace
+    Column("at", String, nullable=False),
+)

@@ -87,7 +87,17 @@ class ServiceStation(ReleaseStation):
 
     def backup(self, path: Path) -> Path:
         """Write the whole workspace, with its key, to one file and return its path."""
-        target = write_backup(self.db, Path(path))
+        unfinished: list[str] = []
+
+        def begin(part: str) -> None:
+            unfinished.append(part)
+            self._reserve(part)
+
+        try:
+            target = write_backup(self.db, Path(path), begin)
+        finally:
+            for part in unfinished:
+                self._discard(part)
         with self.db.write() as connection:
             self._audit(connection, "workspace backed up")
         return target

@@ -112,6 +112,7 @@ class LedgerView:
     Rényi divergence that runs add up in. remaining_epsilon: what a further run may claim at the limit's δ.
     total_epsilon: of every drawn output, None while it is computed. unbounded: records without a formal
     guarantee left. lines: seq, at, actor, kind, run_id, method, epsilon, delta, what, sentence, share_after.
+    unknown_since: spends after this time were lost and nobody entered the amount, so totals hold as "at least".
     """
 
     population: str
@@ -126,3 +127,4 @@ class LedgerView:
     total_epsilon: float | None
     sentence: str
     lines: pd.DataFrame
+    unknown_since: str | None = None

@@ -41,6 +41,8 @@ def headline(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
         st.warning(f"**The formal total is unbounded.** {plain(view.sentence)}", icon=":material/all_inclusive:")
     else:
         st.markdown(plain(view.sentence))
+    if view.unknown_since is not None:
+        spent_since(workspace, corpus, view)
     st.progress(min(1.0, max(0.0, view.share)), text=f"{share(view.share, 0)} of the limit in use")
     with st.grid(4, min_column_width=170):
         st.metric("Limit, ε", f"{view.limit_epsilon:g}", border=True, help=_limit_help(view))
@@ -57,11 +59,40 @@ def headline(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
         wait(lambda: workspace.ledger(corpus.id).total_epsilon is None, key="ledger.wait.total", what="The total")
 
 
+def spent_since(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+    """Draw the form that enters what a restored or rolled-back ledger does not know."""
+    with st.container(border=True, key="ledger.since.box"):
+        st.markdown(f"**What was spent after {when(view.unknown_since)}?**")
+        st.markdown(
+            "This ledger was restored, or put back to an older state, so it has lost what runs drew since. Enter the "
+            "sum of their ε and δ from your own notes or released data cards; 0 if there was none. It is counted "
+            "against the limit under your name. Until then no run with a guarantee is admitted."
+        )
+        left, right = st.columns(2)
+        with left:
+            epsilon = st.number_input(
+                "ε spent since", min_value=0.0, max_value=1000.0, value=0.0, step=0.5,
+                key=f"ledger.since.epsilon.{corpus.id}",
+            )  # fmt: skip
+        with right:
+            delta = st.number_input(
+                "δ spent since", min_value=0.0, max_value=0.01, value=0.0, step=1e-6, format="%.2e",
+                key=f"ledger.since.delta.{corpus.id}",
+            )  # fmt: skip
+        st.button(
+            "Enter this amount", icon=":material/check:", key="ledger.since.set",
+            on_click=states.act, args=(workspace.declare_spent, corpus.id, epsilon, delta),
+            kwargs={"done": f"ε = {epsilon:g} is counted as spent in the unknown time."},
+        )  # fmt: skip
+
+
 def total(view: Any) -> str:
     """Return the formal total of what was drawn or released."""
     if view.unbounded:
         return "unbounded"
-    return "pending" if view.total_epsilon is None else f"{view.total_epsilon:.3g}"
+    if view.total_epsilon is None:
+        return "pending"
+    return f"{'at least ' if view.unknown_since is not None else ''}{view.total_epsilon:.3g}"
 
 
 def _left(view: Any) -> str:

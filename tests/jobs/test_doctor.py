@@ -59,3 +59,27 @@ def test_the_support_file_holds_no_text(asleep, corpus, tmp_path):
     assert {job["state"] for job in json.loads(parts["jobs.json"])} == {"queued", "failed"}
     with pytest.raises(UserError, match="exists already"):
         asleep.doctor_bundle(bundle)
+
+
+def test_folders_that_nobody_knows_and_parts_of_the_dead_are_listed(asleep, corpus):
+    assert check(asleep, "folders without an owner")["ok"]
+    assert check(asleep, "left by killed writers")["ok"]
+    asleep.folder.run("r-stranger").mkdir(mode=0o700)
+    (asleep.path / ".snapshot.99999999.aabbccddeeff.part").write_bytes(b"x")
+    assert "runs/r-stranger" in check(asleep, "folders without an owner")["detail"]
+    assert not check(asleep, "left by killed writers")["ok"]
+
+
+def test_a_full_disk_leaves_no_probe(asleep, corpus, monkeypatch):
+    from engine.store import folder
+
+    def full(*arguments):
+        raise OSError(28, "full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(folder.os, "fsync", full)
+        found = asleep._writable()
+    assert not found["ok"]
+    assert "full" in found["detail"]
+    assert not list(asleep.path.glob(".probe*"))
+    assert check(asleep, "private to its owner")["ok"]

@@ -66,7 +66,7 @@ def test_a_changed_backup_is_refused(backup, tmp_path, change, says):
 
 
 @pytest.mark.parametrize(
-    "name", ["../evil", "/etc/evil", "corpora/../../evil/x", "logs/x", "corpora/a/b/c", "corpora\\x\\y", "runs/C:/x"]
+    "name", ["../evil", "/etc/evil", "corpora/../../evil/x", "logs/x", "corpora/a", "corpora\\x\\y", "runs/C:/x"]
 )
 def test_a_file_outside_the_workspace_is_refused(backup, tmp_path, name):
     def change(member, data):

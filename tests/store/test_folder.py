@@ -30,7 +30,7 @@ def test_a_loose_folder_is_closed_on_opening(tmp_path):
 def test_threads_that_open_a_new_workspace_together_get_one_key(tmp_path):
     folder, keys = Folder(tmp_path / "w"), []
     folder.create()
-    threads = [threading.Thread(target=lambda: keys.append(folder.key())) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: (folder.make_key(), keys.append(folder.key()))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
