@@ -138,7 +138,20 @@ def _from_file(workspace: Workspace, options: Namespace) -> Any:
         cap=options.cap,
         holdout=options.holdout,
         options=read,
+        labels_public=options.labels_public,
     )
+
+
+def labels(options: Namespace) -> dict[str, Any]:
+    """Print the training part's labels beside the public list, after declaring or withdrawing it where asked to."""
+    workspace = _open(options)
+    if options.withdraw:
+        found = workspace.withdraw_labels(options.corpus)
+    elif options.declare or options.label:
+        found = workspace.declare_labels(options.corpus, options.label or None, unusual_too=options.unusual)
+    else:
+        found = workspace.label_list(options.corpus)
+    return {"corpus": options.corpus, **asdict(found)}
 
 
 def corpora(options: Namespace) -> dict[str, Any]:
@@ -187,16 +200,17 @@ def methods(options: Namespace) -> dict[str, Any]:
 
 def guarantee(options: Namespace) -> dict[str, Any]:
     """Print a guarantee without running anything."""
+    from engine.corpus.mapping import default_cap
     from engine.methods import get_method
     from engine.methods.base import Facts, parse_parameters
 
     method = get_method(options.method)
     parameters = parse_parameters(method.spec, _budget(options, parse_settings(options.set)))
     facts = Facts(
-        records=options.units * options.cap,
+        records=options.units,
         units=options.units,
         unit=options.unit,
-        cap=options.cap,
+        cap=default_cap(options.unit) if options.cap is None else options.cap,
         labels=options.labels,
     )
     return {"method": method.spec.id, **method.guarantee(parameters, facts).as_dict()}
@@ -408,6 +422,7 @@ def _demo(workspace: Workspace, folder: Path) -> dict[str, Any]:
 VERBS: dict[str, Callable[[Namespace], dict[str, Any]]] = {
     "import": import_,
     "corpora": corpora,
+    "labels": labels,
     "delete": delete,
     "detect": detect,
     "methods": methods,

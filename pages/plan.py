@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import method_cards, parameters, plan_budget, plan_filter, plan_model, plan_promise, plan_wizard, states
+from pages._ui import (
+    method_cards,
+    parameters,
+    plan_budget,
+    plan_filter,
+    plan_labels,
+    plan_model,
+    plan_promise,
+    plan_wizard,
+    states,
+)
 from pages._ui.current import current_corpus, show_run
 from pages._ui.guard import guard
 from pages._ui.navigation import go
@@ -57,6 +67,7 @@ with left:
     )
     if formal:
         st.caption("The seed never touches mechanism noise: that comes from the operating system and is drawn once.")
+    plan_labels.draw(workspace, corpus, method)
     settings = parameters.form(method, key=f"plan.set.{corpus.id}.{method.id}", skip=plan_promise.OWN)
 
 with right:

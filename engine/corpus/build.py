@@ -158,6 +158,7 @@ def _statistics(
         duplicates_across_split=across,
         gold_spans=len(spans),
         records_with_gold=len(set(span_ids)),
+        train_labels=label_counts([label for label, side in zip(columns.labels, split) if side == TRAIN]),
     )
 
 

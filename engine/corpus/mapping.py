@@ -34,6 +34,7 @@ LABEL_NAMES = (
 )  # fmt: skip
 SPANS_NAMES = ("spans", "gold_spans", "entities", "annotations", "mentions", "pii", "ents")
 MAX_SUGGESTED_LABELS = 50
+DEFAULT_CAP = 5  # records of one source
 
 
 @dataclass(frozen=True)
@@ -132,3 +133,11 @@ def _is_spans(values: list[Any]) -> bool:
         return bool(values) and any(parse_spans_cell(value) for value in values)
     except ValueError:
         return False
+
+
+def default_cap(unit: str) -> int:
+    """Return how many records a unit contributes where nobody says otherwise: a constant, never read from a file.
+
+    Noise grows with the cap, and records beyond it are left aside; 5 keeps both small for notes of patients or cases.
+    """
+    return DEFAULT_CAP if unit == "source" else 1

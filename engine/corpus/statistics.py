@@ -24,7 +24,8 @@ class CorpusStatistics:
     (`""` for none). records_per_unit: records -> units that have so many, before the cap.
     duplicates: records whose exact text an earlier record has. duplicates_across_split: holdout
     records whose exact text is also in training. near_duplicates_across_split: None until counted.
-    over_cap: records beyond their unit's cap, used by no method. language: code -> share.
+    over_cap: records beyond their unit's cap, used by no method. language: code -> share. train_labels: as labels, of
+    the training part alone; None in a corpus of the first edition.
     """
 
     records: int
@@ -49,6 +50,7 @@ class CorpusStatistics:
     duplicates_across_split: int = 0
     gold_spans: int = 0
     records_with_gold: int = 0
+    train_labels: dict[str, int] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return a dictionary that JSON can hold."""

@@ -136,7 +136,7 @@ class BudgetStation(ModelStation):
     ) -> tuple[Method, BaseModel, Facts]:
         known = find_method(method)
         if facts is None:
-            facts = self.facts(corpus_id) if corpus_id is not None else Facts(records=1000, units=1000)
+            facts = self.facts_for(known, corpus_id) if corpus_id is not None else Facts(records=1000, units=1000)
         given = self._with_domain(known.spec, parameters) if corpus_id is not None else parameters
         return known, parse_parameters(known.spec, given), facts
 

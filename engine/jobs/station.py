@@ -24,6 +24,7 @@ from engine.store.views import CorpusSummary, JobView
 
 DEFAULT_COUNT = 500  # outputs of a method that may make any number
 LARGEST_COUNT = 1_000_000
+NO_LABELS = "The outputs carry no labels, because no list of labels of this corpus has been declared public."
 PACKAGES = ("understudy", "torch", "transformers", "presidio-analyzer", "spacy", "pandas", "sqlalchemy")
 
 
@@ -49,7 +50,8 @@ class JobStation(BudgetStation, PromptStation):
 
         `what_if` is the budget before and after, None without a formal claim and while that is pending.
         """
-        known, summary, facts = find_method(method), self.corpus(corpus_id), self.facts(corpus_id)
+        known, summary = find_method(method), self.corpus(corpus_id)
+        facts = self.facts_for(known, corpus_id)
         values = parse_parameters(known.spec, self._with_domain(known.spec, parameters))
         wanted = self._count(known, facts, count)
         blockers = [*self._blockers(known, summary, facts), *self._model_blockers(known.spec, corpus_id, model)]
@@ -59,6 +61,8 @@ class JobStation(BudgetStation, PromptStation):
         if budget is not None and not budget["allowed"]:
             blockers.append(budget["sentence"])
         warnings = [*plan.notes, *self._model_warnings(known.spec, model, plan)]
+        if known.spec.kind == "dp" and not facts.labels:
+            warnings.append(NO_LABELS)
         if "spans" in known.spec.needs and summary.span_source == "detected" and not summary.reviewed:
             warnings.append("Nobody has reviewed the detected spans yet; missed ones stay as they are.")
         if count is not None and count != wanted:
@@ -104,13 +108,16 @@ class JobStation(BudgetStation, PromptStation):
                 what the method needs or a consent.
             RefusedError: the budget of the people behind the corpus does not cover the run.
         """
-        known, summary, facts = find_method(method), self.corpus(corpus_id), self.facts(corpus_id)
+        known, summary = find_method(method), self.corpus(corpus_id)
+        facts = self.facts_for(known, corpus_id)
         values = parse_parameters(known.spec, self._with_domain(known.spec, parameters))
         wanted = self._count(known, facts, count)
         blockers = [*self._blockers(known, summary, facts), *self._model_blockers(known.spec, corpus_id, model)]
         if blockers:
             raise UserError(" ".join(blockers))
         manifest: dict[str, Any] = {"versions": versions(), "seed": int(seed)}
+        if known.spec.kind == "dp":
+            manifest["labels"] = list(self.public_labels(corpus_id))
         if "generator" in known.spec.needs:
             manifest["model"] = self.model_info(model).as_manifest()
             manifest["prompts"] = self.prompts_manifest()
@@ -190,7 +197,8 @@ class JobStation(BudgetStation, PromptStation):
             UserError: it is done, its spans changed, or its model may not be used any more.
         """
         found = self.run(run_id)
-        blockers = self._model_blockers(find_method(found.method).spec, found.corpus_id, found.model)
+        found_method = find_method(found.method)
+        blockers = self._model_blockers(found_method.spec, found.corpus_id, found.model)
         if blockers and found.state not in (*queue.ACTIVE, "done"):
             raise UserError(" ".join(blockers))
         with self.db.write() as connection:
@@ -199,6 +207,11 @@ class JobStation(BudgetStation, PromptStation):
                 return str(row.job_id)
             if row.state == "done":
                 raise UserError("this run is done; there is nothing to resume")
+            if found_method.spec.kind == "dp" and "labels" not in (row.manifest or {}):
+                raise UserError(
+                    "this run was begun by an earlier edition, which took the list of labels from the records; start "
+                    "a new run instead"
+                )
             if row.needs_spans and row.revision != row.corpus_revision:
                 raise UserError("the reviewed spans changed since this run began; start a new run instead")
             self._reserve_budget(connection, run_id, row.corpus_id, row.method, row.guarantee)

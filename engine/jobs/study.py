@@ -141,5 +141,5 @@ def _context(task: Task, study: Study, parameters: Any) -> Context:
         cancelled=task.cancelled,
         surrogate_key=store._subkey("surrogate"),
         facts=store.facts(task.corpus_id),
-        labels=store.public_labels(task.corpus_id),
+        labels=tuple(sorted(store.label_counts(task.corpus_id))),
     )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from sqlalchemy import Connection, select, update
 
+from engine.errors import UserError
 from engine.jobs.private import mechanisms
 from engine.jobs.task import Stopped, Task
 from engine.jobs.used import Used
@@ -89,7 +90,9 @@ def _reserved(task: Task, row: Any, method: Method) -> Guarantee:
     if claim.pending:
         task.report("account", 0, 1)
         values = parse_parameters(method.spec, row.parameters)
-        claim = store._promise(method, values, store.facts(task.corpus_id), wait=True)
+        claim = store._promise(
+            method, values, store.facts_for(method, task.corpus_id, _labels(task, row, method)), wait=True
+        )
     with store.db.write() as connection:
         if run_row(connection, task.run_id).guarantee.get("pending"):
             connection.execute(update(runs).where(runs.c.id == task.run_id).values(guarantee=claim.as_dict()))
@@ -114,7 +117,8 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
     needs, store, private = set(method.spec.needs), task.store, method.spec.kind == "dp"
     with store.db.read() as connection:
         corpus = corpus_row(connection, task.corpus_id)
-    facts = store.facts(task.corpus_id)
+    labels = _labels(task, row, method)
+    facts = store.facts_for(method, task.corpus_id, labels)
     records = keyed_order(store._frame(task.corpus_id, "train", [*COLUMNS, "split"]), store._subkey("order"))[COLUMNS]
     if "spans" in needs and not private:
         spans = store.accepted_spans(task.corpus_id, "train")
@@ -147,10 +151,26 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
             bound=private and bool(claim.events),
         ),
         facts=facts,
-        labels=store.public_labels(task.corpus_id),
+        labels=labels,
         guarantee=claim,
         scratch=_scratch(task),
     )
+
+
+def _labels(task: Task, row: Any, method: Method) -> tuple[str, ...]:
+    """Return the labels that a run knows: under a formal claim the list as it was declared when the run was asked for.
+
+    Raises:
+        UserError: an earlier edition asked for the run.
+    """
+    if method.spec.kind != "dp":
+        return tuple(sorted(task.store.label_counts(task.corpus_id)))
+    if "labels" not in (row.manifest or {}):
+        raise UserError(
+            "this run was begun by an earlier edition, which took the list of labels from the records; start a new "
+            "run instead"
+        )
+    return tuple(row.manifest["labels"])
 
 
 def _scratch(task: Task) -> Path:

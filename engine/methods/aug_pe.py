@@ -101,6 +101,11 @@ class AugPeMethod:
             found,
             bought=[*(["a histogram of labels"] if bought else []), f"{parameters.rounds} rounds of votes"],
             noise=noise,
+            inputs=(
+                "the domain and the prompts",
+                "the settings of this plan",
+                f"the length asked for at first, {parameters.words} words",
+            ),
             assumptions=(f"The length asked for at first, {parameters.words} words, is public.",),
         )
 
@@ -110,13 +115,14 @@ class AugPeMethod:
         calls = texts_written(parameters, count)
         tokens = int(calls * max(parameters.words, _SHORTEST) * pe.TOKENS_A_WORD)
         seconds = tokens * pe.SECONDS_A_TOKEN
-        seconds += (count * parameters.variations * parameters.rounds + facts.records) * pe.SECONDS_A_TEXT
+        seconds += (count * parameters.variations * parameters.rounds + facts.units) * pe.SECONDS_A_TEXT
         claim = self.guarantee(parameters, facts)
-        each = facts.records / max(1, count * parameters.variations)
+        each = facts.units / max(1, count * parameters.variations)
         notes = [
             f"{count} outputs from {count * parameters.variations} candidates, {parameters.rounds} rounds, L = "
             f"{parameters.variations}.",
-            f"A candidate gets about {each:.2g} votes, with noise of σ = {claim.noise['votes']['sigma']:.3g}.",
+            f"A candidate gets about {each:.2g} votes{pe_claim.one_vote(facts)}, with noise of σ = "
+            f"{claim.noise['votes']['sigma']:.3g}.",
             "Seconds are for the built-in model on two CPU cores.",
         ]
         if seconds > 3600:

@@ -64,9 +64,9 @@ class DpFinetuneMethod:
         planned = schedule(p, facts)
         lines = [event.as_dict() for event in (*planned.declared, *planned.fixed, planned.training)]
         lines[-1].pop("noise_multiplier")
-        drawn = rate_of(p, facts) * facts.records * p.steps
+        drawn = rate_of(p, facts) * facts.units * p.steps
         trained = drawn * ft.training_tokens(p, facts)
-        words = p.words if p.lengths == "public" else min(ft.LONGEST, max(p.words, facts.mean_characters / 6.0))
+        words = p.words  # how long the records are is not public
         written = int(count * words * pe.TOKENS_A_WORD)
         return Plan(
             model_calls=count,

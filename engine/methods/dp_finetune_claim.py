@@ -96,14 +96,22 @@ def guarantee_of(p: DpFinetuneParameters, facts: Facts, accountant: Accountant |
     bought += ["a histogram of lengths"] if LENGTHS in named else []
     bought.append(f"{p.steps} training steps on gradients of {drawn}, each cut to length {p.clip:g}")
     claim = pe_claim.dp_guarantee(
-        p, facts, found, bought=bought, noise={**noise, "training": named[WHAT]}, assumptions=_assumptions(p, facts)
-    )
+        p, facts, found, bought=bought, noise={**noise, "training": named[WHAT]}, inputs=_inputs(p),
+        assumptions=_assumptions(p, facts),
+    )  # fmt: skip
     voided = (
         *claim.voided_by,
         "Publishing the loss curve, or choosing the step, the settings or the run by it.",
         "Publishing which units were drawn, or how long steps took.",
     )
     return Guarantee(**{**vars(claim), "voided_by": voided})
+
+
+def _inputs(p: DpFinetuneParameters) -> list[str]:
+    found = ["the domain and the prompts", "the network and its start", "the settings of this plan"]
+    if p.lengths == "public":
+        found.append(f"the length asked for, {p.words} words")
+    return found
 
 
 def _assumptions(p: DpFinetuneParameters, facts: Facts) -> tuple[str, ...]:

@@ -136,6 +136,7 @@ class DpgaMethod:
             found,
             bought=[*(WORDS[name] for name in fixed), f"{parameters.rounds} rounds of votes{rate}"],
             noise={**fixed, "votes": drawn},
+            inputs=_inputs(parameters),
             assumptions=_assumptions(parameters),
             accounting={"epsilon_paper": paper},
         )
@@ -147,7 +148,7 @@ class DpgaMethod:
         calls = texts_written(parameters, count)
         tokens = int(calls * parameters.words * pe.TOKENS_A_WORD)
         seconds = tokens * pe.SECONDS_A_TOKEN
-        seconds += (sizes["population"] * parameters.rounds + facts.records) * pe.SECONDS_A_TEXT
+        seconds += (sizes["population"] * parameters.rounds + facts.units) * pe.SECONDS_A_TEXT
         votes = pe_claim.gaussian("votes", parameters, facts, 1.0, parameters.rounds, parameters.sampling_rate)
         lines = [event.as_dict() for event in (*fixed_events(parameters, facts).values(), votes)]
         lines[-1].pop("noise_multiplier")
@@ -206,6 +207,17 @@ def fixed_events(parameters: DpgaParameters, facts: Facts) -> dict[str, Event]:
             sensitivity=mean_sensitivity(facts.units), unit=facts.unit, adjacency=parameters.adjacency,
         )  # fmt: skip
     return events
+
+
+def _inputs(parameters: DpgaParameters) -> list[str]:
+    found = ["the domain and the prompts", "the settings of this plan"]
+    if parameters.length:
+        found.append(f"the bound of {parameters.longest} words on lengths")
+    else:
+        found.append(f"the length asked for, {parameters.words} words")
+    if parameters.suppression != "off" and parameters.tau is not None:
+        found.append(f"the similarity threshold {parameters.tau:g}")
+    return found
 
 
 def _assumptions(parameters: DpgaParameters) -> list[str]:

@@ -170,7 +170,9 @@ def trained_step(state: Mapping[str, Any], step: int, total: int, losses: Sequen
 
 
 def training_tokens(p: TuningParameters, facts: Facts) -> float:
-    """Return how many tokens of a record are learned on average."""
+    """Return how many tokens of a record are learned on average; at most, where no length is public."""
+    if not facts.mean_characters:
+        return float(p.tokens)
     return max(1.0, min(float(p.tokens), facts.mean_characters * TOKENS_A_CHARACTER))
 
 

@@ -114,6 +114,7 @@ def dp_guarantee(
     *,
     bought: Sequence[str],
     noise: Mapping[str, Event],
+    inputs: Sequence[str],
     assumptions: Sequence[str],
     accounting: Mapping[str, Any] | None = None,
 ) -> Guarantee:
@@ -121,7 +122,8 @@ def dp_guarantee(
 
     Args:
         bought: what is drawn from private data, in words. noise: a statistic's name to its event.
-        assumptions: public inputs beside the ones every such method has. accounting: further totals.
+        inputs: public inputs beside the ones every such method has, as nouns. assumptions: the same and further
+        conditions as sentences. accounting: further totals.
     """
     delta, cap = delta_of(parameters, facts), cap_of(facts)
     check_scales(noise)
@@ -132,7 +134,8 @@ def dp_guarantee(
         f"{facts.unit}: the probability of anything that can be seen in it is at most "
         f"e^{parameters.epsilon:g} = {math.exp(parameters.epsilon):.3g} times as large, plus "
         f"{delta:.3g}, {neighbours}. "
-        f"Private text is read for {_listed(bought)} only, with noise{capped}."
+        f"Private text is read for {listed(bought)} only, with noise{capped}. "
+        f"{given(facts, inputs, shares_public=parameters.labels == 'public')}"
     )
     public = [
         f"The number of {facts.unit}s, N = {facts.units}, is public.",
@@ -169,10 +172,34 @@ def dp_guarantee(
     )
 
 
+def one_vote(facts: Facts) -> str:
+    """Return what a figure of votes leaves out: how many records a source has is not public."""
+    return ", counting one record a source" if facts.unit == "source" else ""
+
+
 def ledger_preview(guarantee: Guarantee) -> tuple[dict[str, Any], ...]:
     """Return the lines a run would add to the ledger."""
     return tuple(dict(event) for event in guarantee.events)
 
 
-def _listed(parts: Sequence[str]) -> str:
+def given(facts: Facts, inputs: Sequence[str], *, shares_public: bool = False) -> str:
+    """Return the condition that a claim's own sentence carries: everything it takes as public.
+
+    Args:
+        facts: N, unit, cap and the number of labels in the public list. inputs: a method's own, as nouns.
+        shares_public: whether the shares of the labels were declared public too.
+    """
+    own = [f"the number of {facts.unit}s, N = {facts.units:,}"]
+    if facts.unit == "source":
+        own.append(f"the cap of {facts.cap} records a source")
+    own += ["the number of outputs", *inputs]
+    if facts.labels:
+        own.append(f"the list of the {facts.labels} labels" if facts.labels > 1 else "the list of the one label")
+        own += ["the shares of the labels"] if shares_public else []
+    tail = "" if facts.labels else " The outputs carry no labels."
+    return f"It holds given these inputs, which you declared public: {listed(own)}.{tail}"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Return nouns as one phrase."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -20,6 +20,7 @@ from engine.dp.guarantee import Guarantee
 from engine.dp.rdp import epsilon_rdp
 from engine.errors import UserError
 from engine.methods.base import Facts
+from engine.methods.pe_claim import given
 
 _ROUNDING = 1.0 - 1e-9
 _NEIGHBOURS = {
@@ -176,7 +177,17 @@ def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
             f"{math.exp(p.epsilon):.3g} times as large, plus {planned.delta:.3g}, {neighbours}. Private text is read "
             f"for {read}{p.tokens} tokens a text only, each drawn at random from a mean over about "
             f"{planned.slots:.0f} records in which one {facts.unit} counts for at most "
-            f"{settings.rows * settings.reach:.3g} nats."
+            f"{settings.rows * settings.reach:.3g} nats. "
+            + given(
+                facts,
+                (
+                    "the domain and the prompts",
+                    "the model",
+                    "the settings of this plan",
+                    f"the length of {p.words} words",
+                ),
+                shares_public=p.labels == "public",
+            )
         ),
         scope="the run's complete output",
         epsilon=p.epsilon,

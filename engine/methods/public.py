@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
+from engine.methods import pe_claim
 from engine.methods import pe_common as pe
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
 
@@ -44,10 +45,12 @@ class PublicMethod:
 
     def guarantee(self, parameters: BaseModel, facts: Facts, accountant: Accountant | None = None) -> Guarantee:
         """Return ε = 0: nothing private is read."""
+        assert isinstance(parameters, PublicParameters)
         return Guarantee(
             kind="dp",
-            sentence="No private text is read: the output is the same whoever is in the corpus, so it reveals nothing "
-            f"about any {facts.unit} (ε = 0, δ = 0).",
+            sentence=f"No private text is read: {_given(parameters, facts)}, the output is the same whoever is in the "
+            f"corpus, so it reveals nothing about any {facts.unit} (ε = 0, δ = 0)."
+            + ("" if facts.labels else " The outputs carry no labels."),
             scope="the run's complete output",
             epsilon=0.0,
             delta=0.0,
@@ -106,6 +109,15 @@ class PublicMethod:
                 done=state["kept"],
                 total=context.count,
             )
+
+
+def _given(parameters: PublicParameters, facts: Facts) -> str:
+    """Return the condition of the claim; N is no part of it."""
+    inputs = ["the number of outputs", f"the length of {parameters.words} words", "the domain and the prompts"]
+    if facts.labels:
+        inputs.append(f"the list of the {facts.labels} labels" if facts.labels > 1 else "the list of the one label")
+        inputs += ["the shares of the labels"] if parameters.shares.strip() else []
+    return f"given {pe_claim.listed(inputs)}, which you declared public"
 
 
 def _labels(parameters: PublicParameters, known: tuple[str, ...], count: int, seed: int) -> list[str | None]:

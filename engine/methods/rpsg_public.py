@@ -18,6 +18,7 @@ from engine.dp.events import Event, count_sensitivity
 from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
+from engine.methods.pe_claim import given, one_vote
 from engine.methods.rpsg_presets import PRESETS, PresetName, needed
 from engine.models.builtin import SECONDS_A_TOKEN
 
@@ -130,7 +131,12 @@ class RpsgPublicMethod:
             kind="dp",
             sentence=f"Differentially private with ε = {p.epsilon:g} and δ = {delta:.3g}: had {who} been {what}, any "
             f"outcome would have a probability at most e^{p.epsilon:g} times as large, plus {delta:.3g}. "
-            f"Private records only vote, with Gaussian noise of σ = {noise['votes']['sigma']:.3g} on the counts.",
+            f"Private records only vote, with Gaussian noise of σ = {noise['votes']['sigma']:.3g} on the counts. "
+            + given(
+                facts,
+                ("the domain and the prompts", "the settings of this plan", f"the length of {p.words} words"),
+                shares_public=p.labels == "public",
+            ),
             scope="the run's complete output",
             epsilon=p.epsilon,
             delta=delta,
@@ -161,10 +167,10 @@ class RpsgPublicMethod:
         sigma = closed_form.noise_multiplier(p.epsilon, delta) * count_sensitivity(
             facts.cap if facts.unit == "source" else 1, p.adjacency
         )
-        each = facts.records / max(1, chosen * p.candidates)
+        each = facts.units / max(1, chosen * p.candidates)
         notes = [
-            f"{chosen * p.candidates:,} candidates share {facts.records:,} votes, {each:.2g} each on average; the "
-            f"noise on each count has σ = {sigma:.2g}.",
+            f"{chosen * p.candidates:,} candidates share {facts.units:,} votes{one_vote(facts)}, {each:.2g} each on "
+            f"average; the noise on each count has σ = {sigma:.2g}.",
             "Seconds are for the built-in model on two CPU cores.",
         ]
         if each < sigma / 2:
@@ -173,7 +179,7 @@ class RpsgPublicMethod:
         return Plan(
             model_calls=chosen * (p.candidates + 2),
             tokens=tokens,
-            seconds=round(seconds + (facts.records + chosen * p.candidates) * _SECONDS_A_VOTE, 1),
+            seconds=round(seconds + (facts.units + chosen * p.candidates) * _SECONDS_A_VOTE, 1),
             outputs=count,
             notes=tuple(notes),
         )

@@ -14,7 +14,7 @@ import pandas as pd
 from sqlalchemy import Connection, select, update
 
 from engine.errors import NotFoundError, StorageError, UserError
-from engine.store import memory, populations, queue, reservations
+from engine.store import declarations, memory, populations, queue, reservations
 from engine.store.audit import now
 from engine.store.base import Store, new_id
 from engine.store.records import forget, read_rows, read_table, write_table
@@ -50,9 +50,10 @@ class CorpusStation(Store):
         *,
         name: str,
         unit: str = "record",
-        cap: int = 1,
+        cap: int | None = None,
         holdout: float = 0.2,
         options: ReadOptions | None = None,
+        labels_public: bool = False,
     ) -> CorpusSummary:
         """Import a file as a corpus.
 
@@ -62,15 +63,19 @@ class CorpusStation(Store):
             mapping: which columns hold text, id, source, label and gold spans.
             name: what the corpus is called, 1 to 120 characters.
             unit: whom a guarantee protects, `record` or `source`.
-            cap: records a unit may contribute, at least 1.
+            cap: records a unit may contribute, at least 1; None takes 1 for a record and 5 for a source, whatever the
+                file holds, since the cap is declared and not read from it.
             holdout: probability in [0, 0.9] that a unit is held out.
+            labels_public: whether the list of labels of the training part is declared public.
 
         Raises:
             DataError: the file breaks a rule; nothing has changed.
+            UserError: a setting does, or the list of labels does not look like one that may be public.
         """
         from engine.corpus.readers import read_table as read_file
 
-        return self._import(read_file(source, filename, options), mapping, name, unit, cap, holdout, filename)
+        table = read_file(source, filename, options)
+        return self._import(table, mapping, name, unit, cap, holdout, filename, labels_public)
 
     def import_table(
         self,
@@ -79,11 +84,12 @@ class CorpusStation(Store):
         *,
         name: str,
         unit: str = "record",
-        cap: int = 1,
+        cap: int | None = None,
         holdout: float = 0.2,
+        labels_public: bool = False,
     ) -> CorpusSummary:
         """Import a data frame as a corpus; arguments as for `import_corpus`."""
-        return self._import(table, mapping, name, unit, cap, holdout, "table")
+        return self._import(table, mapping, name, unit, cap, holdout, "table", labels_public)
 
     def samples(self) -> tuple[SampleInfo, ...]:
         """Return the made-up sample corpora."""
@@ -103,7 +109,8 @@ class CorpusStation(Store):
             text="text", record_id="record_id", source_id="source_id", label="label", keep=(), spans="spans"
         )
         title, cap = known[sample_id].title, known[sample_id].cap
-        return self._import(load_sample(sample_id), mapping, name or title, "source", cap, 0.2, sample_id)
+        # Its labels are the generator's own, public in its source.
+        return self._import(load_sample(sample_id), mapping, name or title, "source", cap, 0.2, sample_id, True)
 
     def corpora(self) -> list[CorpusSummary]:
         """Return every corpus, latest first."""
@@ -208,13 +215,16 @@ class CorpusStation(Store):
         mapping: ColumnMapping,
         name: str,
         unit: str,
-        cap: int,
+        cap: int | None,
         holdout: float,
         filename: str,
+        labels_public: bool = False,
     ) -> CorpusSummary:
         from engine.corpus.build import build_corpus
+        from engine.corpus.label_rules import checked_labels
+        from engine.corpus.mapping import default_cap
 
-        name = _checked_name(name)
+        name, cap = _checked_name(name), default_cap(unit) if cap is None else cap
         built = build_corpus(
             table,
             mapping,
@@ -224,12 +234,18 @@ class CorpusStation(Store):
             key=self._subkey("corpus"),
             filename=filename,
         )
+        labels: tuple[str, ...] = ()
+        if labels_public:
+            labels = checked_labels(label for label in built.statistics.train_labels or {} if label)
+            declarations.check_usual(labels)
         corpus_id = new_id("c")
         self._reserve(f"corpora/{corpus_id}")
         try:
             write_table(self.folder.records(corpus_id), built.records)
             with self.db.write() as connection:
                 self._store(connection, corpus_id, built, name, unit, cap, holdout)
+                if labels:
+                    self._declare_labels(connection, corpus_id, labels, as_found=True)
         except BaseException:
             self._discard(f"corpora/{corpus_id}")
             raise
@@ -299,6 +315,12 @@ class CorpusStation(Store):
             population=population,
             population_known=known,
         )
+
+    def _declare_labels(
+        self, connection: Connection, corpus_id: str, labels: tuple[str, ...], *, as_found: bool
+    ) -> None:
+        declarations.declare(connection, corpus_id, declarations.LABELS, list(labels), self.actor)
+        self._audit(connection, "label list declared public", corpus_id, labels=len(labels), as_found=as_found)
 
     def _subkey(self, purpose: str) -> bytes:
         """Return a key derived from the workspace key for one purpose."""

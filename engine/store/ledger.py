@@ -6,7 +6,7 @@ Privacy posture: everything here is made of public quantities; no line holds tex
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -19,9 +19,10 @@ from engine.dp.ledger import Admission, admit, remaining, share_used
 from engine.errors import UnderstudyError
 from engine.methods.base import Facts
 from engine.store import accounts, ledger_lines, reservations, unknown
+from engine.store.labels import LabelStation
 from engine.store.ledger_lines import Book
 from engine.store.outputs import RunOutputs
-from engine.store.runs import RunStation, run_row
+from engine.store.runs import run_row
 from engine.store.schema import ledger
 from engine.store.summaries import corpus_row
 from engine.store.views import LedgerView
@@ -37,24 +38,41 @@ LINE_COLUMNS = "seq at actor kind run_id method epsilon delta what sentence shar
 EXPORT = "understudy-ledger"
 
 
-class LedgerStation(RunStation):
+class LedgerStation(LabelStation):
     """What the ledger page asks, and what runs, examinations and releases write."""
 
     def facts(self, corpus_id: str) -> Facts:
-        """Return the public quantities of a corpus' training part."""
+        """Return the quantities of a corpus' training part, private ones too; a formal claim takes `public_facts`."""
         summary, statistics = self.corpus(corpus_id), self.statistics(corpus_id)
         return Facts(
             records=statistics.train_records,
             units=statistics.train_units,
             unit=summary.unit,
             cap=summary.cap if summary.unit == "source" else 1,
-            labels=sum(label != "" for label in statistics.labels),
+            labels=sum(label != "" for label in (statistics.train_labels or statistics.labels)),
             mean_characters=float(statistics.characters.get("mean", 0.0)),
         )
 
-    def public_labels(self, corpus_id: str) -> tuple[str, ...]:
-        """Return the corpus' list of labels, sorted: public by declaration, their shares are not."""
-        return tuple(sorted(label for label in self.statistics(corpus_id).labels if label != ""))
+    def public_facts(self, corpus_id: str, labels: Sequence[str] | None = None) -> Facts:
+        """Return the public quantities alone: N, unit, cap, and how many labels the declared list holds.
+
+        Records count as one a unit and lengths as unknown, since neither is public.
+
+        Args:
+            corpus_id: the corpus. labels: the public list of a run, None takes the one declared now.
+        """
+        summary, units = self.corpus(corpus_id), self.statistics(corpus_id).train_units
+        return Facts(
+            records=units,
+            units=units,
+            unit=summary.unit,
+            cap=summary.cap if summary.unit == "source" else 1,
+            labels=len(self.public_labels(corpus_id) if labels is None else labels),
+        )
+
+    def facts_for(self, method: Method, corpus_id: str, labels: Sequence[str] | None = None) -> Facts:
+        """Return what a method's plan and guarantee may know: public quantities where it makes a formal claim."""
+        return self.public_facts(corpus_id, labels) if method.spec.kind == "dp" else self.facts(corpus_id)
 
     def ledger(self, corpus_id: str) -> LedgerView:
         """Return the ledger of the people behind a corpus."""

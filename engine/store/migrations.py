@@ -38,6 +38,11 @@ def removed_table(connection: Connection) -> None:
     schema.metadata.create_all(connection)
 
 
+def declaration_table(connection: Connection) -> None:
+    """Add what persons declared public of a corpus."""
+    schema.metadata.create_all(connection)
+
+
 def _forbid_changes(connection: Connection) -> None:
     for table in APPEND_ONLY:
         for verb in ("UPDATE", "DELETE"):
@@ -47,7 +52,12 @@ def _forbid_changes(connection: Connection) -> None:
             )
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (first_tables, ledger_tables, removed_table)
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
+    first_tables,
+    ledger_tables,
+    removed_table,
+    declaration_table,
+)
 VERSION = len(MIGRATIONS)
 
 

@@ -1,7 +1,8 @@
 """The tables of a workspace's database.
 
 Privacy posture: private text is held in `synthetic.text`, `synthetic.lineage`, `runs.state_json`,
-`jobs.sample` and `corpora.detector` only; spans hold positions and keyed digests; `mechanism_outputs.values`
+`jobs.sample` and `corpora.detector` only; `declarations.value` holds labels that were declared public; spans hold
+positions and keyed digests; `mechanism_outputs.values`
 holds noisy statistics, and exact ones that were declared public. All of it goes when its corpus is deleted.
 `audit`, `ledger`, `populations` and `unit_hashes` stay and hold no text.
 """
@@ -92,6 +93,16 @@ corpora = Table(
     Column("warnings", JSON, nullable=False),
     Column("statistics", JSON, nullable=False),
     Column("detector", Text),
+)
+
+declarations = Table(  # what a person declared public of a corpus
+    "declarations",
+    metadata,
+    Column("corpus_id", String, ForeignKey("corpora.id", ondelete="CASCADE"), primary_key=True),
+    Column("what", String, primary_key=True),  # 'labels'
+    Column("value", JSON, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("at", String, nullable=False),
 )
 
 record_index = Table(

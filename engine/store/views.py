@@ -40,6 +40,21 @@ class CorpusSummary:
 
 
 @dataclass(frozen=True)
+class LabelList:
+    """The labels of a corpus' training part, and the list that was declared public.
+
+    counts: label -> training records, commonest first; private. declared: the public list, None where there is none.
+    actor, at: who declared it, and when. unusual: why the training part's labels do not look like names of classes.
+    """
+
+    counts: dict[str, int]
+    declared: tuple[str, ...] | None
+    actor: str | None
+    at: str | None
+    unusual: str
+
+
+@dataclass(frozen=True)
 class RunSummary:
     """One run; `funnel` maps a stage to its count, `guarantee` is `Guarantee.as_dict()`."""
 

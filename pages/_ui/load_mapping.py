@@ -114,6 +114,8 @@ def ask(preview: Any, chosen: Chosen) -> ColumnMapping | None:
 
 def ask_unit(mapping: ColumnMapping, chosen: Chosen) -> tuple[str, int]:
     """Ask for the unit of protection and the cap, and show what each answer would mean."""
+    from engine.corpus.mapping import default_cap
+
     units = list(UNITS)
     unit = st.radio(
         "Who must be protected?",
@@ -142,9 +144,10 @@ def ask_unit(mapping: ColumnMapping, chosen: Chosen) -> tuple[str, int]:
         "At most this many records of one person are used",
         min_value=1,
         max_value=10_000,
-        value=20,
+        value=default_cap(unit),
         key=f"load.cap.{chosen.digest}",
-        help="Limits how much one person can shape the result. Further records are left out of the corpus.",
+        help="Limits how much one person can shape the result, and noise grows with it. Further records are not used. "
+        "The number counts as public: the program never reads it from the file.",
     )
     return unit, int(cap)
 

@@ -157,6 +157,7 @@ class Run:
     """The method, end to end, on a small network."""
 
     parameters: ClassVar = {"epsilon": 1.0, "steps": 3, "units_a_step": 3, "rank": 2, "tokens": 12, "temperature": 1.0}
+    parameters |= {"watch_loss": True}
 
     def __init__(self, **parameters):
         self.method = get_method("dp-finetune")

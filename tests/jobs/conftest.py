@@ -60,6 +60,6 @@ def workspace(tmp_path, monkeypatch, idle_seconds):
 @pytest.fixture
 def corpus(workspace):
     """Return the made-up corpus, imported, with its gold spans chosen."""
-    made = workspace.import_table(made_up(), MAPPING, name="Letters", holdout=0.25)
+    made = workspace.import_table(made_up(), MAPPING, name="Letters", holdout=0.25, labels_public=True)
     workspace.use_gold(made.id)
     return workspace.corpus(made.id)

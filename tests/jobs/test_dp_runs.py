@@ -49,7 +49,7 @@ def stored(workspace, run_id):
 @pytest.fixture
 def small(workspace):
     """Return a corpus of its own without spans, under a limit of ε = 2."""
-    made = workspace.import_table(made_up(), MAPPING, name="Letters", holdout=0.25)
+    made = workspace.import_table(made_up(), MAPPING, name="Letters", holdout=0.25, labels_public=True)
     workspace.set_limit(made.id, 2.0, DELTA)
     return made
 

@@ -14,12 +14,13 @@ from tests.store.conftest import MAPPING, made_up
 
 DELTA = 1e-5
 QUICK = {"delta": DELTA, "epsilon": 2.0, "rank": 2, "tokens": 12, "units_a_step": 40, "words": 8, "lengths": "public"}
+QUICK |= {"watch_loss": True}
 
 
 @pytest.fixture
 def small(workspace):
     """Return a corpus of its own under a limit of ε = 10."""
-    made = workspace.import_table(made_up(), MAPPING, name="Letters", holdout=0.25)
+    made = workspace.import_table(made_up(), MAPPING, name="Letters", holdout=0.25, labels_public=True)
     workspace.set_limit(made.id, 10.0, DELTA)
     return made
 

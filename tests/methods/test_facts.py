@@ -5,6 +5,7 @@ import pytest
 from engine.errors import UserError
 from engine.methods import get_method
 from engine.methods.base import Facts, parse_parameters
+from engine.methods.pe_claim import check_scales
 from tests.test_command_line import run
 
 
@@ -31,16 +32,16 @@ def test_the_guarantee_verb_ends_with_status_1(tmp_path, option, value):
 
 @pytest.mark.parametrize("units", [2, 20, 26_000, 75_316, 1_939_290, 10**9])
 def test_the_threshold_of_dpga_can_be_bought_at_any_size(units):
-    from engine.dp.mechanisms import drawable
+    from engine.methods.dpga import fixed_events
 
-    method = get_method("dpga")
-    values = {"delta": 1e-9} if units > 1_000_000 else {}
-    level = method.guarantee(parse_parameters(method.spec, values), Facts(units, units, labels=5)).noise["tau"]
-    assert level["sensitivity"] == 2 / units
-    assert drawable(1.0 / level["epsilon"])
+    parameters = parse_parameters(get_method("dpga").spec, {"suppression": "as printed"})
+    events = fixed_events(parameters, Facts(units, units, labels=5))
+    assert events["tau"].sensitivity == 2 / units
+    check_scales(events)
 
 
 def test_noise_that_cannot_be_drawn_is_refused_before_anything_is_reserved():
     method = get_method("dpga")
+    parameters = parse_parameters(method.spec, {"epsilon": 1e-13, "rounds": 1, "sampling_rate": 1.0})
     with pytest.raises(UserError, match="drawn exactly"):
-        method.guarantee(parse_parameters(method.spec, {"epsilon": 1e-13}), Facts(100, 100, labels=3))
+        method.guarantee(parameters, Facts(100, 100, labels=3))

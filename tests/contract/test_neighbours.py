@@ -1,0 +1,286 @@
+"""Every method with a formal guarantee, now and later: what it depends on beside its mechanisms is public.
+
+Corpora with equal N that differ in everything else (records, labels, lengths, ids, languages, columns, one unit's own
+label, one unit at the cap) give equal plans, claims, requests and refusals, and with the mechanisms' outputs fixed
+equal prompts and records. Another method is covered as soon as it is registered.
+"""
+
+import json
+import shutil
+from dataclasses import asdict
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sqlalchemy import select
+
+from engine.corpus.mapping import ColumnMapping
+from engine.dp.private import Mechanisms, MemoryOutputs
+from engine.errors import InternalError, UnderstudyError
+from engine.jobs import launch, synthesize
+from engine.methods import get_method, methods
+from engine.methods.base import parse_parameters
+from engine.models.builtin_lm import BuiltinGenerator
+from engine.models.operators_builtin import BuiltinOperators
+from engine.store.schema import runs
+from engine.workspace import open_workspace
+from tests.audit.toy import Models
+from tests.contract.test_methods import QUICK
+from tests.models.small_lm import small_generator
+
+PEOPLE, CAP = 8, 3
+LISTED = ["praise", "complaint"]
+SENTENCE = "Rosalind Achterberg, HIV positive since 2011, told nobody at work"
+FORMAL = [method.spec.id for method in methods() if method.spec.kind == "dp"]
+WRAPPED = [f"filter:{name}" for name in FORMAL]
+SETTINGS = {
+    **QUICK,
+    "public": {"words": 12, "temperature": 1.0},
+    "aug-pe": QUICK["aug-pe"] | {"temperature": 1.0},
+    "dpga": QUICK["dpga"] | {"temperature": 1.0},
+    "dp-finetune": {"steps": 2, "units_a_step": 3, "rank": 2, "tokens": 12, "words": 12, "temperature": 1.0},
+}
+MAPPING = ColumnMapping(text="text", record_id="id", source_id="who", label="kind", keep=())
+
+
+def _rows(numbers, text="Note {i} of {who} about soup that came late and cold.", who="p{p}", record="r{i}", kinds=None):
+    """Return one record a number in `numbers`, which is the person it belongs to."""
+    kinds = kinds or (lambda person, i: LISTED[i % 2])
+    return [
+        {
+            "id": record.format(i=i), "who": who.format(p=p), "kind": kinds(p, i),
+            "text": text.format(i=i, who=who.format(p=p)),
+        }
+        for i, p in enumerate(numbers)
+    ]  # fmt: skip
+
+
+TWICE = [p for p in range(PEOPLE) for _ in range(2)]
+ONCE = list(range(PEOPLE))
+CORPORA = {
+    "base": _rows(TWICE),
+    "fewer records": _rows(ONCE),
+    "one unit beyond the cap": _rows([*ONCE, *[0] * 9]),
+    "one unit's own label": _rows(TWICE, kinds=lambda p, i: SENTENCE if p == 3 else LISTED[i % 2]),
+    "many labels": _rows(TWICE, kinds=lambda p, i: f"kind {i}"),
+    "no labels": _rows(TWICE, kinds=lambda p, i: None),
+    "other ids": _rows(TWICE, who="case-{p}", record="x-{i}-y"),
+    "other language": _rows(TWICE, text="Lettre {i} de {who} sur la soupe qui est arrivée froide et en retard."),
+    "long texts": _rows(TWICE, text="Note {i} of {who}. " + "The soup came late and cold again. " * 60),
+    "one long text": [*_rows(TWICE)[:-1], {**_rows(TWICE)[-1], "text": "word " * 900}],
+    "another column": [{**row, "ward": "north"} for row in _rows(TWICE)],
+}
+
+
+class Task:
+    """What a job hands to the worker's own code; nothing is reported."""
+
+    def __init__(self, store, corpus_id, run_id):
+        self.store, self.corpus_id, self.run_id, self.models = store, corpus_id, run_id, Worker()
+
+    def cancelled(self):
+        return False
+
+    def check(self):
+        pass
+
+    def report(self, stage, done, total):
+        pass
+
+
+class Embedder(Models):
+    """Embeddings that follow from words; none for no texts, as real ones."""
+
+    def embed(self, texts):
+        return super().embed(texts) if len(texts) else np.zeros((0, 384), np.float32)
+
+
+class Worker:
+    """Models of a worker: a network of a few thousand weights, and embeddings that follow from words."""
+
+    def generator(self, model, store, corpus_id):
+        return small_generator()
+
+    def operators(self, model, store):
+        return BuiltinOperators()
+
+    def embedder(self):
+        return Embedder()
+
+    def detector(self, settings):
+        from engine.pii.detect import RecordDetector
+
+        return RecordDetector(settings)
+
+
+@pytest.fixture(scope="module")
+def worlds(tmp_path_factory):
+    """Return a workspace and its only corpus a variant, without a worker."""
+    patch, opened = pytest.MonkeyPatch(), {}
+    patch.setattr(launch, "ensure_worker", lambda folder: False)
+    for name, rows in CORPORA.items():
+        workspace = open_workspace(tmp_path_factory.mktemp("world") / "w", "tester")
+        keep = ("ward",) if "ward" in rows[0] else ()
+        mapping = ColumnMapping(**{**asdict(MAPPING), "keep": keep})
+        made = workspace.import_table(
+            pd.DataFrame(rows), mapping, name=f"Notes, {name}", unit="source", cap=CAP, holdout=0.0
+        )
+        opened[name] = (workspace, made.id)
+    yield opened
+    for workspace, _ in opened.values():
+        workspace.close()
+    patch.undo()
+
+
+@pytest.fixture(params=["declared", "undeclared"])
+def declared(request, worlds):
+    """Return whether a list of labels is declared public: the same one for every corpus, whatever it holds."""
+    for workspace, corpus in worlds.values():
+        if request.param == "declared":
+            workspace.declare_labels(corpus, LISTED)
+        else:
+            workspace.withdraw_labels(corpus)
+    return request.param == "declared"
+
+
+def differing(found):
+    """Return the variants whose answer is not that of the first corpus."""
+    return [name for name, answer in found.items() if answer != found["base"]]
+
+
+def row_of(workspace, run_id):
+    with workspace.db.read() as connection:
+        return connection.execute(select(runs).where(runs.c.id == run_id)).one()
+
+
+def as_text(value):
+    return json.dumps(
+        value, sort_keys=True, default=lambda x: asdict(x) if hasattr(x, "__dataclass_fields__") else str(x)
+    )
+
+
+def asked(workspace, corpus, name, **options):
+    """Return what a run asks for, or the sentence that refuses it."""
+    try:
+        run_id = workspace.synthesize(corpus, name, **options)
+    except UnderstudyError as error:
+        return type(error).__name__, str(error).replace(corpus, "CORPUS")
+    row = row_of(workspace, run_id)
+    workspace.delete_run(run_id)  # which gives its reservation back
+    return as_text(
+        {part: getattr(row, part) for part in ("count", "parameters", "guarantee", "manifest", "seed", "needs_spans")}
+    )
+
+
+@pytest.mark.parametrize("name", [*FORMAL, *WRAPPED])
+def test_plans_claims_and_requests_are_those_of_any_corpus_with_this_n(name, worlds, declared):
+    plans, claims, requests, signals = {}, {}, {}, {}
+    for variant, (workspace, corpus) in worlds.items():
+        answer = workspace.plan(corpus, name)
+        plans[variant] = as_text(answer)
+        claims[variant] = as_text(workspace.guarantee(name, corpus_id=corpus))
+        signals[variant] = as_text(workspace.buys(corpus, name))
+        requests[variant] = asked(workspace, corpus, name)
+        assert asked(workspace, corpus, name, count=7) != requests[variant]
+    assert {"plans": differing(plans), "claims": differing(claims), "requests": differing(requests)} == {
+        "plans": [], "claims": [], "requests": []
+    }  # fmt: skip
+    assert differing(signals) == []
+    sentence = json.loads(claims["base"])["sentence"]
+    if not json.loads(claims["base"])["pending"]:
+        assert "declared public" in sentence
+        assert ("2 labels" in sentence) == declared
+
+
+@pytest.mark.parametrize("name", FORMAL)
+def test_refusals_are_those_of_any_corpus_with_this_n(name, worlds):
+    spec = get_method(name).spec
+    wrong = [{"count": 0}, {"count": 2_000_000}, {"parameters": {"words": -1}}, {"model": "folder:none"}]
+    if "delta" in spec.parameters.model_fields:
+        wrong.append({"parameters": {"delta": 0.5}})
+    for options in wrong:
+        found = {variant: asked(*world, name, **options) for variant, world in worlds.items()}
+        assert found["base"][0] in ("UserError", "NotFoundError"), found["base"]
+        assert differing(found) == []
+
+
+class Frozen:
+    """Outputs of an earlier run, and nothing else."""
+
+    @staticmethod
+    def output(self, key, request, event, draw, *, opens=True):
+        if self._outputs.load(key) is None:
+            raise InternalError(f"{key!r} was not asked for on the first corpus")
+        return REAL(self, key, request, event, draw, opens=opens)
+
+
+REAL = Mechanisms._output
+
+
+def ran(world, name, claim, outputs, monkeypatch, first=None):
+    """Run a method in the worker's own context; return prompts, records and the folder of its training."""
+    workspace, corpus = world
+    prompts = []
+    real = BuiltinGenerator.generate
+
+    def generate(self, given, *arguments, **options):
+        prompts.extend(given)
+        return real(self, given, *arguments, **options)
+
+    values = parse_parameters(get_method(name).spec, SETTINGS.get(name.removeprefix("filter:")))
+    row = SimpleNamespace(
+        method=name, parameters=values.model_dump(mode="json"), seed=3, count=4, model="builtin", state_json=None,
+        manifest={"labels": list(workspace.public_labels(corpus))},
+    )  # fmt: skip
+    task = Task(workspace, corpus, "r-00000000" + ("0" if first is None else "1"))
+    with monkeypatch.context() as patch:
+        patch.setattr(BuiltinGenerator, "generate", generate)
+        patch.setattr(type(workspace), "outputs", lambda self, run_id: outputs)
+        if first is not None:
+            patch.setattr(Mechanisms, "_output", Frozen.output)
+        context = synthesize._context(task, row, get_method(name), claim)
+        assert len(context.records) == len(context.spans) == 0
+        assert context.facts == workspace.public_facts(corpus)
+        if first is not None and (first / "training").exists():
+            shutil.copytree(first / "training", context.scratch / "training", dirs_exist_ok=True)
+        made = [record for step in get_method(name).run(context) for record in step.records]
+    return prompts, [(record.text, record.label) for record in made], context.scratch
+
+
+@pytest.mark.parametrize("name", [*FORMAL, "filter:public", "filter:aug-pe"])
+def test_with_the_mechanisms_frozen_prompts_and_records_are_equal(name, worlds, declared, monkeypatch):
+    workspace, corpus = worlds["base"]
+    method = get_method(name)
+    values = parse_parameters(method.spec, SETTINGS.get(name.removeprefix("filter:")))
+    claim = method.guarantee(values, workspace.public_facts(corpus))
+    outputs = MemoryOutputs()
+    prompts, made, scratch = ran(worlds["base"], name, claim, outputs, monkeypatch)
+    assert len(made) == 4
+    assert {label for _, label in made} <= (set(LISTED) if declared else {None})
+    others = [variant for variant in CORPORA if variant != "base"]
+    # A method that draws nothing but its prompts is quick enough for every corpus, others for the telling ones.
+    for variant in others if name in ("public", "aug-pe") else ["one unit's own label", "one unit beyond the cap"]:
+        again, same, _ = ran(worlds[variant], name, claim, outputs, monkeypatch, first=scratch)
+        assert again == prompts
+        assert same == made
+        shutil.rmtree(worlds[variant][0].folder.scratch("r-000000001"), ignore_errors=True)
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+@pytest.mark.parametrize("name", FORMAL)
+def test_a_sentence_read_as_a_label_never_reaches_an_output_unconfirmed(name, worlds, monkeypatch):
+    world = worlds["one unit's own label"]
+    workspace, corpus = world
+    workspace.withdraw_labels(corpus)
+    assert SENTENCE in workspace.label_counts(corpus)
+    method = get_method(name)
+    values = parse_parameters(method.spec, SETTINGS.get(name))
+    claim = method.guarantee(values, workspace.public_facts(corpus))
+    prompts, made, scratch = ran(world, name, claim, MemoryOutputs(), monkeypatch)
+    shutil.rmtree(scratch, ignore_errors=True)
+    assert len(made) == 4
+    assert {label for _, label in made} == {None}
+    seen = "\n".join([*prompts, *(text for text, _ in made), as_text(claim)])
+    assert "Achterberg" not in seen
+    assert "carry no labels" in claim.sentence
