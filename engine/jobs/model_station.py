@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from engine.errors import UserError
+from engine.jobs import marks
 from engine.models import consent as rules
 from engine.models.consent import Consent
 from engine.models.endpoint_settings import EndpointSettings
@@ -22,7 +23,11 @@ from engine.store.service import ServiceStation
 from engine.store.summaries import corpus_row
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from engine.dp.guarantee import Guarantee
     from engine.methods.base import MethodSpec, Plan
+    from engine.models.marks import Mark
     from engine.models.model_folder import FolderFacts
     from engine.models.registry import Catalogue, ModelInfo
 
@@ -56,9 +61,31 @@ class ModelStation(ServiceStation):
 
         if prompts not in (None, "instruct", "plain", "builtin"):
             raise UserError(f"prompts: must be instruct, plain or builtin, is {prompts!r}")
-        info = import_folder(Path(folder).expanduser(), models_folder(self), name.strip(), prompts)
-        self.note("model imported", info.id, sha256=info.revision, bytes=info.bytes, licence=info.licence)
+        info = import_folder(Path(folder).expanduser(), models_folder(self), name.strip(), prompts, mark=self._carry)
+        self.note("model imported", info.id, sha256=info.revision, bytes=info.bytes, licence=info.licence, saw=info.saw)
         return info
+
+    def _carry(self, folder: Path) -> None:
+        """Write into a copied model's folder which private text its weights were fitted to, where that is known."""
+        from engine.models.marks import write_marks
+
+        found = marks.marks_in(self, folder)
+        if found:
+            write_marks(folder, found)
+
+    def _marks(self, spec: MethodSpec, values: BaseModel, model: str) -> list[Mark]:
+        """Return the marks of every model that a run would use; raises `UserError` for a folder in a workspace."""
+        return marks.marks_used(self, spec, values, model)
+
+    def _with_marks(self, claim: Guarantee, corpus_id: str, found: list[Mark]) -> Guarantee:
+        """Return a claim that counts what the models of its run have spent on the same people."""
+        own, known = marks.population_now(self, corpus_id, found)
+        return marks.counted(claim, known, own)
+
+    def _mark_blockers(self, title: str, claim: Guarantee, corpus_id: str, found: list[Mark]) -> list[str]:
+        """Return why no claim can be made with the models of a run."""
+        own, known = marks.population_now(self, corpus_id, found)
+        return marks.refused(title, claim, known, own)
 
     def remove_model(self, model: str) -> None:
         """Delete an imported model, or forget an endpoint with its key; its consents end.

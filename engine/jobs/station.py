@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select, update
 
@@ -21,6 +22,11 @@ from engine.store.runs import run_row
 from engine.store.schema import jobs, runs
 from engine.store.summaries import corpus_row
 from engine.store.views import CorpusSummary, JobView
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from engine.dp.guarantee import Guarantee
 
 DEFAULT_COUNT = 500  # outputs of a method that may make any number
 LARGEST_COUNT = 1_000_000
@@ -56,7 +62,8 @@ class JobStation(BudgetStation, PromptStation):
         wanted = self._count(known, facts, count)
         blockers = [*self._blockers(known, summary, facts), *self._model_blockers(known.spec, corpus_id, model)]
         plan: Plan = known.plan(values, facts, wanted)
-        claim = self._guarantee_now(known, values, facts)
+        claim, found = self._claim(known, values, facts, corpus_id, model)
+        blockers += found
         budget = None if claim.pending or claim.kind != "dp" else self.what_if(corpus_id, claim)
         if budget is not None and not budget["allowed"]:
             blockers.append(budget["sentence"])
@@ -113,15 +120,19 @@ class JobStation(BudgetStation, PromptStation):
         values = parse_parameters(known.spec, self._with_domain(known.spec, parameters))
         wanted = self._count(known, facts, count)
         blockers = [*self._blockers(known, summary, facts), *self._model_blockers(known.spec, corpus_id, model)]
-        if blockers:
-            raise UserError(" ".join(blockers))
+        promised, found = self._claim(known, values, facts, corpus_id, model)
+        if blockers or found:
+            raise UserError(" ".join([*blockers, *found]))
         manifest: dict[str, Any] = {"versions": versions(), "seed": int(seed)}
         if known.spec.kind == "dp":
             manifest["labels"] = list(self.public_labels(corpus_id))
         if "generator" in known.spec.needs:
             manifest["model"] = self.model_info(model).as_manifest()
             manifest["prompts"] = self.prompts_manifest()
-        run_id, claim = new_id("r"), self._guarantee_now(known, values, facts).as_dict()
+        fitted = self._marks(known.spec, values, model)
+        if fitted:
+            manifest["fitted"] = [asdict(mark) for mark in fitted]
+        run_id, claim = new_id("r"), promised.as_dict()
         with self.db.write() as connection:
             row = corpus_row(connection, corpus_id)
             connection.execute(
@@ -260,6 +271,25 @@ class JobStation(BudgetStation, PromptStation):
 
     def _wake(self) -> None:
         launch.ensure_worker(self.folder)
+
+    def _claim(
+        self, method: Method, values: BaseModel, facts: Facts, corpus_id: str, model: str
+    ) -> tuple[Guarantee, list[str]]:
+        """Return what a run may claim with its models counted in, and why no claim holds with them."""
+        claim = self._guarantee_now(method, values, facts)
+        try:
+            found = self._marks(method.spec, values, model)
+        except UserError as error:
+            return claim, [] if "generator" in method.spec.needs and not self._knows(model) else [str(error)]
+        blockers = self._mark_blockers(method.spec.title, claim, corpus_id, found)
+        return (claim if blockers or claim.pending else self._with_marks(claim, corpus_id, found)), blockers
+
+    def _knows(self, model: str) -> bool:
+        try:
+            self.model_info(model)
+        except UserError:
+            return False  # `_model_blockers` says so already
+        return True
 
     @staticmethod
     def _count(method: Method, facts: Facts, count: int | None) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hmac
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ import pandas as pd
 from sqlalchemy import Connection, select, update
 
 from engine.errors import UserError
+from engine.jobs.marks import counted, mark_tuned, marks_used, population_now
+from engine.jobs.model_station import catalogue
 from engine.jobs.private import mechanisms
 from engine.jobs.task import Stopped, Task
 from engine.jobs.used import Used
@@ -93,6 +96,8 @@ def _reserved(task: Task, row: Any, method: Method) -> Guarantee:
         claim = store._promise(
             method, values, store.facts_for(method, task.corpus_id, _labels(task, row, method)), wait=True
         )
+        own, found = population_now(store, task.corpus_id, marks_used(store, method.spec, values, row.model))
+        claim = counted(claim, found, own)
     with store.db.write() as connection:
         if run_row(connection, task.run_id).guarantee.get("pending"):
             connection.execute(update(runs).where(runs.c.id == task.run_id).values(guarantee=claim.as_dict()))
@@ -154,6 +159,7 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
         labels=labels,
         guarantee=claim,
         scratch=_scratch(task),
+        saved=partial(_mark, task, row, method),
     )
 
 
@@ -171,6 +177,17 @@ def _labels(task: Task, row: Any, method: Method) -> tuple[str, ...]:
             "run instead"
         )
     return tuple(row.manifest["labels"])
+
+
+def _mark(task: Task, row: Any, method: Method, folder: Path) -> None:
+    """Mark weights that the run fitted, wherever they go from here."""
+    from engine.models.builtin import lm_folder
+
+    store, values = task.store, parse_parameters(method.spec, row.parameters)
+    given = str(getattr(values, "tuned_model", "") or "")
+    start = Path(given).expanduser() if given else Path(catalogue(store).info(row.model).where)
+    base = marks_used(store, method.spec, values, row.model)
+    mark_tuned(store, task.run_id, folder, base, [lm_folder(), start])
 
 
 def _scratch(task: Task) -> Path:

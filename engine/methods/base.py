@@ -134,7 +134,8 @@ class Context:
     consistent, non-invertible choices. mechanisms: data-bound noisy statistics. facts: public
     quantities. labels: the public label list, sorted. guarantee: as reserved; noise levels come from it.
     scratch: a folder of this run alone for checkpoints, kept until the run is done or deleted, or None.
-    progress: told stage, done and in all within a step that takes minutes.
+    progress: told stage, done and in all within a step that takes minutes. saved: told of a folder with weights fitted
+    to private text, before it gets its name, so that they are marked.
     """
 
     records: pd.DataFrame
@@ -157,6 +158,7 @@ class Context:
     guarantee: Guarantee | None = None
     scratch: Path | None = None
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None
+    saved: Callable[[Path], None] = lambda folder: None
 
 
 class Method(Protocol):

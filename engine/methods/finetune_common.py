@@ -111,6 +111,7 @@ def writer_of(context: Context, net: Tunable) -> Generator:
         part = context.scratch / f"{TUNED}.part"
         part.mkdir(mode=0o700, exist_ok=True)
         net.save(part)
+        context.saved(part)
         part.rename(context.scratch / TUNED)
     writer = net.writer()
     watch: Any = getattr(writer, "watch", None)

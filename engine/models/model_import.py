@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -30,6 +31,7 @@ def import_folder(
     origin: str = "",
     links_within: Path | None = None,
     take: bool = False,
+    mark: Callable[[Path], None] = lambda folder: None,
 ) -> ModelInfo:
     """Copy a model folder into the workspace after every check, and return it.
 
@@ -37,6 +39,7 @@ def import_folder(
 
     Args:
         origin: hub id and commit, where it was fetched. links_within: see `inspect_folder`. take: move the files.
+        mark: called with the copy, to write into it what private text its weights are known to have seen.
 
     Raises:
         UserError: the name is taken or not allowed, the folder is refused, or the disk is too full.
@@ -59,6 +62,7 @@ def import_folder(
             else:
                 _copy(source / file, staging / file)
         facts = inspect_folder(staging)
+        mark(staging)
         body = {
             "name": name, "sha256": digest_of(staging, facts.files), "prompts": prompts or facts.prompts,
             "imported": datetime.now(UTC).isoformat(timespec="seconds"), "left_out": list(found.left_out),

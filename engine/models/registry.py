@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import UserError
 from engine.models.builtin import LM_CAPABILITIES, builtin_models
 from engine.models.endpoint_settings import NAME, EndpointSettings
+from engine.models.marks import read_marks
 from engine.models.model_folder import FolderFacts, digest_of, inspect_folder
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class ModelInfo:
     back_end: `builtin`, `folder`, `hub` or `endpoint`. prompts: `builtin`, `instruct` or `plain`. memory_bytes: at
     work in 16 and in 32 bit. where: a folder, or host:port. revision: SHA-256, commit, or empty where only the
     server knows. local: whether text stays on this machine. problem: why it cannot be used, or empty. source: hub id
-    and commit of one that was fetched.
+    and commit of one that was fetched. saw: which private text it was fitted to, as its folder says, or empty.
     """
 
     id: str
@@ -62,6 +63,7 @@ class ModelInfo:
     problem: str = ""
     architecture: str = ""
     source: str = ""
+    saw: str = ""
 
     def as_manifest(self) -> dict[str, Any]:
         """Return what a run's manifest names of the model."""
@@ -70,6 +72,7 @@ class ModelInfo:
             "architecture": self.architecture, "prompts": self.prompts, "licence": self.licence,
             "where": self.where if self.back_end == "endpoint" else "this machine",
             **({"source": self.source} if self.source else {}),
+            **({"saw": self.saw} if self.saw else {}),
         }  # fmt: skip
 
 
@@ -229,6 +232,7 @@ def _folder_info(model: str, back_end: str, facts: FolderFacts, prompts: str, re
         id=model, back_end=back_end, capabilities=frozenset(found), prompts=prompts, parameters=facts.parameters,
         bytes=facts.bytes, memory_bytes=_memory(facts.parameters), context=facts.context, licence=facts.licence,
         where=str(facts.folder), revision=revision, architecture=facts.architecture,
+        saw="; ".join(mark.sentence() for mark in read_marks(facts.folder)),
     )  # fmt: skip
 
 

@@ -18,12 +18,13 @@ from engine.dp.guarantee import Guarantee
 from engine.dp.ledger import Admission, admit, remaining, share_used
 from engine.errors import UnderstudyError
 from engine.methods.base import Facts
+from engine.models.marks import Mark
 from engine.store import accounts, ledger_lines, reservations, unknown
 from engine.store.labels import LabelStation
 from engine.store.ledger_lines import Book
 from engine.store.outputs import RunOutputs
 from engine.store.runs import run_row
-from engine.store.schema import ledger
+from engine.store.schema import ledger, populations
 from engine.store.summaries import corpus_row
 from engine.store.views import LedgerView
 
@@ -283,6 +284,31 @@ class LedgerStation(LabelStation):
             records=records,
             unbounded=not bounded,
         )
+        self._touch_of_models(connection, run_id)
+
+    def _touch_of_models(self, connection: Connection, run_id: str) -> None:
+        """Write into the ledgers of other people that a model fitted to their text without a guarantee wrote these."""
+        row = run_row(connection, run_id)
+        own = reservations.population_of(connection, row.corpus_id)
+        known = set(connection.execute(select(populations.c.id)).scalars())
+        marks = [Mark(**mark) for mark in (row.manifest or {}).get("fitted", ())]
+        for population in sorted({ledger_lines.current(connection, m.population) for m in marks if not m.bounded}):
+            if population == own or population not in known:
+                continue
+            ledger_lines.write(
+                connection,
+                self.key,
+                self.actor,
+                population,
+                "release",
+                run_id,
+                method=row.method,
+                what="release",
+                sentence="Records of another corpus were released, written by a model that was fitted to these "
+                "people's text without a guarantee. Formal total: unbounded.",
+                share_after=ledger_lines.last_share(connection, population),
+                unbounded=True,
+            )
 
 
 def stored_guarantee(values: Mapping[str, Any]) -> Guarantee:

@@ -43,6 +43,11 @@ def declaration_table(connection: Connection) -> None:
     schema.metadata.create_all(connection)
 
 
+def fitted_table(connection: Connection) -> None:
+    """Add the digests of weights that were fitted to private text."""
+    schema.metadata.create_all(connection)
+
+
 def _forbid_changes(connection: Connection) -> None:
     for table in APPEND_ONLY:
         for verb in ("UPDATE", "DELETE"):
@@ -57,6 +62,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     ledger_tables,
     removed_table,
     declaration_table,
+    fitted_table,
 )
 VERSION = len(MIGRATIONS)
 

@@ -328,3 +328,13 @@ removed = Table(  # what was deleted for good: a late write there is removed too
     Column("path", String, primary_key=True),  # relative to the workspace
     Column("at", String, nullable=False),
 )
+
+fitted_weights = Table(  # no foreign key: a copy of the weights may outlive run and corpus
+    "fitted_weights",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("run_id", String, primary_key=True),
+    Column("mark", JSON, nullable=False),
+    Column("at", String, nullable=False),
+    Index("ix_fitted_run", "run_id"),
+)

@@ -63,6 +63,8 @@ def card(workspace: engine.Workspace, info: Any) -> None:
         st.markdown(f"{ASKED[info.prompts]} Licence: {plain(info.licence)}.")
         if info.source:
             st.caption(f"Fetched from the hub with consent: {plain(info.source)}.")
+        if info.saw:
+            st.warning(f"This model was {plain(info.saw)}. Claims made with it count that, or are refused.")
         if info.back_end != "endpoint":
             with st.expander("Where it lies and its checksum", key=f"models.where.{info.id}"):
                 st.code(f"{info.where}\nSHA-256 {info.revision}", language=None, wrap_lines=True)

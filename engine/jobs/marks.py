@@ -1,0 +1,194 @@
+"""Models that saw private text: their marks found and carried, and every claim made with them counted or refused.
+
+Mechanism: a tuned folder is marked when its weights are saved, and the digests of its weights are kept in the
+workspace. Weights without a guarantee make any formal claim refused. Weights of a `dp` run are that run's output:
+with them, a claim for the same people adds both (basic composition, which also holds for a run chosen after seeing
+the first); a claim for other people stands as it is, since those weights do not depend on them. Unit and adjacency
+must agree, else the claim is refused. A mark that lies in a folder whose weights are not known here counts as one
+without a guarantee.
+
+Limits: see `engine.models.marks`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from engine.dp.guarantee import Guarantee
+from engine.errors import UserError
+from engine.models.marks import Mark, read_marks, weight_digests, workspace_above, write_marks
+from engine.store import fitted, ledger_lines
+from engine.store.schema import corpora, fitted_weights, runs
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from engine.methods.base import MethodSpec
+
+FOLDERS = ("tuned_model", "surrogate_model")  # parameters that name a model folder
+TUNED = "tuned"  # below a run's folder
+UNTOUCHED = re.compile(r"trained on this corpus|seen this corpus")
+
+
+def marks_in(store: Any, folder: Path) -> list[Mark]:
+    """Return the marks of a model folder: those of its weights as kept here, and those it names itself."""
+    _register_earlier(store)
+    with store.db.read() as connection:
+        found = fitted.find(connection, store.key, weight_digests(folder))
+    named = {mark.run for mark in found}
+    return [*found, *(replace(mark, whole=False) for mark in read_marks(folder) if mark.run not in named)]
+
+
+def marks_used(store: Any, spec: MethodSpec, values: BaseModel, model: str) -> list[Mark]:
+    """Return the marks of every model that a run would use, one a run.
+
+    Raises:
+        UserError: a model is unknown, or a parameter names a folder inside a workspace.
+    """
+    folders = []
+    if "generator" in spec.needs and model != "builtin":
+        from engine.jobs.model_station import catalogue
+
+        info = catalogue(store).info(model)
+        if info.back_end in ("folder", "hub") and not info.problem:
+            folders.append(Path(info.where))
+    for name in FOLDERS:
+        given = str(getattr(values, name, "") or "")
+        if given and Path(given).expanduser().is_dir():
+            path = Path(given).expanduser()
+            if workspace_above(path) is not None:
+                raise UserError(
+                    f"{name}: this folder lies inside a workspace. Import it on the Models page, so that what it has "
+                    "seen is counted, and choose it as the model"
+                )
+            folders.append(path)
+    return list({mark.run: mark for folder in folders for mark in marks_in(store, folder)}.values())
+
+
+def refused(title: str, claim: Guarantee, marks: Sequence[Mark], population: str) -> list[str]:
+    """Return why a formal claim cannot be made with models that carry these marks."""
+    if claim.kind not in ("dp", "selection-only"):
+        return []
+    found = []
+    for mark in marks:
+        if not mark.bounded:
+            found.append(
+                f"{title} makes a formal claim, but its model was {mark.sentence()}: what it writes may repeat that "
+                "text, so no claim would hold. Choose another model."
+            )
+        elif mark.population == population and (claim.kind != "dp" or not _alike(claim, mark)):
+            found.append(
+                f"The model was {mark.sentence()} for each {mark.unit} ({mark.adjacency}) of the same people; that "
+                "cannot be added to this run's claim, which is for another unit, neighbour or kind. Choose another "
+                "model."
+            )
+    return found
+
+
+def counted(claim: Guarantee, marks: Sequence[Mark], population: str) -> Guarantee:
+    """Return a claim with what its models have spent on the same people added, and their marks as assumptions."""
+    bounded = [mark for mark in marks if mark.bounded]
+    if claim.kind != "dp" or not bounded:
+        return claim
+    same = [mark for mark in bounded if mark.population == population]
+    others = tuple(
+        f"The model was {mark.sentence()}, of other people; their own ledger counts it."
+        for mark in bounded
+        if mark not in same
+    )
+    if not same or claim.epsilon is None:
+        return replace(claim, assumptions=(*claim.assumptions, *others))
+    epsilon = claim.epsilon + sum(float(mark.epsilon or 0.0) for mark in same)
+    delta = float(claim.delta or 0.0) + sum(float(mark.delta or 0.0) for mark in same)
+    named = " and ".join(f"run {mark.run}" for mark in same)
+    return replace(
+        claim,
+        sentence=(
+            f"The model was fitted to these people's text by {named}, so both count: together (ε = {epsilon:.4g}, "
+            f"δ = {delta:.3g}) differential privacy for each {claim.unit} ({claim.adjacency}), this run's own "
+            f"(ε = {claim.epsilon:.4g}, δ = {claim.delta or 0.0:.3g}) and the model's added."
+        ),
+        epsilon=epsilon,
+        delta=delta,
+        assumptions=(
+            *(one for one in claim.assumptions if not UNTOUCHED.search(one)),
+            *(f"The model was {mark.sentence()}; that run's line in the ledger pays for it." for mark in same),
+            *others,
+        ),
+        voided_by=tuple(one for one in claim.voided_by if not UNTOUCHED.search(one)),
+        accounting={
+            **claim.accounting,
+            "own_epsilon": claim.epsilon,
+            "own_delta": claim.delta,
+            "models": [mark.run for mark in same],
+        },
+    )
+
+
+def population_now(store: Any, corpus_id: str, marks: Sequence[Mark]) -> tuple[str, list[Mark]]:
+    """Return a corpus' population, and the marks with those that theirs were merged into."""
+    with store.db.read() as connection:
+        own = connection.execute(select(corpora.c.population).where(corpora.c.id == corpus_id)).scalar_one()
+        found = [replace(mark, population=ledger_lines.current(connection, mark.population)) for mark in marks]
+    return str(own), found
+
+
+def mark_tuned(store: Any, run_id: str, folder: Path, base: Sequence[Mark], starts: Sequence[Path]) -> None:
+    """Mark freshly saved weights of a run in their folder and in the workspace.
+
+    Args:
+        folder: the saved model, before it gets its name. base: marks of the model that was tuned. starts: folders of
+            it; tensors that did not change are not the run's.
+    """
+    marks = [_own_mark(store, run_id), *base]
+    write_marks(folder, marks)
+    before = frozenset[str]().union(*(weight_digests(start) for start in starts))
+    with store.db.write() as connection:
+        fitted.register(connection, store.key, weight_digests(folder) - before, marks)
+
+
+def _own_mark(store: Any, run_id: str) -> Mark:
+    with store.db.read() as connection:
+        row = connection.execute(
+            select(runs.c.guarantee, corpora.c.population)
+            .join(corpora, corpora.c.id == runs.c.corpus_id)
+            .where(runs.c.id == run_id)
+        ).one()
+    claim = row.guarantee
+    if claim.get("kind") != "dp":
+        return Mark(run_id, row.population, "none")
+    own = claim.get("accounting") or {}
+    return Mark(
+        run_id,
+        row.population,
+        "dp",
+        float(own.get("own_epsilon") or claim["epsilon"]),
+        float(own.get("own_delta") or claim["delta"]),
+        claim["unit"],
+        claim["adjacency"],
+    )
+
+
+def _register_earlier(store: Any) -> None:
+    """Mark the tuned models of runs made before marks were kept."""
+    from engine.models.builtin import lm_folder
+
+    folders = {path.parent.name: path for path in (store.folder.path / "runs").glob(f"*/{TUNED}") if path.is_dir()}
+    if not folders:
+        return
+    with store.db.read() as connection:
+        known = set(connection.execute(select(fitted_weights.c.run_id).distinct()).scalars())
+        here = set(connection.execute(select(runs.c.id)).scalars())
+    for run_id, folder in folders.items():
+        if run_id in here - known:
+            mark_tuned(store, run_id, folder, [], [lm_folder()])
+
+
+def _alike(claim: Guarantee, mark: Mark) -> bool:
+    return (claim.unit, claim.adjacency) == (mark.unit, mark.adjacency)
