@@ -21,6 +21,7 @@ from engine.analysis.prepare import Prepared, Progress
 PARTS: tuple[tuple[str, str, str], ...] = (
     ("leaked entities", "engine.analysis.leaks", "examine_leaks"),
     ("labels", "engine.analysis.label_leaks", "examine_labels"),
+    ("original records", "engine.analysis.originals", "examine_originals"),
     ("copied text", "engine.analysis.copies", "examine_copies"),
     ("near copies", "engine.analysis.near_copies", "examine_near_copies"),
     ("closeness", "engine.analysis.closeness", "examine_closeness"),

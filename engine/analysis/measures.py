@@ -100,6 +100,14 @@ _PRIVACY = (
         f"{_ZHAO}, private information as personal identifier; here over labels, direct identifiers",
     ),
     Measure(
+        "original_records", "Records that are an original",
+        "share of synthetic records that equal a reference record once case, marks and spelling are folded",
+        LOWER, "privacy", "share",
+        "A record that is an original does not leave, under no policy, unless its method carries a proof.",
+        "Short texts (\"No complaints.\") can be equal by chance: compare with the holdout.",
+        "exact match of folded texts",
+    ),
+    Measure(
         "verbatim_8gram", "Records with an eight-word copy",
         "share of synthetic records with at least eight words in a row that stand in the reference",
         LOWER, "privacy", "share",

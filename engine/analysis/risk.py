@@ -9,6 +9,7 @@ It is an order, not a probability. Each sign of a leak takes away a part of what
 - closeness: 0.4 x how far the nearest training record is above what real unused records reach (only the upper
   half counts);
 - detected identifiers: 0.05 each, whether real or made up.
+A record that equals an original has risk 1.
 A record outside the embedding or detection sample gets nothing for that sign.
 """
 
@@ -28,7 +29,8 @@ def record_risk(signals: Mapping[str, NDArray[np.float64]], records: int) -> NDA
     Args:
         signals: float arrays (n,): `direct` (sum of 1 / units), `rare` (entities), `copied_train`, `copied_holdout`
             (shares of words), `nearest` (share of real records that are less close, NaN where not sampled),
-            `detected` (spans, NaN where not sampled); any may be missing.
+            `original` (1 where the record equals a real one), `detected` (spans, NaN where not sampled); any may be
+            missing.
         records: n.
     """
 
@@ -39,4 +41,4 @@ def record_risk(signals: Mapping[str, NDArray[np.float64]], records: int) -> NDA
     close = np.clip(2.0 * signal("nearest") - 1.0, 0.0, 1.0)
     safe = (1 - DIRECT) ** signal("direct") * (1 - RARE) ** signal("rare")
     safe *= (1 - COPIED * copied) * (1 - CLOSE * close) * (1 - DETECTED) ** signal("detected")
-    return np.clip(1.0 - safe, 0.0, 1.0)
+    return np.clip(1.0 - safe * (1 - np.clip(signal("original"), 0.0, 1.0)), 0.0, 1.0)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from engine.attacks.originals import originals_among
 from engine.errors import RefusedError, StorageError, UserError
 from engine.release.card import DataCard
 from engine.release.copies import check_copies
@@ -67,6 +68,7 @@ def write_bundle(
     policy: Policy,
     verdict: Verdict,
     sources: Sequence[str] | None,
+    originals: Sequence[str] | None,
     formats: Sequence[str] = ("csv", "jsonl", "parquet"),
     zipped: bool = False,
 ) -> Bundle:
@@ -77,9 +79,10 @@ def write_bundle(
         records: the run's records with text, approval and optionally label.
         verdict: the gate's answer for `policy`, just computed.
         sources: texts the method could read; needed where the policy limits copied words.
+        originals: every text of the corpus; needed unless the guarantee is differential privacy.
 
     Raises:
-        RefusedError: the gate did not pass, or a text repeats too long a run of source words.
+        RefusedError: the gate did not pass, a record is an original, or a text repeats too long a run of source words.
         UserError: nothing approved, unknown format, destination exists.
         StorageError: the files cannot be written.
     """
@@ -90,6 +93,7 @@ def write_bundle(
     if destination.exists():
         raise UserError(f"out: {destination.name} exists already; name a folder or file that does not")
     frame = export_frame(records)
+    _check_originals(frame, card, originals)
     _check_copies(policy, frame, card, sources)
     contents = {f"records.{name}": FORMATS[name](frame) for name in FORMATS if name in formats}
     contents |= {CARD: card.markdown.encode(), CARD_JSON: card.json().encode(), HOW: VERIFY_TEXT.encode()}
@@ -112,6 +116,20 @@ def _check_gate(policy: Policy, verdict: Verdict) -> None:
     if not verdict.passed or verdict.open_rules():
         titles = "; ".join(line.title for line in verdict.open_rules())
         raise RefusedError(f"policy {policy.id!r} is not met: {titles}. The Release page says what would help")
+
+
+def _check_originals(frame: pd.DataFrame, card: DataCard, originals: Sequence[str] | None) -> None:
+    """Refuse originals under every policy; after a proof the comparison would be a selection that it does not cover."""
+    if card.content["guarantee"]["kind"] == "dp":
+        return
+    if originals is None:
+        raise RefusedError("the originals were not given, so nobody knows whether a record is one; nothing leaves")
+    equal = len(originals_among(list(frame["text"]), originals))
+    if equal:
+        raise RefusedError(
+            f"{equal} approved record(s) equal a record of the corpus or differ from it in spelling alone; no policy "
+            "lets an original leave. Reject them (examine the run to see which they are) and release again"
+        )
 
 
 def _check_copies(policy: Policy, frame: pd.DataFrame, card: DataCard, sources: Sequence[str] | None) -> None:

@@ -41,7 +41,8 @@ BEFORE_SELECTION = (
 )
 WHOLE = (
     "The statement covers these records as they are: the run's complete output was released, and nothing computed from "
-    "private data outside the stated mechanisms chose among them."
+    "private data outside the stated mechanisms chose among them. It does not cover why this run was made and released "
+    "rather than another one of the same people."
 )
 LEFT_OUT = (
     "Results of measurements, counts and statistics of the original, its name unless given above, source records, "
@@ -99,7 +100,7 @@ def build_card(facts: CardFacts) -> DataCard:
         "model": facts.model or "none",
         "settings": _public_settings(facts),
         "guarantee": _guarantee(facts.guarantee, facts.selected),
-        "policy": _policy(facts.policy),
+        "policy": _policy(facts.policy, facts.guarantee.kind),
         "columns": {
             "id": "fresh, random, without meaning",
             "text": "synthetic text",
@@ -160,18 +161,25 @@ def _guarantee(guarantee: Guarantee, selected: bool) -> dict[str, Any]:
     return result
 
 
-def _policy(policy: Policy) -> dict[str, Any]:
+def _policy(policy: Policy, kind: str) -> dict[str, Any]:
     copied = policy.requirements.longest_copied_words
+    need = policy.requirements
     checks = [rule.sentence for rule in policy.rules]
     checks.append("Every record was approved by the custodian.")
-    if policy.requirements.minimum_reviewed_share >= 1:
+    if need.minimum_reviewed_share >= 1:
         checks.append("The custodian decided on every record of the run.")
-    if policy.requirements.second_person:
+    if need.whole_output:
+        checks.append("Every record of the run is in this bundle, and nothing was measured on the original before.")
+    if need.highest_epsilon is not None:
+        checks.append(f"The guarantee's ε is at most {need.highest_epsilon:g}.")
+    if need.second_person:
         checks.append("A second person signed.")
+    if kind != "dp":
+        checks.append("No record equals a record of the original, in whatever spelling.")
     checks.append(
         f"No text in this bundle shares more than {copied} consecutive words with a record the method read."
         if copied is not None
-        else "Longer runs of words from the original were not searched for; this policy allows them."
+        else "Longer runs of words from the original were not searched for."
     )
     return {"id": policy.id, "title": policy.title, "sentence": policy.sentence, "checked": checks}
 

@@ -27,6 +27,7 @@ class GateFacts:
 
     `approved`, `rejected` and `pending` count the run's records. `stale` says that records, spans
     or the corpus changed after the run or its examination; `examined` that there is an examination.
+    `originals` counts approved records that are an original record, None where nobody looked.
     `actor` releases, `signed_off_by` signs.
     """
 
@@ -36,6 +37,8 @@ class GateFacts:
     stale: bool
     guarantee_kind: Kind
     examined: bool = False
+    originals: int | None = None
+    epsilon: float | None = None
     run_state: str = "done"
     actor: str = ""
     signed_off_by: str = ""
@@ -159,7 +162,7 @@ def _requirements(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
     lines = [
         _fact("run-complete", "The run is complete", facts.run_state == "done",
               f"The run's state is “{facts.run_state}”.", "Wait for the run to end, or resume it on the Run page."),
-        _current(facts),
+        *([_unmeasured(facts), _whole(facts)] if need.whole_output else [_current(facts)]),
         _fact("approved", "Only approved records leave", facts.approved >= need.minimum_approved,
               f"{facts.approved:,} approved, {facts.rejected:,} rejected, {facts.pending:,} undecided.",
               "Approve at least one record below.", float(need.minimum_approved), float(facts.approved)),
@@ -176,9 +179,52 @@ def _requirements(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
                   f"This run's guarantee is of the kind “{facts.guarantee_kind}”; needed: {kinds}.",
                   "Choose a method with a formal guarantee, or a policy for a smaller circle of readers.")
         )  # fmt: skip
+    if need.highest_epsilon is not None:
+        lines.append(_small_enough(facts, need.highest_epsilon))
+    if facts.guarantee_kind != "dp":  # elsewhere the comparison itself would choose by private data
+        lines.append(_no_original(facts))
     if need.second_person:
         lines.append(_second_person(facts))
     return lines
+
+
+def _no_original(facts: GateFacts) -> RuleVerdict:
+    """Return the line that no policy leaves out and nobody can waive."""
+    title = "No record is an original"
+    remedy = "Reject the records that equal an original; the list of records names them first."
+    if facts.originals is None:
+        line = _fact("originals", title, False, "The records were not compared with the originals yet.", EXAMINE)
+        return replace(line, passed=None)
+    said = (
+        "None of the approved records equals a record of the corpus, in whatever spelling." if not facts.originals
+        else f"{facts.originals:,} of the approved records equal a record of the corpus, or differ in spelling alone."
+    )  # fmt: skip
+    return _fact("originals", title, not facts.originals, said, remedy, 0.0, float(facts.originals))
+
+
+def _unmeasured(facts: GateFacts) -> RuleVerdict:
+    said = "Nothing was measured on private data, so nothing private could choose."
+    if facts.examined:
+        said = "The run was examined: a release now follows a look at private data, which its statement does not cover."
+    elif facts.stale:
+        said = "Spans or settings changed after the run was made."
+    remedy = "Choose a policy with measurements; its card says that the statement holds before selection."
+    return _fact("unmeasured", "Nothing private had a say", not facts.examined and not facts.stale, said, remedy)
+
+
+def _whole(facts: GateFacts) -> RuleVerdict:
+    held = facts.rejected + facts.pending
+    said = "Every record of the run leaves." if not held else f"{held:,} records of the run are held back."
+    return _fact("whole", "The whole output leaves", bool(facts.approved) and not held, said,
+                 "Approve every record, or choose another policy.", 0.0, float(held))  # fmt: skip
+
+
+def _small_enough(facts: GateFacts, limit: float) -> RuleVerdict:
+    known = facts.guarantee_kind == "dp" and _finite(facts.epsilon)
+    passed = known and facts.epsilon is not None and facts.epsilon <= limit
+    said = f"ε = {facts.epsilon:g}; at most {limit:g} is allowed." if known else "There is no ε to look at."
+    return _fact("epsilon", "The guarantee is strong enough", passed, said,
+                 "Run a method with a formal guarantee and a smaller ε.", limit, facts.epsilon)  # fmt: skip
 
 
 def _current(facts: GateFacts) -> RuleVerdict:

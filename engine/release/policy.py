@@ -18,7 +18,7 @@ from engine.dp.guarantee import Kind
 from engine.errors import NotFoundError, UserError
 
 PRESETS = Path(__file__).resolve().parents[2] / "assets" / "policies"
-PRESET_ORDER = ("exploratory", "internal", "research", "public")
+PRESET_ORDER = ("exploratory", "internal", "research", "public", "proof")
 
 Comparator = Literal["measured", "at most", "at least"]
 Uses = Literal["interval end", "value"]
@@ -73,6 +73,9 @@ class Requirements(BaseModel):
         second_person: whether someone other than the person releasing must sign.
         longest_copied_words: longest run of consecutive source words that may stand in the bundle,
             or None where copies are allowed and said to be.
+        highest_epsilon: largest ε of a formal guarantee that is enough, or None for any.
+        whole_output: every record of the run leaves, and nothing was measured on private data before: then the
+            run's formal statement covers what leaves. Such a policy has no rules over findings.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -82,6 +85,8 @@ class Requirements(BaseModel):
     guarantee_kinds: tuple[Kind, ...] = Field(min_length=1)
     second_person: bool = False
     longest_copied_words: int | None = Field(default=None, ge=3)
+    highest_epsilon: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    whole_output: bool = False
 
 
 class Policy(BaseModel):
@@ -92,7 +97,7 @@ class Policy(BaseModel):
     id: str = Field(pattern=r"^[a-z0-9-]+$")
     title: str
     sentence: str
-    rules: tuple[Rule, ...] = Field(min_length=1)
+    rules: tuple[Rule, ...]
     requirements: Requirements
 
     @model_validator(mode="after")
@@ -100,6 +105,16 @@ class Policy(BaseModel):
         ids = [rule.id for rule in self.rules]
         if len(ids) != len(set(ids)):
             raise ValueError("rules: each rule needs an id of its own")
+        return self
+
+    @model_validator(mode="after")
+    def _measured_or_whole(self) -> Policy:
+        need = self.requirements
+        private = bool(self.rules) or need.longest_copied_words is not None
+        if need.whole_output and (private or need.guarantee_kinds != ("dp",)):
+            raise ValueError("whole_output: needs guarantee_kinds [dp], no rules and no longest_copied_words")
+        if not need.whole_output and not self.rules:
+            raise ValueError("rules: at least one is needed, unless the whole output of a run with a proof leaves")
         return self
 
 

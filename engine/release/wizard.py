@@ -249,4 +249,6 @@ def _review_reason(answers: Answers, method: str) -> list[Reason]:
     if answers.private_beside:
         return [Reason("review", "Let reviewers see the synthetic text alone. Leaving records out after a look at "
                        "private text would turn the guarantee into one before selection only.")]  # fmt: skip
-    return [Reason("review", "Reviewers see the synthetic text alone, so their choices leave the guarantee whole.")]
+    return [Reason("review", "Reviewers see the synthetic text alone. Under the policy “Proof alone”, "
+                   "before any examination, the guarantee stays whole; every other policy looks at private data "
+                   "first.")]  # fmt: skip

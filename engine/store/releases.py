@@ -56,12 +56,22 @@ class ReleaseStation(LedgerStation):
             pending=counts["pending"],
             stale=run.stale or run.examination_stale,
             examined=run.examined_at is not None,
+            originals=self._approved_originals(run),
+            epsilon=run.guarantee.get("epsilon"),
             guarantee_kind=run.guarantee["kind"],
             run_state=run.state,
             actor=self.actor,
             signed_off_by=signed_off_by,
         )
         return evaluate(get_policy(policy_id), self.findings(run_id), facts)
+
+    def _approved_originals(self, run: Any) -> int | None:
+        """Return how many approved records are an original, None where the examination did not look."""
+        found = None if run.guarantee["kind"] == "dp" else self.table(run.id, "originals")
+        if found is None:
+            return None
+        ids = list(found["record_id"])
+        return int((self.synthetic(run.id, ids=ids)["approval"] == "approved").sum()) if ids else 0
 
     def makes_unbounded(self, run_id: str) -> bool:
         """Return whether releasing this run ends what can be proven about the people behind its corpus.
@@ -125,6 +135,7 @@ class ReleaseStation(LedgerStation):
                 self.folder.release(release_id),
                 release_id=release_id,
                 records=records[["text", "label", "approval"]],
+                originals=list(self._frame(run.corpus_id, None, ["text"])["text"]),
                 card=self._card(run_id, policy, title, source, contact, licence),
                 policy=policy,
                 verdict=verdict,
@@ -240,11 +251,14 @@ class ReleaseStation(LedgerStation):
         )
 
     def _selected(self, row: Any, policy: Policy) -> bool:
-        """Say whether anything but the run's own mechanisms may have chosen what is released."""
+        """Say whether anything but the run's own mechanisms may have chosen what is released.
+
+        Only a policy for whole outputs leaves nothing to choose: its gate wants every record approved, no examination
+        and no comparison with the original.
+        """
         counts = self.approval_counts(row.id)
         held_back = counts["rejected"] + counts["pending"] > 0
-        compared = policy.requirements.longest_copied_words is not None
-        return held_back or compared or row.examined_at is not None
+        return held_back or not policy.requirements.whole_output or row.examined_at is not None
 
     def _record(self, summary: ReleaseSummary, judged: pd.DataFrame, manifest_sha256: str, *, accepted: bool) -> None:
         """Store the release if the run is still as it was judged.

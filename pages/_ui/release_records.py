@@ -39,6 +39,7 @@ def draw(workspace: engine.Workspace, run: Any, counts: dict[str, int]) -> None:
     if total == 0:
         st.info("This run kept no record, so there is nothing to release.", icon=":material/info:")
         return
+    equal = _originals(workspace, run)
     _together(workspace, run, counts)
     key = f"release.page.{run.id}"
     rows = workspace.synthetic(run.id, offset=offset_of(key, SIZE), limit=SIZE, order="risk")
@@ -50,7 +51,33 @@ def draw(workspace: engine.Workspace, run: Any, counts: dict[str, int]) -> None:
         pager(total, key=key, size=SIZE)
     with right:
         if chosen is not None:
+            if chosen in equal:
+                st.error("This record equals a record of the corpus. It cannot leave.", icon=":material/content_copy:")
             _one(workspace, run, rows.iloc[ids.index(chosen)], ids)
+
+
+def _originals(workspace: engine.Workspace, run: Any) -> frozenset[str]:
+    """Return the records that are originals, and offer to reject them together; none after a proof."""
+    found = None if run.guarantee["kind"] == "dp" else workspace.table(run.id, "originals")
+    ids = [] if found is None else [str(record) for record in found["record_id"]]
+    if not ids:
+        return frozenset()
+    still = workspace.synthetic(run.id, ids=ids)
+    open_ids = [str(record) for record in still.loc[still["approval"] != "rejected", "record_id"]]
+    if open_ids:
+        is_one = len(open_ids) == 1
+        st.warning(
+            f"**{count_of(len(open_ids), 'record')} {'is an original' if is_one else 'are originals'}**, in the same "
+            "or another spelling. Under no policy may they leave.",
+            icon=":material/content_copy:",
+        )
+        st.button(
+            f"Reject {'it' if is_one else f'these {number(len(open_ids))}'}",
+            key=f"release.originals.{run.id}",
+            on_click=act,
+            args=(workspace.approve, run.id, open_ids, "rejected"),
+        )
+    return frozenset(ids)
 
 
 def _current(run_id: str, ids: list[str]) -> str | None:

@@ -13,6 +13,7 @@ from engine.jobs import launch, private
 from engine.jobs.private import private_embed
 from tests.jobs.conftest import wait
 from tests.store.conftest import MAPPING, made_up
+from tests.store.making import examine
 
 DELTA = 1e-5
 
@@ -319,3 +320,28 @@ def test_what_the_budget_buys_is_pending_then_there_or_said_to_be_unknown(worksp
     assert workspace.buys(small.id, "slow", {}) == {"pending": False, "rows": [], "advice": []}
     with pytest.raises(UserError):
         workspace.buys(small.id, "counts", {"epsilon": -1})
+
+
+def test_a_whole_output_is_released_with_its_statement_whole(workspace, small, tmp_path):
+    """Everything approved, nothing measured: the card's claim covers the records as they are; else none leave so."""
+    run_id = finished(workspace, small)
+    assert not workspace.makes_unbounded(run_id)
+    first = str(workspace.synthetic(run_id, limit=1)["record_id"].iloc[0])
+    for decide in (lambda: None, lambda: workspace.approve(run_id, [first], "rejected")):
+        decide()
+        assert not workspace.gate(run_id, "proof", signed_off_by="Grace").passed  # a record is held back
+        workspace.approve_all_pending(run_id)
+    with pytest.raises(RefusedError, match="whole output"):
+        workspace.release(run_id, "proof", signed_off_by="Grace")
+    workspace.approve(run_id, [first], "approved")
+    with pytest.raises(RefusedError, match="second person"):
+        workspace.release(run_id, "proof")
+    made = workspace.release(run_id, "proof", signed_off_by="Grace", out=tmp_path / "bundle")
+    card = (tmp_path / "bundle" / "DATA_CARD.md").read_text()
+    assert "The statement covers these records as they are" in card
+    assert "differential privacy before selection" not in card
+    assert made.records == workspace.run(run_id).kept
+    assert not workspace.ledger(small.id).unbounded
+    examine(workspace, run_id, [])  # from here on a release follows a look at private data
+    with pytest.raises(RefusedError, match="Nothing private had a say"):
+        workspace.release(run_id, "proof", signed_off_by="Grace")

@@ -136,12 +136,14 @@ def add_job(
 
 
 def mixed_records(workspace: engine.Workspace, corpus_id: str, count: int, copied: int) -> list[dict[str, Any]]:
-    """Return records of which `copied` repeat a training record word for word."""
+    """Return records of which `copied` repeat a training record word for word, and add a sentence to it."""
     train = workspace.records(corpus_id, split="train", limit=count)
     made = []
     for i, row in enumerate(train.itertuples(index=False)):
         text = (
-            str(row.text) if i < copied else f"Visit {i}. The patient {PLANTED}, and asked about point {i * 7} again."
+            f"{row.text} Seen again in spring."
+            if i < copied
+            else f"Visit {i}. The patient {PLANTED}, and asked about point {i * 7} again."
         )
         made.append({"text": text, "label": row.label, "lineage": row.record_id if i < copied else None})
     return made

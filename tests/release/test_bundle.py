@@ -20,7 +20,7 @@ from engine.errors import NotFoundError, RefusedError, StorageError, UserError
 from engine.methods.base import MethodSpec
 from engine.release import CardFacts, GateFacts, build_card, evaluate, get_policy, verify, write_bundle
 
-GOOD = GateFacts(approved=15, rejected=5, pending=0, stale=False, guarantee_kind="none", examined=True)
+GOOD = GateFacts(approved=15, rejected=5, pending=0, stale=False, guarantee_kind="none", examined=True, originals=0)
 SOURCES = ["one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"] * 3
 
 
@@ -49,7 +49,9 @@ def records(texts: list[str] | None = None) -> pd.DataFrame:
 
 def write(destination: Path, **changes: object):
     policy = get_policy(str(changes.pop("policy_id", "research")))
-    card = build_card(CardFacts(SPEC, Guarantee("none", "No formal guarantee."), policy, **changes.pop("card", {})))  # type: ignore[arg-type]
+    card = changes.pop("card_made", None) or build_card(
+        CardFacts(SPEC, Guarantee("none", "No formal guarantee."), policy, **changes.pop("card", {}))  # type: ignore[arg-type]
+    )
     arguments: dict = {
         "release_id": "rel-1",
         "records": records(),
@@ -57,6 +59,7 @@ def write(destination: Path, **changes: object):
         "policy": policy,
         "verdict": evaluate(policy, good_findings(), GOOD),
         "sources": SOURCES,
+        "originals": SOURCES,
     }
     return write_bundle(destination, **{**arguments, **changes})
 
@@ -215,6 +218,33 @@ def test_copy_in_a_rejected_record_does_not_matter(tmp_path: Path) -> None:
     texts = [f"story {i}" for i in range(8)]
     texts[4] = SOURCES[0]  # position 4 is rejected
     assert write(tmp_path / "out", records=records(texts)).records == 6
+
+
+@pytest.mark.parametrize("policy_id", ["exploratory", "internal", "research"])
+@pytest.mark.parametrize("spelling", [str, str.upper, lambda t: t.replace(" ", "\u200b  "), lambda t: f"«{t}»…"])
+def test_an_original_leaves_under_no_policy(tmp_path: Path, policy_id: str, spelling) -> None:
+    texts = [f"story {i}" for i in range(8)]
+    original = "No complaints today."
+    texts[5] = spelling(original)
+    policy = get_policy(policy_id)
+    given = {"policy_id": policy_id, "verdict": evaluate(policy, good_findings(), GOOD), "originals": [original]}
+    refused(tmp_path, "1 approved record.*equal", records=records(texts), **given)
+    refused(tmp_path, "originals were not given", **{**given, "originals": None})
+    texts[5] = f"{original} And more."
+    assert write(tmp_path / "out", records=records(texts), **given).records == 6
+
+
+def test_a_proof_is_not_compared_with_the_originals(tmp_path: Path) -> None:
+    """A comparison with private text would be a selection that the proof does not cover."""
+    policy = get_policy("proof")
+    facts = replace(GOOD, guarantee_kind="dp", epsilon=1.0, examined=False, rejected=0, actor="A", signed_off_by="B")
+    formal = Guarantee("dp", "One record changes little.", "the output", 1.0, 1e-6, "record", "zero-out")
+    card = build_card(CardFacts(SPEC, formal, policy, selected=False))
+    same = records(["No complaints today."] * 4).assign(approval="approved")
+    bundle = write(tmp_path / "out", policy_id="proof", card_made=card, verdict=evaluate(policy, [], facts),
+                   records=same, originals=None, sources=None)  # fmt: skip
+    assert bundle.records == 4
+    assert "covers these records as they are" in (bundle.path / "DATA_CARD.md").read_text()
 
 
 def test_sources_are_needed_where_copies_are_limited(tmp_path: Path) -> None:

@@ -63,7 +63,9 @@ def test_bundle_holds_no_finding_and_no_private_quantity(tmp_path) -> None:
     findings.append(Finding("label_direct", *rest))  # type: ignore[arg-type]
     for f in findings[:-1]:
         private |= {f.value, float(f.low or 0), float(f.high or 0), float(f.n)}
-    facts = GateFacts(approved=5813, rejected=1538, pending=0, stale=False, guarantee_kind="none", examined=True)
+    facts = GateFacts(
+        approved=5813, rejected=1538, pending=0, stale=False, guarantee_kind="none", examined=True, originals=0
+    )
     private |= {5813.0, 1538.0, 7351.0}
     policy = get_policy("research")
     verdict = evaluate(policy, findings, facts)
@@ -74,6 +76,7 @@ def test_bundle_holds_no_finding_and_no_private_quantity(tmp_path) -> None:
     parameters = {"temperature": 0.83, "strictness": "strict", "topic": "Station 4711", "seed": 90125}
     bundle = write_bundle(
         tmp_path / "out", release_id="rel-1", records=records, policy=policy, verdict=verdict, sources=["other"],
+        originals=["other"],
         card=card(policy=policy, parameters=parameters, versions={"understudy": "0.1.0"}),
     )  # fmt: skip
     for name in ("DATA_CARD.md", "card.json", "VERIFY.txt"):

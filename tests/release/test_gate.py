@@ -45,13 +45,66 @@ def line(policy_id: str, rule: str, findings: list[Finding], facts: GateFacts = 
     return next(r for r in verdict.rules if r.rule == rule), verdict
 
 
+# A whole output with a proof, at which nobody has looked with private data beside it.
+WHOLE = replace(GOOD, approved=100, rejected=0, examined=False, epsilon=4.0)
+MEASURED = [policy for policy in policies() if policy.rules]
+
+
+def good_facts(policy: Policy) -> GateFacts:
+    return WHOLE if policy.requirements.whole_output else GOOD
+
+
 @pytest.mark.parametrize("policy", policies(), ids=lambda p: p.id)
 def test_good_run_passes_every_preset(policy: Policy) -> None:
-    verdict = evaluate(policy, good_findings(), GOOD)
+    verdict = evaluate(policy, good_findings(), good_facts(policy))
     assert verdict.passed, verdict.open_rules()
 
 
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        ({"guarantee_kind": "none", "originals": 0}, "guarantee"),
+        ({"guarantee_kind": "heuristic", "originals": 0}, "guarantee"),
+        ({"guarantee_kind": "selection-only", "originals": 0}, "guarantee"),
+        ({"examined": True}, "unmeasured"),
+        ({"rejected": 1}, "whole"),
+        ({"pending": 1}, "whole"),
+        ({"approved": 0}, "whole"),
+        ({"epsilon": 10.01}, "epsilon"),
+        ({"epsilon": None}, "epsilon"),
+        ({"epsilon": NAN}, "epsilon"),
+        ({"signed_off_by": ""}, "second-person"),
+        ({"run_state": "running"}, "run-complete"),
+    ],
+)
+def test_proof_alone_wants_the_whole_output_of_a_proof_unmeasured(change: dict, rule: str) -> None:
+    for epsilon in (0.0, 10.0):
+        assert evaluate(get_policy("proof"), [], replace(WHOLE, epsilon=epsilon)).passed
+    found, verdict = line("proof", rule, [], replace(WHOLE, **change))
+    assert found.passed is False
+    assert not verdict.passed
+
+
 @pytest.mark.parametrize("policy", policies(), ids=lambda p: p.id)
+@pytest.mark.parametrize("kind", ["none", "heuristic", "selection-only"])
+@pytest.mark.parametrize(("originals", "passed"), [(0, True), (1, False), (30, False), (None, None)])
+def test_no_original_leaves_under_any_policy(policy: Policy, kind: str, originals: int | None, passed: bool) -> None:
+    facts = replace(good_facts(policy), guarantee_kind=kind, originals=originals)  # type: ignore[arg-type]
+    found, verdict = line(policy.id, "originals", good_findings(), facts)
+    assert found.passed is passed
+    assert passed or not verdict.passed
+
+
+@pytest.mark.parametrize("policy", policies(), ids=lambda p: p.id)
+def test_a_proof_is_not_compared_with_the_originals(policy: Policy) -> None:
+    """Leaving records out because private text holds them is a choice by private data."""
+    facts = replace(good_facts(policy), originals=7)
+    verdict = evaluate(policy, good_findings(), facts)
+    assert verdict.passed
+    assert "originals" not in {rule.rule for rule in verdict.rules}
+
+
+@pytest.mark.parametrize("policy", MEASURED, ids=lambda p: p.id)
 def test_no_findings_pass_nothing(policy: Policy) -> None:
     verdict = evaluate(policy, [], GOOD)
     assert not verdict.passed
@@ -62,16 +115,18 @@ def test_no_findings_pass_nothing(policy: Policy) -> None:
 @pytest.mark.parametrize(
     "facts",
     [
-        replace(GOOD, examined=False),  # whatever the findings say
-        replace(GOOD, stale=True),  # records or spans changed after the examination
-        replace(GOOD, approved=0, rejected=100),  # nothing to release
-        replace(GOOD, approved=0, rejected=0, pending=0),  # an empty run
-        replace(GOOD, run_state="running"),  # more records may come
-        replace(GOOD, run_state="failed"),
+        {"examined": False},  # whatever the findings say
+        {"stale": True},  # records or spans changed after the examination
+        {"approved": 0, "rejected": 100},  # nothing to release
+        {"approved": 0, "rejected": 0, "pending": 0},  # an empty run
+        {"run_state": "running"},  # more records may come
+        {"run_state": "failed"},
     ],
 )
-def test_facts_that_stop_every_preset(policy: Policy, facts: GateFacts) -> None:
-    assert not evaluate(policy, good_findings(), facts).passed
+def test_facts_that_stop_every_preset(policy: Policy, facts: dict) -> None:
+    if policy.requirements.whole_output and "examined" in facts:
+        facts = {"examined": True}
+    assert not evaluate(policy, good_findings(), replace(good_facts(policy), **facts)).passed
 
 
 @pytest.mark.parametrize("policy", policies(), ids=lambda p: p.id)
@@ -122,7 +177,7 @@ def test_single_finding_uses_its_upper_end(values: tuple, passed: bool) -> None:
     assert found.value == values[2]
 
 
-@pytest.mark.parametrize("policy", policies(), ids=lambda p: p.id)
+@pytest.mark.parametrize("policy", MEASURED, ids=lambda p: p.id)
 def test_nothing_is_current_without_an_examination(policy: Policy) -> None:
     found, _ = line(policy.id, "current", [], replace(GOOD, examined=False))
     assert found.passed is None
@@ -229,17 +284,18 @@ def test_second_person_is_another_person(actor: str, second: str, passed: bool) 
 
 @pytest.mark.parametrize("kind", ["none", "heuristic", "selection-only"])
 def test_public_needs_a_formal_guarantee(kind: str) -> None:
-    found, verdict = line("public", "guarantee", good_findings(), replace(GOOD, guarantee_kind=kind))  # type: ignore[arg-type]
+    found, verdict = line("public", "guarantee", good_findings(), replace(GOOD, guarantee_kind=kind, originals=0))  # type: ignore[arg-type]
     assert found.passed is False
     assert not verdict.passed
-    assert evaluate(get_policy("research"), good_findings(), replace(GOOD, guarantee_kind=kind)).passed  # type: ignore[arg-type]
+    facts = replace(GOOD, guarantee_kind=kind, originals=0)  # type: ignore[arg-type]
+    assert evaluate(get_policy("research"), good_findings(), facts).passed
 
 
 def test_presets_grow_stricter() -> None:
     """What a stricter preset lets through, each milder one lets through too."""
     limits = [
         {r.id: r.threshold for r in p.rules if r.threshold is not None and r.id.startswith("identifiers")}
-        for p in policies()
+        for p in MEASURED
     ]
     for milder, stricter in itertools.pairwise(limits):
         assert all(stricter[rule] < milder[rule] for rule in milder)
@@ -255,8 +311,29 @@ def test_every_open_line_says_what_would_help() -> None:
 
 
 def test_unknown_policy_names_the_known_ones() -> None:
-    with pytest.raises(NotFoundError, match="exploratory, internal, research, public"):
+    with pytest.raises(NotFoundError, match="exploratory, internal, research, public, proof"):
         get_policy("lenient")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rules": []}, "at least one is needed"),
+        ({"whole_output": True}, "whole_output: needs"),
+    ],
+)
+def test_a_policy_measures_or_leaves_everything_whole(tmp_path, changes: dict, message: str) -> None:
+    import yaml
+
+    from engine.release.policy import PRESETS
+
+    content = yaml.safe_load((PRESETS / "public.yaml").read_text())
+    content["rules"] = changes.get("rules", content["rules"])
+    content["requirements"]["whole_output"] = changes.get("whole_output", False)
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(content))
+    with pytest.raises(UserError, match=message):
+        load_policy(path)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Rows a worker would write, for tests of what reads them."""
 
+import pandas as pd
 from sqlalchemy import update
 
 from engine.analysis.findings import Finding
@@ -65,7 +66,8 @@ def finding(name, value, group="privacy", reference="train", **extra):
 
 
 def examine(store, run_id, found, risk=None, groups=("privacy", "utility"), tables=None):
-    """Store an examination."""
-    store._save_tables(run_id, tables or {})
+    """Store an examination; it found no original among the records unless its tables say so."""
+    found_none = {"originals": pd.DataFrame({"record_id": []}, dtype=object)}
+    store._save_tables(run_id, found_none | (tables or {}))
     with store.db.write() as connection:
         store._save_examination(connection, run_id, found, risk or {}, 0, groups)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import zipfile
 
+import pandas as pd
 import pytest
 
 from engine.errors import NotFoundError, RefusedError, UserError
@@ -125,3 +126,23 @@ def test_text_without_a_proof_leaves_only_with_consent(store, corpus, run_id, tm
     store.release(run_id, "exploratory")
     assert json.loads(store.audit(limit=1).iloc[0]["detail"])["accepted_unbounded"] is False
     assert len(store.releases()) == 2
+
+
+def test_an_original_is_found_at_the_gate_and_again_while_writing(store, corpus):
+    frame = store._frame(corpus.id)
+    original = str(frame["text"].iloc[0])
+    texts = [*TEXTS[:3], f"  {original.upper()} "]
+    made = finished_run(store, corpus, texts)
+    policy = next(p for p in store.policies() if p.id == "exploratory")
+    found = [finding(r.finding, 0.0, reference=r.reference) for r in policy.rules]
+    examine(store, made, found, tables={"originals": pd.DataFrame({"record_id": ["s-000004"]})})
+    store.approve_all_pending(made)
+    verdict = store.gate(made, "exploratory")
+    assert [rule.rule for rule in verdict.open_rules()] == ["originals"]
+    examine(store, made, found)  # an examination that did not see it
+    assert store.gate(made, "exploratory").passed
+    with pytest.raises(RefusedError, match=r"1 approved record.*equal"):
+        store.release(made, "exploratory", accept_unbounded=True)
+    assert store.releases() == []
+    store.approve(made, ["s-000004"], "rejected")
+    assert store.release(made, "exploratory", accept_unbounded=True).records == 3
