@@ -95,9 +95,10 @@ def test_deletion_needs_the_name(seeded, visit):
 
 def test_policies_stand_side_by_side(empty, visit):
     table = visit("settings").dataframe[-1].value
-    assert list(table.columns) == ["Condition", "Exploratory", "Internal sharing", "Research release", "Public release"]
+    titles = ["Exploratory", "Internal sharing", "Research release", "Public release", "Proof alone"]
+    assert list(table.columns) == ["Condition", *titles]
     row = table[table["Condition"] == "Second person signs"].iloc[0]
-    assert list(row[1:]) == ["no", "no", "no", "yes"]
+    assert list(row[1:]) == ["no", "no", "no", "yes", "yes"]
 
 
 def test_storage_adds_up(seeded):
