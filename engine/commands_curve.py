@@ -7,6 +7,7 @@ counts, chances and sizes, never words. Looking at a corpus this way leaves a li
 from __future__ import annotations
 
 import json
+import math
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,12 +18,18 @@ if TYPE_CHECKING:
     from engine.attacks.ngram_counts import NgramCounts, Tokens
     from engine.attacks.ngram_sampling import DirectSampling
 
+_BOTH = ("delta", "delta_standard")
 INTERNAL = "Computed from private text outside the guarantee: it must not leave."
 ARGUMENTS: list[tuple[tuple[str, ...], dict[str, Any]]] = [
     (("corpus",), {"nargs": "?", "help": "corpus id, for drawing n-grams from it; or --x and --y"}),
     (("--x",), {"type": Path, "help": "JSON object, output → count, with the person"}),
     (("--y",), {"type": Path, "help": "JSON object, output → count, without"}),
-    (("--draws",), {"type": int, "default": 1, "help": "independent outputs seen together (with --x and --y)"}),
+    (("--draws",), {"type": int, "default": 1, "help": "outputs or n-grams, drawn independently, seen together"}),
+    (
+        ("--adaptive",),
+        {"action": "store_true", "help": "adversaries who choose a probe after seeing the outputs (definition 10)"},
+    ),
+    (("--rounds",), {"default": "1,10,100", "help": "with --adaptive: outputs that are seen, with commas"}),
     (("--n",), {"default": "1", "help": "words an n-gram, 1 to 3; several with commas"}),
     (("--exclude",), {"default": "1,10,100,1000", "help": "how many units are left out, with commas"}),
     (("--trials",), {"type": int, "default": 10, "help": "random sets of each size"}),
@@ -35,9 +42,10 @@ ARGUMENTS: list[tuple[tuple[str, ...], dict[str, Any]]] = [
     (
         ("--part",),
         {
-            "choices": ("train", "all"),
-            "default": "train",
-            "help": "training part, or all records, held out and over the cap too",
+            "choices": ("uncapped", "train", "all"),
+            "default": "uncapped",
+            "help": "training part with what lies over its cap (drawing has no cap), training part as methods see it, "
+            "or all records, held out ones too",
         },
     ),
     (("--seed",), {"type": int, "default": 0, "help": "seed of which units are left out"}),
@@ -57,7 +65,10 @@ def curve(options: Namespace) -> dict[str, Any]:
 def _of_tables(options: Namespace) -> dict[str, Any]:
     from engine.analysis import lbf
 
-    loss = lbf.loss_of_outputs(_table(options.x), _table(options.y))
+    x, y = _table(options.x), _table(options.y)
+    loss = lbf.loss_of_outputs(x, y)
+    if options.adaptive:
+        return _adaptive_of_tables(x, y, options)
     if options.draws == 1:
         return {"curve": lbf.curve(loss).rows()}
     together = lbf.compose(loss, options.draws)
@@ -66,6 +77,23 @@ def _of_tables(options: Namespace) -> dict[str, Any]:
 
     found = lbf.curve(together.loss) if exact else together.curve(list(GRID))
     return {"curve": found.rows(), "floor": lbf.floor(together.loss), "epsilon_rounded_up_by": together.rounding}
+
+
+def _adaptive_of_tables(x: dict[str, float], y: dict[str, float], options: Namespace) -> dict[str, Any]:
+    from engine.analysis import lbf_adaptive
+    from engine.jobs.studies.ngram_curves import ADAPTIVE
+
+    if options.draws != 1:
+        raise UserError("--draws: --adaptive takes --rounds instead")
+    names = sorted(set(x) | set(y))
+    sides = [[float(table.get(name, 0)) for name in names] for table in (x, y)]
+    rows = []
+    for k in numbers(options.rounds, "rounds"):
+        found = lbf_adaptive.probes(sides[0], sides[1], k)
+        points = zip(ADAPTIVE.tolist(), found.adaptive(ADAPTIVE).tolist(), found.fixed(ADAPTIVE).tolist(), strict=True)
+        curve = [{"epsilon": e, "delta": after, "delta_fixed": before} for e, after, before in points]
+        rows.append({"rounds": k, "floor": found.floor(), "curve": curve})
+    return {"adaptive": rows, "claim": lbf_adaptive.CLAIM}
 
 
 def _table(path: Path) -> dict[str, float]:
@@ -98,45 +126,51 @@ def numbers(text: str, name: str) -> tuple[int, ...]:
 
 
 def _of_corpus(options: Namespace) -> dict[str, Any]:
-    import numpy as np
-    import pandas as pd
-
     from engine.attacks import ngram_counts
     from engine.commands import _open, say
+    from engine.corpus.split import HOLDOUT, OVER_CAP, TRAIN
+    from engine.jobs.studies.ngram_records import chosen
+    from engine.jobs.studies.pairs_units import unit_numbers
 
     lengths, sizes = numbers(options.n, "n"), numbers(options.exclude, "exclude")
     if max(lengths) > ngram_counts.MAX_N:
         raise UserError(f"--n: n-grams of 1 to {ngram_counts.MAX_N} words are counted, got {max(lengths)}")
-    if options.trials < 1 or options.draws != 1:
-        raise UserError("--trials: at least 1; --draws goes with --x and --y only")
+    if options.trials < 1 or options.draws < 1:
+        raise UserError("--trials and --draws: at least 1")
+    if options.adaptive and options.draws != 1:
+        raise UserError("--draws: --adaptive takes --rounds instead")
+    rounds = numbers(options.rounds, "rounds") if options.adaptive else ()
     workspace = _open(options)
     summary = workspace.corpus(options.corpus)
-    split = None if options.part == "all" else "train"
-    frame = workspace.records(options.corpus, split=split, limit=summary.records)
+    every = workspace.records(options.corpus, limit=summary.records)
+    parts = [every[every["split"] == split] for split in (TRAIN, OVER_CAP, HOLDOUT)]
+    drawn = chosen(parts[0], parts[1], parts[2], options.part)
+    frame = drawn.records
     unit = options.adjacency or summary.unit
     workspace.note("n-gram curves computed", options.corpus, n=options.n, exclude=options.exclude, unit=unit)
-    units = frame["record_id"]
-    if unit == "source":
-        if frame["source_id"].isna().all():
-            raise UserError("--adjacency source: this corpus names no source; leave out records, or import it with one")
-        # a record of unknown source is one of its own
-        own = "record " + frame["record_id"].astype(str)
-        units = ("source " + frame["source_id"].astype(str)).where(frame["source_id"].notna(), own)
-    codes = np.asarray(pd.factorize(units)[0], np.int64)
+    codes = unit_numbers(frame, unit)
     known = ngram_counts.Numbers()
     table = ngram_counts.tokens(frame["text"].tolist(), known)
     results = []
     for n in lengths:
         say(f"curve: n = {n}")
-        results.append(_direct(table, codes, n, len(known), unit, sizes, options))
+        results.append(_direct(table, codes, n, len(known), unit, sizes, rounds, options))
     return {
         "corpus": options.corpus, "part": options.part, "records": len(frame), "left_out": summary.records - len(frame),
+        "left_out_over_cap": drawn.over_cap, "left_out_held_out": drawn.held_out,
         "unit": unit, "internal": INTERNAL, "results": results,
     }  # fmt: skip
 
 
 def _direct(
-    table: Tokens, codes: Any, n: int, vocabulary: int, unit: str, sizes: tuple[int, ...], options: Namespace
+    table: Tokens,
+    codes: Any,
+    n: int,
+    vocabulary: int,
+    unit: str,
+    sizes: tuple[int, ...],
+    rounds: tuple[int, ...],
+    options: Namespace,
 ) -> dict[str, Any]:
     from engine.analysis import lbf_direct
     from engine.attacks import ngram_counts
@@ -153,16 +187,53 @@ def _direct(
     ]
     result["occurring_once"] = _once(counts)
     result["loss_by_probability"] = _by_decade(sampling, sizes, options.seed)
+    if options.draws > 1:
+        result["seen_together"] = _together(sampling, sizes, options)
+    if rounds:
+        result["adaptive"] = _adaptive(sampling, sizes, rounds, options)
     return result
+
+
+def _together(sampling: DirectSampling, sizes: tuple[int, ...], options: Namespace) -> dict[str, Any]:
+    """Return mean δ over the trials of an attacker who sees several n-grams, drawn independently."""
+    import numpy as np
+
+    from engine.analysis import lbf, lbf_direct
+    from engine.attacks.ngram_sampling import draw_sources
+
+    rows, rounded = [], 0.0
+    epsilons = [math.log(odds) for odds in (1.01, 1.2, 2.0, 10.0)]
+    for size in sizes:
+        found = []
+        for excluded in draw_sources(sampling.counts.sources, size, options.trials, options.seed):
+            together = lbf.compose(lbf_direct.loss_of(sampling.exclude(excluded)), options.draws)
+            rounded = max(rounded, together.rounding)
+            found.append(together.curve(epsilons))
+        for at, epsilon in enumerate(epsilons):
+            strict, standard = (float(np.mean([getattr(c, name)[at] for c in found])) for name in _BOTH)
+            rows.append({"excluded": size, "epsilon": epsilon, "delta": strict, "delta_standard": standard})
+    return {"draws": options.draws, "curve": rows, "epsilon_rounded_up_by": rounded}
+
+
+def _adaptive(
+    sampling: DirectSampling, sizes: tuple[int, ...], rounds: tuple[int, ...], options: Namespace
+) -> dict[str, Any]:
+    """Return mean strict δ of adversaries who choose a word probe after seeing k n-grams, and beforehand."""
+    from engine.analysis.lbf_adaptive import CLAIM
+    from engine.jobs.studies.ngram_curves import adaptive_table
+
+    table = adaptive_table(sampling, sizes, options.trials, options.seed, rounds)
+    columns = ["excluded", "rounds", "epsilon", "delta", "low", "high", "delta_fixed", "floor"]
+    return {"claim": CLAIM, "curve": table[columns].to_dict("records")}
 
 
 def _once(counts: NgramCounts) -> dict[str, float]:
     """Return the share of n-grams that occur once, over all, and within a source of median size."""
     import numpy as np
 
-    held = np.diff(counts.bounds)
-    middle = int(np.argsort(held, kind="stable")[held.size // 2])
-    own = counts.of(middle)[1]
+    from engine.attacks.ngram_counts import middle_source
+
+    own = counts.of(middle_source(counts))[1]
     return {
         "in_all": float(np.mean(counts.totals == 1)),
         "within_a_median_source": float(np.mean(own == 1)) if own.size else 0.0,

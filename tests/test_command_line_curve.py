@@ -67,6 +67,21 @@ def test_bad_tables_are_refused_without_their_content(capsys, tmp_path, tables, 
     assert "secret" not in said
 
 
+def test_an_adversary_who_chooses_afterwards(capsys, tmp_path):
+    _, found = call(capsys, "curve", *files(tmp_path, M2), "--adaptive", "--rounds", "1,3")
+    assert "not the δ of accountants" in found["claim"]
+    one, three = found["adaptive"]
+    assert (one["rounds"], three["rounds"]) == (1, 3)
+    rows = [next(r for r in k["curve"] if math.isclose(r["epsilon"], math.log(1.2))) for k in (one, three)]
+    assert (rows[0]["delta"], rows[0]["delta_fixed"]) == pytest.approx((0.19, 0.19))
+    # of three draws, one shows "1": its probe's LBF is ln (1 − .81³)/(1 − .9³) = .55; that none does, a probe fixed
+    # before can read as well, for Y: ln .9³/.81³ = .32
+    assert (rows[1]["delta"], rows[1]["delta_fixed"]) == pytest.approx((1 - 0.81**3, 0.9**3))
+    status, said = call(capsys, "curve", *files(tmp_path, M2), "--adaptive", "--draws", "2")
+    assert status == 1
+    assert "--rounds" in said
+
+
 @pytest.fixture
 def corpus(capsys, tmp_path):
     rows = [f'"common words w{i} and w{i % 7}",u{i % 20}' for i in range(200)]
@@ -96,13 +111,30 @@ def test_a_corpus_by_source_and_by_record(capsys, corpus):
     assert len(one["trials"]) == 8
     assert {row["delta"] for row in one["power_law"]} == {0.001, 0.01}
     assert "w1" not in json.dumps(found).replace("w1/", "")
+    assert found["left_out_over_cap"] == 0
+    status, more = call(
+        capsys, *place, "curve", corpus_id, "--exclude", "5", "--trials", 2, "--draws", 3, "--part", "all"
+    )
+    assert status == 0
+    assert (more["records"], more["left_out"]) == (200, 0)
+    together = more["results"][0]["seen_together"]
+    assert together["draws"] == 3
+    at = {round(math.exp(row["epsilon"]), 2): row for row in together["curve"]}
+    single = next(r for r in more["results"][0]["sizes"][0]["curve"] if math.isclose(r["epsilon"], math.log(1.2)))
+    assert at[1.2]["delta_standard"] >= single["delta_standard"]
+    status, adaptive = call(
+        capsys, *place, "curve", corpus_id, "--exclude", "5", "--trials", 2, "--adaptive", "--rounds", "2,20"
+    )
+    curve = adaptive["results"][0]["adaptive"]["curve"]
+    assert {row["rounds"] for row in curve} == {2, 20}
+    assert all(row["low"] <= row["delta"] + 1e-12 for row in curve)
     status, by_record = call(
         capsys, *place, "curve", corpus_id, "--exclude", "1", "--trials", 2, "--adjacency", "record", "--censor", 2
     )
     assert by_record["results"][0]["sources"] == 10 * (20 - held)
     assert by_record["results"][0]["sizes"][0]["floor"]["mean"] == 0.0
     _, log = call(capsys, *place, "audit")
-    assert sum(line["action"] == "n-gram curves computed" for line in log["audit"]) == 2
+    assert sum(line["action"] == "n-gram curves computed" for line in log["audit"]) == 4
 
 
 @pytest.mark.parametrize(
@@ -113,6 +145,8 @@ def test_a_corpus_by_source_and_by_record(capsys, corpus):
         (("--exclude", "20"), "left out"),
         (("--x", "a.json"), "either"),
         (("--trials", "0"), "at least 1"),
+        (("--draws", "0"), "at least 1"),
+        (("--adaptive", "--rounds", "0"), "whole numbers"),
     ],
 )
 def test_what_a_corpus_cannot_do(capsys, corpus, arguments, reason):

@@ -2,7 +2,7 @@
 
 LBF(o) = ln Pr[M(X) = o] / Pr[M(Y) = o] is a privacy loss, so the curves are read off the privacy-loss distribution
 of `engine.dp.pld`, as those of accountants are (Stomakhin 2025, Framework for Privacy-Preserving Synthesis of
-Textual Data, University of Tartu; definitions 5, 7, 10 and theorem 5).
+Textual Data, University of Tartu; definitions 5, 7 and theorem 5).
 
 Each point carries two failure probabilities. δ (strict) is max over both directions of Pr[LBF > ε] and is what
 theorem 5 states. δ (standard) is the hockey-stick divergence that accountants state; it is never larger (lemma 3).
@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +23,7 @@ from engine.errors import InternalError, UserError
 
 Floats = NDArray[np.float64]
 # Gaps below this are rounding of logarithms, not different losses.
-_TIE = 1e-12
+TIE = 1e-12
 _EXACT_ATOMS = 200_000
 _GRID_CELLS = 400_000
 
@@ -150,10 +149,10 @@ def _thresholds(loss: PrivacyLoss) -> Floats:
     """Return every distinct positive loss, and infinity where an output gives one side away."""
     parts = loss.strict or loss.directions
     used = np.concatenate([part.values[part.weights > 0.0] for part in parts])
-    found = np.unique(used[used > _TIE])
+    found = np.unique(used[used > TIE])
     if found.size:
         # of values that differ by rounding only, the largest: at it the whole group is no failure
-        found = found[np.append(np.diff(found) > _TIE, True)]
+        found = found[np.append(np.diff(found) > TIE, True)]
     if any(part.infinity > 0.0 for part in parts):
         found = np.append(found, math.inf)
     return found if found.size else np.zeros(1)
@@ -161,14 +160,14 @@ def _thresholds(loss: PrivacyLoss) -> Floats:
 
 def strict_tail(losses: Losses, epsilons: Floats) -> Floats:
     """Return Pr[L > ε] at each ε; the chance of an infinite loss counts at every finite ε."""
-    at = np.searchsorted(losses.values, epsilons + _TIE, side="right")
+    at = np.searchsorted(losses.values, epsilons + TIE, side="right")
     mass = np.append(np.cumsum(losses.weights[::-1])[::-1], 0.0)
     return np.where(np.isinf(epsilons), 0.0, np.clip(losses.infinity + mass[at], 0.0, 1.0))
 
 
 def standard_tail(losses: Losses, epsilons: Floats) -> Floats:
     """Return E[max(0, 1 − e^(ε − L))] at each ε."""
-    at = np.searchsorted(losses.values, epsilons + _TIE, side="right")
+    at = np.searchsorted(losses.values, epsilons + TIE, side="right")
     scaled = losses.weights * np.exp(-np.maximum(losses.values, -600.0))
     mass, weighed = (np.append(np.cumsum(part[::-1])[::-1], 0.0) for part in (losses.weights, scaled))
     finite = np.minimum(epsilons, 700.0)
@@ -218,34 +217,3 @@ def compose(loss: PrivacyLoss, count: int) -> Composed:
     step = max(span / _GRID_CELLS, 1e-12)
     rounded = PrivacyLoss(tuple(part.rounded_up(step) for part in loss.directions))
     return Composed(rounded.compose(count), count, step * count)
-
-
-def adaptive(x: ArrayLike, y: ArrayLike, attacks: NDArray[np.bool_]) -> PrivacyLoss:
-    """Return losses against an adversary who picks the attack after seeing the output (definition 10).
-
-    Args:
-        x: probabilities or counts of outputs under X, shape (n,). y: the same under Y.
-        attacks: bool (a, n); attack i answers 1 on the outputs of its row.
-
-    Returns:
-        The loss of each output is the largest LBF of an attack that answers 1 on it; an output on which no attack
-        answers 1 counts as no evidence (−∞, which never fails). Only its strict δ has a meaning.
-    """
-    p, q = (np.asarray(side, dtype=float) / np.sum(side) for side in (x, y))
-    hits = np.asarray(attacks, dtype=bool)
-    return PrivacyLoss((_best(p, q, hits), _best(q, p, hits)))
-
-
-def _best(p: Floats, q: Floats, hits: NDArray[np.bool_]) -> Losses:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        of_attack = np.log(hits @ p) - np.log(hits @ q)
-    of_attack = np.where(np.isnan(of_attack), -np.inf, of_attack)
-    best = np.where(hits, of_attack[:, None], -np.inf).max(axis=0, initial=-np.inf)
-    finite = np.isfinite(best)
-    order = np.argsort(best[finite])
-    return Losses(best[finite][order], p[finite][order], float(p[best == np.inf].sum()))
-
-
-def delta_at(loss: PrivacyLoss, epsilon: float) -> dict[str, Any]:
-    """Return both δs at one ε >= 0."""
-    return {"epsilon": epsilon, "delta": loss.strict_delta(epsilon), "delta_standard": loss.delta(epsilon)}

@@ -94,8 +94,8 @@ class SizeSummary:
         size: |U|. trials: how many. delta, delta_low, delta_high: mean, least and largest strict δ of the trials on
             `GRID`. delta_standard, standard_low, standard_high: the same of the standard δ.
         floor, floor_low, floor_high: mean, least, largest. constant: mean |LBF| of n-grams that U did not use.
-        epsilons: median strict ε at each of `DELTAS` (infinite where at least half are). infinite: trials without
-            a finite ε at each.
+        epsilons: median strict ε at each of `DELTAS`, the mean of the middle two of an even number (infinite where
+            either is). infinite: trials without a finite ε at each.
     """
 
     size: int
@@ -196,7 +196,7 @@ def _summary(found: Sequence[Trial]) -> SizeSummary:
         found[0].size, len(found), strict.mean(0), strict.min(0), strict.max(0),
         standard.mean(0), standard.min(0), standard.max(0), float(np.mean(floors)), min(floors), max(floors),
         float(np.mean([t.constant for t in found])),
-        tuple(float(np.sort(column)[len(column) // 2]) for column in epsilons.T),
+        tuple(float(median) for median in np.median(epsilons, axis=0)),
         tuple(int(np.isinf(column).sum()) for column in epsilons.T),
     )  # fmt: skip
 

@@ -188,6 +188,12 @@ def same_keys(first: NgramCounts, second: NgramCounts) -> None:
         raise InternalError("n-gram counts: made with different n or key forms, and so not comparable")
 
 
+def middle_source(counts: NgramCounts) -> int:
+    """Return the source whose number of distinct n-grams is the middle one, the lower of two; ties by number."""
+    held = np.diff(counts.bounds)
+    return int(np.argsort(held, kind="stable")[(held.size - 1) // 2])
+
+
 def ccdf(counts: NDArray[np.int64] | NDArray[np.int32]) -> tuple[Ints, NDArray[np.float64]]:
     """Return each distinct count c, and the share of n-grams that occur at least c times.
 

@@ -114,6 +114,20 @@ class DirectSampling:
             shared - untouched, self._total, total_y,
         )  # fmt: skip
 
+    def grouped(self, excluded: NDArray[np.int64]) -> tuple[Ints, Ints, Ints]:
+        """Return distinct pairs of counts under X and Y, and how many n-grams have them; nothing is censored.
+
+        Raises:
+            UserError: nothing is left of Y.
+        """
+        outputs = DirectSampling(self.counts).exclude(excluded)
+        pairs, times = np.unique(np.stack([outputs.x, outputs.y], axis=1), axis=0, return_counts=True)
+        size = int(self.counts.totals.max(initial=0)) + 1
+        alike = np.bincount(self.counts.totals, minlength=size) - np.bincount(outputs.x, minlength=size)
+        kept = np.flatnonzero(alike)
+        x, y = (np.concatenate([part, kept]).astype(np.int64) for part in (pairs[:, 0], pairs[:, 1]))
+        return x, y, np.concatenate([times, alike[kept]]).astype(np.int64)
+
     def exclude_slowly(self, excluded: NDArray[np.int64]) -> Outputs:
         """Return the same from the counts of every remaining source: the reference that `exclude` is held to."""
         counts = self.counts

@@ -1,19 +1,22 @@
-"""Figures of the study `ngram-curves`: drawing n-grams straight from the records (Stomakhin 2025, figures 3 to 9)."""
+"""Figures of the study `ngram-curves`: drawing n-grams straight from the records.
+
+Source: Stomakhin 2025, figures 3 to 9 and definition 10.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from engine.analysis.lbf import Curve
-from engine.analysis.lbf_direct import Scatter
-from engine.figures import palette
+from engine.figures import direct_beside, palette
 from engine.figures.base import Figure, styled
 from engine.figures.iterations import INTERNAL
-from engine.figures.lbf import Drawn, epsilon_delta, loss_by_probability, rarity
+from engine.figures.lbf import Drawn, epsilon_delta, rarity
 
 THESIS_EXPONENT = 0.83  # of single words of chats at δ = 0.001, to two digits (Stomakhin 2025, figure 5)
 _SYMBOLS = ("circle", "diamond", "square", "cross")
@@ -21,23 +24,67 @@ _WORDS = {1: "words", 2: "pairs of words", 3: "three words in a row"}
 
 
 def figures(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
-    """Return curves by |U| in both measures, growth with |U|, rarity and losses, as far as the tables are there."""
+    """Return every figure that the tables allow: curves, growth, hidden beside open, rarity, losses, adversaries."""
     made: list[tuple[str, Figure]] = []
     table = tables.get("direct_curves")
     if table is None:
         return made
     lengths = sorted(int(n) for n in table["n"].unique())
     for n in lengths:
-        rows = _of(tables, "direct_curves", n)
+        every = _of(tables, "direct_curves", n)
+        rows = _open(every)
         made += [(f"curves_{n}", curves(rows)), (f"strict_{n}", curves(rows, strict=True))]
-        made.append((f"growth_{n}", growth(_of(tables, "direct_trials", n), _of(tables, "direct_power", n))))
-        made.append((f"loss_{n}", losses(_of(tables, "direct_loss", n))))
-    shares = {}
-    for n in lengths:
-        part = _of(tables, "direct_rarity", n)
-        shares[_WORDS[n]] = (part["occurrences"].astype(int).tolist(), part["share"].astype(float).tolist())
-    made.append(("rarity", rarity(shares)))
+        if len(rows) < len(every):
+            made.append((f"censored_{n}", direct_beside.censored(every)))
+        trials, power = _open(_of(tables, "direct_trials", n)), _open(_of(tables, "direct_power", n))
+        made.append((f"growth_{n}", growth(trials, power)))
+        losses = _of(tables, "direct_loss", n)
+        if len(losses):
+            made.append((f"loss_{n}", direct_beside.losses(losses)))
+        if len(tables.get("direct_adaptive", ())):
+            seen = _of(tables, "direct_adaptive", n)
+            most = seen[seen["excluded"] == seen["excluded"].max()]
+            made.append((f"adaptive_{n}", direct_beside.adaptive(most)))
+    if len(lengths) > 1:
+        made.append(("lengths", direct_beside.lengths(_open(tables["direct_trials"]))))
+    return [(name, _told(figure, tables.get("direct_part"))) for name, figure in made + _rarities(tables, lengths)]
+
+
+def _open(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows in which nothing is hidden; all of a table of an earlier edition, which says nothing of it."""
+    if "censor" not in table or not (table["censor"] == 0).any():
+        return table
+    return table[table["censor"] == 0]
+
+
+def _rarities(tables: Mapping[str, pd.DataFrame], lengths: list[int]) -> list[tuple[str, Figure]]:
+    """Return how rare n-grams are in all records, and within one unit's own (figure 6)."""
+    table = tables["direct_rarity"]
+    parts = {"all": "rarity", "one unit": "rarity_one"} if "of" in table else {"": "rarity"}
+    made = []
+    for of, name in parts.items():
+        shares = {}
+        for n in lengths:
+            part = table[(table["n"] == n) & (table["of"] == of)] if of else table[table["n"] == n]
+            shares[_WORDS[n]] = (part["occurrences"].astype(int).tolist(), part["share"].astype(float).tolist())
+        if name == "rarity":
+            made.append((name, rarity(shares)))
+        else:
+            made.append((name, rarity(shares, where="within the texts of the unit of middle size")))
     return made
+
+
+def _told(figure: Figure, part: pd.DataFrame | None) -> Figure:
+    """Return a figure that says how many records were drawn from and how many were left out."""
+    if part is None or not len(part):
+        return figure
+    row = part.iloc[0]
+    over, held = int(row["left_out_over_cap"]), int(row["left_out_held_out"])
+    kept = int(row["records"])
+    left = [f"{number:,} {why}" for number, why in ((over, "over the cap"), (held, "held out")) if number]
+    said = f"Drawn from {kept:,} of {kept + over + held:,} records"
+    said += f"; {' and '.join(left)} were left out." if left else "; none was left out."
+    return replace(figure, caveat=f"{said} {figure.caveat}")
 
 
 def _of(tables: Mapping[str, pd.DataFrame], name: str, n: int) -> pd.DataFrame:
@@ -118,17 +165,3 @@ def _fitted(delta: float, fit: pd.Series) -> str:
     if int(fit["n"]) == 1 and str(fit["unit"]) == "source" and delta == 0.001:
         text += f"; the thesis found {THESIS_EXPONENT} for single words of chats"
     return text + "."
-
-
-def losses(rows: pd.DataFrame) -> Figure:
-    """Return |LBF| over chance for one set of the largest size that was left out."""
-    first = rows.iloc[0] if len(rows) else None
-    points = Scatter(
-        rows["probability"].to_numpy(float),
-        rows["loss"].to_numpy(float),
-        np.full(len(rows), -1),
-        float(first["constant"]) if first is not None else 0.0,
-        (int(first["only_with"]), int(first["only_without"])) if first is not None else (0, 0),
-    )
-    name = f"{int(first['excluded']):,} left out" if first is not None else "nothing"
-    return loss_by_probability({name: points})

@@ -153,11 +153,12 @@ def read_out(name: str, drawn: Drawn, value: float, epsilon: float = READ_AT) ->
     return f"{name}: {probability(value)} (95% band {low:.2g} to {high:.2g}{nothing})"
 
 
-def rarity(shares: Mapping[str, tuple[Sequence[int], Sequence[float]]]) -> Figure:
+def rarity(shares: Mapping[str, tuple[Sequence[int], Sequence[float]]], where: str = "") -> Figure:
     """Return the share of n-grams that occur at least c times, over c, both logarithmic.
 
     Args:
         shares: name → counts (rising) and share at least so often, from `engine.attacks.ngram_counts.ccdf`.
+        where: which texts are counted, default all.
     """
     plot = go.Figure()
     once: list[str] = []
@@ -175,6 +176,8 @@ def rarity(shares: Mapping[str, tuple[Sequence[int], Sequence[float]]]) -> Figur
     plot.update_xaxes(type="log", dtick=1, exponentformat="power")
     plot.update_yaxes(type="log", dtick=1, exponentformat="power")
     takeaway = f"{listed(once)} occur once: each stands in one of these texts alone." if once else "Nothing to count."
+    if once and where:
+        takeaway = f"{listed(once)} occur once {where}."
     return Figure(
         plot, takeaway, f"Occurring once here does not make a phrase unknown elsewhere. {INTERNAL}",
         f"Falling curves of shares over occurrences. {takeaway}",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from engine.corpus.split import OVER_CAP
 from engine.errors import InternalError, UserError
 from engine.jobs.task import Stopped, Task
 from engine.methods.base import Context
@@ -56,6 +57,7 @@ def run(task: Task) -> None:
         tables=read_tables(folder, cursor["step"]),
         progress=progress,
         scratch=folder / SCRATCH,
+        over_cap=task.store._frame(task.corpus_id, OVER_CAP, [*COLUMNS, "split"])[COLUMNS].reset_index(drop=True),
     )
     try:
         for step in study.run(context):

@@ -132,23 +132,3 @@ def test_curve_equals_the_definition(rows):
         hockey = max(np.maximum(p - math.exp(e) * q, 0).sum(), np.maximum(q - math.exp(e) * p, 0).sum())
         assert strict == pytest.approx(by_definition, abs=1e-12)
         assert standard == pytest.approx(hockey, abs=1e-12)
-
-
-@settings(max_examples=60, deadline=None)
-@given(counts)
-def test_an_adaptive_adversary_with_every_single_output_is_theorem_5(rows):
-    x, y = np.array(rows, dtype=float).T
-    free = lbf.adaptive(x, y, np.eye(len(rows), dtype=bool))
-    loss = lbf.loss_of_counts(x, y)
-    for e in (0.01, 0.2, 1.1):
-        assert free.strict_delta(e) == pytest.approx(loss.strict_delta(e), abs=1e-12)
-        # one attack that answers 1 everywhere learns nothing
-        assert lbf.adaptive(x, y, np.ones((1, len(rows)), dtype=bool)).strict_delta(e) == 0.0
-
-
-def test_an_adaptive_adversary_does_better_than_any_one_attack():
-    x, y = np.array([0.4, 0.3, 0.3]), np.array([0.1, 0.1, 0.8])
-    attacks = np.array([[1, 0, 0], [0, 1, 0]], dtype=bool)
-    each = [lbf.adaptive(x, y, attacks[i : i + 1]).strict_delta(0.5) for i in (0, 1)]
-    assert each == pytest.approx([0.4, 0.3])
-    assert lbf.adaptive(x, y, attacks).strict_delta(0.5) == pytest.approx(0.7)

@@ -1,5 +1,6 @@
 """Direct sampling over sizes and trials: sums, power laws, and what is known of a corpus of random words."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -48,6 +49,21 @@ def test_trials_can_be_stopped_and_sizes_are_checked_first(sampling):
     assert len(seen) == 2
     with pytest.raises(UserError, match="left out"):
         next(lbf_direct.trials(sampling, (1, 600), 3))
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [((0.1, 0.2, 0.4, 0.9), 0.3), ((0.4, 0.1, 0.2), 0.2), ((0.1, 0.2, math.inf, math.inf), math.inf),
+     ((0.1, 0.3, 0.5, math.inf), 0.4), ((math.inf,) * 2, math.inf)],
+)  # fmt: skip
+def test_medians_are_the_middle_of_even_numbers_and_keep_infinite_ends(sampling, values, expected):
+    found = [
+        dataclasses.replace(next(iter(lbf_direct.trials(sampling, (1,), 1))), epsilons=(value, 1.0), trial=i)
+        for i, value in enumerate(values)
+    ]
+    size = lbf_direct.summarise(sampling, found, "record").sizes[0]
+    assert size.epsilons[0] == pytest.approx(expected)
+    assert size.infinite[0] == sum(map(math.isinf, values))
 
 
 def test_scatter_has_every_changed_output_and_the_constant(sampling):

@@ -299,7 +299,7 @@ def test_what_words_give_away_is_drawn_once_for_the_corpus(seeded, visit):
     )
     add_study(seeded, "ngram-curves", dict(made[-1].tables), n=[1], trials=2)
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.beside": seeded.other, "privacy.view": "Curves"})
-    assert sum(chart.key.startswith("privacy.study.") for chart in app.get("plotly_chart")) == 5
+    assert sum(chart.key.startswith("privacy.study.") for chart in app.get("plotly_chart")) == 8
     assert "occur once" in words(app, "markdown")
 
 

@@ -40,6 +40,12 @@ class StudySpec:
     needs: tuple[str, ...]
 
 
+def _nothing() -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(columns=["record_id", "text", "source_id", "label"])
+
+
 @dataclass(frozen=True)
 class StudyContext:
     """Everything a study may touch.
@@ -47,7 +53,7 @@ class StudyContext:
     run: what a method's run gets (training records in keyed order, accepted spans, models, facts), with `count` 0
         and the study's own parameters; a study makes its variants' contexts from it with `dataclasses.replace`.
     holdout: records of the holdout, for references only; no method may see them.
-    holdout_spans: accepted spans of those.
+    holdout_spans: accepted spans of those. over_cap: records beyond their unit's cap, which no method may see.
     parameters: of the study.
     state: what the last finished variant left, None at the start. tables: the tables as they were then.
     progress: told stage, done and in all within a variant, at least once a batch; raises where the study was cancelled.
@@ -62,6 +68,7 @@ class StudyContext:
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None
     scratch: Path | None = None
+    over_cap: pd.DataFrame = field(default_factory=_nothing)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ Privacy posture: no text is made. Tables hold counts, chances and losses of n-gr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -14,15 +15,17 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
-from engine.analysis import lbf_direct
+from engine.analysis import lbf_adaptive, lbf_direct
 from engine.attacks import ngram_counts
 from engine.attacks.ngram_sampling import DirectSampling, draw_sources
 from engine.errors import InternalError, UserError
 from engine.jobs.studies.base import StudyContext, StudySpec, StudyStep
+from engine.jobs.studies.ngram_records import Part, direct_records
 from engine.jobs.studies.pairs_units import unit_numbers
 
 OBSERVED = {1: "one word", 2: "two words in a row", 3: "three words in a row"}
-MOST_POINTS = 3000  # of the scatter of losses, a length
+MOST_POINTS = 1500  # of the scatter of losses, a length and size
+ADAPTIVE = np.unique(np.concatenate([np.geomspace(1e-4, math.log(1000.0), 45), np.log([1.01, 1.2, 2.0, 10.0])]))
 
 
 class NgramCurvesParameters(BaseModel):
@@ -38,8 +41,22 @@ class NgramCurvesParameters(BaseModel):
     adjacency: Literal["corpus", "record", "source"] = Field(
         "corpus", description="What a unit of U is: as the corpus has it, a record, or all records of a source."
     )
+    part: Part = Field(
+        "uncapped",
+        description="Records drawn from: the training part with what lies over its cap, as drawing has no cap; the "
+        "training part as methods see it; or all records, held-out ones too.",
+    )
+    rounds: tuple[int, ...] = Field(
+        (1, 10, 100),
+        max_length=4,
+        description="N-grams that an adversary sees who chooses afterwards which one to hold against people.",
+    )
     censor: int = Field(
-        0, ge=0, le=1000, description="Hide n-grams that occur at most so often behind one mark; 0 hides none."
+        2,
+        ge=0,
+        le=1000,
+        description="Draw everything a second time with n-grams hidden behind one mark that occur at most so often; 0 "
+        "does not.",
     )
     censor_by: Literal["x", "own"] = Field(
         "x", description="Whose counts decide what is hidden: those with everyone, or each side's own."
@@ -52,9 +69,10 @@ class NgramCurvesStudy:
     spec = StudySpec(
         id="ngram-curves",
         title="What drawing words directly gives away",
-        summary="ε–δ curves of one n-gram drawn from the records themselves, with and without 1 to 1,000 people; how ε "
-        "grows with their number, how many n-grams occur once, and which n-grams give most away.",
-        citation="Stomakhin 2025, Framework for Privacy-Preserving Synthesis of Textual Data, section 4",
+        summary="ε–δ curves of one n-gram drawn from the records themselves, with and without 1 to 1,000 people, also "
+        "with rare ones hidden; how ε grows with their number, how many n-grams occur once, which give most away, and "
+        "what an adversary gains who sees several before choosing.",
+        citation="Stomakhin 2025, Framework for Privacy-Preserving Synthesis of Textual Data, sections 3.7 and 4",
         parameters=NgramCurvesParameters,
         needs=(),
     )
@@ -67,7 +85,8 @@ class NgramCurvesStudy:
         lengths = tuple(dict.fromkeys(p.n))
         if not all(1 <= n <= ngram_counts.MAX_N for n in lengths):
             raise UserError(f"n: n-grams of 1 to {ngram_counts.MAX_N} words are counted, got {list(lengths)}")
-        records = context.run.records
+        drawn = direct_records(context, p.part)
+        records = drawn.records
         unit = context.run.unit if p.adjacency == "corpus" else p.adjacency
         codes = unit_numbers(records, unit)
         sizes = fitting(p.excluded, int(codes.max(initial=-1)) + 1)
@@ -79,9 +98,11 @@ class NgramCurvesStudy:
             if n in done:
                 continue
             counts = ngram_counts.count(words, codes, n, len(known))
-            sampling = DirectSampling(counts, p.censor, p.censor_by)
-            for name, made in self._tables(context, sampling, sizes, unit).items():
-                tables[name] = pd.concat([tables[name], made], ignore_index=True) if name in tables else made
+            for censor in dict.fromkeys((0, p.censor)):
+                sampling = DirectSampling(counts, censor, p.censor_by)
+                for name, made in self._tables(context, sampling, sizes, unit).items():
+                    tables[name] = pd.concat([tables[name], made], ignore_index=True) if name in tables else made
+            tables["direct_part"] = drawn.table(unit, int(codes.max()) + 1)
             done.append(n)
             yield StudyStep(len(done), len(lengths), OBSERVED[n], {"done": list(done)}, dict(tables))
 
@@ -92,17 +113,26 @@ class NgramCurvesStudy:
         p, n = context.parameters, sampling.counts.n
         assert isinstance(p, NgramCurvesParameters)
         found = []
+        hidden = f", {sampling.censor} or fewer hidden" if sampling.censor else ""
         for trial in lbf_direct.trials(sampling, sizes, p.trials, context.run.seed):
             found.append(trial)
-            context.progress(f"{OBSERVED[n]}, {trial.size:,} left out", len(found), len(sizes) * p.trials)
+            context.progress(f"{OBSERVED[n]}, {trial.size:,} left out{hidden}", len(found), len(sizes) * p.trials)
         direct = lbf_direct.summarise(sampling, found, unit)
-        return {
+        tables = {
             "direct_curves": pd.concat([_curve(n, size) for size in direct.sizes], ignore_index=True),
             "direct_trials": pd.DataFrame([_trial(n, trial) for trial in found]),
-            "direct_power": pd.DataFrame(_fits(direct)),
-            "direct_rarity": _rarity(sampling),
-            "direct_loss": _losses(sampling, sizes[-1], context.run.seed),
         }
+        for table in tables.values():
+            table.insert(1, "censor", sampling.censor)
+        tables["direct_power"] = pd.DataFrame(_fits(direct))
+        if sampling.censor:
+            return tables
+        tables["direct_rarity"] = _rarity(sampling)
+        tables["direct_loss"] = pd.concat([_losses(sampling, s, context.run.seed) for s in sizes], ignore_index=True)
+        if p.rounds:
+            context.progress(f"{OBSERVED[n]}, chosen afterwards", 0, len(sizes) * p.trials)
+            tables["direct_adaptive"] = adaptive_table(sampling, sizes, p.trials, context.run.seed, p.rounds)
+        return tables
 
 
 def fitting(sizes: tuple[int, ...], units: int) -> tuple[int, ...]:
@@ -143,8 +173,13 @@ def _fits(direct: lbf_direct.Direct) -> list[dict[str, Any]]:
 
 
 def _rarity(sampling: DirectSampling) -> pd.DataFrame:
-    values, share = ngram_counts.ccdf(sampling.counts.totals)
-    return pd.DataFrame({"n": sampling.counts.n, "occurrences": values, "share": share})
+    """Return how often n-grams occur in all records, and within the unit of middle size (figure 6)."""
+    counts = sampling.counts
+    parts = []
+    for of, held in (("all", counts.totals), ("one unit", counts.of(ngram_counts.middle_source(counts))[1])):
+        values, share = ngram_counts.ccdf(held)
+        parts.append(pd.DataFrame({"n": counts.n, "of": of, "occurrences": values, "share": share}))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _losses(sampling: DirectSampling, size: int, seed: int) -> pd.DataFrame:
@@ -158,3 +193,32 @@ def _losses(sampling: DirectSampling, size: int, seed: int) -> pd.DataFrame:
         "loss": points.loss[chosen], "constant": points.constant,
         "only_with": points.infinite[0], "only_without": points.infinite[1],
     })  # fmt: skip
+
+
+def adaptive_table(
+    sampling: DirectSampling, sizes: tuple[int, ...], trials: int, seed: int, rounds: tuple[int, ...]
+) -> pd.DataFrame:
+    """Return strict δ against adversaries who choose a word probe after seeing k n-grams, and beforehand.
+
+    Args:
+        rounds: k, n-grams drawn independently that are seen.
+
+    Raises:
+        UserError: a k below 1.
+    """
+    parts = []
+    for size in sizes:
+        drawn = [sampling.grouped(u) for u in draw_sources(sampling.counts.sources, size, trials, seed)]
+        for k in dict.fromkeys(rounds):
+            found = [lbf_adaptive.probes(x, y, k, times=times) for x, y, times in drawn]
+            afterwards, before = (
+                np.array([getattr(one, name)(ADAPTIVE) for one in found]) for name in ("adaptive", "fixed")
+            )
+            parts.append(
+                pd.DataFrame({
+                    "n": sampling.counts.n, "excluded": size, "rounds": k, "trials": trials, "epsilon": ADAPTIVE,
+                    "delta": afterwards.mean(axis=0), "low": afterwards.min(axis=0), "high": afterwards.max(axis=0),
+                    "delta_fixed": before.mean(axis=0), "floor": float(np.mean([one.floor() for one in found])),
+                })
+            )  # fmt: skip
+    return pd.concat(parts, ignore_index=True)

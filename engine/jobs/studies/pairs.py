@@ -52,7 +52,7 @@ class PairsParameters(BaseModel):
     )
     generations: int = Field(2, ge=1, le=20, description="Generations of each training.")
     adjacency: Literal["corpus", "record", "source"] = Field(
-        "corpus", description="What a unit of U is: as the corpus has it, a record, or all records of a source."
+        "corpus", description="What a unit of U is: as the corpus has it, a record, or a source's training records."
     )
     records: int = Field(
         0, ge=0, description="Training records that make up X, whole units drawn at random; 0 takes all."
