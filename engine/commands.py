@@ -307,7 +307,11 @@ def examine(options: Namespace) -> dict[str, Any]:
     if options.no_wait:
         return {"run": options.run, "job": job, "state": "queued"}
     wait_for(workspace, job)
-    return {"run": options.run, "findings": [finding.as_dict() for finding in workspace.findings(options.run)]}
+    return {
+        "run": options.run,
+        "findings": [finding.as_dict() for finding in workspace.findings(options.run)],
+        "notes": [note.as_dict() for note in workspace.run_notes(options.run)],
+    }
 
 
 def compare(options: Namespace) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,15 @@ from engine.methods import pe_common as pe
 from engine.methods.base import Context
 from engine.methods.dpga import MUTATION_BLANKS, DpgaParameters, sizes_of, texts_written
 from engine.methods.dpga_elite import as_printed, elite, near_duplicate
-from engine.methods.dpga_stages import above_noise, draw_length, keyword_list, length_edges, softmax, words_of
+from engine.methods.dpga_stages import (
+    above_noise,
+    draw_length,
+    keyword_list,
+    length_edges,
+    matched_lengths,
+    softmax,
+    words_of,
+)
 from engine.methods.kept_votes import kept_votes
 from engine.methods.pe_evolution import Evolution, Selection, shares_of
 from engine.models.lm_format import blanked
@@ -129,8 +137,13 @@ class DpgaRun(Evolution):
             labels = self._spread(meta, self.sizes["population"])
             return [self._generate(meta, label, 1, i) for i, label in enumerate(labels)]
         pool: list[pe.Pair] = [(text, label) for text, label in state["pool"]]
-        tasks = [self._mutate(pool[i % len(pool)], i // len(pool), round_, i) for i in range(self.sizes["mutate"])]
-        tasks += self._crosses(pool, round_)
+        words = [words_of(text) for text, _ in pool]
+        lengths = matched_lengths(words, meta["edges"], meta["lengths"]) if "edges" in meta else words
+        tasks = [
+            self._mutate(pool[i % len(pool)], lengths[i % len(pool)], i // len(pool), round_, i)
+            for i in range(self.sizes["mutate"])
+        ]
+        tasks += self._crosses(pool, lengths, round_)
         labels = self._spread(meta, self.sizes["generate"])
         return tasks + [self._generate(meta, label, round_, i) for i, label in enumerate(labels)]
 
@@ -148,27 +161,29 @@ class DpgaRun(Evolution):
                 keywords = tuple(dict.fromkeys(rng.choices(listed, chances, k=2)))
         return pe.Task("invent", label, words, keywords=keywords, persona=rng.choice(self.writer.prompts.personas))
 
-    def _mutate(self, pair: pe.Pair, turn: int, round_: int, position: int) -> pe.Task:
-        """Return a rewriting on even turns, a filling of half of the words on odd ones; the length is kept."""
+    def _mutate(self, pair: pe.Pair, length: int, turn: int, round_: int, position: int) -> pe.Task:
+        """Return a rewriting on even turns, of the length asked for, and a filling of half of the words on odd ones."""
         rng = pe.rng_of(self.seed, "mutate", round_, position)
         text, label = pair
-        words = min(400, max(3, words_of(text)))
+        words = min(400, max(3, length))
         if turn % 2 == 0:
             return pe.Task("rephrase", label, words, text=text, style=rng.choice(self.writer.prompts.styles))
         return pe.Task("fill", label, words, text=blanked(text, rng, MUTATION_BLANKS))
 
-    def _crosses(self, pool: list[pe.Pair], round_: int) -> list[pe.Task]:
-        """Return crosses of two elite texts of one label, as long as their mean."""
+    def _crosses(self, pool: list[pe.Pair], lengths: Sequence[int], round_: int) -> list[pe.Task]:
+        """Return crosses of two elite texts of one label, as long as the mean of the lengths asked of each."""
         members: dict[str | None, list[str]] = defaultdict(list)
-        for text, label in pool:
+        asked: dict[str, int] = {}
+        for (text, label), length in zip(pool, lengths, strict=True):
             members[label].append(text)
+            asked[text] = length
         tasks = []
         for i in range(self.sizes["cross"]):
             rng = pe.rng_of(self.seed, "cross", round_, i)
             text, label = pool[rng.randrange(len(pool))]
             others = [other for other in members[label] if other != text] or [text]
             parents = (text, rng.choice(others))
-            words = round(sum(map(words_of, parents)) / 2)
+            words = round(sum(asked[parent] for parent in parents) / 2)
             tasks.append(pe.Task("cross", label, min(400, max(3, words)), texts=parents))
         return tasks
 

@@ -81,6 +81,23 @@ def draw_length(rng: Random, edges: Sequence[float], counts: Sequence[float]) ->
     return max(3, min(400, int(rng.uniform(edges[bin_], edges[bin_ + 1]))))
 
 
+def matched_lengths(lengths: Sequence[int], edges: Sequence[float], counts: Sequence[float]) -> list[int]:
+    """Return for each text the length that a noisy histogram has at the text's rank among all, in words.
+
+    So what is bred from the texts is as long as private texts are: kept as it is, length grows from round to round.
+
+    Args:
+        lengths: of n texts, in words. edges, counts: of the histogram; negative counts are nothing.
+    """
+    weights = np.maximum(0.0, np.asarray(counts, dtype=np.float64))
+    if weights.sum() <= 0:
+        weights = np.ones(len(weights))
+    below = np.concatenate([[0.0], np.cumsum(weights) / weights.sum()])  # share below each edge
+    ranks = np.argsort(np.argsort(np.asarray(lengths), kind="stable"), kind="stable")
+    found = np.interp((ranks + 0.5) / max(1, len(lengths)), below, np.asarray(edges, dtype=np.float64))
+    return [max(3, min(400, int(length))) for length in found]
+
+
 def paper_epsilon(noise_multiplier: float, rounds: int, sampling_rate: float, delta: float, fixed: float) -> float:
     """Return the total by the paper's own formula: fixed parts + ln(1 + q (e^ε − 1)).
 

@@ -215,6 +215,7 @@ class _FilterRun:
                 "text": piece,
                 "label": label if isinstance(label, str) else None,
                 "domain": self.domain,
+                "outlined": True,  # a whole record, not an abstract of one: the model sees its key phrases alone
                 "words": _length(piece) if p.operator != "abstract" else max(8, _length(piece) // _SHORTER),
             }
             for pieces, label in zip(segments, batch.rows["label"], strict=True)

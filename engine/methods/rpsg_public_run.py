@@ -20,7 +20,8 @@ from engine.methods.filter import batch_seed
 from engine.methods.rpsg import RpsgParameters
 from engine.methods.rpsg_filters import retained
 from engine.methods.rpsg_presets import PRESETS
-from engine.methods.rpsg_stages import TINY, Models, Writer, funnel_step
+from engine.methods.rpsg_stages import REPETITION_PENALTY, TINY, TOP_P, Models, Writer, funnel_step
+from engine.methods.rpsg_tone import agreement
 from engine.models.contracts import Sampling
 from engine.models.sentiment import BuiltinSentiment
 from engine.models.sentiment_data import CLASSES
@@ -109,30 +110,31 @@ class PublicRun:
         )
 
     def _invent(self, state: dict[str, Any]) -> Step:
-        """Write a batch of candidates from public prompts; their tones take turns."""
+        """Write a batch of candidates from public prompts; tones take turns where the model follows instructions."""
         slots = [i for i, n in enumerate(state["quotas"]) for _ in range(n * self.p.candidates)]
         position = len(state["candidates"])
         batch = slots[position : position + max(1, self.context.batch_size)]
-        operators = self.models.operators
+        operators, generator = self.models.operators, self.models.generator
         inputs: list[dict[str, Any]] = [
-            {
-                "label": self.labels[label],
-                "domain": self.p.domain,
-                "words": self.p.words,
-                "tone": CLASSES[(position + i) % len(CLASSES)],
-                "style": f"in a {CLASSES[(position + i) % len(CLASSES)]} tone",
-            }
-            for i, label in enumerate(batch)
+            {"label": self.labels[label], "domain": self.p.domain, "words": self.p.words} for label in batch
         ]
+        asked: list[int] = []
+        if "instruct" in generator.capabilities:  # other models have no word for a tone
+            asked = [(position + i) % len(CLASSES) for i in range(len(batch))]
+            inputs = [{**entry, "tone": CLASSES[tone]} for entry, tone in zip(inputs, asked, strict=True)]
         sampling = Sampling(
             max_new_tokens=int(self.p.words * _TOKENS_A_WORD * 1.5) + 20,
             temperature=self.p.temperature,
+            top_p=TOP_P,
+            repetition_penalty=REPETITION_PENALTY,
             seed=batch_seed(self.context.seed, position * 64),
         )
-        made = self.models.generator.generate([operators.prompt("invent", **entry) for entry in inputs], sampling)
+        made = generator.generate([operators.prompt("invent", **entry) for entry in inputs], sampling)
         texts = [operators.parse("invent", g.text, **e).strip() for g, e in zip(made, inputs, strict=True)]
-        _, found = self.models.read(texts)
-        agreeing = sum(CLASSES[int(row.argmax())] == e["tone"] for row, e in zip(found, inputs, strict=True))
+        noted: dict[str, Any] = {}
+        if asked:
+            _, found = self.models.read(texts)
+            noted = {"tone": {"invented": agreement(asked, [[int(row.argmax())] for row in found])}}
         candidates = [*state["candidates"], *[{"label": x, "text": t} for x, t in zip(batch, texts, strict=True)]]
         full = len(candidates) >= len(slots)
         return funnel_step(
@@ -141,7 +143,7 @@ class PublicRun:
             len(candidates),
             len(slots),
             {},
-            {"tones": {"asked": len(batch), "agreeing": agreeing}},
+            noted,
         )
 
     def _vote(self, state: dict[str, Any]) -> Step:

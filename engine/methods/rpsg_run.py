@@ -22,6 +22,7 @@ from engine.methods.filter_stages import reapply
 from engine.methods.rpsg_filters import Retained, attack_table, auc, retained
 from engine.methods.rpsg_presets import needed
 from engine.methods.rpsg_stages import TINY, Models, Writer, funnel_step, length_wanted
+from engine.methods.rpsg_tone import agreement
 from engine.models.sentiment import load_sentiment
 from engine.pii.redactors import redact
 from engine.pii.spans import Span
@@ -112,7 +113,8 @@ class RpsgRun:
                 "words": length_wanted(seeds[i]),
                 "texts": pools[i].texts,
                 "utilities": pools[i].utilities,
-                "agrees": pools[i].agrees,
+                "tone": pools[i].tone,
+                "tones": pools[i].tones,
             }
             for i in usable
         ]
@@ -121,7 +123,6 @@ class RpsgRun:
             "seeds": len(rows),
             "written": sum(pool.made for pool in pools),
             "kept": sum(len(pool.texts) for pool in pools),
-            "kept_agreeing": sum(sum(pool.agrees) for pool in pools),
             "retried": sum(pool.retried for pool in pools),
             "words": sum(len(text.split()) for pool in pools for text in pool.texts),
         }
@@ -131,7 +132,10 @@ class RpsgRun:
             len(state["made"]),
             self.needed,
             {"dropped: no usable abstraction": lost},
-            {"abstraction": abstraction},
+            {
+                "abstraction": abstraction,
+                "tone": {"candidates": agreement([p.tone for p in pools], [p.tones for p in pools])},
+            },
         )
 
     def _choose(self, pending: list[dict[str, Any]], position: int) -> list[int]:
@@ -166,19 +170,18 @@ class RpsgRun:
         outputs = self.writer.written("rephrase", variants, labels, words, (position, 2))
         rows = zip(pending, variants, outputs, strict=True)
         made = [
-            {"row": entry["row"], "variant": variant, "text": text}
+            {"row": entry["row"], "variant": variant, "text": text, "tone": entry["tone"]}
             for entry, variant, text in rows
             if len(text.split()) >= TINY
         ]
         lost = len(pending) - len(made)
+        best = [[u == max(entry["utilities"]) for u in entry["utilities"]] for entry in pending]
         fidelity = {
             "seeds": len(pending),
-            "agreeing": sum(entry["agrees"][choice] for entry, choice in zip(pending, chosen, strict=True)),
-            "best_chosen": sum(
-                entry["utilities"][choice] == max(entry["utilities"])
-                for entry, choice in zip(pending, chosen, strict=True)
-            ),
+            "best_chosen": sum(row[choice] for row, choice in zip(best, chosen, strict=True)),
+            "best_by_chance": round(sum(sum(row) / len(row) for row in best), 6),
         }
+        tones = [[entry["tones"][choice]] for entry, choice in zip(pending, chosen, strict=True)]
         everything = [*state["made"], *made]
         more = len(everything) < self.needed and position < self.limit
         if not everything and not more:
@@ -193,7 +196,7 @@ class RpsgRun:
             len(everything),
             self.needed,
             {"dropped: empty or too short": lost},
-            {"fidelity": fidelity},
+            {"fidelity": fidelity, "tone": {"chosen": agreement([entry["tone"] for entry in pending], tones)}},
         )
 
     def _tuned(self, texts: list[str], scratch: str) -> TunedModel:
@@ -248,8 +251,14 @@ class RpsgRun:
                 "scores": {**scores, "retained": chosen},
                 "surrogate": {"losses": [round(x, 4) for x in tuned.losses]},
                 "attack": self._attack(outputs, scores, kept, rows, tuned),
+                "tone": {"outputs": self._tone([made[i] for i in chosen])},
             },
         )
+
+    def _tone(self, made: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return how many outputs have the sentiment of the seed that they were made from."""
+        shares = self.writer.models.read([entry["text"] for entry in made])[1]
+        return agreement([entry["tone"] for entry in made], [[int(row.argmax())] for row in shares])
 
     def _attack(
         self, outputs: list[str], scores: dict[str, Any], kept: Retained, rows: list[int], tuned: TunedModel

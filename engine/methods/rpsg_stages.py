@@ -2,7 +2,8 @@
 
 Source: Ma and Rajtmajer, sections 3.1 and 3.3, appendix B.1 (equation 5, Table 5), B.2 (Table 7: the expand and
 rephrase operators stand for its two prompts). The first pass is beam search where the model offers it (the built-in
-one does), else sampling at a low temperature; the retry samples at temperature 1.
+one does), else sampling at a low temperature; the retry samples at temperature 1. Each record's abstractions are
+asked for in a call of their own, so that its neighbours in a batch change neither their length nor their draw.
 Privacy posture: private text, redacted, lives in memory and in the run's state; nothing here logs.
 """
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 FIRST_TEMPERATURE = 0.6
 TINY = 3  # words; shorter texts are unusable
+TOP_P, REPETITION_PENALTY = 0.95, 1.1  # without a penalty small models stutter, mostly where little is to be said
 _TOKENS_A_WORD = 1.6
 _LONGEST = 220  # words a call can write
 
@@ -49,13 +51,18 @@ class Models:
 
 @dataclass(frozen=True)
 class Pool:
-    """One seed's candidates after pruning, best score first: texts, utilities in [0, 1], sentiment kept or not."""
+    """One seed's candidates after pruning, best score first: texts, utilities in [0, 1], sentiment kept or not.
+
+    `tone` is the seed's sentiment class, `tones` the candidates'.
+    """
 
     texts: list[str]
     utilities: list[float]
     agrees: list[bool]
     retried: bool = False
     made: int = 0
+    tone: int = 0
+    tones: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -65,6 +72,7 @@ class _Draft:
     texts: list[str] = field(default_factory=list)
     cosines: list[float] = field(default_factory=list)
     agrees: list[bool] = field(default_factory=list)
+    tones: list[int] = field(default_factory=list)
     confident: bool = False
     retried: bool = False
     made: int = 0
@@ -92,7 +100,7 @@ class Writer:
             self._collect(drafts, again, seeds, labels, vectors, poles, 1.0, (position, 2))
             for i in again:
                 drafts[i].retried = True
-        return [self._pruned(draft) for draft in drafts]
+        return [self._pruned(draft, int(pole)) for draft, pole in zip(drafts, poles, strict=True)]
 
     def _collect(
         self,
@@ -106,25 +114,22 @@ class Writer:
         draw: tuple[int, int],
     ) -> None:
         """Add K abstractions to each chosen draft, with cosine to the seed and agreement in sentiment."""
-        p = self.p
         instruct = "instruct" in self.models.generator.capabilities
-        inputs = [
-            {
-                "text": controlled(seeds[i], CLASSES[poles[i]]) if instruct else seeds[i],
-                "label": labels[i],
-                "domain": self.domain,
-                "tone": CLASSES[poles[i]],
-            }
-            for i in chosen
-        ]
-        shortest = min(len(seeds[i].split()) for i in chosen)
-        sampling = Sampling(
-            max_new_tokens=p.maximum_tokens,
-            min_new_tokens=min(p.minimum_tokens, shortest),
-            temperature=temperature,
-            seed=batch_seed(self.seed, draw[0] * 64 + draw[1]),
-        )
-        owners, texts = self._abstractions(chosen, inputs, sampling)
+        owners: list[int] = []
+        texts: list[str] = []
+        for i in chosen:
+            text = controlled(seeds[i], CLASSES[poles[i]]) if instruct else seeds[i]
+            sampling = Sampling(
+                max_new_tokens=self.p.maximum_tokens,
+                min_new_tokens=shortest(seeds[i], self.p.minimum_tokens),
+                temperature=temperature,
+                top_p=TOP_P,
+                repetition_penalty=REPETITION_PENALTY,
+                seed=batch_seed(self.seed, (draw[0] + i) * 64 + draw[1]),
+            )
+            made = self._abstractions({"text": text, "label": labels[i], "domain": self.domain}, sampling)
+            owners += [i] * len(made)
+            texts += made
         found, shares = self.models.read(texts)
         for number, (i, text) in enumerate(zip(owners, texts, strict=True)):
             draft = drafts[i]
@@ -136,26 +141,18 @@ class Writer:
             draft.texts.append(text)
             draft.cosines.append(float(found[number] @ vectors[i]))
             draft.agrees.append(same)
-            draft.confident |= same and float(shares[number].max()) >= p.minimum_confidence
+            draft.tones.append(int(shares[number].argmax()))
+            draft.confident |= same and float(shares[number].max()) >= self.p.minimum_confidence
 
-    def _abstractions(
-        self, chosen: Sequence[int], inputs: Sequence[dict[str, Any]], sampling: Sampling
-    ) -> tuple[list[int], list[str]]:
-        """Return K abstractions an input, by beams in the first pass, and whose each is."""
+    def _abstractions(self, entry: dict[str, Any], sampling: Sampling) -> list[str]:
+        """Return K abstractions of one record, by beams in the first pass."""
         generator, operators, most = self.models.generator, self.models.operators, self.p.oversampling
         if sampling.temperature != FIRST_TEMPERATURE or not isinstance(generator, Beams):
-            repeated = [entry for entry in inputs for _ in range(most)]
-            return [i for i in chosen for _ in range(most)], self._call("abstract", repeated, sampling)
-        found = generator.search([operators.prompt("abstract", **entry) for entry in inputs], sampling, most)
-        owners = [i for i, made in zip(chosen, found, strict=True) for _ in made]
-        texts = [
-            operators.parse("abstract", one.text, **entry).strip()
-            for entry, made in zip(inputs, found, strict=True)
-            for one in made
-        ]
-        return owners, texts
+            return self._call("abstract", [entry] * most, sampling)
+        (found,) = generator.search([operators.prompt("abstract", **entry)], sampling, most)
+        return [operators.parse("abstract", one.text, **entry).strip() for one in found]
 
-    def _pruned(self, draft: _Draft) -> Pool:
+    def _pruned(self, draft: _Draft, tone: int) -> Pool:
         """Keep the m candidates of highest score (equation 5)."""
         p = self.p
         scores = [
@@ -169,6 +166,8 @@ class Writer:
             agrees=[draft.agrees[i] for i in best],
             retried=draft.retried,
             made=draft.made,
+            tone=tone,
+            tones=[draft.tones[i] for i in best],
         )
 
     def written(
@@ -194,6 +193,8 @@ class Writer:
             sampling = Sampling(
                 max_new_tokens=longest,
                 temperature=self.p.temperature,
+                top_p=TOP_P,
+                repetition_penalty=REPETITION_PENALTY,
                 seed=batch_seed(self.seed, draw[0] * 64 + draw[1] * 8 + attempt),
             )
             again = [i for i in range(len(inputs)) if attempt == 0 or len(made[i].split()) < TINY]
@@ -213,6 +214,14 @@ class Writer:
 def controlled(text: str, tone: str) -> str:
     """Return the seed behind appendix B.1's control phrase; a neutral one has none."""
     return text if tone == "neutral" else f"Keep {tone} tone: {text}"
+
+
+def shortest(seed: str, least: int) -> int:
+    """Return the fewest tokens an abstraction of a seed may have: Table 5's, but no more than half of the seed's own.
+
+    A text that may not end stutters: told to abstract at full length the built-in model did so in a quarter.
+    """
+    return min(least, int(0.5 * _TOKENS_A_WORD * len(seed.split())))
 
 
 def length_wanted(text: str) -> int:

@@ -22,6 +22,7 @@ from engine.models.lm_format import (
     outline,
     text_rng,
 )
+from engine.models.negation import faithful_outline, restored
 
 _GROWN = {"vary": 1.1, "rephrase": 1.13, "cross": 1.15, "expand": 1.13}
 """How much longer than asked for the model's texts come out, up to `_SHORT` words; half as much beyond.
@@ -65,8 +66,12 @@ class BuiltinOperators:
             raise UserError(f"operator {name!r} needs the input {error.args[0]!r}") from None
 
     def parse(self, name: str, output: str, **inputs: Any) -> str:
-        """Return the usable text of a raw output: control tokens gone, cut at the first stray field."""
-        return _CONTROL.split(output)[0].strip() if output else ""
+        """Return the usable text of a raw output: control tokens gone, cut at the first stray field.
+
+        An abstract gets back what its `text` denies: the model writes content words alone.
+        """
+        text = _CONTROL.split(output)[0].strip() if output else ""
+        return restored(text, clean(inputs["text"])) if name == "abstract" and inputs.get("text") else text
 
     def _invent(self, inputs: dict[str, Any]) -> dict[str, Any]:
         return {"keys": [clean(k) for k in inputs.get("keywords") or ()]}
@@ -90,7 +95,7 @@ class BuiltinOperators:
 
     def _expand(self, inputs: dict[str, Any]) -> dict[str, Any]:
         text = clean(inputs["text"])
-        return {"keys": outline(text, text_rng(text), 0.78)}
+        return {"keys": faithful_outline(text, text_rng(text), 0.78)}
 
     def _abstract(self, inputs: dict[str, Any]) -> dict[str, Any]:
         return {"texts": [clean(inputs["text"])]}

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.errors import UserError
-from engine.models.lm_format import BLANK, OPERATORS, blanked, outline, text_rng
+from engine.models.lm_format import BLANK, OPERATORS, blanked, text_rng
+from engine.models.negation import faithful_outline
 from engine.models.prompts import load_prompts
 
 NEEDED = {
@@ -38,7 +39,8 @@ _ANSWER = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 class InstructOperators:
     """Builds and reads the ten operators for models that follow instructions.
 
-    Inputs as for the built-in model; besides: `persona` (invent) and `style` (rephrase).
+    Inputs as for the built-in model; besides: `persona` and `tone` (invent), `style` (rephrase), and `outlined`
+    (expand: the model sees key phrases of the text in place of the text).
 
     Args:
         changed: templates in place of shipped ones, a domain and a name each; see `prompt_templates`.
@@ -62,15 +64,16 @@ class InstructOperators:
         prompts = load_prompts(domain)
         values = {
             "document": prompts.document, "kind": "", "label": "", "words": 0, "keywords": (), "persona": "",
-            "style": "", "examples": (), **{key: value for key, value in inputs.items() if value is not None},
+            "style": "", "tone": "", "outlined": False, "examples": (),
+            **{key: value for key, value in inputs.items() if value is not None},
         }  # fmt: skip
         if name == "fill":
             text = str(values["text"])
             text = text if BLANK in text else blanked(text, text_rng(text))
             values["text"] = text.replace(BLANK, "_")
-        if name == "expand":
+        if name == "expand" and values["outlined"]:
             text = str(values["text"])
-            values["text"] = "; ".join(outline(text, text_rng(text), 0.78))
+            values["text"] = "; ".join(faithful_outline(text, text_rng(text), 0.78))
         own = self.changed.get(domain, {})
         body = render(own.get(name, prompts.operators[name]), values, domain, name)
         return f"{own.get('system', prompts.system)}\n\n{body}"

@@ -35,6 +35,7 @@ FIELDS: dict[str, str] = {
     "keywords": "public key words",
     "persona": "who writes, or empty",
     "style": "manner of writing, or empty",
+    "tone": "negative, neutral or positive, or empty",
     "examples": "texts to write like",
     "text": "the text to work on",
     "texts": "the texts to combine",
@@ -51,6 +52,7 @@ _SAMPLE: dict[str, Any] = {
     "texts": ("The bus came late.", "The train was on time."), "label": "transport", "words": 60, "kind": "letter",
     "examples": ("The tram stood still for an hour.", "A bus with a broken door came by."),
     "keywords": ("timetable", "refund"), "persona": "a commuter", "style": "terse",
+    "tone": "negative",
 }  # fmt: skip
 
 _BARE: dict[str, Any] = {"text": "Late.", "code": "NONE", "texts": ("Late.", "Early."), "examples": ()}

@@ -16,6 +16,7 @@ from engine.methods.dpga_stages import (
     draw_length,
     keyword_list,
     length_edges,
+    matched_lengths,
     paper_epsilon,
     softmax,
 )
@@ -139,6 +140,14 @@ def test_lengths_are_drawn_from_the_noisy_histogram():
     assert {draw_length(rng, edges, counts) for _ in range(50)} == {20}
     assert all(10 <= draw_length(rng, edges, [-1.0] * 20) <= 30 for _ in range(50))
     assert len(length_edges(0, 5000)) == 101
+
+
+def test_children_are_asked_for_the_lengths_of_private_texts_by_the_rank_of_their_parents():
+    edges, counts = [10.0, 20.0, 30.0], [30.0, 10.0]  # three quarters lie below twenty words
+    assert matched_lengths([90, 12, 40, 55], edges, counts) == [25, 11, 15, 18]
+    assert matched_lengths([5, 5], edges, [-1.0, -2.0]) == [15, 25]
+    drawn = matched_lengths(list(range(1000)), edges, counts)
+    assert sum(length < 20 for length in drawn) == 750
 
 
 def test_key_words_prefer_what_other_labels_lack():

@@ -259,3 +259,89 @@ def test_presets_are_table_8_and_may_be_overruled():
 def test_rules_of_the_parameters(values):
     with pytest.raises(UserError):
         parse_parameters(METHOD.spec, values)
+
+
+def test_the_sentiment_of_abstractions_choices_and_outputs_is_counted_beside_the_seeds(whole):
+    from engine.analysis.run_notes import read
+    from engine.jobs.synthesize import added
+
+    _, steps, _ = whole
+    noted: dict = {}
+    for step in steps:
+        noted = added(noted, step.diagnostics)
+    found = {note.name: note for note in read(noted)}
+    assert set(found) == {"tone_candidates", "tone_chosen", "tone_outputs", "best_chosen"}
+    kept = sum(len(entry["texts"]) for step in steps if step.stage == "abstracting" for entry in step.state["pending"])
+    assert found["tone_candidates"].values["n"] == kept
+    assert (found["tone_chosen"].values["n"], found["tone_outputs"].values["n"]) == (5, 3)
+    assert all(0.0 <= note.values["chance"] <= 1.0 for note in found.values())
+
+
+class Spy:
+    """A generator that notes how it is asked, and answers with the prompt's last words and the draw."""
+
+    id = "spy"
+    capabilities = frozenset()
+
+    def __init__(self):
+        self.asked = []
+
+    def generate(self, prompts, sampling, constraints=None):
+        from engine.models.contracts import Generation
+
+        self.asked.append(sampling)
+        return [Generation(f"{p[-40:]} drawn {sampling.seed} {i} at will", 9, "stop") for i, p in enumerate(prompts)]
+
+
+def spied(models, seeds, position=0, **changes):
+    from engine.methods.rpsg_stages import Models, Writer
+    from engine.models.sentiment import load_sentiment
+
+    spy = Spy()
+    sentiment = load_sentiment("builtin", models["embedder"])
+    parts = Models(spy, models["operators"], models["embedder"], sentiment)
+    parameters = RpsgParameters(retry=False, **changes)
+    pools = Writer(parts, parameters, "clinical", 7).pools(seeds, [None] * len(seeds), position)
+    return spy, [pool.texts for pool in pools]
+
+
+LONG = "the arm was red and swollen for several days after the second dose and then got better " * 4
+
+
+def test_neighbours_in_a_batch_never_change_a_records_abstraction(models):
+    alone_spy, (alone,) = spied(models, [LONG])
+    spy, (beside, _) = spied(models, [LONG, "a short note"])
+    assert alone == beside
+    assert [s.min_new_tokens for s in alone_spy.asked] == [50]
+    assert [s.min_new_tokens for s in spy.asked] == [50, 2], "one short record switches the floor off for itself alone"
+    (second,) = spied(models, ["a short note"], position=1)[1]
+    assert spied(models, [LONG, "a short note"])[1][1] == second
+
+
+def test_texts_are_drawn_with_a_penalty_on_repetition(models):
+    from engine.methods.rpsg_stages import REPETITION_PENALTY, TOP_P
+
+    spy, _ = spied(models, [LONG])
+    assert {(s.top_p, s.repetition_penalty) for s in spy.asked} == {(TOP_P, REPETITION_PENALTY)}
+    assert REPETITION_PENALTY > 1.0
+
+
+@pytest.mark.slow
+def test_outputs_stutter_no_more_and_keep_what_their_seed_denies(models):
+    """On made-up notes, from abstraction to output; before, one output in eight repeated a word three times."""
+    from engine.methods.rpsg_stages import Models, Writer, length_wanted
+    from engine.models.sentiment import load_sentiment
+    from tests.methods.planted_denials import NOTES, polarity_of, stutters
+
+    parts = Models(
+        models["generator"], models["operators"], models["embedder"], load_sentiment("builtin", models["embedder"])
+    )
+    writer = Writer(parts, RpsgParameters(), "clinical", 7)
+    pools = writer.pools(NOTES, [None] * len(NOTES), 0)
+    assert polarity_of(NOTES, [pool.texts[0] for pool in pools])["turned"] == 0
+    words = [length_wanted(note) for note in NOTES]
+    variants = writer.written("expand", [pool.texts[0] for pool in pools], [None] * len(NOTES), words, (0, 1))
+    outputs = writer.written("rephrase", variants, [None] * len(NOTES), words, (0, 2))
+    assert sum(map(stutters, outputs)) <= 1
+    found = polarity_of(NOTES, variants)
+    assert found["kept"] > found["turned"]
