@@ -1,4 +1,4 @@
-"""Findings from the corpus's own detector: identifying spans a record, in synthetic and in private text."""
+"""Findings from the corpus's own detector: records with any identifying span, and spans a record, in each text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.analysis.samples import sample, sample_units
 from engine.attacks.base import Side
 from engine.attacks.detected import counts, detect_spans
 
-NAME = "pii_rate"
+NAME, SHARE = "pii_rate", "pii_share"
 SIDES: tuple[Reference, ...] = ("none", "train")
 SYNTHETIC = 2000
 REAL = 1000
@@ -28,11 +28,12 @@ def _tell(prepared: Prepared, before: int, total: int, done: int) -> None:
 
 
 def examine_found(prepared: Prepared) -> Part:
-    """Return the detected rate in the synthetic text (`none`) and, for comparison, in train and holdout."""
+    """Return what is detected in the synthetic text (`none`) and, for comparison, in train and holdout."""
     part = Part()
     detector = prepared.given.detector
     if detector is None:
-        return Part([missing(NAME, reference, "no detector was given") for reference in SIDES])
+        why = "no detector was given"
+        return Part([missing(name, reference, why) for name in (NAME, SHARE) for reference in SIDES])
     seed = prepared.seed
     rows = sample(prepared.synthetic.record_ids, SYNTHETIC, seed, "detect")
     sides: tuple[tuple[Reference, Side], ...] = (
@@ -44,18 +45,20 @@ def examine_found(prepared: Prepared) -> Part:
     tables: list[pd.DataFrame] = []
     for reference, side in sides:
         if not len(side):
-            part.findings.append(missing(NAME, reference, NO_HOLDOUT))
+            part.findings += [missing(name, reference, NO_HOLDOUT) for name in (NAME, SHARE)]
             continue
         tell = partial(_tell, prepared, before, total)
         spans = detect_spans(side.texts.tolist(), detector, after_batch=tell)
         before += len(side)
         values = counts(spans, len(side)).astype(float)
         groups = prepared.synthetic_groups(rows) if reference == "none" else side.units
-        interval = intervals.mean(values, seed, groups if prepared.grouped else None)
+        groups = groups if prepared.grouped else None
         what = {"none": "synthetic text", "train": "the private training text", "holdout": "the private holdout text"}
-        part.findings.append(
-            finding(NAME, reference, interval, what=what[reference], most=SYNTHETIC if reference == "none" else REAL)
-        )
+        most = SYNTHETIC if reference == "none" else REAL
+        found = {NAME: intervals.mean(values, seed, groups), SHARE: intervals.share(values > 0, groups)}
+        part.findings += [
+            finding(name, reference, interval, what=what[reference], most=most) for name, interval in found.items()
+        ]
         by_label = spans.groupby("label", as_index=False).size().rename(columns={"size": "spans"})
         tables.append(by_label.assign(reference=reference, per_record=by_label["spans"] / len(side)))
         if reference == "none":

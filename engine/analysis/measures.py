@@ -84,6 +84,14 @@ _PRIVACY = (
         "count of the corpus's own detector",
     ),
     Measure(
+        "pii_share", "Records with any identifier",
+        "share of records in which the detector finds at least one identifying span",
+        LOWER, "privacy", "share",
+        "How many records hold identifying-looking text at all, real or made up.",
+        "Made-up names count as well: this is not a count of leaks. What the detector misses is not counted.",
+        "Ma and Rajtmajer, Private Seeds, Public LLMs (RPSG), figure 3; here with the corpus's own detector",
+    ),
+    Measure(
         "label_entities", "Labels with a private entity",
         "share of the distinct labels of the synthetic records that contain a private entity of the reference",
         LOWER, "privacy", "share",

@@ -90,7 +90,13 @@ def test_every_finding_is_named_once_and_says_why_when_it_has_no_number(notes: N
             assert finding.low <= finding.value + 1e-9
             assert finding.high >= finding.value - 1e-9
     rate = row(output, "pii_rate", "none").value
-    assert rate == pytest.approx(np.mean([len(s) for s in PatternDetector().detect(fresh[:80])]))
+    sizes = [len(s) for s in PatternDetector().detect(fresh[:80])]
+    assert rate == pytest.approx(np.mean(sizes))
+    share = row(output, "pii_share", "none")
+    assert share.value == pytest.approx(np.mean([size > 0 for size in sizes]))
+    assert share.low < share.value < share.high or share.value in (0.0, 1.0)
+    assert row(output, "pii_share", "train").n > 0
+    assert row(output, "pii_share", "holdout").n > 0
 
 
 def test_the_same_seed_gives_the_same_findings(notes: Notes) -> None:

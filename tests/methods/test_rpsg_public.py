@@ -170,3 +170,39 @@ def test_the_plan_warns_where_votes_drown():
 )
 def test_quotas_sum_to_the_total(shares, total, expected):
     assert quotas(np.array(shares), total) == expected
+
+
+def test_tones_are_asked_for_in_turn_only_where_a_model_follows_instructions(models, whole):
+    from engine.analysis.run_notes import read
+    from engine.models.contracts import Generation
+    from engine.models.operators_instruct import InstructOperators
+
+    class Obedient:
+        id, capabilities = "obedient", frozenset({"instruct"})
+
+        def __init__(self):
+            self.asked = []
+
+        def generate(self, prompts, sampling, constraints=None):
+            self.asked += prompts
+            return [
+                Generation(
+                    "This was awful and rude." if "tone is negative" in p else "It was great, thank you.", 6, "stop"
+                )
+                for p in prompts
+            ]
+
+    given = context(models)
+    obedient = Obedient()
+    follows = dataclasses.replace(given, generator=obedient, operators=InstructOperators(), count=4)
+    steps = METHOD.run(follows)
+    next(steps)
+    step = next(steps)
+    tones = ["negative", "neutral", "positive"]
+    assert all(f"Its tone is {tones[i % 3]}." in prompt for i, prompt in enumerate(obedient.asked))
+    (note,) = read(step.diagnostics)
+    assert note.name == "tone_invented"
+    assert note.values["chance"] == pytest.approx(1 / 3)
+    assert note.values["value"] > 0.5
+    _, built_in, _ = whole
+    assert not any("tone" in step.diagnostics for step in built_in), "the built-in model has no word for a tone"

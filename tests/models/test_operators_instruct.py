@@ -42,3 +42,25 @@ def test_what_a_model_says_around_its_text_goes_and_the_text_stays(reply, text):
 def test_an_unknown_operator_is_named():
     with pytest.raises(UserError, match="nonsense"):
         InstructOperators().prompt("nonsense")
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_an_abstract_is_given_whole_and_its_negations_with_it(domain):
+    text = "Denies fever, no rash; she is not pregnant."
+    prompt = InstructOperators().prompt("expand", domain=domain, text=text)
+    assert text in prompt
+    assert "what it denies is denied" in prompt
+    outlined = InstructOperators().prompt("expand", domain=domain, text=text, outlined=True)
+    assert text not in outlined
+    assert "no rash; not pregnant" in outlined
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_a_tone_reaches_the_prompt(domain):
+    plain, negative, positive = (
+        InstructOperators().prompt("invent", domain=domain, **({"tone": tone} if tone else {}))
+        for tone in ("", "negative", "positive")
+    )
+    assert "Its tone is negative." in negative
+    assert "Its tone is positive." in positive
+    assert "tone is" not in plain
