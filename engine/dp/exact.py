@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from engine.dp import closed_form, pld, rdp
 from engine.dp.accounts import Account, Calibration, Curve, merged, scaled
@@ -24,6 +25,9 @@ _TOLERANCE = 2e-5
 def account(events: Sequence[Event], delta: float, group: int = 1) -> Account:
     """Return what events cost at δ; see `Accountant.account`."""
     closed_form.check_delta(delta)
+    bare, failing = without_failures(events, group)
+    if failing:
+        return replace(account(bare, _left(delta, failing), group), delta=delta)
     mu = closed_form.gaussian_mu(events, group)
     renyi = rdp.epsilon_rdp(events, delta, group)
     if mu is not None:
@@ -49,6 +53,11 @@ def account(events: Sequence[Event], delta: float, group: int = 1) -> Account:
 
 def curve(events: Sequence[Event], epsilons: Sequence[float], group: int = 1) -> Curve:
     """Return both δs at each ε; see `Accountant.curve`."""
+    bare, failing = without_failures(events, group)
+    if failing:
+        found = curve(bare, epsilons, group)
+        raised = (tuple(min(1.0, value + failing) for value in part) for part in (found.standard, found.strict))
+        return Curve(found.epsilons, *raised)
     grid = tuple(float(value) for value in epsilons)
     mu = closed_form.gaussian_mu(events, group)
     if mu is not None:
@@ -61,6 +70,35 @@ def curve(events: Sequence[Event], epsilons: Sequence[float], group: int = 1) ->
     losses = pld.from_events(together, step=grid_step(rdp.epsilon_rdp(together, 1e-5, group), together), group=group)
     standard = tuple(min(losses.delta(value) + _FOURIER_ERROR, other) for value, other in zip(grid, by_rdp))
     return Curve(grid, standard, tuple(min(1.0, losses.strict_delta(value) + _FOURIER_ERROR) for value in grid))
+
+
+def without_failures(events: Sequence[Event], group: int = 1) -> tuple[tuple[Event, ...], float]:
+    """Return Gaussian events without the δ they bring along, and the sum of those δs.
+
+    Such an event is a Gaussian release beside an independent one of total variation δ (`engine.dp.label_list`), so
+    their claims add up: (ε, δ_G(ε) + δ).
+
+    Raises:
+        UserError: several units are asked about; nothing is known of what they share.
+    """
+    failing = sum(event.count * event.delta for event in acting(events) if event.type == "gaussian")
+    if not failing:
+        return tuple(events), 0.0
+    if group > 1:
+        raise UserError("group: a run that buys its list of labels makes no statement about several units at once")
+    return tuple(replace(event, delta=0.0) if event.type == "gaussian" else event for event in events), failing
+
+
+def _left(delta: float, failing: float) -> float:
+    if delta - failing < closed_form.MIN_DELTA:
+        raise UserError(f"delta: {delta:g} is used up by the list of labels, which takes {failing:g} of it")
+    return delta - failing
+
+
+def _with_failures(inner: Calibration, planned: Sequence[Event], delta: float) -> Calibration:
+    """Return a calibration with the planned events' own δ again."""
+    events = tuple(replace(event, delta=own.delta) for event, own in zip(inner.events, planned, strict=True))
+    return replace(inner, events=events, delta=delta)
 
 
 def gaussian_curve(mu: float, epsilons: Sequence[float]) -> Curve:
@@ -86,6 +124,10 @@ def closed_calibration(
 ) -> Calibration | None:
     """Return the calibration where every event is a full Gaussian, else None."""
     closed_form.check_delta(delta)
+    bare, failing = without_failures((*fixed, *free))
+    if failing:
+        inner = closed_calibration(bare[: len(fixed)], bare[len(fixed) :], epsilon, _left(delta, failing))
+        return None if inner is None else _with_failures(inner, (*fixed, *free), delta)
     spent, relative = closed_form.gaussian_mu(fixed), closed_form.gaussian_mu(free)
     if spent is None or relative is None or not acting(free):
         return None
@@ -108,6 +150,10 @@ def calibrate(fixed: Sequence[Event], free: Sequence[Event], epsilon: float, del
     closed = closed_calibration(fixed, free, epsilon, delta)
     if closed is not None:
         return closed
+    bare, failing = without_failures((*fixed, *free))
+    if failing:
+        inner = calibrate(bare[: len(fixed)], bare[len(fixed) :], epsilon, _left(delta, failing))
+        return _with_failures(inner, (*fixed, *free), delta)
     if not acting(free):
         total = account(fixed, delta)
         if total.epsilon > epsilon:

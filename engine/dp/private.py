@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from engine.dp import mechanisms, prediction, votes
+from engine.corpus.label_rules import LONGEST_LABEL, MOST_LABELS
+from engine.dp import label_list, mechanisms, prediction, votes
 from engine.dp.events import Event, count_sensitivity, mean_sensitivity
 from engine.dp.private_data import PrivateData
 from engine.errors import InternalError
@@ -173,6 +174,33 @@ class Mechanisms:
             return self._with_noise(exact, event)
 
         return self._output(key, request, event, counts)
+
+    def noisy_label_list(
+        self, key: str, *, noise_multiplier: float, delta: float, what: str = "label list"
+    ) -> dict[str, float]:
+        """Return the labels whose noisy number of records reaches a threshold, with that number, sorted.
+
+        Args:
+            key: names this output within the run. noise_multiplier: Gaussian noise over sensitivity. delta: most
+                that a label which one unit alone has may be released with; see `engine.dp.label_list`.
+        """
+        event = Event(
+            "gaussian", what, noise_multiplier=noise_multiplier, delta=delta,
+            **self._whom(count_sensitivity(self.cap, self.adjacency, "l2")),
+        )  # fmt: skip
+        request = self._request("label list", event, longest=LONGEST_LABEL, most=MOST_LABELS)
+
+        def chosen(data: PrivateData) -> NDArray[np.float64]:
+            sigma = noise_multiplier * event.sensitivity
+            least = label_list.threshold(self.cap, sigma, delta)
+            return label_list.as_rows(label_list.released(label_list.countable(data.labels), sigma, least))
+
+        return label_list.from_rows(self._output(key, request, event, chosen))
+
+    def keep_labels(self, labels: Collection[str]) -> None:
+        """Let labels outside a list, public or bought, count as none in everything drawn from now on."""
+        if self._data is not None:
+            self._data.keep_labels(labels)
 
     def above_threshold(
         self,

@@ -6,7 +6,7 @@ is counted, so that a test can hold openings against recorded events.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,6 +91,11 @@ class PrivateData:
         if self._places is None:
             self._places = np.array([keyed_uniform(self._key, _PLACE, name) for name in self._owners], dtype=float)
         return self._places
+
+    def keep_labels(self, labels: Collection[str]) -> None:
+        """Let every label outside a list, public or bought, count as none from now on."""
+        kept = set(labels)
+        self._labels = [label if label in kept else None for label in self._labels]
 
     def lengths(self, measure: Callable[[str], int] | None) -> NDArray[np.int64]:
         """Return each record's length by a public measure; words by default."""

@@ -47,12 +47,14 @@ def total_rdp(events: Sequence[Event], order: float, group: int = 1) -> float:
 def added_delta(events: Sequence[Event], group: int = 1) -> float:
     """Return the failure probability that events bring along, before any conversion.
 
-    For a group of k units a chain of k neighbours gives at most Σ e^(jε) δ; the events that carry a δ are
-    pure ones otherwise, so that factor is known.
+    For a group of k units a chain of k neighbours gives at most Σ e^(jε) δ for pure events, whose factor is known.
+    For Gaussian ones (a bought list of labels) nothing is claimed for groups: 1 each.
     """
     total = 0.0
     for event in acting(events):
-        if event.delta > 0.0:
+        if event.delta > 0.0 and event.type == "gaussian" and group > 1:
+            total += 1.0
+        elif event.delta > 0.0:
             loss = float(event.epsilon or 0.0)
             total += event.count * event.delta * sum(math.exp(j * loss) for j in range(group))
     return total

@@ -68,7 +68,7 @@ class JobStation(BudgetStation, PromptStation):
         if budget is not None and not budget["allowed"]:
             blockers.append(budget["sentence"])
         warnings = [*plan.notes, *self._model_warnings(known.spec, model, plan)]
-        if known.spec.kind == "dp" and not facts.labels:
+        if known.spec.kind == "dp" and not facts.labels and getattr(values, "label_list", "declared") == "declared":
             warnings.append(NO_LABELS)
         if "spans" in known.spec.needs and summary.span_source == "detected" and not summary.reviewed:
             warnings.append("Nobody has reviewed the detected spans yet; missed ones stay as they are.")

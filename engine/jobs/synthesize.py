@@ -26,6 +26,7 @@ from engine.jobs.private import mechanisms
 from engine.jobs.task import Stopped, Task
 from engine.jobs.used import Used
 from engine.methods.base import Context, Step, parse_parameters
+from engine.methods.label_list import with_labels
 from engine.store.folder import file_errors, remove_tree
 from engine.store.ledger import stored_guarantee
 from engine.store.runs import run_row
@@ -131,7 +132,7 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
         spans = pd.DataFrame(columns=ACCEPTED_COLUMNS)
     models = task.models
     generator = models.generator(row.model, store, task.corpus_id) if "generator" in needs else None
-    return Context(
+    context = Context(
         records=records.iloc[:0] if private else records,
         spans=spans,
         count=row.count,
@@ -161,6 +162,7 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
         scratch=_scratch(task),
         saved=partial(_mark, task, row, method),
     )
+    return with_labels(context)
 
 
 def _labels(task: Task, row: Any, method: Method) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from engine.dp.accountant import ExactAccountant
 from engine.dp.guarantee import Guarantee
-from engine.methods import pe_claim
+from engine.methods import label_list, pe_claim
 from engine.methods import pe_common as pe
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
 from engine.methods.kept_votes import kept_votes
@@ -79,6 +79,7 @@ class AugPeMethod:
     def guarantee(self, parameters: BaseModel, facts: Facts, accountant: Accountant | None = None) -> Guarantee:
         """Return (ε, δ) of one Gaussian release a round and, where labels are bought, one more."""
         assert isinstance(parameters, AugPeParameters)
+        facts, delta = label_list.known(parameters, facts), pe_claim.delta_of(parameters, facts)
         bought = facts.labels > 0 and parameters.labels == "bought"
         share = parameters.label_share if bought else 0.0
         votes = pe_claim.gaussian(
@@ -88,18 +89,24 @@ class AugPeMethod:
         if bought:
             free.insert(0, pe_claim.gaussian("label histogram", parameters, facts, math.sqrt(1.0 / share)))
         open_ = [] if bought or not facts.labels else [pe_claim.declared("label declared public", parameters, facts)]
-        found = (accountant or ExactAccountant()).calibrate(
-            open_, free, parameters.epsilon, pe_claim.delta_of(parameters, facts)
-        )
+        if label_list.is_bought(parameters):
+            open_ = [label_list.list_event(parameters, facts, delta)]
+        found = (accountant or ExactAccountant()).calibrate(open_, free, parameters.epsilon, delta)
         named = {event.what: event for event in found.events}
         noise = {"votes": named["votes"]}
         if bought:
             noise = {"labels": named["label histogram"], **noise}
+        if label_list.WHAT in named:
+            noise = {label_list.NAME: named[label_list.WHAT], **noise}
         return pe_claim.dp_guarantee(
             parameters,
             facts,
             found,
-            bought=[*(["a histogram of labels"] if bought else []), f"{parameters.rounds} rounds of votes"],
+            bought=[
+                *(["a list of labels"] if label_list.WHAT in named else []),
+                *(["a histogram of labels"] if bought else []),
+                f"{parameters.rounds} rounds of votes",
+            ],
             noise=noise,
             inputs=(
                 "the domain and the prompts",
@@ -165,7 +172,7 @@ class _AugPe(Evolution):
 
     def open(self) -> dict[str, Any]:
         """Buy the label shares, or take them as declared."""
-        bought = bool(self.context.labels) and self.parameters.labels == "bought"
+        bought = self.buys_shares(self.parameters.labels)
         noise = {"noise_multiplier": self.noise_multiplier("labels")} if bought else {}
         shares = self.label_shares(self.parameters.labels, "label histogram", noise)
         return {"shares": [[label, share] for label, share in shares.items()]}

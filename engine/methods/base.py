@@ -132,7 +132,8 @@ class Context:
     count: outputs wanted. seed: fixes everything except mechanism noise. state: where to resume,
     None at the start. cancelled: asked between batches. surrogate_key: keyed-hash secret for
     consistent, non-invertible choices. mechanisms: data-bound noisy statistics. facts: public
-    quantities. labels: the public label list, sorted. guarantee: as reserved; noise levels come from it.
+    quantities. labels: the label list, sorted: declared public, or bought with its `label_shares`.
+    guarantee: as reserved; noise levels come from it.
     scratch: a folder of this run alone for checkpoints, kept until the run is done or deleted, or None.
     progress: told stage, done and in all within a step that takes minutes. saved: told of a folder with weights fitted
     to private text, before it gets its name, so that they are marked.
@@ -155,6 +156,7 @@ class Context:
     mechanisms: Mechanisms | None = None
     facts: Facts | None = None
     labels: tuple[str, ...] = ()
+    label_shares: Mapping[str, float] | None = None
     guarantee: Guarantee | None = None
     scratch: Path | None = None
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None

@@ -139,6 +139,8 @@ class _Run:
 
     def _labels(self) -> dict[str | None, float]:
         names = list(self.context.labels)
+        if self.context.label_shares is not None and names:
+            return _shares(names, np.array([self.context.label_shares[name] for name in names]))
         if not names or not self.facts.labels:
             return {None: 1.0}
         if self.p.labels == "public":

@@ -16,7 +16,7 @@ from engine.dp.events import Event
 from engine.dp.guarantee import Guarantee
 from engine.dp.train import WHAT, Training, event_of
 from engine.methods import finetune_common as ft
-from engine.methods import pe_claim
+from engine.methods import label_list, pe_claim
 from engine.methods.base import Facts
 from engine.methods.pe_common import PrivateParameters
 
@@ -66,8 +66,9 @@ def training_of(p: DpFinetuneParameters, facts: Facts, noise_multiplier: float, 
 
 def schedule(p: DpFinetuneParameters, facts: Facts) -> Schedule:
     """Return the mechanisms of a run, fixed beforehand."""
-    mu = mu_of(p.epsilon, pe_claim.delta_of(p, facts))
-    fixed = []
+    delta = pe_claim.delta_of(p, facts)
+    facts, mu = label_list.known(p, facts), mu_of(p.epsilon, delta)
+    fixed = [label_list.list_event(p, facts, delta)] if label_list.is_bought(p) else []
     if facts.labels and p.labels == "bought":
         fixed.append(pe_claim.gaussian(LABELS, p, facts, 1.0 / (mu * math.sqrt(p.label_share))))
     if p.lengths == "bought":
@@ -89,10 +90,12 @@ def guarantee_of(p: DpFinetuneParameters, facts: Facts, accountant: Accountant |
         [*planned.declared, *planned.fixed], [planned.training], p.epsilon, pe_claim.delta_of(p, facts)
     )
     named = {event.what: event for event in found.events}
-    noise = {name: named[what] for name, what in (("labels", LABELS), ("lengths", LENGTHS)) if what in named}
+    own = ((label_list.NAME, label_list.WHAT), ("labels", LABELS), ("lengths", LENGTHS))
+    noise = {name: named[what] for name, what in own if what in named}
     q = rate_of(p, facts)
     drawn = f"all {facts.unit}s" if q == 1.0 else f"a random {q:.2%} of the {facts.unit}s"
-    bought = ["a histogram of labels"] if LABELS in named else []
+    bought = ["a list of labels"] if label_list.WHAT in named else []
+    bought += ["a histogram of labels"] if LABELS in named else []
     bought += ["a histogram of lengths"] if LENGTHS in named else []
     bought.append(f"{p.steps} training steps on gradients of {drawn}, each cut to length {p.clip:g}")
     claim = pe_claim.dp_guarantee(

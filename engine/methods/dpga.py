@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, model_validator
 from engine.dp.accountant import ExactAccountant
 from engine.dp.events import Event, mean_sensitivity
 from engine.dp.guarantee import Guarantee
-from engine.methods import pe_claim
+from engine.methods import label_list, pe_claim
 from engine.methods import pe_common as pe
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
 from engine.methods.dpga_stages import paper_epsilon
@@ -114,6 +114,7 @@ class DpgaMethod:
     def guarantee(self, parameters: BaseModel, facts: Facts, accountant: Accountant | None = None) -> Guarantee:
         """Return (ε, δ): fixed parts by their shares, the votes' noise calibrated for the whole schedule."""
         assert isinstance(parameters, DpgaParameters)
+        facts = label_list.known(parameters, facts)
         fixed = fixed_events(parameters, facts)
         votes = pe_claim.gaussian("votes", parameters, facts, 1.0, parameters.rounds, parameters.sampling_rate)
         delta = pe_claim.delta_of(parameters, facts)
@@ -176,6 +177,7 @@ class DpgaMethod:
 
 
 WORDS = {
+    label_list.NAME: "a list of labels",
     "labels": "a histogram of labels",
     "length_maximum": "a search for the greatest length",
     "length_minimum": "a search for the least length",
@@ -186,10 +188,14 @@ WORDS = {
 
 
 def fixed_events(parameters: DpgaParameters, facts: Facts) -> dict[str, Event]:
-    """Return the pure-ε events that a run draws before its first vote, by name, in order."""
+    """Return the events of a fixed size that a run draws before its first vote, by name, in order."""
     search = parameters.search_share * parameters.epsilon / 2.0
     third = parameters.attribute_share * parameters.epsilon / 3.0
     events: dict[str, Event] = {}
+    if label_list.is_bought(parameters):
+        delta = pe_claim.delta_of(parameters, facts)
+        events[label_list.NAME] = label_list.list_event(parameters, facts, delta)
+        facts = label_list.known(parameters, facts)
     if facts.labels and parameters.labels == "bought":
         events["labels"] = pe_claim.pure("label histogram", parameters, facts, third)
     if parameters.length:

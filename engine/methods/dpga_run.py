@@ -48,7 +48,7 @@ class DpgaRun(Evolution):
     def open(self) -> dict[str, Any]:
         """Draw label shares, length range and histogram, key words and threshold, as far as they are switched on."""
         parameters, meta = self.parameters, dict[str, Any]()
-        bought = bool(self.context.labels) and parameters.labels == "bought"
+        bought = self.buys_shares(parameters.labels)
         noise = {"epsilon": self.epsilon("labels")} if bought else {}
         shares = self.label_shares(parameters.labels, "label histogram", noise)
         meta["shares"] = [[label, share] for label, share in shares.items()]

@@ -12,6 +12,7 @@ from engine.dp.events import Event, count_sensitivity
 from engine.dp.guarantee import Guarantee
 from engine.dp.mechanisms import drawable
 from engine.errors import UserError
+from engine.methods import label_list
 from engine.methods.base import Facts
 from engine.methods.pe_common import PrivateParameters
 
@@ -127,6 +128,9 @@ def dp_guarantee(
     """
     delta, cap = delta_of(parameters, facts), cap_of(facts)
     check_scales(noise)
+    facts = label_list.known(parameters, facts)
+    listing = noise.get(label_list.NAME)
+    own_list = "" if listing is None else label_list.sentence(listing, facts)
     neighbours = _NEIGHBOURS[parameters.adjacency].format(unit=facts.unit)
     capped = f", each {facts.unit} counting with at most {cap} records" if facts.unit == "source" else ""
     sentence = (
@@ -135,7 +139,7 @@ def dp_guarantee(
         f"e^{parameters.epsilon:g} = {math.exp(parameters.epsilon):.3g} times as large, plus "
         f"{delta:.3g}, {neighbours}. "
         f"Private text is read for {listed(bought)} only, with noise{capped}. "
-        f"{given(facts, inputs, shares_public=parameters.labels == 'public')}"
+        f"{given(facts, inputs, shares_public=parameters.labels == 'public', own_list=own_list)}"
     )
     public = [
         f"The number of {facts.unit}s, N = {facts.units}, is public.",
@@ -162,7 +166,10 @@ def dp_guarantee(
             "Parameters that were chosen by looking at private text or at the results of attacks on it.",
             "Publishing the run's internal notes, its examination or the store of raw votes.",
         ),
-        noise={name: noise_of(event) for name, event in noise.items()},
+        noise={
+            name: label_list.level_of(event, facts) if event is listing else noise_of(event)
+            for name, event in noise.items()
+        },
         accounting={
             "epsilon_pld": calibration.epsilon,
             "epsilon_pld_low": calibration.epsilon_low,
@@ -182,12 +189,13 @@ def ledger_preview(guarantee: Guarantee) -> tuple[dict[str, Any], ...]:
     return tuple(dict(event) for event in guarantee.events)
 
 
-def given(facts: Facts, inputs: Sequence[str], *, shares_public: bool = False) -> str:
+def given(facts: Facts, inputs: Sequence[str], *, shares_public: bool = False, own_list: str = "") -> str:
     """Return the condition that a claim's own sentence carries: everything it takes as public.
 
     Args:
         facts: N, unit, cap and the number of labels in the public list. inputs: a method's own, as nouns.
-        shares_public: whether the shares of the labels were declared public too.
+        shares_public: whether the shares of the labels were declared public too. own_list: what to say of a list of
+            labels that the run buys.
     """
     own = [f"the number of {facts.unit}s, N = {facts.units:,}"]
     if facts.unit == "source":
@@ -196,7 +204,7 @@ def given(facts: Facts, inputs: Sequence[str], *, shares_public: bool = False) -
     if facts.labels:
         own.append(f"the list of the {facts.labels} labels" if facts.labels > 1 else "the list of the one label")
         own += ["the shares of the labels"] if shares_public else []
-    tail = "" if facts.labels else " The outputs carry no labels."
+    tail = own_list or ("" if facts.labels else " The outputs carry no labels.")
     return f"It holds given these inputs, which you declared public: {listed(own)}.{tail}"
 
 

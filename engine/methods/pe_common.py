@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context
+from engine.methods.label_list import LabelListParameters
 from engine.models.builtin import SECONDS_A_TOKEN as SECONDS_A_TOKEN
 from engine.models.contracts import Sampling
 from engine.models.prompts import Prompts, load_prompts
@@ -50,7 +51,7 @@ class WritingParameters(BaseModel):
     top_p: float = Field(0.95, gt=0, le=1, description="Probability mass considered at each step.")
 
 
-class PrivateParameters(WritingParameters):
+class PrivateParameters(LabelListParameters, WritingParameters):
     """Budget and neighbourhood of a method with a formal guarantee."""
 
     epsilon: float = Field(4.0, gt=0, le=100, description="Privacy loss bound ε of the run's complete output.")

@@ -88,11 +88,17 @@ class Evolution(ABC):
             raise InternalError(f"the reserved guarantee names no noise for {name!r}")
         return self.context.guarantee.noise[name]
 
+    def buys_shares(self, mode: str) -> bool:
+        """Return whether label shares are drawn apart from the list of labels."""
+        return bool(self.context.labels) and self.context.label_shares is None and mode == "bought"
+
     def label_shares(self, mode: str, what: str, noise: Mapping[str, Any]) -> dict[str | None, float]:
         """Return each label's count as bought or declared; one share for all where there are no labels."""
         labels = list(self.context.labels)
         if not labels:
             return {None: 1.0}
+        if self.context.label_shares is not None:
+            return {label: max(0.0, share) for label, share in self.context.label_shares.items()}
         if mode == "public":
             values = self.mechanisms.declared("labels", "label", labels)
         else:

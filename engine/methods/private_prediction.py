@@ -119,7 +119,7 @@ class _Writing:
         from engine.models.logits import logit_source
 
         self.p, self.facts = context.parameters, context.facts
-        self.labels, self.noise = context.labels, context.guarantee.noise
+        self.labels, self.noise, self.bought = context.labels, context.guarantee.noise, context.label_shares
         self.mechanisms, self.operators, self.generator = context.mechanisms, context.operators, context.generator
         self.source = logit_source(context.generator)
         planned = schedule(self.p, self.facts).settings
@@ -169,10 +169,12 @@ class _Writing:
 
     def _shares(self) -> dict[str | None, float]:
         """Return each label's share of the records: bought, or declared public."""
-        if not self.labels or not self.facts.labels:
+        if not self.labels or not (self.facts.labels or self.bought):
             return {None: 1.0}
         if not hasattr(self, "_bought"):
-            if self.p.labels == "public":
+            if self.bought is not None:
+                counts = np.array([self.bought[label] for label in self.labels])
+            elif self.p.labels == "public":
                 counts = self.mechanisms.declared("labels", "label", self.labels)
             else:
                 multiplier = self.noise["labels"]["noise_multiplier"]

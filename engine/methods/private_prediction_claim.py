@@ -11,15 +11,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from engine.corpus.label_rules import MOST_LABELS
 from engine.dp import prediction
 from engine.dp.closed_form import default_delta, zcdp_rho
 from engine.dp.events import Event, count_sensitivity
 from engine.dp.guarantee import Guarantee
 from engine.dp.rdp import epsilon_rdp
 from engine.errors import UserError
+from engine.methods import label_list
 from engine.methods.base import Facts
+from engine.methods.label_list import LabelListParameters
 from engine.methods.pe_claim import given
 
 _ROUNDING = 1.0 - 1e-9
@@ -29,7 +32,7 @@ _NEIGHBOURS = {
 }
 
 
-class PrivatePredictionParameters(BaseModel):
+class PrivatePredictionParameters(LabelListParameters):
     """Budget, batches and writing."""
 
     model_config = ConfigDict(extra="forbid")
@@ -86,6 +89,7 @@ class Schedule:
     texts: int
     events: tuple[Event, ...]
     label_event: Event | None
+    list_event: Event | None
 
 
 def rows_of(p: PrivatePredictionParameters, facts: Facts) -> int:
@@ -108,7 +112,9 @@ def schedule(p: PrivatePredictionParameters, facts: Facts) -> Schedule:
     delta = default_delta(facts.units) if p.delta is None else p.delta
     if not 1e-12 <= delta <= 1e-3:
         raise UserError(f"delta: must be between 1e-12 and 0.001, got {delta:g}")
-    rho = _rho(p.epsilon, delta)
+    facts = label_list.known(p, facts)
+    rho = _rho(p.epsilon, delta - label_list.list_delta(p, delta))
+    listing: Event | None = None
     whom: dict[str, Any] = {"unit": facts.unit, "adjacency": p.adjacency}
     label, bought = None, 0.0
     if facts.labels:
@@ -120,6 +126,9 @@ def schedule(p: PrivatePredictionParameters, facts: Facts) -> Schedule:
             if bought
             else Event("declared", "label declared public", sensitivity=0.0, **whom)
         )  # fmt: skip
+    if label_list.is_bought(p):
+        bought = p.list_share * rho
+        listing = label_list.list_event(p, facts, delta, 1.0 / math.sqrt(2.0 * bought))
     token = (rho - bought) / (p.tokens * p.texts_a_batch)
     rows = rows_of(p, facts)
     parts, slots = parts_of(p, facts.units * rows)
@@ -137,11 +146,11 @@ def schedule(p: PrivatePredictionParameters, facts: Facts) -> Schedule:
         search=math.sqrt(2.0 * search),
     )
     # Labels round their batches up, each on its own.
-    batches = parts + max(0, facts.labels - 1)
+    batches = parts + max(0, (MOST_LABELS if listing else facts.labels) - 1)
     events = prediction.events(settings, whom, p.texts_a_batch, batches)
     return Schedule(
         delta, rho, settings, slots, batches, parts * p.texts_a_batch,
-        (*((label,) if label is not None else ()), *events), label,
+        (*(one for one in (listing, label) if one is not None), *events), label, listing,
     )  # fmt: skip
 
 
@@ -166,6 +175,8 @@ def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
             "temperature": p.temperature, "rho": settings.token_rho(p.adjacency), "search": settings.search,
         }
     }  # fmt: skip
+    if planned.list_event is not None:
+        noise[label_list.NAME] = label_list.level_of(planned.list_event, facts)
     if planned.label_event is not None and planned.label_event.noise_multiplier is not None:
         multiplier, one = planned.label_event.noise_multiplier, planned.label_event.sensitivity
         noise["labels"] = {"sigma": multiplier * one, "noise_multiplier": multiplier, "sensitivity": one}
@@ -187,6 +198,7 @@ def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
                     f"the length of {p.words} words",
                 ),
                 shares_public=p.labels == "public",
+                own_list=label_list.sentence(planned.list_event, facts) if planned.list_event else "",
             )
         ),
         scope="the run's complete output",

@@ -17,7 +17,9 @@ from engine.dp import closed_form
 from engine.dp.events import Event, count_sensitivity
 from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError
+from engine.methods import label_list
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
+from engine.methods.label_list import LabelListParameters
 from engine.methods.pe_claim import given, one_vote
 from engine.methods.rpsg_presets import PRESETS, PresetName, needed
 from engine.models.builtin import SECONDS_A_TOKEN
@@ -30,7 +32,7 @@ _SECONDS_A_TUNED_TOKEN = 1 / 3000
 _SECONDS_A_VOTE = 0.02  # embedding of a private record or a candidate
 
 
-class RpsgPublicParameters(BaseModel):
+class RpsgPublicParameters(LabelListParameters):
     """Settings; every one is a public input."""
 
     model_config = ConfigDict(extra="forbid")
@@ -97,6 +99,7 @@ class RpsgPublicMethod:
 
         p = own(parameters)
         delta = closed_form.default_delta(facts.units) if p.delta is None else closed_form.check_delta(p.delta)
+        facts = label_list.known(p, facts)
         cap = facts.cap if facts.unit == "source" else 1
         sensitivity = count_sensitivity(cap, p.adjacency)
         shares = {"votes": 1.0}
@@ -116,15 +119,18 @@ class RpsgPublicMethod:
             )
             for name, share in shares.items()
         ]
-        found = (accountant or ExactAccountant()).calibrate([], free, p.epsilon, delta)
+        listing = [label_list.list_event(p, facts, delta)] if label_list.is_bought(p) else []
+        found = (accountant or ExactAccountant()).calibrate(listing, free, p.epsilon, delta)
         noise = {
             name: {
                 "sigma": float(event.noise_multiplier or 0.0) * event.sensitivity,
                 "noise_multiplier": float(event.noise_multiplier or 0.0),
                 "sensitivity": event.sensitivity,
             }
-            for name, event in zip(shares, found.events, strict=True)
+            for name, event in zip(shares, found.events[len(listing) :], strict=True)
         }
+        if listing:
+            noise = {label_list.NAME: label_list.level_of(listing[0], facts), **noise}
         who = "one record" if facts.unit == "record" else f"all records of one person or source (at most {cap})"
         what = "left out" if p.adjacency == "zero-out" else "replaced by other text"
         return Guarantee(
@@ -136,6 +142,7 @@ class RpsgPublicMethod:
                 facts,
                 ("the domain and the prompts", "the settings of this plan", f"the length of {p.words} words"),
                 shares_public=p.labels == "public",
+                own_list=label_list.sentence(listing[0], facts) if listing else "",
             ),
             scope="the run's complete output",
             epsilon=p.epsilon,

@@ -96,7 +96,9 @@ class PublicRun:
         """Buy the label shares, or open what was declared public; one share where there are no labels."""
         assert self.context.mechanisms is not None
         shares = [1.0]
-        if self.context.labels and self.p.labels == "bought":
+        if self.context.label_shares is not None:
+            shares = [self.context.label_shares[label] for label in self.context.labels] or [1.0]
+        elif self.context.labels and self.p.labels == "bought":
             found = self.context.mechanisms.noisy_histogram(
                 "labels", "label", list(self.context.labels), noise_multiplier=self._noise("labels")
             )

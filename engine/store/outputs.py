@@ -16,7 +16,7 @@ from sqlalchemy import Connection, func, select
 
 from engine.dp.events import Event, acting
 from engine.dp.private import Stored
-from engine.dp.rdp import total_rdp
+from engine.dp.rdp import added_delta, total_rdp
 from engine.errors import InternalError
 from engine.store import ledger_lines, reservations
 from engine.store.chain import canonical, now
@@ -116,6 +116,7 @@ class RunOutputs:
     def _covered(self, connection: Connection, reservation: ledger_lines.Line, event: Event) -> None:
         order = int(reservation.body["order"])
         drawn = reservations.drawn_events(connection, self._run_id, reservation.seq)
-        reserved = total_rdp(ledger_lines.events_of(reservation.body["events"]), order)
-        if total_rdp([*drawn, event], order) > reserved * (1 + ROUNDING):
+        planned, made = ledger_lines.events_of(reservation.body["events"]), [*drawn, event]
+        over = total_rdp(made, order) > total_rdp(planned, order) * (1 + ROUNDING)
+        if over or added_delta(made) > added_delta(planned) * (1 + ROUNDING):
             raise InternalError("a run drew more than it reserved; its schedule and its guarantee differ")

@@ -218,7 +218,7 @@ class Frozen:
 REAL = Mechanisms._output
 
 
-def ran(world, name, claim, outputs, monkeypatch, first=None):
+def ran(world, name, claim, outputs, monkeypatch, first=None, **settings):
     """Run a method in the worker's own context; return prompts, records and the folder of its training."""
     workspace, corpus = world
     prompts = []
@@ -228,7 +228,7 @@ def ran(world, name, claim, outputs, monkeypatch, first=None):
         prompts.extend(given)
         return real(self, given, *arguments, **options)
 
-    values = parse_parameters(get_method(name).spec, SETTINGS.get(name.removeprefix("filter:")))
+    values = parse_parameters(get_method(name).spec, SETTINGS.get(name.removeprefix("filter:"), {}) | settings)
     row = SimpleNamespace(
         method=name, parameters=values.model_dump(mode="json"), seed=3, count=4, model="builtin", state_json=None,
         manifest={"labels": list(workspace.public_labels(corpus))},
@@ -284,3 +284,27 @@ def test_a_sentence_read_as_a_label_never_reaches_an_output_unconfirmed(name, wo
     seen = "\n".join([*prompts, *(text for text, _ in made), as_text(claim)])
     assert "Achterberg" not in seen
     assert "carry no labels" in claim.sentence
+
+
+BUYING = [name for name in FORMAL if "label_list" in get_method(name).spec.parameters.model_fields]
+
+
+@pytest.mark.parametrize("name", BUYING)
+def test_a_bought_list_is_all_that_a_run_knows_of_labels(name, worlds, monkeypatch):
+    method, own = get_method(name), {"label_list": "bought", "epsilon": 100.0}
+    workspace, corpus = worlds["base"]
+    workspace.withdraw_labels(corpus)
+    values = parse_parameters(method.spec, SETTINGS.get(name, {}) | own)
+    claim = method.guarantee(values, workspace.public_facts(corpus))
+    outputs = MemoryOutputs()
+    prompts, made, scratch = ran(worlds["base"], name, claim, outputs, monkeypatch, **own)
+    assert {label for _, label in made} <= {None, *LISTED}
+    variant = "one unit's own label"
+    worlds[variant][0].withdraw_labels(worlds[variant][1])
+    again, same, _ = ran(worlds[variant], name, claim, outputs, monkeypatch, first=scratch, **own)
+    assert (again, same) == (prompts, made)
+    shutil.rmtree(worlds[variant][0].folder.scratch("r-000000001"), ignore_errors=True)
+    fresh, seen, other = ran(worlds[variant], name, claim, MemoryOutputs(), monkeypatch, **own)
+    assert "Achterberg" not in "\n".join([*fresh, *(f"{text} {label}" for text, label in seen)])
+    for folder in (scratch, other):
+        shutil.rmtree(folder, ignore_errors=True)

@@ -5,6 +5,7 @@ import pytest
 from engine.errors import UserError
 from engine.methods import get_method
 from engine.methods.base import Facts, parse_parameters
+from engine.methods.dpga import fixed_events
 from engine.methods.pe_claim import check_scales
 from tests.test_command_line import run
 
@@ -32,8 +33,6 @@ def test_the_guarantee_verb_ends_with_status_1(tmp_path, option, value):
 
 @pytest.mark.parametrize("units", [2, 20, 26_000, 75_316, 1_939_290, 10**9])
 def test_the_threshold_of_dpga_can_be_bought_at_any_size(units):
-    from engine.methods.dpga import fixed_events
-
     parameters = parse_parameters(get_method("dpga").spec, {"suppression": "as printed"})
     events = fixed_events(parameters, Facts(units, units, labels=5))
     assert events["tau"].sensitivity == 2 / units
@@ -42,6 +41,6 @@ def test_the_threshold_of_dpga_can_be_bought_at_any_size(units):
 
 def test_noise_that_cannot_be_drawn_is_refused_before_anything_is_reserved():
     method = get_method("dpga")
-    parameters = parse_parameters(method.spec, {"epsilon": 1e-13, "rounds": 1, "sampling_rate": 1.0})
+    parameters = parse_parameters(method.spec, {"epsilon": 1e-13})
     with pytest.raises(UserError, match="drawn exactly"):
-        method.guarantee(parameters, Facts(100, 100, labels=3))
+        check_scales(fixed_events(parameters, Facts(100, 100, labels=3)))

@@ -1,0 +1,106 @@
+"""The list of labels that a method with a formal guarantee works with: declared public, or bought within its run."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from engine.dp.closed_form import mu_of
+from engine.dp.events import Event, count_sensitivity
+from engine.dp.label_list import threshold
+from engine.errors import InternalError
+from engine.methods.base import Context, Facts
+
+NAME, WHAT = "label_list", "label list"
+DELTA_SHARE = 0.1
+"""Part of δ that covers a label only one unit has."""
+
+
+class LabelListParameters(BaseModel):
+    """Where the list of labels comes from."""
+
+    label_list: Literal["declared", "bought"] = Field(
+        "declared",
+        description="The list of labels: the one declared public for the corpus (without one the outputs carry no "
+        "labels), or bought with a part of the budget: labels that enough units share.",
+    )
+    list_share: float = Field(
+        0.1,
+        gt=0,
+        lt=0.5,
+        description="Share of the budget (in μ², or ρ) for the list of labels with their shares.",
+    )
+
+
+def is_bought(parameters: Any) -> bool:
+    """Return whether a run buys its list of labels."""
+    return getattr(parameters, "label_list", "declared") == "bought"
+
+
+def known(parameters: Any, facts: Facts) -> Facts:
+    """Return the facts without a declared list where the run buys its own."""
+    return replace(facts, labels=0) if is_bought(parameters) else facts
+
+
+def list_delta(parameters: Any, delta: float) -> float:
+    """Return the part of δ that the list takes; 0 where none is bought."""
+    return DELTA_SHARE * delta if is_bought(parameters) else 0.0
+
+
+def list_event(parameters: Any, facts: Facts, delta: float, noise_multiplier: float | None = None) -> Event:
+    """Return the event of a bought list.
+
+    Args:
+        parameters: with epsilon, adjacency and list_share. delta: of the whole run.
+        noise_multiplier: where it follows from another accounting than μ².
+    """
+    own = list_delta(parameters, delta)
+    if noise_multiplier is None:
+        noise_multiplier = 1.0 / (mu_of(parameters.epsilon, delta - own) * math.sqrt(parameters.list_share))
+    cap = facts.cap if facts.unit == "source" else 1
+    return Event(
+        "gaussian", WHAT, noise_multiplier=noise_multiplier, delta=own,
+        sensitivity=count_sensitivity(cap, parameters.adjacency), unit=facts.unit, adjacency=parameters.adjacency,
+    )  # fmt: skip
+
+
+def level_of(event: Event, facts: Facts) -> dict[str, float]:
+    """Return the noise of a bought list as a guarantee names it, with its δ and its threshold in records."""
+    multiplier = float(event.noise_multiplier or 0.0)
+    sigma, cap = multiplier * event.sensitivity, facts.cap if facts.unit == "source" else 1
+    return {
+        "sigma": sigma, "noise_multiplier": multiplier, "sensitivity": event.sensitivity, "delta": event.delta,
+        "threshold": threshold(cap, sigma, event.delta),
+    }  # fmt: skip
+
+
+def sentence(event: Event, facts: Facts) -> str:
+    """Return what a bought list means, in one sentence."""
+    least = level_of(event, facts)["threshold"]
+    return (
+        f" Labels are those whose noisy count of records reaches {least:,.0f}; one that a single {facts.unit} has gets "
+        f"there with a probability of at most {event.delta:.2g}, which is part of δ."
+    )
+
+
+def with_labels(context: Context) -> Context:
+    """Return a run's context with its list of labels, bought now or when the run began.
+
+    Labels outside the list then count as none for every mechanism of the run.
+    """
+    if context.mechanisms is None or context.guarantee is None or context.guarantee.kind != "dp":
+        return context
+    level = context.guarantee.noise.get(NAME)
+    if is_bought(context.parameters) != (level is not None):
+        raise InternalError("the reserved guarantee and the settings differ in whether a list of labels is bought")
+    if level is not None:
+        found = context.mechanisms.noisy_label_list(
+            WHAT, noise_multiplier=float(level["noise_multiplier"]), delta=float(level["delta"])
+        )
+        context = replace(context, labels=tuple(found), label_shares=found)
+    assert context.mechanisms is not None
+    context.mechanisms.keep_labels(context.labels)
+    return context
