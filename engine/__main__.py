@@ -21,6 +21,7 @@ from engine import commands
 from engine.commands_curve import ARGUMENTS as CURVE
 from engine.commands_models import ARGUMENTS
 from engine.errors import UnderstudyError
+from engine.pii.presets import PRESETS
 
 
 class _Parser(argparse.ArgumentParser):
@@ -80,7 +81,12 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
         "delete": ("delete a corpus with its spans, runs and caches", [corpus]),
         "detect": (
             "find what identifies people",
-            [corpus, (("--gold",), {"action": "store_true", "help": "compare with the gold spans"}), no_wait],
+            [
+                corpus,
+                (("--preset",), {"choices": PRESETS, "help": "what kind of text it is, kept with the corpus"}),
+                (("--gold",), {"action": "store_true", "help": "compare with the gold spans"}),
+                no_wait,
+            ],
         ),
         "methods": ("list synthesis methods", []),
         "models": ("list, add and test language models", ARGUMENTS),

@@ -170,12 +170,17 @@ def detect(options: Namespace) -> dict[str, Any]:
     workspace, started = _open(options), time.monotonic()
     if options.gold and not workspace.corpus(options.corpus).has_gold:
         raise UserError("--gold: this corpus was imported without gold spans")
+    settings = workspace.detector_settings(options.corpus)
+    if options.preset and options.preset != settings.preset:
+        settings = settings.model_copy(update={"preset": options.preset})
+        workspace.set_detector_settings(options.corpus, settings)
     job = workspace.detect(options.corpus)
     if options.no_wait:
         return {"job": job, "state": "queued"}
     wait_for(workspace, job)
     counts = workspace.span_counts(options.corpus)
     result = {
+        "preset": settings.preset,
         "records": workspace.corpus(options.corpus).records,
         "spans": sum(counts["by_label"].values()),
         "by_label": counts["by_label"],

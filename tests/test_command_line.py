@@ -82,7 +82,8 @@ def test_a_named_study_says_what_it_takes(folder, imported):
 
 def test_the_whole_path(folder, imported):
     workspace, corpus = folder / "w", imported["corpus"]
-    detected = run(workspace, "detect", corpus, "--gold")
+    detected = run(workspace, "detect", corpus, "--gold", "--preset", "legal")
+    assert detected["preset"] == "legal"
     assert detected["records"] == 60
     assert detected["spans"] == sum(detected["by_label"].values()) > 60
     assert 0 < detected["gold"]["direct_recall"]["value"] <= 1

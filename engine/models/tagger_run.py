@@ -1,4 +1,4 @@
-"""Tag texts with the built-in tagger: overlapping windows, batches sorted by length, spans by words.
+"""Tag texts with the built-in tagger: overlapping windows, batches sorted by length.
 
 Privacy posture: texts and spans stay in memory; nothing is logged.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -30,23 +29,10 @@ from engine.models.tagger import (
     load_tokenizer,
     load_weights,
 )
+from engine.models.tagger_spans import Tagged, spans_of
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "models" / "tagger"
 STRIDE = 190
-FLOOR = 0.4
-EDGES = frozenset(" \t\n,;:\"“”‘'")
-TYPE_OF_TAG = np.array([0, *(1 + i // 2 for i in range(2 * len(TYPES)))])
-BEGINS = np.array([tag.startswith("B") for tag in TAGS])
-
-
-@dataclass(frozen=True)
-class Tagged:
-    """One found span, code-point offsets; `score` in [0, 1] is 0.5 at the type's tuned threshold."""
-
-    start: int
-    end: int
-    label: str
-    score: float
 
 
 class Tagger:
@@ -93,52 +79,8 @@ class Tagger:
     def tag(self, texts: Sequence[str]) -> list[list[Tagged]]:
         """Return the spans of each text, sorted, without overlap; scores under 0.5 are suggestions."""
         pieces = encode(self.tokenizer, texts)
-        return [self._spans(t, p, q) for t, p, q in zip(texts, pieces, self.probabilities(pieces))]
-
-    def _spans(self, text: str, pieces: Pieces, found: NDArray[np.float32]) -> list[Tagged]:
-        if not len(pieces.ids):
-            return []
-        firsts = np.flatnonzero(np.r_[True, np.diff(pieces.words) != 0])
-        counts = np.diff(np.r_[firsts, len(pieces.words)])[:, None]
-        words = np.add.reduceat(found, firsts, axis=0) / counts
-        lasts = np.r_[firsts[1:], len(pieces.words)] - 1
-        types = np.stack([words[:, i + 1 == TYPE_OF_TAG].sum(1) for i in range(len(TYPES))], axis=1)
-        begins = words[:, BEGINS].sum(1) > words[:, ~BEGINS & (TYPE_OF_TAG > 0)].sum(1)
-        relative = np.where(self.thresholds < 1, rescale(types, self.thresholds), 0)
-        best = relative.argmax(1)
-        score = relative.max(1)
-        state = np.where(score >= 0.5, 2, np.where(score >= FLOOR, 1, 0))
-        out: list[Tagged] = []
-        at = 0
-        while at < len(best):
-            if not state[at]:
-                at += 1
-                continue
-            to = at + 1
-            while to < len(best) and state[to] == state[at] and best[to] == best[at] and not begins[to]:
-                to += 1
-            start, end = int(pieces.starts[firsts[at]]), int(pieces.ends[lasts[to - 1]])
-            start, end = trimmed(text, start, end)
-            if any(c.isalnum() for c in text[start:end]):
-                out.append(Tagged(start, end, TYPES[best[at]], float(score[at:to].mean())))
-            at = to
-        return out
-
-
-def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the range without punctuation that cannot belong to a name or a number."""
-    while start < end and text[start] in EDGES:
-        start += 1
-    while end > start and (text[end - 1] in EDGES or (text[end - 1] == "(")):
-        end -= 1
-    return start, end
-
-
-def rescale(probability: NDArray[np.float32], thresholds: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Map probabilities piecewise linearly so that the threshold becomes 0.5, 0 stays 0 and 1 stays 1."""
-    low = 0.5 * probability / thresholds
-    high = 0.5 + 0.5 * (probability - thresholds) / np.maximum(1e-6, 1 - thresholds)
-    return np.where(probability < thresholds, low, high).astype(np.float32)
+        found = self.probabilities(pieces)
+        return [spans_of(t, p, q, self.thresholds) for t, p, q in zip(texts, pieces, found)]
 
 
 def _starts(n: int) -> list[int]:

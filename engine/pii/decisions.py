@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from engine.errors import UserError
-from engine.pii.overlap import folded
 from engine.pii.settings import DEFAULT_THRESHOLD
-from engine.pii.spans import LABELS, Decision, default_identifier_type
+from engine.pii.spans import LABELS, Decision, default_identifier_type, folded
 
 ADDED_BY = "custodian"
 

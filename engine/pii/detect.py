@@ -26,10 +26,11 @@ import regex
 from engine.errors import UserError
 from engine.pii import plain_words
 from engine.pii.known import KnownIdentifiers
-from engine.pii.overlap import folded, resolve
+from engine.pii.overlap import resolve
+from engine.pii.presets import presets
 from engine.pii.rules import Rules
 from engine.pii.settings import PATTERN_SECONDS, DetectorSettings
-from engine.pii.spans import Span, canonical_label, default_identifier_type
+from engine.pii.spans import Span, canonical_label, default_identifier_type, folded
 
 OWN_LISTS = ("known", "deny", "custom")
 BATCH_RECORDS = 64
@@ -44,6 +45,7 @@ class RecordDetector:
     def __init__(self, settings: DetectorSettings | None = None) -> None:
         self.settings = settings or DetectorSettings()
         off = self.settings.disabled
+        self.preset = presets()[self.settings.preset]
         self.rules = Rules(off)
         self.known = KnownIdentifiers(() if "known" in off else self.settings.known, fuzzy=self.settings.fuzzy)
         self.allow = frozenset(folded(v) for v in self.settings.allow)
@@ -65,8 +67,8 @@ class RecordDetector:
         for row, text in zip(tagged, texts):
             row[:] = [plain_words.doubted(text, s) for s in row]
             ruled = self.rules.find(text)
-            row += ruled if self.tagger is None else [plain_words.held_back(s) for s in ruled]
-            row[:] = [s for s in row if not plain_words.names_nobody(text, s)]
+            row += ruled if self.tagger is None else plain_words.held_back(text, ruled)
+            row[:] = self.preset.held(text, [s for s in row if not plain_words.names_nobody(text, s)])
             row += self.known.find(text) + self._lists(text)
         if self.spacy is not None:
             for row, doc in zip(tagged, self.spacy.pipe(texts)):

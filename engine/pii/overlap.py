@@ -10,6 +10,8 @@ Rules, in this order:
    time join ("Tuesday, 4 May 2010", "26 and 27 October 1994"); two complete dates stay two.
 5. A value accepted once in a record is accepted at its other places in that record; the last name of an
    accepted person too.
+6. A name grows to the words of the same name around it (`engine.pii.whole_names`), and its kind is settled
+   (`engine.pii.kinds`).
 
 Privacy posture: works on one text in memory; returns positions.
 """
@@ -21,10 +23,21 @@ from dataclasses import replace
 
 import regex
 
-from engine.pii.spans import Span
+from engine.pii.kinds import settled
+from engine.pii.spans import Span, folded
+from engine.pii.whole_names import raised, whole
 
 FIRST = ("known", "deny")
-SPECIFIC = {"custom": 3, "tagger": 0, "spacy": 0, "institution": 0, "long_number": 1, "year": 1, "duration": 1}
+SPECIFIC = {
+    "custom": 3,
+    "accented_name": -1,
+    "tagger": 0,
+    "spacy": 0,
+    "institution": 0,
+    "long_number": 1,
+    "year": 1,
+    "duration": 1,
+}
 TITLE = regex.compile(
     r"\b(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Sir|Dame|Rev|Judge|Justice|Madam|Herr|Frau)\b\.? {1,2}$", regex.I
 )
@@ -48,11 +61,6 @@ NO_PART = frozenset("the and for mrs miss prof judge justice professor madam her
 Threshold = Callable[[str], float]
 
 
-def folded(value: str) -> str:
-    """Return a value case-folded with single spaces, as lists and "all like this" compare it."""
-    return " ".join(value.casefold().split())
-
-
 def resolve(text: str, spans: Sequence[Span], threshold: Threshold, allow: frozenset[str] = frozenset()) -> list[Span]:
     """Return the spans of one text, sorted and without overlap, by the rules above."""
     single = [part for span in spans for part in _people(text, span)]
@@ -60,8 +68,9 @@ def resolve(text: str, spans: Sequence[Span], threshold: Threshold, allow: froze
     kept = _join_dates(text, [_with_title(text, s, kept) for s in kept], threshold)
     extra = _spread(text, kept, threshold)
     if extra:
-        kept = _without_overlap(text, [*kept, *_allowed(text, extra, allow)], threshold)
-    return kept
+        extra = _allowed(text, extra, allow)
+        kept = _without_overlap(text, [*raised(text, kept, extra, threshold), *extra], threshold)
+    return settled(text, whole(text, kept, threshold), threshold)
 
 
 def _people(text: str, span: Span) -> list[Span]:

@@ -6,20 +6,21 @@ are data, one a line, in `assets/recognisers/plain/` and `bodies/`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 
 import regex
 
 from engine.pii.function_words import only_function_words
-from engine.pii.overlap import folded
 from engine.pii.recognisers import FOLDER, specs
-from engine.pii.spans import Span
+from engine.pii.spans import SUGGESTION, Span, folded
 from engine.pii.state_bodies import names_state_body
+from engine.pii.vitals import are_vitals, is_reading
 
-SUGGESTION = 0.45
-VITAL = regex.compile(r"[TP]\d{2,3}(?:\.\d)?", regex.I)
-READING = regex.compile(r"\b(?:BP|b/p|temp|T|HR|P|resp|WBC|O2|sat|wt|ht|titer|x)\b[\s:=of-]{0,4}$", regex.I)
+ACCENTED = "accented_name"
+FOREIGN = 0.02  # English has under 0.1 % of such letters, Estonian and German 2 to 8 %
+SPECIES = regex.compile(r"\p{Lu}\. ?\p{Ll}{3,}")
 
 
 @lru_cache(maxsize=1)
@@ -40,9 +41,22 @@ def names_nobody(text: str, span: Span) -> bool:
     return only_function_words(regex.findall(r"\w+", text[span.start : span.end]))
 
 
-def held_back(span: Span) -> Span:
-    """Return a rule's span with its score held below one half where its recogniser is a backup."""
-    return replace(span, score=min(span.score, SUGGESTION)) if span.recogniser in backups() else span
+def held_back(text: str, spans: Iterable[Span]) -> list[Span]:
+    """Return rules' spans, held below one half where the recogniser is a backup, or foreign letters mean nothing.
+
+    Letters outside English say "a name" in an English text only; `FOREIGN` of all letters make it another language.
+    """
+    rows = list(spans)
+    accented = sum(_foreign(text[s.start : s.end]) for s in rows if s.recogniser == ACCENTED)
+    if accented:
+        others = _foreign(text) - accented
+        if others > FOREIGN * sum(c.isalpha() for c in text):
+            rows = [replace(s, score=SUGGESTION) if s.recogniser == ACCENTED else s for s in rows]
+    return [replace(s, score=min(s.score, SUGGESTION)) if s.recogniser in backups() else s for s in rows]
+
+
+def _foreign(text: str) -> int:
+    return sum(c.isalpha() and not c.isascii() for c in text)
 
 
 def doubted(text: str, span: Span) -> Span:
@@ -51,13 +65,11 @@ def doubted(text: str, span: Span) -> Span:
         return span
     surface = text[span.start : span.end]
     letters = sum(c.isalnum() for c in surface)
-    number = not any(c.isalpha() for c in surface)
     plain = folded(surface) in words() or all(folded(w) in words() for w in regex.findall(r"\w+", surface))
     short = letters < 2 and not (span.label == "DATE" or surface[:1].isupper())
-    if span.label == "CODE" and VITAL.fullmatch(surface):
-        return replace(span, score=SUGGESTION)
     body = span.label == "ORGANISATION" and names_state_body(text, span.start, span.end)
-    reading = number and span.label == "CODE" and READING.search(text[max(0, span.start - 10) : span.start]) is not None
-    if plain or body or short or reading or (span.label == "CODE" and letters < 2):
+    reading = is_reading(text, span.start, span.end) if span.label == "CODE" else are_vitals(surface)
+    species = span.label == "PERSON" and SPECIES.fullmatch(surface) is not None
+    if plain or body or species or short or reading or (span.label == "CODE" and letters < 2):
         return replace(span, score=SUGGESTION)
     return span

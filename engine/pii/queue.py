@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from engine.pii.decisions import ADDED_BY
-from engine.pii.overlap import folded
 from engine.pii.settings import DEFAULT_THRESHOLD
+from engine.pii.spans import folded
 
 WEIGHTS = {"direct": 1.0, "quasi": 0.5, "none": 0.1}
 REACH = 0.5

@@ -13,6 +13,7 @@ import regex
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from engine.errors import UserError
+from engine.pii.presets import DEFAULT_PRESET, PresetName
 from engine.pii.spans import LABELS, canonical_label
 
 DEFAULT_THRESHOLD = 0.5
@@ -60,12 +61,14 @@ class CustomPattern(_Frozen):
 class DetectorSettings(_Frozen):
     """Everything detection depends on.
 
+    `preset` says what counts as identifying in this kind of text (see `engine.pii.presets`).
     `disabled` names recognisers (see `engine.pii.recognisers.catalogue`) that do not run. `thresholds`
     holds, a label, the score from which a span counts as accepted; other labels use 0.5. `allow` lists
     values that are never marked, `deny` values that always are (as label MISC). `tagger_model` and
     `spacy_model` name local folders; None means the built-in tagger and no spaCy model.
     """
 
+    preset: PresetName = DEFAULT_PRESET
     disabled: frozenset[str] = frozenset()
     thresholds: dict[str, Score] = Field(default_factory=dict)
     known: tuple[KnownIdentifier, ...] = ()

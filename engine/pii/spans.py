@@ -10,6 +10,8 @@ from typing import Literal
 
 IdentifierType = Literal["direct", "quasi", "none"]
 Action = Literal["accept", "reject", "relabel", "add"]
+MODELS = frozenset({"tagger", "spacy"})  # recognisers that guess; the others follow a rule or a list
+SUGGESTION = 0.45  # the score of what a person should look at but nothing replaces by itself
 
 # label -> (plain name, identifier type unless the span says otherwise)
 LABELS: dict[str, tuple[str, IdentifierType]] = {
@@ -46,6 +48,11 @@ ALIASES: dict[str, str] = {
     "CREDIT_CARD": "CARD", "IBAN_CODE": "IBAN", "US_SSN": "NATIONAL_ID", "SSN": "NATIONAL_ID",
     "UK_NHS": "MEDICAL_ID", "MEDICAL_LICENSE": "MEDICAL_ID", "ID": "CODE",
 }  # fmt: skip
+
+
+def folded(value: str) -> str:
+    """Return a value case-folded with single spaces, as lists and "all like this" compare it."""
+    return " ".join(value.casefold().split())
 
 
 def canonical_label(label: str) -> str:

@@ -15,8 +15,8 @@ from itertools import takewhile
 
 import regex
 
-from engine.pii.overlap import folded
 from engine.pii.recognisers import FOLDER
+from engine.pii.spans import folded
 
 BEFORE = regex.compile(r"(?:[\p{L}\p{N}’']+ ){1,5}$")
 AFTER = regex.compile(r"(?: [\p{L}\p{N}’']+){1,5}")
@@ -31,6 +31,11 @@ def _lists() -> tuple[frozenset[str], frozenset[str]]:
         for path in (FOLDER / "bodies").glob("*.txt")
     }
     return frozenset(read["heads"]), frozenset().union(*read.values())
+
+
+def is_head(word: str) -> bool:
+    """Return whether a word makes the name of a public body ("Government", "Court")."""
+    return folded(word) in _lists()[0]
 
 
 def names_state_body(text: str, start: int, end: int) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 import engine
+from engine.pii.presets import presets
 from engine.pii.settings import DetectorSettings
 from engine.pii.spans import LABELS
 from pages._ui import detector_patterns, states
@@ -27,21 +28,49 @@ def first_time(workspace: engine.Workspace, corpus: Any) -> None:
             "places, dates, numbers. You then decide. It runs on this machine and takes a few minutes for "
             "twenty thousand short records."
         )
-        start_button(workspace, corpus)
+        chosen = _preset(workspace.detector_settings(corpus.id), f"review.first.preset.{corpus.id}")
+        start_button(workspace, corpus, preset=chosen)
     with st.expander("Detector settings", icon=":material/tune:", key="review.first.settings"):
         panel(workspace, corpus, start=False)
 
 
-def start_button(workspace: engine.Workspace, corpus: Any, label: str = "Look for identifiers") -> None:
-    """Draw the button that starts detection."""
+def start_button(
+    workspace: engine.Workspace, corpus: Any, label: str = "Look for identifiers", preset: str | None = None
+) -> None:
+    """Draw the button that starts detection, under another preset where one is given."""
     st.button(
         label,
         type="primary",
         icon=":material/search:",
         key="review.detect.start",
-        on_click=states.act,
-        args=(workspace.detect, corpus.id),
+        on_click=_start,
+        args=(workspace, corpus.id, preset),
     )
+
+
+def _start(workspace: engine.Workspace, corpus_id: str, preset: str | None) -> None:
+    """Keep the preset and start detection; a callback."""
+    saved = workspace.detector_settings(corpus_id)
+    if preset is not None and preset != saved.preset:
+        workspace.set_detector_settings(corpus_id, DetectorSettings.from_dict({**saved.model_dump(), "preset": preset}))
+    states.act(workspace.detect, corpus_id)
+
+
+def _preset(saved: DetectorSettings, key: str) -> str:
+    """Ask what kind of text it is; return the preset."""
+    known = presets()
+    names = [str(name) for name in known]
+    chosen = st.radio(
+        "What kind of text is it?",
+        names,
+        index=names.index(saved.preset),
+        format_func=lambda name: known[name].title,
+        captions=[known[name].note for name in names],
+        key=key,
+        help="The same is looked for in each kind. It decides what is replaced without a decision of yours; the rest "
+        "is shown to you as a suggestion and stays in the text until you accept it.",
+    )
+    return chosen or saved.preset
 
 
 def panel(workspace: engine.Workspace, corpus: Any, *, start: bool = True) -> None:
@@ -49,6 +78,7 @@ def panel(workspace: engine.Workspace, corpus: Any, *, start: bool = True) -> No
     saved = workspace.detector_settings(corpus.id)
     mark = digest([corpus.id, saved.to_json()])
     st.caption("Settings count from the next look for identifiers on. Your decisions on findings are kept.")
+    preset = _preset(saved, f"review.set.preset.{mark}") if start else saved.preset
     left, right = st.columns(2, gap="medium")
     with left:
         disabled, tagger = _recognisers(saved, mark)
@@ -61,6 +91,7 @@ def panel(workspace: engine.Workspace, corpus: Any, *, start: bool = True) -> No
     patterns = detector_patterns.editor(saved, mark)
     values = {
         **saved.model_dump(),
+        "preset": preset,
         "disabled": disabled,
         "tagger": tagger,
         "thresholds": thresholds,

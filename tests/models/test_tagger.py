@@ -14,7 +14,8 @@ import torch
 from engine.errors import UserError
 from engine.models import minilm
 from engine.models.tagger import MAX_PIECES, TAGS, TYPES, TaggerNet, encode, load_tokenizer, word_shape
-from engine.models.tagger_run import FOLDER, STRIDE, Tagger, _starts, load_tagger, rescale
+from engine.models.tagger_run import FOLDER, STRIDE, Tagger, _starts, load_tagger
+from engine.models.tagger_spans import rescale
 
 
 @pytest.fixture(scope="module")

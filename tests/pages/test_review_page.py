@@ -21,6 +21,17 @@ class TestReview:
         assert (job.kind, job.state) == ("detect", "queued")
         assert "You can leave this page" in words(app)
 
+    def test_the_kind_of_text_is_asked_before_the_first_look(self, small, open_page):
+        app = open_page("review", bare=True)
+        kinds = app.radio(key=f"review.first.preset.{small.bare}")
+        assert kinds.value == "general"
+        kinds.set_value("legal").run()
+        app.button(key="review.detect.start").click().run()
+        assert not app.exception
+        workspace = small.open()
+        assert workspace.detector_settings(small.bare).preset == "legal"
+        assert [job.kind for job in workspace.jobs()] == ["detect"]
+
     def test_detection_can_be_cancelled(self, small, open_page):
         job_id = small.open().detect(small.bare)
         app = open_page("review", bare=True)
@@ -158,6 +169,12 @@ class TestReview:
         assert "Detector settings saved" in words(app)
         known = small.open().detector_settings(small.corpus).known
         assert [(item.value, item.label) for item in known] == [("Ann Lee", "PERSON"), ("Lyon", "LOCATION")]
+
+    def test_another_kind_of_text_is_saved_with_the_settings(self, small, open_page):
+        app = open_page("review", **{"review.view": "Detector settings"})
+        next(radio for radio in app.radio if radio.label == "What kind of text is it?").set_value("clinical").run()
+        app.button(key="review.set.save").click().run()
+        assert small.open().detector_settings(small.corpus).preset == "clinical"
 
     def test_save_and_look_again_queues_a_job(self, small, open_page):
         app = open_page("review", **{"review.view": "Detector settings"})
