@@ -271,13 +271,15 @@ class SlotRun:
         """Return the slots' texts; one that stays unusable after every retry is None."""
         made = Written([None] * len(slots), Counter({"made": 0}), Counter(), Counter())
         values: tuple[str, ...] = ()
+        names: tuple[str, ...] = ()
         if self.block:
             blocking = to_block(p for slot in slots for p in slot.shown)
-            values, made.blocked = blocking.values, len(blocking.values)
+            values, names = blocking.values, blocking.names
+            made.blocked = len(values) + len(names)
             made.exempt.update(blocking.exempt)
             made.let_through = {reason: Counter(words) for reason, words in blocking.let_through.items()}
-        blocker = Blocklist(values)
-        constraints = Constraints(values) if values and "block_tokens" in self.generator.capabilities else None
+        blocker = Blocklist(values, names)
+        constraints = Constraints(values, names) if blocker and "block_tokens" in self.generator.capabilities else None
         open_ = list(range(len(slots)))
         for attempt in range(1 + self.p.retries):
             prompts = self.prompts([slots[i] for i in open_])

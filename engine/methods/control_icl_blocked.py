@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 
 class ControlIclBlockedMethod:
-    """Block the private values while decoding, then write again while one is left."""
+    """Refuse the private values while decoding, then write again while one is left."""
 
     spec = MethodSpec(
         id="control-icl-blocked",
         title="Examples with control codes, values blocked",
-        summary="As with control codes alone, but the model cannot write a private value of the records it was shown, "
-        "in any case, accent or spacing; a text that still holds one is written again or dropped.",
+        summary="As with control codes alone, but a private value of the records shown is refused while the model "
+        "writes, also in another spelling or format, joined, cut short, or a letter or digit away; a text that still "
+        "holds one is written again or dropped.",
         citation=f"{cc.CITATION}, section 2.2, ICL with privacy enhancement",
         kind="heuristic",
         needs=("generator", "operators", "spans", "block_tokens"),
@@ -37,14 +38,22 @@ class ControlIclBlockedMethod:
         """Return the statement that there is no formal guarantee."""
         return prompts.claim(
             facts,
-            "no accepted identifier of the records shown can stand in a text, but the rest of those records can be "
-            "copied word for word, and what was not marked is not blocked.",
+            "a text in which an accepted identifier of the records shown is recognised is dropped. Recognised are "
+            "other letter forms, spacing and marks, re-formatted numbers and dates, parts of a name, a name or code "
+            "cut short, and one within one or two letters or digits. The rest of those records can be copied word "
+            "for word, and what was not marked is not blocked.",
             (
                 "Every identifying mention was found by the detector or by the reviewer.",
                 "Values that cannot identify (function words, under two letters or digits, everyday words and short "
                 "numbers among quasi-identifiers) are let through; the Run page lists them.",
+                "An everyday word that is also somebody's name is refused only where it stands as a name: behind a "
+                "form of address or an initial, or with a capital inside a sentence.",
             ),
-            ("A missed identifier.", "A misspelt or paraphrased identifier.", "Sentences copied from the prompt."),
+            (
+                "A missed identifier.",
+                "A paraphrased, translated, abbreviated or further misspelt identifier, or one written in words.",
+                "Sentences copied from the prompt.",
+            ),
         )
 
     def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:

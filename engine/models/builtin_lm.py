@@ -91,6 +91,7 @@ class BuiltinGenerator:
             self._answers,
             cancelled=self._cancelled,
             steering=self._steering,
+            names=constraints.names if constraints else (),
         )
         encoded = self.tokenizer.encode_batch(list(prompts), add_special_tokens=False)
         limit = self.net.config.context - min(sampling.max_new_tokens, self.net.config.context // 3)

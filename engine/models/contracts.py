@@ -25,9 +25,14 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Constraints:
-    """Words or phrases that must not be generated, in every case and spacing variant."""
+    """What must not be generated, however it is written.
+
+    blocked: words, phrases, numbers, dates. names: everyday words that are somebody's name as well, kept out only where
+    they stand as one.
+    """
 
     blocked: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

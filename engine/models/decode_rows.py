@@ -34,7 +34,7 @@ class Row:
     finish: str = ""
     tail: Tail = field(default_factory=Tail)
     refused: dict[int, set[int]] = field(default_factory=dict)  # by place: tokens that led into a blocked value
-    tries: int = 0
+    backs: int = 0  # times a word was taken back
     steer: Steer | None = None
 
     @property

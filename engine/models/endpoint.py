@@ -76,7 +76,7 @@ class EndpointGenerator:
         self, prompts: Sequence[str], sampling: Sampling, constraints: Constraints | None = None
     ) -> list[Generation]:
         """Return one generation a prompt, in order; a reply with a blocked value is asked for anew, then cut."""
-        blocked = Blocklist(constraints.blocked if constraints else ())
+        blocked = Blocklist(constraints.blocked, constraints.names) if constraints else Blocklist(())
 
         async def one(position: int) -> Generation:
             made = Generation("", 0, "stop")
@@ -84,8 +84,7 @@ class EndpointGenerator:
                 made = await self._ask(prompts[position], sampling, _seed(sampling.seed, position, attempt))
                 if not blocked.contains(made.text):
                     return made
-            text = blocked.cut(made.text)
-            return Generation("" if blocked.contains(text) else text, made.tokens, "stop")
+            return Generation(blocked.cut(made.text), made.tokens, "stop")
 
         return self._transport.run(one, len(prompts))
 

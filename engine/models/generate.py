@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from engine.models.steering import Steering
 
 PAD, BOS, EOS = 0, 1, 2
-_TRIES = 64  # refused tokens and steps back a sequence may meet at one place
+_TRIES = 64  # tokens a sequence may be refused at one place
+_BACKS = 400  # words taken back in one sequence before it ends where it stands
+_STUBBORN = 6  # beginnings refused at one place before the word in front of it goes too
 _PACK = 4096  # prompt tokens computed in one pass
 
 
@@ -45,7 +47,7 @@ class BatchDecoder:
         net: The network, laid out for generation.
         tokenizer: Its vocabulary.
         sampling: How tokens are drawn.
-        blocked: Values that must not be generated.
+        blocked: Values that must not be generated. names: of those, what is blocked only where it stands as a name.
         pieces: The bytes each token stands for; needed where something is blocked.
         banned: Token ids that are never drawn.
         answers: Tokens that stand for a word of the answer, such as yes and no.
@@ -66,9 +68,10 @@ class BatchDecoder:
         learned: tuple[torch.Tensor, torch.Tensor] | None = None,
         cancelled: Callable[[], bool] = lambda: False,
         steering: Steering | None = None,
+        names: Sequence[str] = (),
     ) -> None:
         self.net, self.tokenizer, self.sampling = net, tokenizer, sampling
-        self.blocked, self.guard = Blocklist(blocked), Guard(blocked, pieces)
+        self.blocked, self.guard = Blocklist(blocked, names), Guard(blocked, pieces, names)
         self.banned, self.answers = list(banned), answers or {}
         self.learned, self.cancelled, self.steering = learned, cancelled, steering
         self.batch_size = 0
@@ -223,33 +226,39 @@ class BatchDecoder:
             row.finish = "length"
 
     def _guarded(self, row: Row, values: NDArray[np.float32], token: int) -> None:
-        """Accept the first token drawn that finishes no blocked value.
+        """Accept a token that completes no blocked value.
 
-        Where the text already ends with one that only more letters could save ("Ann" in "Anniversary"), and the
-        draw brings none, the token that ended it is taken back and not drawn again at that place.
+        Where it completes one, the text is taken back to the beginning of that word, and the token that began it is
+        not drawn again there; where no token of the word was drawn yet, another one is drawn in its place.
         """
-        while self.guard.refuses(row.tail, token, final=token == EOS or row.made + 1 >= row.room):
-            row.tries += 1
-            if row.tries > _TRIES:
-                row.finish = "stop"
+        made = len(row.tail.text)
+        for _ in range(_TRIES):
+            place = self.guard.refuses(row.tail, token, final=token == EOS or row.made + 1 >= row.room)
+            if place is None:
+                if token != EOS:
+                    self.guard.add(row.tail, token)
+                self._accept(row, token)
                 return
-            if row.tail.ends:
-                self._step_back(row)
+            if place < made:
+                self._step_back(row, place)
                 return
             values[token] = -np.inf
             token = self._drawn([row], values[None])[0]
-        if token != EOS:
-            self.guard.add(row.tail, token)
-        row.tries = 0
-        self._accept(row, token)
+        row.finish = "stop"
 
-    def _step_back(self, row: Row) -> None:
-        while row.tail.ends:
-            token = row.tokens.pop()
-            row.tail = self.guard.tail(row.tokens[row.prompt :])
+    def _step_back(self, row: Row, place: int) -> None:
+        row.backs += 1
+        taken = row.tokens[len(row.tokens) - self.guard.take_back(row.tail, place) :]
+        if len(row.refused.get(row.made - len(taken), ())) >= _STUBBORN and len(taken) < row.made:
+            before = row.tail.text.rstrip()
+            place = max(before.rfind(mark) for mark in " \n") + 1
+            taken = row.tokens[len(row.tokens) - len(taken) - self.guard.take_back(row.tail, place) :]
+        del row.tokens[len(row.tokens) - len(taken) :]
         row.refused = {at: tokens for at, tokens in row.refused.items() if at <= row.made}
-        row.refused.setdefault(row.made, set()).add(token)
+        row.refused.setdefault(row.made, set()).add(taken[0])
         row.cached = len(row.tokens) - 1  # the last token goes through again for its logits
+        if row.backs > _BACKS:
+            row.finish = "stop"
 
 
 @contextmanager

@@ -135,8 +135,11 @@ class PrefixGenerator:
         rows = [self.tokenizer.encode(p, add_special_tokens=False).ids for p in prompts]
         rows = [ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]] for ids in rows]
         learned = (self.base.keys.detach(), self.base.values.detach())
-        blocked = constraints.blocked if constraints else ()
-        decoder = BatchDecoder(self.net, self.tokenizer, sampling, blocked, self._pieces, self._banned, learned=learned)
+        kept_out = constraints or Constraints()
+        decoder = BatchDecoder(
+            self.net, self.tokenizer, sampling, kept_out.blocked, self._pieces, self._banned, learned=learned,
+            names=kept_out.names,
+        )  # fmt: skip
         return decoder.run(rows, self.batch_size)
 
     def score(self, texts: Sequence[str]) -> list[Any]:

@@ -2,7 +2,8 @@
 
 Safetensors only, no code of a model is run, nothing is downloaded. Type and device follow the machine; several GPUs
 share a model by `device_map`. Tokens are drawn by `draw_tokens`, one random stream a prompt, so that a text does
-not depend on which prompts ran beside it; blocked values are kept out as in the built-in model.
+not depend on which prompts ran beside it. A row whose last word completes a blocked value ends there, is taken back to
+the beginning of that word, and is written on from there without the token that began it.
 
 Privacy posture: prompts and outputs stay in memory; nothing is logged.
 """
@@ -28,6 +29,8 @@ from engine.models.draw import draw_tokens
 from engine.models.model_folder import FolderFacts, inspect_folder
 
 BATCH = 16
+ROUNDS = 24  # times one text may be taken back to the beginning of a word before it ends there
+STUBBORN = 4  # beginnings refused at one place before the word in front of it goes too
 REDRAWS = 64  # candidates that may be refused at one place before the text ends there
 SPARE_TOKENS = 4  # what a tokenizer may add around a prompt
 
@@ -104,7 +107,7 @@ class TransformersGenerator:
 
         A prompt that leaves too little of the context loses its middle.
         """
-        blocked = Blocklist(constraints.blocked if constraints else ())
+        blocked = Blocklist(constraints.blocked, constraints.names) if constraints else Blocklist(())
         encoded = [self._encode(prompt, sampling.max_new_tokens) for prompt in prompts]
         order = sorted(range(len(prompts)), key=lambda i: (len(encoded[i]), i))
         made: dict[int, Generation] = {}
@@ -170,49 +173,70 @@ class TransformersGenerator:
     def _batch(
         self, rows: list[list[int]], positions: list[int], sampling: Sampling, blocked: Blocklist
     ) -> list[Generation]:
-        from transformers import LogitsProcessorList, StoppingCriteriaList
-
         width = max(map(len, rows))
         if not self.encoder_decoder and width + sampling.max_new_tokens > self.context:
             most = max(1, self.context - width)
             sampling = replace(sampling, max_new_tokens=most, min_new_tokens=min(sampling.min_new_tokens, most))
+        draw = _Draw(self, sampling, blocked, positions)
+        open_ = list(range(len(rows)))
+        for _ in range(ROUNDS if blocked else 1):
+            groups = [[i] for i in open_] if self.encoder_decoder and any(draw.kept) else [open_]
+            for group in groups:
+                self._write([rows[i] for i in group], group, draw)
+            open_ = draw.taken_back(open_)
+            if not open_:
+                break
+        return [self._read(tokens, blocked, draw.ends, sampling) for tokens in draw.kept]
+
+    def _write(self, rows: list[list[int]], group: list[int], draw: _Draw) -> None:
+        """Write on from what is kept of each row of the group."""
+        from transformers import LogitsProcessorList, StoppingCriteriaList
+
+        kept = [draw.kept[i] for i in group]
+        rows = rows if self.encoder_decoder else [[*row, *made] for row, made in zip(rows, kept, strict=True)]
+        width = max(map(len, rows))
         ids = torch.tensor([[self._pad()] * (width - len(row)) + row for row in rows])
         mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
-        prompt = 1 if self.encoder_decoder else width
-        draw = _Draw(self, sampling, blocked, positions, prompt)
+        more: dict[str, Any] = {}
+        if self.encoder_decoder and kept[0]:
+            start = self.model.generation_config.decoder_start_token_id
+            begun = [self._pad() if start is None else int(start), *kept[0]]
+            more["decoder_input_ids"] = torch.tensor([begun]).to(self.model.device)
+        prompt = (1 + len(kept[0]) if more else 1) if self.encoder_decoder else width
+        longest = draw.sampling.max_new_tokens - min(map(len, kept))
+        draw.begin(group, prompt)
         with torch.inference_mode():
             output = self.model.generate(
                 input_ids=ids.to(self.model.device), attention_mask=mask.to(self.model.device),
-                generation_config=self._settings(sampling), logits_processor=LogitsProcessorList([draw]),
-                stopping_criteria=StoppingCriteriaList([self._stop]),
+                generation_config=self._settings(draw.sampling, longest), logits_processor=LogitsProcessorList([draw]),
+                stopping_criteria=StoppingCriteriaList([self._stop]), **more,
             )  # fmt: skip
         if self._cancelled():
             raise Cancelled("cancelled while the model was writing")
-        return [self._read(row, blocked, draw.ends) for row in output[:, prompt:].tolist()]
+        for i, tokens in zip(group, output[:, prompt:].tolist(), strict=True):
+            draw.kept[i] = [*draw.kept[i], *tokens][: draw.sampling.max_new_tokens]
 
     def _stop(self, input_ids: Tensor, scores: Any, **_: Any) -> Tensor:
         return torch.full((input_ids.shape[0],), self._cancelled(), device=input_ids.device, dtype=torch.bool)
 
-    def _settings(self, sampling: Sampling) -> Any:
+    def _settings(self, sampling: Sampling, longest: int) -> Any:
         from transformers import GenerationConfig
 
         own = self.model.generation_config
         ends = own.eos_token_id if own.eos_token_id is not None else self.tokenizer.eos_token_id
         return GenerationConfig(
-            do_sample=False, num_beams=1, max_new_tokens=sampling.max_new_tokens,
-            min_new_tokens=sampling.min_new_tokens or None, repetition_penalty=sampling.repetition_penalty,
+            do_sample=False, num_beams=1, max_new_tokens=longest, repetition_penalty=sampling.repetition_penalty,
             eos_token_id=ends, pad_token_id=self._pad(), bos_token_id=own.bos_token_id,
             decoder_start_token_id=own.decoder_start_token_id,
         )  # fmt: skip
 
-    def _read(self, row: list[int], blocked: Blocklist, ends: frozenset[int]) -> Generation:
+    def _read(self, row: list[int], blocked: Blocklist, ends: frozenset[int], sampling: Sampling) -> Generation:
         at = next((i for i, token in enumerate(row) if token in ends), None)
         tokens = row if at is None else row[:at]
         text = self.tokenizer.decode(tokens, skip_special_tokens=True)
         if blocked.contains(text):
-            cut = blocked.cut(text)
-            return Generation("" if blocked.contains(cut) else cut, len(tokens), "stop")
-        return Generation(text, len(tokens), "length" if at is None else "stop")
+            return Generation(blocked.cut(text), len(tokens), "stop")
+        return Generation(text, len(tokens), "length" if at is None and len(row) >= sampling.max_new_tokens else "stop")
 
     def _score(self, text: str) -> NDArray[np.float32]:
         ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False)
@@ -241,49 +265,80 @@ class TransformersGenerator:
 
 
 class _Draw:
-    """Chooses every next token, so that the library has nothing left to draw.
+    """Chooses every next token, so that the library has nothing left to draw, and holds what is kept of each row.
 
     Args:
         owner: the generator. positions: each row's place among the call's prompts, which fixes its random stream.
-        prompt: tokens that are not output.
     """
 
     def __init__(
-        self, owner: TransformersGenerator, sampling: Sampling, blocked: Blocklist, positions: list[int], prompt: int
+        self, owner: TransformersGenerator, sampling: Sampling, blocked: Blocklist, positions: list[int]
     ) -> None:
-        self.owner, self.sampling, self.blocked, self.prompt = owner, sampling, blocked, prompt
+        self.owner, self.sampling, self.blocked = owner, sampling, blocked
         self.randoms = [np.random.default_rng([sampling.seed, place]) for place in positions]
         configured = owner.model.generation_config.eos_token_id
         ends = configured if configured is not None else owner.tokenizer.eos_token_id
         listed = ends if isinstance(ends, list) else [ends]
         self.ends = frozenset(int(token) for token in listed if token is not None)
+        self.kept: list[list[int]] = [[] for _ in positions]
+        self.refused: list[dict[int, set[int]]] = [{} for _ in positions]
+        self.back: dict[int, int] = {}  # row -> tokens that may stay
+        self.group, self.prompt = list(range(len(positions))), 0
+
+    def begin(self, group: list[int], prompt: int) -> None:
+        """Say which rows the library's batch holds, and how many of its tokens are not new."""
+        self.group, self.prompt = group, prompt
+
+    def taken_back(self, rows: list[int]) -> list[int]:
+        """Cut the rows that ended in a blocked value back to where it began, and return them."""
+        again = [i for i in rows if i in self.back]
+        for i in again:
+            keep = self.back.pop(i)
+            if len(self.refused[i].get(keep, ())) >= STUBBORN and keep:
+                text = self._text(self.kept[i][:keep]).rstrip()
+                keep = self._tokens_before(self.kept[i][:keep], max(text.rfind(mark) for mark in " \n") + 1)
+            self.refused[i] = {at: tokens for at, tokens in self.refused[i].items() if at <= keep}
+            self.refused[i].setdefault(keep, set()).add(self.kept[i][keep])
+            self.kept[i] = self.kept[i][:keep]
+        return again
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         values = scores.float().cpu().numpy()
-        chosen = draw_tokens(values, self.sampling, self.randoms)
-        if self.blocked:
-            made = input_ids[:, self.prompt :].tolist()
-            last = len(made[0]) + 1 >= self.sampling.max_new_tokens
-            for row, tokens in enumerate(made):
-                if not (self.ends & set(tokens)):
-                    chosen[row] = self._allowed(values[row], tokens, int(chosen[row]), row, last)
+        rows = [[*self.kept[i], *new] for i, new in zip(self.group, input_ids[:, self.prompt :].tolist(), strict=True)]
+        for row, (i, tokens) in enumerate(zip(self.group, rows, strict=True)):
+            if len(tokens) < self.sampling.min_new_tokens:
+                values[row, list(self.ends)] = -np.inf
+            values[row, list(self.refused[i].get(len(tokens), ()))] = -np.inf
+        chosen = draw_tokens(values, self.sampling, [self.randoms[i] for i in self.group])
+        for row, (i, tokens) in enumerate(zip(self.group, rows, strict=True)):
+            if i in self.back or len(tokens) >= self.sampling.max_new_tokens:
+                chosen[row] = min(self.ends, default=chosen[row])
+            elif self.blocked and not (self.ends & set(tokens)):
+                chosen[row] = self._allowed(values[row], tokens, int(chosen[row]), i)
         picked = torch.full_like(scores, float("-inf"))
         picked[torch.arange(len(chosen)), torch.as_tensor(chosen, device=scores.device)] = 0.0
         return picked
 
-    def _allowed(self, values: NDArray[np.float32], tokens: list[int], token: int, row: int, last: bool) -> int:
-        """Return a token that completes no blocked value: the drawn one, or another draw without those refused."""
-        recent = tokens[-(self.blocked.window + 8) :]
-        tail = self._text(recent)
-        values = values.copy()
+    def _allowed(self, values: NDArray[np.float32], tokens: list[int], token: int, row: int) -> int:
+        """Return a token that completes no blocked value; where a word must go back, the end of this round."""
+        before, values = self._text(tokens), values.copy()
+        last = len(tokens) + 1 >= self.sampling.max_new_tokens
         for _ in range(REDRAWS):
             end = token in self.ends
-            whole = tail if end else self._text([*recent, token])
-            if not self.blocked.completes("", whole[-2 * self.blocked.window :], final=end or last):
+            after = before if end else self._text([*tokens, token])
+            place = self.blocked.completed(before, after, final=end or last)
+            if place is None:
                 return token
+            if place < len(before):
+                self.back[row] = self._tokens_before(tokens, place)
+                break
             values[token] = -np.inf
             token = int(draw_tokens(values[None], self.sampling, [self.randoms[row]])[0])
-        return min(self.ends, default=token)  # `_read` cuts what stands at the end
+        return min(self.ends, default=token)
+
+    def _tokens_before(self, tokens: list[int], place: int) -> int:
+        """Return how many tokens may stay so that the text ends at or before `place`; fewer than there are."""
+        return next((n for n in range(len(tokens) - 1, 0, -1) if len(self._text(tokens[:n])) <= place), 0)
 
     def _text(self, tokens: list[int]) -> str:
         return str(self.owner.tokenizer.decode(tokens, skip_special_tokens=True))

@@ -15,18 +15,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Literal
 
+from engine.models.everyday import everyday_words
 from engine.models.lm_format import clean
 from engine.pii.function_words import found_everywhere, only_function_words
+from engine.pii.private_forms import MARK, private_forms
 from engine.pii.redactors.base import resolve
 from engine.pii.spans import Span, default_identifier_type
-from engine.pii.surrogates.keyed import fold
 
 Which = Literal["direct", "quasi", "both"]
 
-_MARK = re.compile(r"\[\*\*(.*?)\*\*\]", re.DOTALL)
 # What a mark of the MIMIC kind says, first match wins -> our label.
 _MARK_LABELS = tuple(
     (re.compile(pattern, re.IGNORECASE), label)
@@ -41,8 +40,6 @@ _MARK_LABELS = tuple(
 )  # fmt: skip
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _LINE = re.compile(r"\n+")
-_TITLE = re.compile(r"(?:mr|mrs|ms|miss|dr|prof|professor|sir|lady|lord|judge)\b\.?\s+", re.IGNORECASE)
-_PART = re.compile(r"[^\W\d_]{4,}(?:[-’'][^\W\d_]+)*")
 _COMMON_WORDS = 2  # a longer run of common words says something of its own
 
 
@@ -100,7 +97,7 @@ def control_code(text: str, spans: Iterable[Span]) -> ControlCode:
 def marks(record_id: str, text: str) -> list[Span]:
     """Return the marks of an earlier de-identification as spans: `[**Hospital 18**]` is an organisation."""
     spans = []
-    for match in _MARK.finditer(text):
+    for match in MARK.finditer(text):
         label = next((name for pattern, name in _MARK_LABELS if pattern.search(match.group(1))), "MISC")
         kind = default_identifier_type(label)
         spans.append(Span(record_id, match.start(), match.end(), label, 1.0, "mark", kind))
@@ -160,18 +157,23 @@ def _within(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
 
 @dataclass(frozen=True)
 class Blocking:
-    """What may not be written. `exempt` counts the values let through, a reason; `let_through` names them."""
+    """What may not be written: `values` anywhere, `names` (everyday or very short words) where they stand as a name.
+
+    `exempt` counts the values let through, a reason; `let_through` names them.
+    """
 
     values: tuple[str, ...]
     exempt: Mapping[str, int]
     let_through: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
 
 
 def to_block(chosen: Iterable[Passage]) -> Blocking:
     """Return every private surface form of the passages, and how many were let through and why.
 
-    A name is blocked with and without its title, and so is each of its longer parts. Case, accents and white
-    space are the blocker's business. Let through are values that cannot identify: made of function words
+    A name is blocked with and without its title, and so is each of its parts: a distinctive one everywhere, an
+    everyday or very short one ("Young", "Ng") where it stands as a name. Case, accents, spacing and other ways of
+    writing are the blocker's business. Let through are values that cannot identify: made of function words
     alone ("An"), under two letters or digits, and quasi-identifiers of one or two everyday lower-case words
     or a short number ("three years", "mother", "12"), whose block would only cripple the text.
     """
@@ -182,15 +184,19 @@ def to_block(chosen: Iterable[Passage]) -> Blocking:
             if value and kinds.get(value, ("", ""))[1] != "direct":
                 kinds[value] = (span.label, span.identifier_type)
     blocked: dict[str, None] = {}
+    names: dict[str, None] = {}
     exempt: dict[str, list[str]] = {}
     for value, (label, kind) in sorted(kinds.items()):
         reason = exemption(value, kind)
         if reason:
             exempt.setdefault(reason, []).append(value)
             continue
-        blocked |= dict.fromkeys(_forms(value, label))
+        forms = private_forms(value, label)
+        blocked |= dict.fromkeys(forms.values)
+        names |= dict.fromkeys(forms.names)
     named = {reason: tuple(values) for reason, values in exempt.items()}
-    return Blocking(tuple(blocked), {reason: len(values) for reason, values in named.items()}, named)
+    counts = {reason: len(values) for reason, values in named.items()}
+    return Blocking(tuple(blocked), counts, named, tuple(names))
 
 
 def exemption(value: str, kind: str) -> str:
@@ -205,32 +211,3 @@ def exemption(value: str, kind: str) -> str:
     if value.isdigit() and len(value) <= 2:
         return "a short number"
     return "everyday words" if value == value.lower() and all(w in everyday_words() for w in words) else ""
-
-
-def _forms(value: str, label: str) -> list[str]:
-    """Return the value, of a mark its inside too, and for a name what is left without title and each longer part.
-
-    A model that garbles a mark's brackets and asterisks still gives away what stands between them.
-    """
-    mark = _MARK.fullmatch(value)
-    if mark:
-        inside = mark.group(1).strip()
-        return [value] if len(inside) < 3 else [value, inside]
-    if label != "PERSON":
-        return [value]
-    bare = value
-    while _TITLE.match(bare):
-        bare = _TITLE.sub("", bare, count=1)
-    parts = [p for p in _PART.findall(bare) if fold(p) not in everyday_words()]
-    return [form for form in (value, bare, *parts) if sum(c.isalnum() for c in form) > 1]
-
-
-@lru_cache(maxsize=1)
-def everyday_words() -> frozenset[str]:
-    """Return words so frequent in public text that the built-in vocabulary has a lower-case token for each."""
-    import json
-
-    from engine.models.builtin import lm_folder
-
-    tokens = json.loads((lm_folder() / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
-    return frozenset(t[1:] for t in tokens if t[:1] == "Ġ" and len(t) > 3 and t[1:].isalpha() and t[1:].islower())

@@ -92,7 +92,8 @@ def test_a_copied_name_stays_where_nothing_is_blocked(corpus):
 
 def test_blocked_text_is_written_again_until_no_value_is_left_and_retries_are_counted(corpus):
     secrets = secrets_of(corpus)
-    model = Copyist(stubborn=1, secrets=sorted(secrets, key=len, reverse=True))
+    near = {"Dorini Motors"}  # an employer one letter away from a customer called Jorini
+    model = Copyist(stubborn=1, secrets=sorted(secrets | near, key=len, reverse=True))
     method, given = context(corpus, "control-icl-blocked", model)
     (step,) = method.run(given)
     leaks = Blocklist(sorted(secrets))

@@ -15,7 +15,7 @@ from engine.models.attend import Attention, Place, Slots, kernel
 from engine.models.builtin import lm_folder
 from engine.models.builtin_lm import BuiltinGenerator
 from engine.models.cancel import Cancelled
-from engine.models.constraints import Blocklist, Guard, Tail, fold
+from engine.models.constraints import Blocklist
 from engine.models.contracts import Sampling
 from engine.models.decode_net import DecodeNet, fast_type
 from engine.models.generate import EOS, BatchDecoder, out_of_memory
@@ -269,42 +269,6 @@ def pieces(tokenizer):
 def test_pieces_are_what_the_tokenizer_decodes(tokenizer, pieces):
     for text in ("naïve café 日本語 👩‍⚕️ x\n\n y[PERSON] z 12.4", "É Ann\u0301 O'Neil"):
         assert b"".join(pieces[i] for i in tokenizer.encode(text, add_special_tokens=False).ids).decode() == text
-
-
-WORDS = ["Ann", "Anniversary", "O'Neil", "New York", "new", "york", "a+b", "Inc.", "Zoë", "12", "3", "x", "日本"]
-WORDS += ["İ", "ﬁn", "St. John", "Straße", "a", "I", "went", "Å"]
-
-
-def test_a_token_is_refused_exactly_where_a_value_is_complete(tokenizer, pieces):
-    rng = random.Random(1)
-    refused = 0
-    for _ in range(400):
-        values = [rng.choice([str, str.upper])(v) for v in rng.sample(WORDS[:-2], rng.randint(1, 6))]
-        patterns = [re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, fold(v).split())) + r"(?!\w)") for v in values]
-        text = "".join(
-            rng.choice([" ", "  ", "\n", "", "-", ".", ", ", "\u00a0"])
-            + rng.choice([str, str.upper])(w)
-            + rng.choice(["", "s"])
-            for w in rng.choices(WORDS, k=10)
-        )
-        split = [text] if rng.random() < 0.7 else list(text)
-        guard, tail, seen = Guard(values, pieces), Tail(), b""
-        for token in (i for part in split for i in tokenizer.encode(part, add_special_tokens=False).ids):
-            before, final = fold(seen.decode(errors="ignore")), rng.random() < 0.2
-            seen += pieces[token]
-            after = fold(seen.decode(errors="ignore"))
-            ends = [place(p, after) for p in patterns]
-            expected = any(end >= len(before) and (final or end < len(after)) for found in ends for end in found)
-            if after != before:
-                assert guard.refuses(tail, token, final) is expected
-                refused += expected
-            guard.add(tail, token)
-    assert refused > 300
-
-
-def place(pattern, text):
-    """Return where matches end, overlapping ones too."""
-    return [m.end() for start in range(len(text)) if (m := pattern.match(text, start))]
 
 
 def test_blocked_values_are_stepped_around_not_cut_off(net, tokenizer, pieces, rows):

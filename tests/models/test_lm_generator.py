@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from engine.corpus.folding import folded as fold
 from engine.errors import UserError
 from engine.models.builtin import builtin_models, lm_folder
 from engine.models.builtin_lm import BuiltinGenerator, load_builtin_generator
-from engine.models.constraints import fold
 from engine.models.contracts import Constraints, Sampling
 from engine.models.draw import draw_token
 from engine.models.llama_net import Cache
@@ -203,3 +203,18 @@ def test_children_are_as_long_as_asked_on_average(generator):
         sampling = Sampling(max_new_tokens=80, temperature=1.0, repetition_penalty=1.1, seed=1)
         made = generator.generate([operators.prompt(name, **row) for row in rows], sampling)
         assert 0.93 < np.mean([len(one.text.split()) for one in made]) / 22 < 1.07, name
+
+
+def test_values_that_the_prompt_presses_for_are_written_around_not_nearly_written(generator):
+    from engine.models.constraints import Blocklist
+
+    values = ("T09/2675", "55220/31", "Hasslund")
+    shown = "Mrs Esther Hasslund of Hasslund Practice came under T09/2675 and 55220/31. Hasslund wrote on T09/2675. "
+    asked = [f"{shown * 4}Then Hasslund said of {x} that Esther" for x in values[:2]] * 8
+    sampling = Sampling(max_new_tokens=50, min_new_tokens=40, temperature=0.7, top_p=0.9, seed=3)
+    blocked = Blocklist(values)
+    free = generator.generate(asked, sampling)
+    assert sum(blocked.contains(m.text) for m in free) >= 5, "the free run must write them, or this test shows nothing"
+    made = generator.generate(asked, sampling, Constraints(values))
+    assert not any(blocked.contains(m.text) for m in made)
+    assert sum(m.tokens >= 40 for m in made) >= 14  # the model goes on with other words

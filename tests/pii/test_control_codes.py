@@ -122,7 +122,7 @@ def test_names_are_blocked_in_parts_and_harmless_values_are_let_through():
     blocker = Blocklist(blocking.values)
     for leak in ("met ANNA  EVAGOROU.", "Évagorou", "mrs anna evagorou", "a Nurse of Note"):
         assert blocker.contains(leak)
-    assert not blocker.contains("her mother, after three years, an Annan of Evagoroupolis")
+    assert not blocker.contains("her mother, after three years, an Annan of Evanston")
 
 
 @pytest.mark.parametrize(
