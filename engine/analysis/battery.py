@@ -19,6 +19,7 @@ from engine.analysis.prepare import Prepared, Progress
 
 # (stage, module, function)
 PARTS: tuple[tuple[str, str, str], ...] = (
+    ("private values, strictly", "engine.analysis.strict_leaks", "examine_strict"),
     ("leaked entities", "engine.analysis.leaks", "examine_leaks"),
     ("labels", "engine.analysis.label_leaks", "examine_labels"),
     ("original records", "engine.analysis.originals", "examine_originals"),

@@ -17,7 +17,8 @@ from engine.analysis.make import finding, missing
 from engine.analysis.part import Part
 from engine.analysis.prepare import Prepared
 from engine.analysis.samples import keyed_order, sample_units
-from engine.attacks.base import Side
+from engine.analysis.split_excess import Split, split_excess
+from engine.attacks.base import Side, join_sides
 from engine.attacks.entities import (
     EntityIndex,
     Matches,
@@ -65,7 +66,7 @@ def examine_leaks(prepared: Prepared) -> Part:
         part.add(Part(tables=_tables(prepared, reference, index, matches)))
     prepared.report("leaked entities", 3, 4)
     part.findings += _baseline(prepared, train, in_train)
-    part.findings += _excess(prepared, small, in_small, holdout, in_holdout)
+    part.findings += _excess(prepared)
     part.findings += _context(prepared, train, in_train)
     part.signals = _signals(prepared, train, in_train)
     prepared.report("leaked entities", 4, 4)
@@ -136,22 +137,28 @@ def _baseline(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list
     ]  # fmt: skip
 
 
-def _excess(
-    prepared: Prepared, small: EntityIndex, in_small: Matches, holdout: EntityIndex, in_holdout: Matches
-) -> list[Finding]:
+def _excess(prepared: Prepared) -> list[Finding]:
     """Return train minus holdout at equal numbers of reference records."""
-    if not len(small.entities) or not len(holdout.entities):
+    equal = equal_size(prepared)
+    both = join_sides([equal, prepared.holdout])
+    index = index_entities(both)
+    if not len(prepared.holdout) or not len(index.entities):
         why = NO_HOLDOUT if not len(prepared.holdout) else NO_SPANS
         return [missing("pipp_excess", "holdout", why), missing("elp_excess", "holdout", why)]
-    first, second = _hits(prepared, small, in_small, "all"), _hits(prepared, holdout, in_holdout, "all")
+    matches = find_entities(prepared.synthetic.words, index)
+    units = [str(unit) for side in (equal, prepared.holdout) for unit in np.unique(side.units.astype(str))]
+    number = {unit: i for i, unit in enumerate(units)}
+    pairs = [(i, number[unit]) for i, entity in enumerate(index.entities) for unit in entity.units]
+    held = np.array(pairs, np.int64).reshape(-1, 2)
+    first = np.arange(len(units)) < len(np.unique(equal.units.astype(str)))
+    size = len(index.entities)
+    split = Split(len(prepared.synthetic), size, matches.entity, matches.text, held[:, 0], held[:, 1], first)
+    pipp, elp = split_excess(split, np.ones(size, bool), prepared.seed)
     records = min(len(prepared.train), len(prepared.holdout))
-    one = intervals.share(entities_found(in_small, len(small.entities)))
-    two = intervals.share(entities_found(in_holdout, len(holdout.entities)))
     return [
-        finding("pipp_excess", "holdout",
-                intervals.difference_paired(first, second, prepared.synthetic_groups()), reference_records=records),
-        finding("elp_excess", "holdout", intervals.difference_independent(one, two), reference_records=records),
-    ]  # fmt: skip
+        finding("pipp_excess", "holdout", pipp, reference_records=records),
+        finding("elp_excess", "holdout", elp, reference_records=records),
+    ]
 
 
 def _context(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list[Finding]:

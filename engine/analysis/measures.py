@@ -9,6 +9,7 @@ from engine.analysis.measure import LOWER, REAL, Measure, Scale
 from engine.analysis.measures_canaries import CANARIES
 from engine.analysis.measures_membership import MEMBERSHIP
 from engine.analysis.measures_people import PEOPLE
+from engine.analysis.measures_strict import STRICT
 from engine.analysis.measures_text import TEXT
 
 __all__ = ["MEASURES", "REFERENCES", "Measure", "Scale", "show"]
@@ -133,7 +134,7 @@ _PRIVACY = (
     ),
 )  # fmt: skip
 
-_EXCESS_OF = ("pipp", "elp", "verbatim_8gram", "nearest_similarity")
+_EXCESS_OF = (*(measure.name for measure in STRICT), "pipp", "elp", "verbatim_8gram", "nearest_similarity")
 
 
 def _excess(measure: Measure) -> Measure:
@@ -208,7 +209,7 @@ _UTILITY = (
     ),
 )  # fmt: skip
 
-_BY_NAME = {m.name: m for m in (*_PRIVACY, *_UTILITY, *_MORE)}
+_BY_NAME = {m.name: m for m in (*STRICT, *_PRIVACY, *_UTILITY, *_MORE)}
 MEASURES: dict[str, Measure] = {**_BY_NAME, **{m.name: m for m in map(_excess, (_BY_NAME[n] for n in _EXCESS_OF))}}
 
 REFERENCES: dict[str, str] = {

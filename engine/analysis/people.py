@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from engine.analysis.members import ALL, SEEDS
 from engine.analysis.prepare import Prepared
 from engine.analysis.samples import keyed_order
-from engine.attacks.base import Side
+from engine.attacks.base import Side, join_sides
 from engine.attacks.entities import EntityIndex, index_entities
-from engine.attacks.words import WordTable, cut
+from engine.attacks.words import cut
 
 WINDOW = (15, 101)  # items of about the same size that one is compared with, fewest and most
 _PUBLIC = "shipped public texts"
@@ -126,22 +126,7 @@ def public_texts(prepared: Prepared) -> Side:
 
 def both_parts(prepared: Prepared) -> Side:
     """Return the training and the holdout part as one side, training first."""
-    parts = (prepared.train, prepared.holdout)
-    spans = [part.spans for part in parts if part.spans is not None]
-    words = [part.words for part in parts]
-    offsets = np.concatenate([words[0].offsets, words[1].offsets[1:] + words[0].offsets[-1]])
-    return Side(
-        np.concatenate([part.record_ids for part in parts]),
-        np.concatenate([part.texts for part in parts]),
-        WordTable(
-            np.concatenate([table.ids for table in words]),
-            np.concatenate([table.starts for table in words]),
-            np.concatenate([table.ends for table in words]),
-            offsets,
-        ),
-        np.concatenate([part.units for part in parts]),
-        spans=pd.concat(spans, ignore_index=True) if spans else None,
-    )
+    return join_sides([prepared.train, prepared.holdout])
 
 
 def details(prepared: Prepared) -> EntityIndex:

@@ -79,6 +79,12 @@ _SAYS: dict[Level, str] = {
 }
 # name of the finding -> what is said of both sides; the first that stands out is said, else the first that is known
 _IDENTIFIERS = (
+    ("strict_pipp", "{ours} of the synthetic records give away a private value of {size} training records, however it "
+     "is written, {theirs} one of as many records that nobody used"),
+    ("strict_pipp_direct", "{ours} of the synthetic records give away a direct identifier of {size} training records, "
+     "however it is written, {theirs} one of as many records that nobody used"),
+    ("strict_elp", "{ours} of the distinct private values of {size} training records can be recognised in the text, "
+     "{theirs} of those of as many records that nobody used"),
     ("pipp", "{ours} of the synthetic records contain a private entity of {size} training records, {theirs} one of as "
      "many records that nobody used"),
     ("pipp_direct", "{ours} of the synthetic records contain a direct identifier of {size} training records, {theirs} "
@@ -223,12 +229,22 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         size=_records(findings, name, holdout),
     )  # fmt: skip
     whole = "" if equal is None or equal == train.value else f" ({show(name, train.value)} against all of them)"
+    title += _lead(findings, name)
     real = _find(findings, name, "baseline")
     if name in COPIES and real is not None and _more_than_real(findings, name):
         said = f"against all training records {show(name, train.value)} do, of real records that nobody used only "
         said += show(name, real.value)
         return Sentence(f"{title}: {both}; {said}: {_SAYS['leak']}.", "leak", name)
     return Sentence(f"{title}: {both}: {_SAYS[levels[name]]}{whole}.", levels[name], name)
+
+
+def _lead(findings: Sequence[Finding], name: str) -> str:
+    """Return the excess over the holdout with its interval, for shares of identifiers: it comes before the shares."""
+    excess = _find(findings, f"{name}_excess", "holdout") if name in dict(_IDENTIFIERS) else None
+    if excess is None or excess.low is None or excess.high is None:
+        return ""
+    value, low, high = (show(name, number) for number in (excess.value, excess.low, excess.high))
+    return f": {value} more than the holdout (95% interval {low} to {high})"
 
 
 def _records(findings: Sequence[Finding], name: str, holdout: Finding) -> str:

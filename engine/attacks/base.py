@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -56,6 +56,25 @@ class Side:
             embeddings=None if self.embeddings is None else self.embeddings[index],
             detections=None if self.detections is None else self.detections[index],
         )
+
+
+def join_sides(parts: Sequence[Side]) -> Side:
+    """Return the texts of several sides with one vocabulary as one side, in order, with words, units and spans."""
+    spans = [part.spans for part in parts if part.spans is not None]
+    words = [part.words for part in parts]
+    lengths = np.concatenate([table.counts for table in words])
+    return Side(
+        np.concatenate([part.record_ids for part in parts]),
+        np.concatenate([part.texts for part in parts]),
+        WordTable(
+            np.concatenate([table.ids for table in words]),
+            np.concatenate([table.starts for table in words]),
+            np.concatenate([table.ends for table in words]),
+            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        ),
+        np.concatenate([part.units for part in parts]),
+        spans=pd.concat(spans, ignore_index=True) if spans else None,
+    )
 
 
 @dataclass(frozen=True)

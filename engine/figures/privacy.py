@@ -16,7 +16,7 @@ from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled, whiskers
 
 EQUAL = "train_equal"
-SHARES = ("pipp", "pipp_direct", "elp", "elp_direct", "elp_rare", "verbatim_8gram")
+SHARES = ("strict_pipp", "strict_pipp_direct", "pipp", "pipp_direct", "elp", "elp_direct", "elp_rare", "verbatim_8gram")
 SIDES = ("train", EQUAL, "holdout", "baseline")
 NAMES = {**REFERENCES, EQUAL: "training part, as many records as the holdout"}
 

@@ -11,7 +11,7 @@ from pages._ui import examined_table, privacy_beside
 from pages._ui.privacy_data import NEW, Examined
 from pages._ui.texts import plain
 
-COLUMNS = ("train", "holdout", "baseline", "excess", "none")
+COLUMNS = ("excess", "train", "holdout", "baseline", "none")  # what goes beyond chance leads
 RATE = "_tpr01"
 MISSING = "No leakage was measured in this run."
 
