@@ -24,6 +24,7 @@ from engine.methods.filter_presets import FilterParameters
 from engine.methods.filter_stages import detected, placeholders, prefilter
 from engine.models.builtin import SECONDS_A_TOKEN
 from engine.models.contracts import Constraints, Sampling
+from engine.pii.private_forms import private_forms
 from engine.pii.sentences import sentence_bounds
 from engine.pii.spans import Span
 from engine.pii.unknown import rare_sequences
@@ -184,13 +185,14 @@ class _FilterRun:
         usable = [i for i, text in enumerate(outputs) if len(text.split()) >= _TINY]
         filtered = self.post.apply([outputs[i] for i in usable], [self._sensitive_sentences(batch, i) for i in usable])
         records: list[SyntheticRecord] = []
-        replaced = 0
+        replaced = similar = 0
         for index, entry in zip(usable, filtered, strict=True):
             if entry is None:
                 continue
             row = batch.rows.iloc[index]
             label = row["label"] if isinstance(row["label"], str) else None
             replaced += entry.replaced
+            similar += entry.similar
             records.append(SyntheticRecord(entry.text, label, str(row["record_id"])))
         funnel = {
             "made": wanted,
@@ -199,7 +201,11 @@ class _FilterRun:
             "kept": len(records),
         }
         similarities, self.post.similarities[:] = list(self.post.similarities), []
-        diagnostics = {"replaced_after_generation": replaced, "nearest_sensitive_item": similarities}
+        diagnostics = {
+            "replaced_after_generation": replaced,
+            "replaced_as_similar": similar,
+            "nearest_sensitive_item": similarities,
+        }
         if self.parameters.flag_unknown != "off":
             diagnostics["unknown_sequences_flagged"] = batch.flagged
         return records, funnel, diagnostics
@@ -230,18 +236,21 @@ class _FilterRun:
             seed=batch_seed(self.context.seed, position),
         )
         prompts = [operators.prompt(p.operator, **entry) for entry in inputs]
-        made = self.context.generator.generate(prompts, sampling, Constraints(self._blocked(batch)))
+        made = self.context.generator.generate(prompts, sampling, self._blocked(batch))
         texts = iter([operators.parse(p.operator, g.text, **e).strip() for g, e in zip(made, inputs, strict=True)])
         return ["\n".join(filter(None, [next(texts) for _ in pieces])) for pieces in segments]
 
-    def _blocked(self, batch: _Batch) -> tuple[str, ...]:
+    def _blocked(self, batch: _Batch) -> Constraints:
         """Return the custodian's list and, where wanted, every direct identifier of the batch's records."""
-        values = dict.fromkeys(self.parameters.blocked)
-        if not self.parameters.block_identifiers:
-            return tuple(values)
-        for text, spans in zip(batch.rows["text"], batch.spans, strict=True):
-            values.update({text[s.start : s.end]: None for s in spans if s.identifier_type == "direct"})
-        return tuple(value for value in values if value.strip())
+        values, names = dict.fromkeys(self.parameters.blocked), dict[str, None]()
+        if self.parameters.block_identifiers:
+            for text, spans in zip(batch.rows["text"], batch.spans, strict=True):
+                for span in spans:
+                    if span.identifier_type == "direct":
+                        forms = private_forms(text[span.start : span.end], span.label)
+                        values |= dict.fromkeys(forms.values)
+                        names |= dict.fromkeys(forms.names)
+        return Constraints(tuple(values), tuple(names))
 
     def _sensitive_sentences(self, batch: _Batch, index: int) -> NDArray[np.float32]:
         """Embed the source record's sentences that hold a direct identifier."""

@@ -40,11 +40,11 @@ _FIELDS: dict[str, Any] = {
     ),
     "filter_threshold": (
         float,
-        Field(0.92, gt=0, le=1, description="Filter: similarity from which a sentence counts as a known item."),
+        Field(0.92, gt=0, le=1, description="Filter: similarity from which words or a sentence count as known."),
     ),
     "filter_action": (
         Literal["redact", "drop"],
-        Field("redact", description="Filter: redact a sentence too near a known item, or drop the output."),
+        Field("redact", description="Filter: redact what is too near a known item, or drop the output."),
     ),
     "filter_sensitive": (
         tuple[str, ...],

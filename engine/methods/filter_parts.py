@@ -11,9 +11,14 @@ from numpy.typing import NDArray
 from engine.methods.base import Context
 from engine.methods.filter_presets import ADAPTIVE, FilterParameters
 from engine.methods.filter_stages import SIMILAR, PostFilter, Replace, SensitiveItems
+from engine.methods.filter_values import KnownValues
+from engine.models.everyday import everyday_words
+from engine.pii.control_codes import exemption
+from engine.pii.private_forms import private_forms
 from engine.pii.spans import Span
 from engine.pii.surrogates import SurrogateMaker
 
+_SENTENCE_WORDS = 4
 _NAMING = frozenset({"PERSON", "USERNAME", "EMAIL", "PHONE", "ADDRESS", "LOCATION", "ORGANISATION"})
 
 
@@ -25,7 +30,7 @@ def post_filter(context: Context, parameters: FilterParameters, replace: Replace
     return PostFilter(
         context.embedder,
         context.detector,
-        SensitiveItems(known_items(context, parameters.sensitive)),
+        SensitiveItems(known_sentences(context, parameters.sensitive)),
         None if parameters.post == "none" else parameters.threshold,
         parameters.action,
         parameters.minimum_score,
@@ -33,19 +38,26 @@ def post_filter(context: Context, parameters: FilterParameters, replace: Replace
         again=parameters.reapply,
         replace=replace,
         mark="" if surrogate else SIMILAR,
+        values=known_values(context, parameters.sensitive),
     )
 
 
-def known_items(context: Context, named: Sequence[str]) -> NDArray[np.float32]:
-    """Embed the distinct direct identifiers of the records and the phrases that were named."""
+def known_values(context: Context, named: Sequence[str]) -> KnownValues:
+    """Return the direct identifiers of the records, names with their distinctive parts, and the phrases named."""
     frame = context.spans[context.spans["identifier_type"] == "direct"]
     texts = dict(zip(context.records["record_id"], context.records["text"], strict=True))
-    columns = (frame["record_id"], frame["start"], frame["end"])
-    values = {texts[r][s:e].strip().casefold() for r, s, e in zip(*columns, strict=True) if r in texts}
-    values |= {phrase.strip().casefold() for phrase in named}
-    values.discard("")
+    columns = (frame["record_id"], frame["start"], frame["end"], frame["label"])
+    found = {(texts[r][s:e].strip(), str(label)) for r, s, e, label in zip(*columns, strict=True) if r in texts}
+    forms = [form for value, label in sorted(found) for form in private_forms(value, label).values]
+    kept = [form for form in forms if form and not exemption(form, "direct")]
+    return KnownValues([*kept, *(phrase for phrase in named if phrase.strip())], everyday_words())
+
+
+def known_sentences(context: Context, named: Sequence[str]) -> NDArray[np.float32]:
+    """Embed the named phrases that are long enough to be compared with sentences."""
+    phrases = sorted({phrase.strip() for phrase in named if len(phrase.split()) >= _SENTENCE_WORDS})
     assert context.embedder is not None
-    return context.embedder.embed(sorted(values)) if values else np.zeros((0, 1), dtype=np.float32)
+    return context.embedder.embed(phrases) if phrases else np.zeros((0, 1), dtype=np.float32)
 
 
 def surrogates(context: Context) -> Replace:

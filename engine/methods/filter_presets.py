@@ -87,11 +87,15 @@ class FilterParameters(BaseModel):
         "(0.95), general (0.90) or personal (0.85), or no comparison.",
     )
     threshold: float = Field(
-        0.92, gt=0, le=1, description=f"Cosine similarity from which a sentence counts as a known item ({_TABLE_1})."
+        0.92,
+        gt=0,
+        le=1,
+        description=f"Similarity from which words count as a known value, or a sentence as a known one ({_TABLE_1}).",
     )
     action: Literal["redact", "drop"] = Field(
         "redact",
-        description=f"What happens to a sentence too near a known item: redact it or drop the output ({_TABLE_1}).",
+        description="What happens to words too near a known value, or to a sentence too near a known one: redact just "
+        f"these words or this sentence, or drop the output ({_TABLE_1}).",
     )
     reapply: bool = Field(True, description=f"Detect identifiers in the output again and replace them ({_TABLE_1}).")
     minimum_score: float = Field(

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.methods.filter_values import KnownValues, Near, chosen
 from engine.models.contracts import Detector, Embedder
 from engine.pii.content_type import ContentType, content_type
 from engine.pii.redactors import redact
@@ -33,10 +34,11 @@ def placeholders(text: str, spans: Sequence[Span]) -> str:
 
 @dataclass(frozen=True)
 class Filtered:
-    """A text after one stage and how many pieces the stage replaced."""
+    """A text after one stage, how many pieces it replaced, and how many of those for being near a known item."""
 
     text: str
     replaced: int
+    similar: int = 0
 
 
 def outside_placeholders(text: str, spans: Sequence[Mapping[str, Any]], minimum_score: float) -> list[Span]:
@@ -98,15 +100,17 @@ class SensitiveItems:
 
 @dataclass(frozen=True)
 class PostFilter:
-    """Similarity to known sensitive items by sentence, then detection again.
+    """Similarity to known items, values with windows of words and sentences with sentences, then detection again.
 
     Args:
-        threshold: cosine similarity in (0, 1] from which a sentence counts as a known item; None compares nothing.
-        action: `redact` replaces the sentence, `drop` discards the whole output.
+        items: sentences and long phrases; a sentence's similarity to them is the cosine of embeddings.
+        threshold: similarity in (0, 1] from which a window or a sentence counts as a known item; None compares nothing.
+        action: `redact` replaces the window of words or the sentence, `drop` discards the whole output.
+        values: names, numbers and short phrases (`filter_values`).
         minimum_score: lowest detection score the last pass acts on.
         adaptive: a threshold a content type of the output; overrules `threshold`.
         again: whether the detector passes over the output.
-        replace: how what is detected is replaced. mark: what stands for a sentence too near a known item.
+        replace: how what is detected is replaced. mark: what stands for a piece too near a known item.
     """
 
     embedder: Embedder
@@ -119,6 +123,7 @@ class PostFilter:
     again: bool = True
     replace: Replace = placeholders
     mark: str = SIMILAR
+    values: KnownValues = field(default_factory=lambda: KnownValues(()))
     similarities: list[float] = field(default_factory=list)
 
     def apply(self, texts: Sequence[str], own: Sequence[NDArray[np.float32]]) -> list[Filtered | None]:
@@ -140,21 +145,29 @@ class PostFilter:
             near = shared[rows]
             if len(mine) and len(pairs):
                 near = np.maximum(near, (vectors[rows] @ mine.T).max(axis=1))
-            self.similarities.append(float(near.max()) if len(near) else -1.0)
-            kept.append(self._one(text, pairs, near))
+            windows = [] if self.threshold is None and self.adaptive is None else self.values.near(text)
+            highest = max([*near.tolist(), *(window.similarity for window in windows[:1])], default=-1.0)
+            self.similarities.append(float(highest))
+            kept.append(self._one(text, pairs, near, windows))
         return self._detect_again(kept)
 
-    def _one(self, text: str, pairs: Sequence[tuple[int, int]], near: NDArray[Any]) -> Filtered | None:
-        threshold = self.limit(text)
-        hits = [p for p, value in zip(pairs, near, strict=True) if threshold is not None and value >= threshold]
+    def _one(
+        self, text: str, pairs: Sequence[tuple[int, int]], near: NDArray[Any], windows: Sequence[Near]
+    ) -> Filtered | None:
+        limit = self.limit(text)
+        if limit is None:
+            return Filtered(text, 0)
+        sentences = [p for p, value in zip(pairs, near, strict=True) if value >= limit]
+        taken = [*sentences, *(match.span() for match in PLACEHOLDER.finditer(text))]
+        hits = sorted([*sentences, *((one.start, one.end) for one in chosen(windows, limit, taken))])
         if hits and self.action == "drop":
             return None
         for start, end in reversed(hits):
             text = text[:start] + self.mark + text[end:]
-        return Filtered(text, len(hits))
+        return Filtered(text, len(hits), len(hits))
 
     def limit(self, text: str) -> float | None:
-        """Return the similarity from which this output's sentences are too near; None where nothing is compared."""
+        """Return the similarity from which pieces of this output are too near; None where nothing is compared."""
         return self.threshold if self.adaptive is None else self.adaptive[content_type(text)]
 
     def _detect_again(self, kept: list[Filtered | None]) -> list[Filtered | None]:
@@ -168,5 +181,5 @@ class PostFilter:
                 merged.append(None)
                 continue
             last = next(again)
-            merged.append(Filtered(last.text, entry.replaced + last.replaced))
+            merged.append(Filtered(last.text, entry.replaced + last.replaced, entry.similar))
         return merged

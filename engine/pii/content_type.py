@@ -2,7 +2,8 @@
 
 Source: Mohammed 2025, section 4.1 ("a rule-based classifier … checking for indicators of personal or technical
 information"); it does not print its indicators, these are ours. A text is personal where personal indicators are at
-least as frequent as technical ones and there is at least one for each `_EVERY` words; likewise technical.
+least as frequent as technical ones and there is at least one for each `_EVERY` words; likewise technical. A single
+pronoun or relative is no indicator by itself.
 """
 
 from __future__ import annotations
@@ -14,16 +15,21 @@ ContentType = Literal["technical", "general", "personal"]
 CONTENT_TYPES: tuple[ContentType, ...] = ("technical", "general", "personal")
 _EVERY = 25  # words an indicator
 _WORD = re.compile(r"\w+")
-# Typed placeholders of people and contacts count as personal: that is what stood there.
-_PERSONAL = re.compile(
+# What points at one person: typed placeholders of people and contacts (that is what stood there), a title with a name,
+# an age, a contact, somebody's own relative. Words for a role alone (patient, applicant, resident) point at nobody.
+_STRONG = re.compile(
     r"""\[(?:PERSON|USERNAME|EMAIL|PHONE|ADDRESS|NATIONAL_ID|MEDICAL_ID|CARD|IBAN)\b[^\]]*\]
-    | \b(?:he|she|his|her|hers|him|my|mine|our|i)\b
-    | \b(?:mr|mrs|ms|miss|dr|prof)\.?\s+[A-Z]
-    | \b(?:wife|husband|mother|father|mom|mum|dad|son|daughter|sister|brother|parents?|child|children|baby|infant|family
-        |friend|partner|spouse|patient|applicant|resident|born|birthday|married|divorced|pregnant|age[ds]?|address|phone
-        |e-?mail|passport|diagnos\w+|allerg\w+)\b
+    | \b(?:mr|mrs|ms|miss|dr|prof)\.?\s+(?-i:[A-Z])
+    | \b(?:my|his|her|our|your)\s+(?:\w+\s)?(?:wife|husband|mother|father|mom|mum|dad|son|daughter|sister|brother
+        |parents?|child|children|baby|family|friend|partner|spouse|birthday|address|phone|e-?mail|passport)\b
+    | \b(?:born|birthday|pregnant|divorced|aged\s\d+)\b
     | \b\d{1,3}[- ]?(?:y/?o|year[- ]old|yr[- ]old|yo)\b
     | \S+@\S+\.\w+""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_WEAK = re.compile(
+    r"""\b(?:he|she|his|her|hers|him|my|mine|i)\b
+    | \b(?:wife|husband|mother|father|mom|mum|dad|son|daughter|sister|brother|spouse)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 _TECHNICAL = re.compile(
@@ -42,7 +48,9 @@ _TECHNICAL = re.compile(
 def content_type(text: str) -> ContentType:
     """Return what kind of content a text is; `general` where indicators are rare."""
     words = max(1, len(_WORD.findall(text)))
-    personal, technical = len(_PERSONAL.findall(text)), len(_TECHNICAL.findall(text))
+    strong, weak = len(_STRONG.findall(text)), len(_WEAK.findall(text))
+    personal = strong + weak if strong or weak > 1 else 0
+    technical = len(_TECHNICAL.findall(text))
     if max(personal, technical) * _EVERY < words:
         return "general"
     return "personal" if personal >= technical else "technical"
