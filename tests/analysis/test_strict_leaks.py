@@ -80,5 +80,7 @@ def test_no_spans_and_no_holdout_are_said() -> None:
     rng = np.random.default_rng(0)
     train, spans = records(people(rng, 6), "t")
     synthetic = pd.DataFrame({"record_id": ["s0"], "text": ["a b c"], "label": None, "lineage": None})
-    part = examine_strict(prepare(ExamineInput(synthetic, train, train.iloc[:0], spans.iloc[:0], spans.iloc[:0], seed=0)))
+    part = examine_strict(
+        prepare(ExamineInput(synthetic, train, train.iloc[:0], spans.iloc[:0], spans.iloc[:0], seed=0))
+    )
     assert all(f.value != f.value and f.settings["why"] for f in part.findings)
