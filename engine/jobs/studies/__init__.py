@@ -18,6 +18,7 @@ REGISTRY: tuple[tuple[str, str], ...] = (
     ("engine.jobs.studies.finetune_quality", "FinetunePerplexityStudy"),
     ("engine.jobs.studies.canary_audit", "CanaryAuditStudy"),
     ("engine.jobs.studies.nll_filter", "NllFilterStudy"),
+    ("engine.jobs.studies.noiseless", "NoiselessStudy"),
 )
 
 

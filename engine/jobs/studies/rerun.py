@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from engine.dp.noiseless import NoiselessMechanisms
 from engine.dp.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.errors import UserError
 from engine.methods import get_method
@@ -82,6 +83,7 @@ def rerun(
     embed: Callable[[list[str]], NDArray[np.float32]] | None = None,
     scratch: Path | None = None,
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
+    noiseless: bool = False,
 ) -> pd.DataFrame:
     """Return what a method makes of these training records.
 
@@ -94,6 +96,7 @@ def rerun(
         embed: embeds private texts, default the study's embedder; `remembered` spares embedding them again.
         scratch: an empty folder for what the method keeps on the way, such as the model it tuned, or None.
         progress: told stage, done and in all after each step; may raise to stop.
+        noiseless: whether votes, counts and choices come without noise (ε = ∞): an internal reference, never a claim.
 
     Returns:
         Columns record_id (`s-000001` and on), text, label, lineage (source record id, where there is one).
@@ -118,7 +121,7 @@ def rerun(
         state=None,
         surrogate_key=_key(context, "surrogate", seed),
         batch_size=getattr(context.generator, "texts_a_call", context.batch_size),
-        mechanisms=_mechanisms(context, terms, records if private else None, embed, seed),
+        mechanisms=_mechanisms(context, terms, records if private else None, embed, seed, noiseless),
         facts=terms.facts,
         guarantee=terms.guarantee,
         scratch=scratch,
@@ -195,6 +198,7 @@ def _mechanisms(
     records: pd.DataFrame | None,
     embed: Callable[[list[str]], NDArray[np.float32]] | None,
     seed: int,
+    noiseless: bool,
 ) -> Mechanisms:
     """Return mechanisms of one run; over `records`, or over nothing for methods that are not `dp`."""
     facts, data = terms.facts, None
@@ -206,7 +210,8 @@ def _mechanisms(
             units=facts.units,
         )  # fmt: skip
     adjacency = terms.guarantee.adjacency or "zero-out"
-    return Mechanisms(data, MemoryOutputs(), unit=facts.unit, cap=facts.cap, adjacency=adjacency)
+    kind = NoiselessMechanisms if noiseless else Mechanisms
+    return kind(data, MemoryOutputs(), unit=facts.unit, cap=facts.cap, adjacency=adjacency)
 
 
 def _key(context: Context, use: str, seed: int) -> bytes:
