@@ -8,6 +8,7 @@ from dataclasses import asdict
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel
 from sqlalchemy import select, update
 
 from engine.errors import NotFoundError, UserError
@@ -61,6 +62,8 @@ class JobStation(BudgetStation, PromptStation):
         values = parse_parameters(known.spec, self._with_domain(known.spec, parameters))
         wanted = self._count(known, facts, count)
         blockers = [*self._blockers(known, summary, facts), *self._model_blockers(known.spec, corpus_id, model)]
+        copies = self._copies(corpus_id, values)
+        blockers += [copies["refused"]] if copies["refused"] else []
         plan: Plan = known.plan(values, facts, wanted)
         claim, found = self._claim(known, values, facts, corpus_id, model)
         blockers += found
@@ -72,6 +75,8 @@ class JobStation(BudgetStation, PromptStation):
             warnings.append(NO_LABELS)
         if "spans" in known.spec.needs and summary.span_source == "detected" and not summary.reviewed:
             warnings.append("Nobody has reviewed the detected spans yet; missed ones stay as they are.")
+        if copies["sentence"]:
+            warnings.append(copies["sentence"])
         if count is not None and count != wanted:
             warnings.append(f"{known.spec.title} makes at most one output a training record: {wanted:,}.")
         return {"plan": plan, "guarantee": claim, "blockers": blockers, "warnings": warnings, "what_if": budget}
@@ -120,6 +125,8 @@ class JobStation(BudgetStation, PromptStation):
         values = parse_parameters(known.spec, self._with_domain(known.spec, parameters))
         wanted = self._count(known, facts, count)
         blockers = [*self._blockers(known, summary, facts), *self._model_blockers(known.spec, corpus_id, model)]
+        copies = self._copies(corpus_id, values)
+        blockers += [copies["refused"]] if copies["refused"] else []
         promised, found = self._claim(known, values, facts, corpus_id, model)
         if blockers or found:
             raise UserError(" ".join([*blockers, *found]))
@@ -159,6 +166,11 @@ class JobStation(BudgetStation, PromptStation):
             job_id = queue.enqueue(connection, "synthesize", corpus_id=corpus_id, run_id=run_id)
             connection.execute(update(runs).where(runs.c.id == run_id).values(job_id=job_id))
             self._audit(connection, "run asked for", run_id, corpus=corpus_id, method=known.spec.id, count=wanted)
+            if copies["copied"]:
+                accepted = copies["accepted"]
+                self._audit(
+                    connection, "copies accepted", run_id, corpus=corpus_id, copies=copies["copied"], accepted=accepted
+                )
         self._wake()
         return run_id
 
@@ -298,6 +310,31 @@ class JobStation(BudgetStation, PromptStation):
         if method.spec.one_to_one:
             return min(count or facts.records, facts.records)
         return count or default_count(facts)
+
+    def _copies(self, corpus_id: str, values: BaseModel) -> dict[str, Any]:
+        """Return what a run would do with records in which nothing was found, and whether it may.
+
+
+        Returns:
+            `copied` and `accepted` (counts), `refused` and `sentence` (for the plan), empty for other methods.
+        """
+        from engine.methods.surrogate import SurrogateParameters, copies_refused
+
+        none: dict[str, Any] = {"copied": 0, "accepted": 0, "refused": None, "sentence": ""}
+        if not isinstance(values, SurrogateParameters):
+            return none
+        ids = set(self._frame(corpus_id, "train", ["record_id", "split"])["record_id"])
+        without = len(ids - set(self.accepted_spans(corpus_id, "train")["record_id"]))
+        if not without:
+            return none
+        copied = values.without_spans == "copy"
+        does = "are copied as they are, which no policy lets leave" if copied else "are left out"
+        return {
+            "copied": without if copied else 0,
+            "accepted": values.copies_accepted,
+            "refused": copies_refused(values, without),
+            "sentence": f"Records in which nothing was found: {without:,} of {len(ids):,}. They {does}.",
+        }
 
     @staticmethod
     def _blockers(method: Method, summary: CorpusSummary, facts: Facts) -> list[str]:

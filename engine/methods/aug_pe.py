@@ -68,6 +68,8 @@ class AugPeMethod:
         title="Private evolution (AUG-PE)",
         summary="A language model writes candidates from public prompts; private records vote, with noise, for those "
         "nearest to them; the winners are varied and put to the vote again.",
+        origin="A language model wrote each record from public prompts. Original texts only took part in counts with"
+        " noise, by which records were chosen and varied.",
         citation="Xie et al. 2024, Differentially Private Synthetic Data via Foundation Model APIs 2: Text",
         kind="dp",
         needs=("generator", "operators", "embedder"),

@@ -29,7 +29,8 @@ class MethodSpec:
 
     `needs` are model capabilities and inputs: `generator`, `embedder`, `detector`, `spans`,
     `instruct`, `train`, `logits`. `one_to_one` says that each output stems from one input record,
-    so the count is the number of training records.
+    so the count is the number of training records. `origin` says, for whoever receives the records and without
+    numbers, what stands between a record and the original texts; `keeps_text`, that the rest of each text is original.
     """
 
     id: str
@@ -42,6 +43,8 @@ class MethodSpec:
     good_for: str
     bad_for: str
     one_to_one: bool = False
+    origin: str = "A program made each record from the original records."
+    keeps_text: bool = False
 
 
 def parse_parameters(spec: MethodSpec, values: Mapping[str, Any] | None) -> BaseModel:

@@ -24,6 +24,8 @@ class ControlIclMethod:
         title="Examples with control codes",
         summary="Shows the model three private records, each behind the list of its identifiers, and asks for a text "
         "about an invented list.",
+        origin="A language model wrote each record after it was shown original texts as they are. It can repeat "
+        "their wordings and what they tell.",
         citation=f"{cc.CITATION}, section 2.2",
         kind="heuristic",
         needs=("generator", "operators", "spans"),
@@ -39,7 +41,7 @@ class ControlIclMethod:
             "an invented list of identifiers leads the model away from the real ones, but it has read three private "
             "records and may repeat any part of them.",
             ("Every identifying mention was found by the detector or by the reviewer.",),
-            ("A missed identifier.", "Any sentence the model copies from its prompt."),
+            ("An identifier was missed.", "The model copies a sentence from its prompt."),
         )
 
     def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:

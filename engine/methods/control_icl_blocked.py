@@ -26,6 +26,8 @@ class ControlIclBlockedMethod:
         summary="As with control codes alone, but a private value of the records shown is refused while the model "
         "writes, also in another spelling or format, joined, cut short, or a letter or digit away; a text that still "
         "holds one is written again or dropped.",
+        origin="A language model wrote each record after it was shown original texts. Identifiers that were marked in "
+        "them were kept from it as far as they were recognised; it can repeat their wordings and what they tell.",
         citation=f"{cc.CITATION}, section 2.2, ICL with privacy enhancement",
         kind="heuristic",
         needs=("generator", "operators", "spans", "block_tokens"),
@@ -50,9 +52,9 @@ class ControlIclBlockedMethod:
                 "form of address or an initial, or with a capital inside a sentence.",
             ),
             (
-                "A missed identifier.",
-                "A paraphrased, translated, abbreviated or further misspelt identifier, or one written in words.",
-                "Sentences copied from the prompt.",
+                "An identifier was missed.",
+                "An identifier is paraphrased, translated, abbreviated, misspelt further or written in words.",
+                "Sentences are copied from the prompt.",
             ),
         )
 

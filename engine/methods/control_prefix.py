@@ -25,6 +25,8 @@ class ControlPrefixMethod:
         title="Prefix tuned on control codes",
         summary="Learns twenty virtual tokens in front of a frozen model from pairs of identifier list and record, "
         "then writes from invented lists.",
+        origin="A language model wrote each record after a small part of it was fitted to original texts. It can "
+        "repeat what it learned of them by heart.",
         citation=f"{cc.CITATION}, section 2.3; Li and Liang 2021, Prefix-Tuning",
         kind="heuristic",
         needs=("generator", "operators", "spans", "train"),
@@ -39,7 +41,7 @@ class ControlPrefixMethod:
             facts,
             "a prefix is fitted to the private records, private values included, and what it remembers can come out.",
             ("The trained prefix stays inside; only texts leave.", "Invented values come from public pools."),
-            ("A passage or value that the prefix has learned by heart.", "A missed identifier."),
+            ("The prefix has learned a passage or a value by heart.", "An identifier was missed."),
         )
 
     def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:

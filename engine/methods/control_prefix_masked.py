@@ -38,6 +38,8 @@ class ControlPrefixMaskedMethod:
         title="Prefix tuned with private tokens masked",
         summary="As with the tuned prefix, but private tokens are not learned: their probability is pushed below the "
         "frozen model's, and everywhere else the model is kept close to itself.",
+        origin="A language model wrote each record after a small part of it was fitted to original texts whose "
+        "marked identifiers it was taught to avoid. It can repeat other wordings by heart.",
         citation=f"{cc.CITATION}, section 2.3, equations 2 to 5",
         kind="heuristic",
         needs=("generator", "operators", "spans", "train"),
@@ -61,7 +63,7 @@ class ControlPrefixMaskedMethod:
                 "Every identifying mention was found by the detector or by the reviewer.",
                 "The trained prefix stays inside; only texts leave.",
             ),
-            ("A missed identifier.", "A passage that the prefix has learned by heart."),
+            ("An identifier was missed.", "The prefix has learned a passage by heart."),
         )
 
     def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:

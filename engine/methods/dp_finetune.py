@@ -42,6 +42,8 @@ class DpFinetuneMethod:
         title="Private fine-tuning (DP-SGD)",
         summary="Fits a language model to the records with clipped, noisy gradients, each record behind its label and "
         "length, and has it write new ones.",
+        origin="A language model wrote each record after it was fitted to the original texts with noise that limits "
+        "what one of them can change.",
         citation="Abadi et al. 2016, Deep Learning with Differential Privacy; Yu et al. 2022, Differentially Private "
         "Fine-tuning of Language Models; Yue et al. 2023, Synthetic Text Generation with Differential Privacy",
         kind="dp",

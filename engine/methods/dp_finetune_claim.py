@@ -104,8 +104,8 @@ def guarantee_of(p: DpFinetuneParameters, facts: Facts, accountant: Accountant |
     )  # fmt: skip
     voided = (
         *claim.voided_by,
-        "Publishing the loss curve, or choosing the step, the settings or the run by it.",
-        "Publishing which units were drawn, or how long steps took.",
+        "The loss curve was published, or the step, the settings or the run were chosen by it.",
+        "It was published which units were drawn, or how long steps took.",
     )
     return Guarantee(**{**vars(claim), "voided_by": voided})
 

@@ -102,6 +102,8 @@ class DpgaMethod:
         title="Private genetic algorithm (DPGA-TextSyn)",
         summary="Buys label shares, lengths and key words with noise, writes a first population from them, and breeds "
         "it over rounds of noisy votes in which texts that resemble a better one are held back.",
+        origin="A language model wrote each record from prompts built of statistics with noise. Original texts took "
+        "part in nothing but those statistics and in counts with noise.",
         citation="Sun et al. 2025, DPGA-TextSyn: Differentially Private Genetic Algorithm for Synthetic Text "
         "Generation",
         kind="dp",

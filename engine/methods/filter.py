@@ -59,6 +59,8 @@ class FilterMethod:
         title="Three-stage filter",
         summary="Replaces what identifies people with typed placeholders, has a language model write a new text from "
         "the rest, and filters the result for anything that slipped through.",
+        origin="A language model wrote each record from one original text whose marked identifiers had been taken "
+        "out. It can repeat wordings of that text.",
         citation="Mohammed 2025, Privacy-Aware Synthetic Data Generation",
         kind="heuristic",
         needs=("generator", "operators", "embedder", "detector", "spans"),
@@ -84,7 +86,10 @@ class FilterMethod:
             "what was not found, and the story a text tells, can still point to a person.",
             unit=facts.unit,
             assumptions=("Every identifying mention was found by the detector or by the reviewer.",),
-            voided_by=("A missed identifier.", "A rare event or combination of details described in the text."),
+            voided_by=(
+                "An identifier was missed.",
+                "A rare event or a combination of details in the text points to a person.",
+            ),
         )
 
     def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:

@@ -59,7 +59,7 @@ _PUBLIC = (
     "The filter's rules are public: the recognisers shipped with the program and the phrases named in its parameters, "
     "none of which was taken from the records."
 )
-_VOID = "A phrase or rule of the filter that was chosen by looking at the records."
+_VOID = "A phrase or rule of the filter was chosen by looking at the records."
 
 
 def wrap(method: Method) -> Method:
@@ -82,6 +82,8 @@ class FilteredMethod:
             id=PREFIX + spec.id,
             title=f"{spec.title}, filtered",
             summary=f"{spec.summary} Then a filter passes over what came out.",
+            origin=f"{spec.origin} A filter then took out or changed records.",
+            keeps_text=spec.keeps_text,
             citation=f"{spec.citation}; Mohammed 2025, Privacy-Aware Synthetic Data Generation",
             kind="heuristic" if spec.kind == "none" else spec.kind,
             needs=tuple(dict.fromkeys((*spec.needs, "embedder", "detector"))),

@@ -22,6 +22,8 @@ class FinetuneMethod:
         id="finetune",
         title="Fine-tuning, no protection",
         summary="Fits a language model to the records, each behind its label and length, and has it write new ones.",
+        origin="A language model wrote each record after it was fitted to the original texts. It can repeat passages"
+        " of them by heart.",
         citation="Hu et al. 2022, LoRA; the non-private reference of Yu et al. 2022, Differentially Private "
         "Fine-tuning of Language Models",
         kind="none",

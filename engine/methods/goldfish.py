@@ -30,6 +30,8 @@ class GoldfishMethod:
         title="Fine-tuning with the goldfish loss",
         summary="Fits a language model to the records, but never to every fourth token: which ones, a hash of the "
         "tokens before them decides, so that a passage has the same gaps wherever it stands.",
+        origin="A language model wrote each record after it was fitted to most of each original text. It can repeat "
+        "passages of them by heart.",
         citation="Hans et al. 2024, Be like a Goldfish, Don't Memorize! (arXiv 2406.10209)",
         kind="heuristic",
         needs=("generator", "operators", "train"),
@@ -48,8 +50,8 @@ class GoldfishMethod:
             unit=facts.unit,
             assumptions=("The tuned model stays inside; only texts leave.",),
             voided_by=(
-                "A name, number or phrase that lies between two left-out tokens.",
-                "A passage that stands in many records in different words around it: its gaps then differ.",
+                "A name, number or phrase lies between two left-out tokens.",
+                "A passage stands in many records with different words around it: its gaps then differ.",
             ),
         )
 

@@ -24,6 +24,8 @@ class IclMethod:
         title="Examples alone",
         summary="Shows the model three private records of one label and asks for another in the same manner. Nothing "
         "keeps it from copying them.",
+        origin="A language model wrote each record after it was shown original texts as they are. It can repeat "
+        "their wordings and what they tell.",
         citation=f"{cc.CITATION}, baseline of Tables 1 to 4",
         kind="heuristic",
         needs=("generator", "operators"),
@@ -38,7 +40,7 @@ class IclMethod:
             facts,
             "the model reads three private records for each text and nothing stops it from repeating them.",
             ("The texts stay with people who may read the records.",),
-            ("Any sentence or name that the model copies from its prompt.",),
+            ("The model copies a sentence or a name from its prompt.",),
         )
 
     def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:

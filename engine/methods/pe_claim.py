@@ -161,10 +161,10 @@ def dp_guarantee(
         events=tuple(event.as_dict() for event in calibration.events),
         assumptions=(*public, *assumptions),
         voided_by=(
-            "Filtering, approving or choosing among outputs or runs with anything computed from private text.",
-            f"One person behind several {facts.unit}s: the loss then grows with their number.",
-            "Parameters that were chosen by looking at private text or at the results of attacks on it.",
-            "Publishing the run's internal notes, its examination or the store of raw votes.",
+            "Outputs or runs were filtered, approved or chosen with anything computed from private text.",
+            f"One person stands behind several {facts.unit}s: the loss then grows with their number.",
+            "Parameters were chosen by looking at private text or at the results of attacks on it.",
+            "The run's internal notes, its examination or the store of raw votes were published.",
         ),
         noise={
             name: label_list.level_of(event, facts) if event is listing else noise_of(event)

@@ -43,6 +43,8 @@ class PrivatePredictionMethod:
         id="private-prediction",
         title="Private prediction",
         summary="Has a batch of private records vote, softly and within limits, on each next token of a text.",
+        origin="A language model wrote each record word by word. Many original texts together had a limited, random "
+        "say in each word.",
         citation="Vinod, Pillutla and Thakurta 2025 (InvisibleInk); Amin et al. 2024 (mean-clip)",
         kind="dp",
         needs=("generator", "operators", "logits"),

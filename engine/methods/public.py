@@ -35,6 +35,7 @@ class PublicMethod:
         id="public",
         title="Public prompts only",
         summary="Has the model write from a domain, a length and public word lists. No private record is looked at.",
+        origin="A language model wrote each record from public prompts. No original text was read.",
         citation="The reference at ε = 0 of Xie et al. 2024 (AUG-PE), its initial population",
         kind="dp",
         needs=("generator", "operators"),
@@ -62,8 +63,8 @@ class PublicMethod:
                 "The model was not trained on this corpus.",
             ),
             voided_by=(
-                "Choosing the prompts, the shares or among outputs with anything computed from private text.",
-                "A model that has seen this corpus.",
+                "The prompts, the shares or the outputs were chosen with anything computed from private text.",
+                "The model has seen this corpus.",
             ),
         )
 

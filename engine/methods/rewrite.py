@@ -91,6 +91,8 @@ class RewriteMethod:
         title="Rewriting against a judge",
         summary="Has a model rewrite each text, asks it whether the text can be traced among records and still shows "
         "its label, and rewrites again, up to five times.",
+        origin="A language model rewrote one original text for each record. It can keep wordings, details and the "
+        "whole story of that text.",
         citation="Yang et al. 2025, Robust Utility-Preserving Text Anonymization (RUPTA)",
         kind="none",
         needs=("generator", "operators", "instruct"),
@@ -107,7 +109,7 @@ class RewriteMethod:
             sentence="No formal guarantee: each text is rewritten from one private record, and what another reader, or "
             "a better judge, can trace is unknown.",
             unit=facts.unit,
-            voided_by=("Any use of the texts outside the circle that may read the records.",),
+            voided_by=("The texts are used outside the circle that may read the records.",),
         )
 
     def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:

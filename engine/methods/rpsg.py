@@ -109,6 +109,8 @@ class RpsgMethod:
         title="RPSG (private seeds)",
         summary="Abstracts randomly drawn private records, chooses one of several abstractions with noise, has a "
         "language model write new texts from it, and drops outputs that are too near a seed or look memorised.",
+        origin="A language model wrote each record from an abstract of one original text. It can keep details and "
+        "wordings of that text.",
         citation="Ma and Rajtmajer, Private Seeds, Public LLMs (RPSG)",
         kind="selection-only",
         needs=("generator", "operators", "embedder", "detector", "train"),

@@ -84,8 +84,8 @@ def claim(noise: str, epsilon: float, delta: float | None, candidates: int, fact
         "scope": "the choice among the candidates of one seed, once they are given",
         "unit": facts.unit,
         "voided_by": (
-            "Reading it as a statement about the output: the candidates are private text in other words.",
-            "Several seeds of one person, whose choices add up.",
+            "It is read as a statement about the output: the candidates are private text in other words.",
+            "Several seeds stem from one person: their choices add up.",
         ),
     }
     if noise == "exact":

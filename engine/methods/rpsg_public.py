@@ -85,6 +85,8 @@ class RpsgPublicMethod:
         title="RPSG with public candidates",
         summary="Has a language model invent candidates without any record, lets each private record vote for the "
         "nearest one, adds noise to the votes, rewrites the winners twice and drops what looks memorised.",
+        origin="A language model wrote each record without an original text. Original texts only took part in counts"
+        " with noise, by which records were chosen.",
         citation="after Ma and Rajtmajer, Private Seeds, Public LLMs (RPSG); votes as in Xie et al. 2024, AUG-PE",
         kind="dp",
         needs=("generator", "operators", "embedder", "train"),
@@ -152,9 +154,9 @@ class RpsgPublicMethod:
             events=tuple(event.as_dict() for event in (*found.events, *declared)),
             assumptions=_assumptions(p, facts),
             voided_by=(
-                "Choosing, filtering or editing outputs after looking at private text.",
-                "Choosing among several runs by comparing them with private text.",
-                "A domain, length or label list that was itself taken from the records.",
+                "Outputs were chosen, filtered or edited after a look at private text.",
+                "One of several runs was chosen by comparing them with private text.",
+                "A domain, a length or a label list was itself taken from the records.",
             ),
             noise=noise,
             accounting={

@@ -44,9 +44,14 @@ class SurrogateParameters(BaseModel):
     keep_labels: tuple[str, ...] = Field(
         (), description="Types whose true values stay in the text, for instance QUANTITY. Keep none for a release."
     )
-    without_spans: Literal["copy", "drop"] = Field(
-        "copy",
-        description="A record without any accepted span: copy it as it is, or drop it if nobody reviewed it.",
+    without_spans: Literal["drop", "copy"] = Field(
+        "drop",
+        description="A record in which nothing was found: leave it out, or copy it as it is, which needs a consent.",
+    )
+    copies_accepted: int = Field(
+        0,
+        ge=0,
+        description="Consent to copies: up to how many records in which nothing was found may be copied as they are.",
     )
     unreplaceable: Literal["redact", "keep"] = Field(
         "redact",
@@ -70,6 +75,9 @@ class SurrogateMethod:
         title="Surrogates",
         summary="Keeps each text and replaces every accepted span with an invented value of the same type: the same "
         "person stays one person, and all dates of a unit move by the same number of days.",
+        origin="Each record is an original text in which values that were marked as identifying are replaced by "
+        "invented ones. The rest is the original, word for word.",
+        keeps_text=True,
         citation="Stubbs, Uzuner et al. 2015, Challenges in synthesizing surrogate PHI in narrative EMRs",
         kind="heuristic",
         needs=("spans",),
@@ -81,6 +89,9 @@ class SurrogateMethod:
 
     def guarantee(self, parameters: BaseModel, facts: Facts, accountant: Accountant | None = None) -> Guarantee:
         """Return the statement that there is no formal guarantee."""
+        assert isinstance(parameters, SurrogateParameters)
+        kept = bool(parameters.keep_labels) or parameters.unreplaceable == "keep"
+        copied = parameters.without_spans == "copy"
         return Guarantee(
             kind="heuristic",
             sentence="No formal guarantee: every accepted span is replaced, but the rest of each text is the "
@@ -91,9 +102,10 @@ class SurrogateMethod:
                 "The workspace's surrogate key stays secret.",
             ),
             voided_by=(
-                "A missed identifier.",
-                "A rare event or combination of details in the text.",
-                "Types listed in keep_labels.",
+                "An identifier was missed: it stands in the text as it was.",
+                "A rare event or a combination of details in the text points to a person.",
+                *(("Some types of values were kept on purpose: they are the true ones.",) if kept else ()),
+                *(("Records in which nothing was found were copied: they are originals.",) if copied else ()),
             ),
         )
 
@@ -120,6 +132,9 @@ class SurrogateMethod:
         if position >= total:
             return
         work = _Work(context, parameters)
+        refusal = copies_refused(parameters, sum(1 for record in work.rows[:total] if not work.spans.get(record[0])))
+        if refusal:
+            raise UserError(refusal)
         while position < total and not context.cancelled():
             end = min(position + _BATCHES_A_STEP * max(1, context.batch_size), total)
             step = work.batch(position, end)
@@ -210,6 +225,23 @@ class _Work:
         if self.parameters.unreplaceable == "keep" or not replaced.kept:
             return replaced.text
         return redact(replaced.text, [span for span in replaced.spans if span.recogniser == "kept"], "placeholder").text
+
+
+def copies_refused(parameters: BaseModel, without: int) -> str | None:
+    """Return why a run may not copy its records without findings, or None where it copies none or has consent.
+
+    Args:
+        without: training records in which nothing was found.
+    """
+    if not isinstance(parameters, SurrogateParameters) or parameters.without_spans != "copy":
+        return None
+    if without <= parameters.copies_accepted:
+        return None
+    return (
+        f"In {without:,} records nothing was found, and they would be copied as they are; copies accepted so far: "
+        f"{parameters.copies_accepted:,}. Leave such records out, or consent to {without:,} copies "
+        f"(--set copies_accepted={without}); no policy lets an original leave."
+    )
 
 
 def text_or_none(value: object) -> str | None:

@@ -30,9 +30,19 @@ KIND_WORDS = {
 LIMITS = (
     "The records are not observations. Do not report counts, rates or quotations from them as facts about people.",
     "A record may resemble a real one by chance, and may still hold something true about a real person.",
-    "Rare events, rare wordings and links between records are weaker here than in the original.",
-    "Records were approved one by one or in bulk by the custodian. How many were held back is not stated.",
+    "Records were approved one by one or in bulk by the custodian.",
     "Measurements of leakage and usefulness were made on private data. They stay with the custodian.",
+)
+NEW_TEXT = "Rare events, rare wordings and links between records are weaker here than in the original."
+KEPT_TEXT = (
+    "Events, wordings and what several records tell of one person are those of the original, so they can point to a "
+    "real person."
+)
+HELD_BACK = "How many records were held back is not stated."
+NONE_HELD_BACK = "No record of the run was held back."
+NOT_ORIGINALS = "No record equals an original."
+NOT_COMPARED = (
+    "They were not compared with the originals, since leaving records out by such a comparison would end the proof."
 )
 BEFORE_SELECTION = (
     "The statement is differential privacy before selection: it covers the run's complete output. A policy or a person "
@@ -45,8 +55,9 @@ WHOLE = (
     "rather than another one of the same people."
 )
 LEFT_OUT = (
-    "Results of measurements, counts and statistics of the original, its name unless given above, source records, "
-    "columns other than text and label, ids of the run, free-text settings and the seed."
+    "Results of measurements; counts and statistics of the original, apart from those that this card names as public "
+    "or bought with noise; its name unless given above; source records; columns other than text and label; ids of the "
+    "run; free-text settings; the seed."
 )
 
 
@@ -95,10 +106,12 @@ def build_card(facts: CardFacts) -> DataCard:
             "id": facts.method.id,
             "title": facts.method.title,
             "summary": facts.method.summary,
+            "origin": facts.method.origin,
             "citation": facts.method.citation,
         },
-        "model": facts.model or "none",
+        "model": (facts.model or "not recorded") if "generator" in facts.method.needs else "none",
         "settings": _public_settings(facts),
+        "settings_mean": _meanings(facts),
         "guarantee": _guarantee(facts.guarantee, facts.selected),
         "policy": _policy(facts.policy, facts.guarantee.kind),
         "columns": {
@@ -106,12 +119,20 @@ def build_card(facts: CardFacts) -> DataCard:
             "text": "synthetic text",
             "label": "only if the run has one",
         },
-        "limits": list(LIMITS),
+        "comparison": NOT_COMPARED if facts.guarantee.kind == "dp" else NOT_ORIGINALS,
+        "limits": _limits(facts),
         "left_out": LEFT_OUT,
         "formulas": FORMULA_NOTE,
         "versions": dict(facts.versions),
     }
     return DataCard(markdown=_markdown(content), content=content)
+
+
+def _limits(facts: CardFacts) -> list[str]:
+    whole = facts.guarantee.kind == "dp" and not facts.selected
+    measured = () if whole else LIMITS[-1:]
+    kept = KEPT_TEXT if facts.method.keeps_text else NEW_TEXT
+    return [*LIMITS[:-1], kept, NONE_HELD_BACK if whole else HELD_BACK, *measured]
 
 
 def _public_settings(facts: CardFacts) -> dict[str, Any]:
@@ -121,6 +142,16 @@ def _public_settings(facts: CardFacts) -> dict[str, Any]:
     return {
         name: value if _is_public(value, properties.get(name, {}), definitions) else NOT_SHOWN
         for name, value in sorted(facts.parameters.items())
+        if name != "seed"
+    }
+
+
+def _meanings(facts: CardFacts) -> dict[str, str]:
+    """Return what each setting means, in the words of the method's form; never its name inside the program."""
+    properties = facts.method.parameters.model_json_schema().get("properties", {})
+    return {
+        name: _one_line(str(properties.get(name, {}).get("description") or name.replace("_", " "))).rstrip(".")
+        for name in sorted(facts.parameters)
         if name != "seed"
     }
 
@@ -189,20 +220,20 @@ def _markdown(content: Mapping[str, Any]) -> str:
     lines = [
         f"# {_escape(content['title'])}",
         "",
-        "These records were made by a program. They are not the originals.",
+        f"These records were made by a program. {method['origin']} {content['comparison']}",
         "",
     ]
     lines += [f"- **{name}:** {_escape(str(content[key]))}" for name, key in _HEAD]
     lines += ["", "## How they were made", "", f"**{method['title']}.** {method['summary']}"]
     if method["citation"]:
         lines += ["", f"Source of the method: {method['citation']}"]
-    lines += ["", f"Language model: {content['model']}.", "", "| Setting | Value |", "|---|---|"]
-    lines += [f"| {name.replace('_', ' ')} | {_cell(value)} |" for name, value in content["settings"].items()]
+    model = "none was used" if content["model"] == "none" else _escape(str(content["model"]))
+    lines += ["", f"Language model: {model}.", *_settings(content)]
     lines += ["", "## What is guaranteed", "", f"**{guarantee['in_words']}.** {guarantee['sentence']}"]
     if guarantee["kind"] == "dp":
         lines += ["", _formal(guarantee), "", guarantee["before_selection"]]
     lines += ["", *_bullets("It assumes:", guarantee["assumptions"])]
-    lines += [*_bullets("It no longer holds if:", guarantee["voided_by"])]
+    lines += [*_bullets("It does not hold where one of these is true:", guarantee["voided_by"])]
     lines += ["## What was checked before release", "", f"Policy **{policy['title']}**. {policy['sentence']}", ""]
     lines += ["The release was possible only because each of these was met. Measured values are not given.", ""]
     lines += [f"- {check}" for check in policy["checked"]]
@@ -220,6 +251,17 @@ _HEAD = (
 )
 
 
+def _settings(content: Mapping[str, Any]) -> list[str]:
+    """Return the table of settings, each by what it means; settings that hold free words are only counted."""
+    meanings: Mapping[str, str] = content["settings_mean"]
+    shown = {name: value for name, value in content["settings"].items() if value != NOT_SHOWN}
+    lines = ["", "| Setting | Value |", "|---|---|"] if shown else []
+    lines += [f"| {_escape(meanings[name])} | {_cell(value)} |" for name, value in shown.items()]
+    if len(shown) < len(content["settings"]):
+        lines += ["", "Settings that can hold free words are not shown."]
+    return lines
+
+
 def _formal(guarantee: Mapping[str, Any]) -> str:
     return (
         f"ε = {guarantee['epsilon']}, δ = {guarantee['delta']}, unit: {guarantee['unit']}, "
@@ -232,7 +274,9 @@ def _bullets(title: str, items: list[str]) -> list[str]:
 
 
 def _cell(value: Any) -> str:
-    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    if value is None:
+        return "not set"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def _one_line(text: str) -> str:

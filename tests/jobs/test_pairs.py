@@ -12,7 +12,7 @@ from engine.jobs.studies.pairs_units import some_units, unit_numbers
 from engine.jobs.studies.settings import parsed_settings
 from tests.jobs.rerun_world import QUICK, context, sample, study_context
 
-COPY = {"method": "surrogate", "settings": "without_spans=copy"}
+COPY = {"method": "surrogate", "settings": "without_spans=copy, copies_accepted=1000"}
 QUIET = {"count": 12, "trainings": 2, "generations": 1, "excluded": (5,), "n": (1,)}
 
 

@@ -104,13 +104,30 @@ def test_a_patient_stays_one_person_over_all_visits():
         assert all(value not in out[i] for i in ids)
 
 
-@pytest.mark.parametrize(("policy", "kept", "dropped"), [("copy", 1, 0), ("drop", 0, 1)])
-def test_a_record_without_spans(policy, kept, dropped):
+@pytest.mark.parametrize(
+    ("settings", "kept", "dropped"),
+    [({}, 0, 1), ({"without_spans": "drop", "copies_accepted": 5}, 0, 1),
+     ({"without_spans": "copy", "copies_accepted": 1}, 1, 0)],
+)  # fmt: skip
+def test_a_record_without_spans(settings, kept, dropped):
     records = pd.concat([RECORDS.head(3), pd.DataFrame([{"record_id": "bare", "text": "No one.", "source_id": None}])])
-    steps = list(METHOD.run(context(records, parameters=SurrogateParameters(without_spans=policy))))
+    steps = list(METHOD.run(context(records, parameters=SurrogateParameters(**settings))))
     funnel = pd.DataFrame([s.funnel for s in steps]).sum()
     assert funnel["kept"] == 3 + kept
     assert funnel.get("dropped: no accepted span", 0) == dropped
+
+
+@pytest.mark.parametrize(("bare", "accepted", "runs"), [(2, 0, False), (2, 1, False), (2, 2, True), (0, 0, True)])
+def test_copies_need_consent_to_their_number(bare, accepted, runs):
+    rows = [{"record_id": f"bare{i}", "text": f"No one, {i}.", "source_id": None} for i in range(bare)]
+    records = pd.concat([RECORDS.head(3), pd.DataFrame(rows)])
+    parameters = SurrogateParameters(without_spans="copy", copies_accepted=accepted)
+    work = METHOD.run(context(records, parameters=parameters))
+    if runs:
+        assert sum(step.funnel["kept"] for step in work) == 3 + bare
+        return
+    with pytest.raises(UserError, match=rf"In {bare} records nothing was found.*copies_accepted={bare}"):
+        list(work)
 
 
 @pytest.mark.parametrize(("policy", "expected"), [("redact", "seen [DATE] by"), ("keep", "seen last Tuesday by")])

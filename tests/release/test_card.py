@@ -30,7 +30,9 @@ class Parameters(BaseModel):
     lowest: float | None = None
 
 
-SPEC = MethodSpec("filter", "Three-stage filter", "Writes new text.", "Someone 2024", "none", (), Parameters, "", "")
+SPEC = MethodSpec(
+    "filter", "Three-stage filter", "Writes new text.", "Someone 2024", "none", ("generator",), Parameters, "", ""
+)
 NONE = Guarantee("none", "No formal guarantee covers this run.", assumptions=("the topic is public",))
 
 
