@@ -127,6 +127,7 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
                     ("--set-limit",),
                     {"nargs": 2, "type": float, "metavar": ("EPS", "DELTA"), "help": "the most all runs may cost"},
                 ),
+                (("--large-delta",), {"action": "store_true", "help": "confirm a limit with a delta of 1/N or more"}),
                 (("--export",), {"action": "store_true", "help": "with the hashes that chain the lines"}),
             ],
         ),

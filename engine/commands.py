@@ -240,7 +240,7 @@ def ledger(options: Namespace) -> dict[str, Any]:
     if options.spent_since:
         workspace.declare_spent(options.corpus, *options.spent_since)
     if options.set_limit:
-        workspace.set_limit(options.corpus, *options.set_limit)
+        workspace.set_limit(options.corpus, *options.set_limit, large_delta=options.large_delta)
     workspace.wait_total(options.corpus)
     if options.export:
         return dict(json.loads(workspace.ledger_export(options.corpus)))

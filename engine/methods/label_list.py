@@ -20,7 +20,11 @@ DELTA_SHARE = 0.1
 
 
 class LabelListParameters(BaseModel):
-    """Where the list of labels comes from."""
+    """Where the list of labels comes from, and whether δ may be large."""
+
+    large_delta: bool = Field(
+        False, description="Confirms a δ of 1/N or more, which allows publishing whole records at random."
+    )
 
     label_list: Literal["declared", "bought"] = Field(
         "declared",

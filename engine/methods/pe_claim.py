@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from engine.dp import delta_rules
 from engine.dp.accountant import Calibration
 from engine.dp.closed_form import default_delta
 from engine.dp.events import Event, count_sensitivity
@@ -29,8 +30,13 @@ def cap_of(facts: Facts) -> int:
 
 
 def delta_of(parameters: PrivateParameters, facts: Facts) -> float:
-    """Return δ as asked, else 1 / (N ln N)."""
-    return default_delta(facts.units) if parameters.delta is None else parameters.delta
+    """Return δ as asked, else 1 / (N ln N).
+
+    Raises:
+        UserError: it is 1/N or more, and nobody confirmed that.
+    """
+    delta = default_delta(facts.units) if parameters.delta is None else parameters.delta
+    return delta_rules.check_against_units(delta, facts.units, parameters.large_delta)
 
 
 def gaussian(
@@ -141,7 +147,9 @@ def dp_guarantee(
         f"Private text is read for {listed(bought)} only, with noise{capped}. "
         f"{given(facts, inputs, shares_public=parameters.labels == 'public', own_list=own_list)}"
     )
+    large = delta_rules.warning(delta, facts.units, facts.unit)
     public = [
+        *([large] if large else []),
         f"The number of {facts.unit}s, N = {facts.units}, is public.",
         "The number of outputs, the number of rounds, the domain, the prompts and the word lists are public.",
         "The models were not trained on this corpus.",

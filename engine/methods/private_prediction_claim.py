@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from engine.corpus.label_rules import MOST_LABELS
-from engine.dp import prediction
+from engine.dp import delta_rules, prediction
 from engine.dp.closed_form import default_delta, zcdp_rho
 from engine.dp.events import Event, count_sensitivity
 from engine.dp.guarantee import Guarantee
@@ -112,6 +112,7 @@ def schedule(p: PrivatePredictionParameters, facts: Facts) -> Schedule:
     delta = default_delta(facts.units) if p.delta is None else p.delta
     if not 1e-12 <= delta <= 1e-3:
         raise UserError(f"delta: must be between 1e-12 and 0.001, got {delta:g}")
+    delta_rules.check_against_units(delta, facts.units, p.large_delta)
     facts = label_list.known(p, facts)
     rho = _rho(p.epsilon, delta - label_list.list_delta(p, delta))
     listing: Event | None = None
@@ -207,7 +208,10 @@ def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
         unit=facts.unit,
         adjacency=p.adjacency,
         events=tuple(event.as_dict() for event in planned.events),
-        assumptions=_assumptions(p, facts),
+        assumptions=(
+            *(line for line in [delta_rules.warning(planned.delta, facts.units, facts.unit)] if line),
+            *_assumptions(p, facts),
+        ),
         voided_by=(
             "Outputs or runs were filtered, approved or chosen with anything computed from private text.",
             f"One person stands behind several {facts.unit}s: the loss then grows with their number.",

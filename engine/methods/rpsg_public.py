@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from engine.dp import closed_form
+from engine.dp import closed_form, delta_rules
 from engine.dp.events import Event, count_sensitivity
 from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError
@@ -101,6 +101,7 @@ class RpsgPublicMethod:
 
         p = own(parameters)
         delta = closed_form.default_delta(facts.units) if p.delta is None else closed_form.check_delta(p.delta)
+        delta_rules.check_against_units(delta, facts.units, p.large_delta)
         facts = label_list.known(p, facts)
         cap = facts.cap if facts.unit == "source" else 1
         sensitivity = count_sensitivity(cap, p.adjacency)
@@ -152,7 +153,10 @@ class RpsgPublicMethod:
             unit=facts.unit,
             adjacency=p.adjacency,
             events=tuple(event.as_dict() for event in (*found.events, *declared)),
-            assumptions=_assumptions(p, facts),
+            assumptions=(
+                *(line for line in [delta_rules.warning(delta, facts.units, facts.unit)] if line),
+                *_assumptions(p, facts),
+            ),
             voided_by=(
                 "Outputs were chosen, filtered or edited after a look at private text.",
                 "One of several runs was chosen by comparing them with private text.",

@@ -13,6 +13,7 @@ import pandas as pd
 from sqlalchemy import Connection, select
 
 from engine.dp.accountant import AccountingPending
+from engine.dp.delta_rules import check_against_units
 from engine.dp.events import acting
 from engine.dp.guarantee import Guarantee
 from engine.dp.ledger import Admission, admit, remaining, share_used
@@ -110,11 +111,14 @@ class LedgerStation(LabelStation):
             unknown.declare(connection, self.key, self.actor, row.population, row.unit, *amount)
         return self.ledger(corpus_id)
 
-    def set_limit(self, corpus_id: str, epsilon: float, delta: float) -> LedgerView:
+    def set_limit(self, corpus_id: str, epsilon: float, delta: float, *, large_delta: bool = False) -> LedgerView:
         """Set the most that the people behind a corpus may ever spend, and return their ledger."""
+        units = self.public_facts(corpus_id).units
+        check_against_units(delta, units, large_delta)
+        large = delta * units >= 1.0
         with self.db.write() as connection:
             population = corpus_row(connection, corpus_id).population
-            reservations.change_limit(connection, self.key, self.actor, population, epsilon, delta)
+            reservations.change_limit(connection, self.key, self.actor, population, epsilon, delta, large)
         return self.ledger(corpus_id)
 
     def what_if(self, corpus_id: str, guarantee: Guarantee) -> dict[str, Any]:

@@ -123,11 +123,20 @@ def reconcile(connection: Connection, key: bytes, actor: str) -> None:
         _close(connection, key, actor, line, drawn)
 
 
-def change_limit(connection: Connection, key: bytes, actor: str, population: str, epsilon: float, delta: float) -> None:
-    """Write a new limit, with the sentence that it came late where outputs had been drawn."""
+def change_limit(
+    connection: Connection, key: bytes, actor: str, population: str, epsilon: float, delta: float, large: bool = False
+) -> None:
+    """Write a new limit, with the sentence that it came late where outputs had been drawn.
+
+    large: whether somebody confirmed a δ of 1/N or more.
+    """
     book = ledger_lines.read(connection, population)
     state, sentence = changed(book.state, Limit(float(epsilon), float(delta)))
-    _limit(connection, key, actor, population, state.limit, state.order, sentence, share_used(state), default=False)
+    if large:
+        sentence = f"{sentence} A δ of 1/N or more was confirmed."
+    more = {"large_delta": True} if large else {}
+    share = share_used(state)
+    _limit(connection, key, actor, population, state.limit, state.order, sentence, share, default=False, **more)
 
 
 def merge(connection: Connection, key: bytes, actor: str, other: str, into: str) -> None:
@@ -213,6 +222,7 @@ def _limit(
     share: float,
     *,
     default: bool,
+    **more: Any,
 ) -> None:
     write(
         connection,
@@ -227,4 +237,5 @@ def _limit(
         what="limit",
         sentence=sentence,
         share_after=share,
+        **more,
     )

@@ -119,11 +119,19 @@ def set_limit(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
                 "Limit, δ", min_value=1e-12, max_value=1e-3, value=float(view.limit_delta), step=1e-6, format="%.2e",
                 key=f"ledger.limit.delta.{corpus.id}",
             )  # fmt: skip
+        large, units = False, workspace.public_facts(corpus.id).units
+        if delta * units >= 1.0:
+            st.warning(
+                f"This δ is 1/N or more (N = {units:,}): publishing whole records at random, {delta * units:.3g} of "
+                "them on average, would stay within it.",
+                icon=":material/warning:",
+            )
+            large = st.checkbox("A δ this large is meant", key=f"ledger.limit.large.{corpus.id}")
         (st.warning if seen else st.caption)(LATE + (" Outputs were already drawn." if seen else ""))
         st.button(
             "Set this limit", icon=":material/check:", key="ledger.limit.set",
             on_click=states.act, args=(workspace.set_limit, corpus.id, epsilon, delta),
-            kwargs={"done": f"The limit is ε = {epsilon:g} at δ = {delta:.2e}."},
+            kwargs={"done": f"The limit is ε = {epsilon:g} at δ = {delta:.2e}.", "large_delta": large},
         )  # fmt: skip
 
 

@@ -1,9 +1,12 @@
 """The ledger of a population: limits, reservations, spends, touches, mergers, and what outlives what."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from engine.corpus.mapping import ColumnMapping
 from engine.dp.closed_form import default_delta, epsilon, noise_multiplier
 from engine.dp.events import Event
 from engine.dp.guarantee import Guarantee
@@ -296,3 +299,17 @@ def test_findings_of_an_examination_stay_a_table(store, corpus):
     assert [number for number, _ in found] == [0, 2, 10]
     assert list(found[0][1]["label"]) == ["x", "y"]
     assert found[2][1]["label"].isna().all()
+
+
+def test_a_limit_with_a_delta_of_one_nth_is_confirmed_and_stored_as_such(store):
+    rows = [{"id": f"n{i}", "text": f"Note {i} about soup."} for i in range(2000)]
+    made = store.import_table(pd.DataFrame(rows), ColumnMapping(text="text", record_id="id"), name="Notes", holdout=0.0)
+    with pytest.raises(UserError, match="1/N or more"):
+        store.set_limit(made.id, 3.0, 1e-3)
+    assert store.ledger(made.id).limit_is_default
+    assert store.set_limit(made.id, 3.0, 1e-3, large_delta=True).limit_delta == 1e-3
+    (line,) = json.loads(store.ledger_export(made.id))["lines"]
+    assert line["body"]["large_delta"] is True
+    assert "was confirmed" in line["body"]["sentence"]
+    store.set_limit(made.id, 3.0, 1e-5, large_delta=True)  # a small one needs no confirmation, and has none
+    assert "large_delta" not in json.loads(store.ledger_export(made.id))["lines"][1]["body"]

@@ -1,0 +1,24 @@
+"""A limit whose δ is 1/N or more is set only with a tick."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from tests.pages.small import words
+
+
+def test_a_large_delta_needs_a_tick(small, open_page):
+    from engine.corpus.mapping import ColumnMapping
+
+    workspace = small.open()
+    table = pd.DataFrame({"text": [f"A note {i} about soup." for i in range(1500)]})
+    made = workspace.import_table(table, ColumnMapping(text="text"), name="Notes", holdout=0.0)
+    app = open_page("ledger", **{"_ui.next_corpus": made.id})
+    assert "publishing whole records" not in words(app)
+    app.number_input(key=f"ledger.limit.delta.{made.id}").set_value(1e-3).run()
+    assert "1/N or more (N = 1,500)" in words(app)
+    app.button(key="ledger.limit.set").click().run()
+    assert workspace.ledger(made.id).limit_is_default
+    app.checkbox(key=f"ledger.limit.large.{made.id}").check().run()
+    app.button(key="ledger.limit.set").click().run()
+    assert workspace.ledger(made.id).limit_delta == 1e-3
