@@ -63,6 +63,10 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
                 (("--cap",), {"type": int, "help": "records a source that methods may use, public; 5 unless given"}),
                 (("--labels-public",), {"action": "store_true", "help": "declare the training labels a public list"}),
                 (("--holdout",), {"type": float, "default": 0.2, "help": "share of units sealed for examination"}),
+                (
+                    ("--same-people-as",),
+                    {"action": "append", "default": [], "metavar": "CORPUS", "help": "its people are those of CORPUS"},
+                ),
                 (("--encoding",), {"help": "text encoding, where detection is wrong"}),
                 (("--delimiter",), {"help": "column delimiter, where detection is wrong"}),
             ],
@@ -107,6 +111,24 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
             "print the budget of the people behind a corpus and every line of its use",
             [
                 (("corpus",), {"nargs": "?", "help": "corpus id"}),
+                (
+                    ("--same-people-as",),
+                    {
+                        "action": "append",
+                        "default": [],
+                        "metavar": "OTHER",
+                        "help": "join with the people of another corpus or ledger, for good",
+                    },
+                ),
+                (
+                    ("--other-people-than",),
+                    {
+                        "action": "append",
+                        "default": [],
+                        "metavar": "OTHER",
+                        "help": "say that those of another ledger are not the same people",
+                    },
+                ),
                 (
                     ("--spent-since",),
                     {

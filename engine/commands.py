@@ -139,6 +139,7 @@ def _from_file(workspace: Workspace, options: Namespace) -> Any:
         holdout=options.holdout,
         options=read,
         labels_public=options.labels_public,
+        same_people_as=options.same_people_as,
     )
 
 
@@ -237,6 +238,10 @@ def ledger(options: Namespace) -> dict[str, Any]:
     if options.corpus is None:
         raise UserError("ledger needs a corpus id; list them with `corpora`")
     workspace = _open(options)
+    for other in options.same_people_as:
+        workspace.join_people(options.corpus, other)
+    for other in options.other_people_than:
+        workspace.keep_apart(options.corpus, other)
     if options.spent_since:
         workspace.declare_spent(options.corpus, *options.spent_since)
     if options.set_limit:

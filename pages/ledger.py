@@ -10,7 +10,6 @@ from pages._ui import ledger_budget, ledger_events, states
 from pages._ui.current import current_corpus
 from pages._ui.guard import guard
 from pages._ui.pager import offset_of, pager
-from pages._ui.texts import plain
 
 workspace = guard()
 SCOPES = ["This corpus", "Whole workspace"]
@@ -46,8 +45,7 @@ else:
     with right:
         ledger_budget.set_limit(workspace, corpus, view)
         with st.expander("Whose budget is this?", icon=":material/groups:", key="ledger.population"):
-            st.markdown(ledger_budget.POPULATION)
-            st.caption(plain(f"These people are kept as {view.population}."))
+            ledger_budget.join(workspace, corpus, view)
     st.subheader("Spends, touches and releases", anchor=False)
     ledger_budget.runs(view, {run.id: run for run in workspace.runs()})
     ledger_budget.timeline(view)

@@ -9,7 +9,7 @@ from tests.test_command_line import run
 
 SHAPE = {
     "corpus", "population", "limit_epsilon", "limit_delta", "limit_is_default", "order", "share", "remaining_epsilon",
-    "reserved_share", "unbounded", "total_epsilon", "sentence", "lines", "unknown_since",
+    "reserved_share", "unbounded", "total_epsilon", "sentence", "lines", "unknown_since", "questions",
 }  # fmt: skip
 LINE = set("seq at actor kind run_id method epsilon delta what sentence share_after".split())
 
@@ -161,3 +161,19 @@ def test_a_rolled_back_workspace_is_refused_and_accepted(tmp_path):
     assert found["populations"] == 1
     assert found["lines_missing"]["audit"] >= 1
     assert run(workspace, "ledger", corpus)["lines"][-1]["kind"] == "unknown"
+
+
+def test_people_are_joined_on_the_command_line(tmp_path):
+    workspace = tmp_path / "w"
+    (tmp_path / "a.csv").write_text("text\n" + "\n".join(f"short note number {i} about soup" for i in range(30)))
+    corpus = run(workspace, "import", tmp_path / "a.csv", "--text", "text")["corpus"]
+    (tmp_path / "b.csv").write_text(
+        "text\n" + "\n".join(f"a quite different line, {i}, about ships" for i in range(30))
+    )
+    other = run(workspace, "import", tmp_path / "b.csv", "--text", "text")["corpus"]
+    assert run(workspace, "ledger", other)["population"] != run(workspace, "ledger", corpus)["population"]
+    joined = run(workspace, "ledger", other, "--same-people-as", corpus)
+    assert joined["population"] == run(workspace, "ledger", corpus)["population"]
+    (tmp_path / "c.csv").write_text("text\n" + "\n".join(f"third kind of thing, {i}, on trees" for i in range(30)))
+    third = run(workspace, "import", tmp_path / "c.csv", "--text", "text", "--same-people-as", corpus)["corpus"]
+    assert run(workspace, "ledger", third)["population"] == joined["population"]

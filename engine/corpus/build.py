@@ -15,6 +15,7 @@ from engine.corpus.columns import MAX_CHARACTERS, Columns, read_columns
 from engine.corpus.gold import GoldSpan, SpanRuleError, read_spans, spans_frame
 from engine.corpus.language import detect_languages, language_warning
 from engine.corpus.mapping import ColumnMapping
+from engine.corpus.people_marks import PeopleMarks, people_marks
 from engine.corpus.population import unit_hashes
 from engine.corpus.split import HOLDOUT, OVER_CAP, TRAIN, assign_split, unit_names
 from engine.corpus.statistics import CorpusStatistics, exact_duplicates, label_counts, quantiles, unit_histogram
@@ -33,7 +34,8 @@ class BuiltCorpus:
     """An immutable corpus, ready to be stored.
 
     records: RECORD_COLUMNS (object; source_id and label may be None) and kept columns as `x_…`.
-    spans: gold spans (see `gold.SPAN_COLUMNS`). unit_hashes: for population matching.
+    spans: gold spans (see `gold.SPAN_COLUMNS`). unit_hashes, people: for population
+    matching.
     """
 
     records: pd.DataFrame = field(repr=False)
@@ -41,6 +43,7 @@ class BuiltCorpus:
     warnings: list[str]
     statistics: CorpusStatistics
     unit_hashes: list[str] = field(repr=False)
+    people: PeopleMarks = field(repr=False)
 
 
 def build_corpus(
@@ -84,6 +87,7 @@ def build_corpus(
         warnings=warnings,
         statistics=statistics,
         unit_hashes=unit_hashes(units, columns.texts, key),
+        people=people_marks(columns.texts, columns.source_ids, key),
     )
 
 

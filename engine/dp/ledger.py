@@ -20,6 +20,10 @@ UNKNOWN = (
     "What was spent after the last backup is unknown, so the limit cannot be kept: enter the amount on the ledger "
     "page, or with `ledger CORPUS --spent-since EPSILON DELTA` (0 0 if nothing was spent), then run."
 )
+ASKED = (
+    "These may be the same people as those of another ledger, so the limit cannot be kept: say so on the ledger page, "
+    "or with `ledger CORPUS --same-people-as OTHER` or `--other-people-than OTHER`, then run."
+)
 RunState = Literal["reserved", "spent", "given_back"]
 
 
@@ -51,13 +55,15 @@ class LedgerRun:
 class LedgerState:
     """A population's limit, the fixed Rényi order its runs are added up at, and its runs.
 
-    unknown: spends were lost, by a restore say, and nobody has entered the amount yet.
+    unknown: spends were lost, by a restore say, and nobody has entered the amount yet. asked: these may be people of
+    another ledger too, and nobody has said whether.
     """
 
     limit: Limit
     order: int
     runs: tuple[LedgerRun, ...] = ()
     unknown: bool = False
+    asked: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,8 +121,8 @@ def admit(state: LedgerState, events: Sequence[Event], epsilon: float, delta: fl
     share, left = share_used(state), remaining(state)
     if not acting(events):
         return Admission(True, False, "This run claims nothing of the budget.", share, share, left, left)
-    if state.unknown:
-        return Admission(False, False, UNKNOWN, share, share, left, left)
+    if state.unknown or state.asked:
+        return Admission(False, False, UNKNOWN if state.unknown else ASKED, share, share, left, left)
     run = LedgerRun("", tuple(events), "reserved", 0, epsilon=epsilon, delta=delta)
     fits = not _whole(state) and _used(_with(state, run)) <= 1.0
     first = not fits and not _counted(state) and epsilon <= state.limit.epsilon and delta <= state.limit.delta
@@ -173,7 +179,7 @@ def give_back(state: LedgerState, run_id: str) -> LedgerState:
 
 def change_limit(state: LedgerState, limit: Limit) -> tuple[LedgerState, str]:
     """Return the ledger under a new limit, and the sentence its line carries."""
-    changed = replace(new_state(limit), runs=state.runs, unknown=state.unknown)
+    changed = replace(new_state(limit), runs=state.runs, unknown=state.unknown, asked=state.asked)
     sentence = f"The limit is set to ε = {limit.epsilon:g} at δ = {limit.delta:.3g}."
     if any(run.drawn or run.state == "spent" for run in state.runs):
         sentence += (
@@ -194,7 +200,9 @@ def merge(states: Mapping[str, LedgerState] | Sequence[LedgerState]) -> LedgerSt
         raise InternalError("merge: at least one ledger is needed")
     limit = Limit(min(s.limit.epsilon for s in every), min(s.limit.delta for s in every))
     runs = tuple(run for state in every for run in state.runs)
-    return replace(new_state(limit), runs=runs, unknown=any(state.unknown for state in every))
+    return replace(
+        new_state(limit), runs=runs, unknown=any(state.unknown for state in every), asked=any(s.asked for s in every)
+    )
 
 
 def _counted(state: LedgerState) -> list[tuple[Event, ...]]:

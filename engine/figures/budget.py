@@ -25,10 +25,11 @@ LINES: dict[str, tuple[str, str, str]] = {
     "merge": ("Merged", "diamond-open", palette.GREY),
     "unknown": ("Unknown since", "hexagram-open", palette.VERMILION),
     "declared": ("Entered as spent", "hexagram", palette.BLUE),
+    "apart": ("Kept apart", "diamond-tall-open", palette.GREY),
 }
 _SAME_ROW = {
     "Settled": "Spent", "Merged": "Limit set", "Given back": "Reserved", "Entered as spent": "Spent",
-    "Unknown since": "Limit set",
+    "Unknown since": "Limit set", "Kept apart": "Limit set",
 }  # fmt: skip
 
 

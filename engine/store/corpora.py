@@ -14,11 +14,12 @@ import pandas as pd
 from sqlalchemy import Connection, select, update
 
 from engine.errors import NotFoundError, StorageError, UserError
-from engine.store import declarations, memory, populations, queue, reservations
+from engine.store import declarations, memory, populations, queue, reservations, unknown
 from engine.store.audit import now
 from engine.store.base import Store, new_id
 from engine.store.records import forget, read_rows, read_table, write_table
 from engine.store.schema import corpora, record_index, runs
+from engine.store.schema import populations as populations_table
 from engine.store.spans import insert_spans, refresh, span_rows
 from engine.store.summaries import corpus_row, summary
 from engine.store.views import CorpusSummary
@@ -54,6 +55,7 @@ class CorpusStation(Store):
         holdout: float = 0.2,
         options: ReadOptions | None = None,
         labels_public: bool = False,
+        same_people_as: Sequence[str] = (),
     ) -> CorpusSummary:
         """Import a file as a corpus.
 
@@ -67,6 +69,7 @@ class CorpusStation(Store):
                 file holds, since the cap is declared and not read from it.
             holdout: probability in [0, 0.9] that a unit is held out.
             labels_public: whether the list of labels of the training part is declared public.
+            same_people_as: corpora, or populations, whose people these are, as the custodian knows.
 
         Raises:
             DataError: the file breaks a rule; nothing has changed.
@@ -75,7 +78,7 @@ class CorpusStation(Store):
         from engine.corpus.readers import read_table as read_file
 
         table = read_file(source, filename, options)
-        return self._import(table, mapping, name, unit, cap, holdout, filename, labels_public)
+        return self._import(table, mapping, name, unit, cap, holdout, filename, labels_public, same_people_as)
 
     def import_table(
         self,
@@ -87,9 +90,10 @@ class CorpusStation(Store):
         cap: int | None = None,
         holdout: float = 0.2,
         labels_public: bool = False,
+        same_people_as: Sequence[str] = (),
     ) -> CorpusSummary:
         """Import a data frame as a corpus; arguments as for `import_corpus`."""
-        return self._import(table, mapping, name, unit, cap, holdout, "table", labels_public)
+        return self._import(table, mapping, name, unit, cap, holdout, "table", labels_public, same_people_as)
 
     def samples(self) -> tuple[SampleInfo, ...]:
         """Return the made-up sample corpora."""
@@ -219,6 +223,7 @@ class CorpusStation(Store):
         holdout: float,
         filename: str,
         labels_public: bool = False,
+        same_people_as: Sequence[str] = (),
     ) -> CorpusSummary:
         from engine.corpus.build import build_corpus
         from engine.corpus.label_rules import checked_labels
@@ -243,7 +248,8 @@ class CorpusStation(Store):
         try:
             write_table(self.folder.records(corpus_id), built.records)
             with self.db.write() as connection:
-                self._store(connection, corpus_id, built, name, unit, cap, holdout)
+                people = [self._population(connection, other) for other in same_people_as]
+                self._store(connection, corpus_id, built, name, unit, cap, holdout, people)
                 if labels:
                     self._declare_labels(connection, corpus_id, labels, as_found=True)
         except BaseException:
@@ -261,12 +267,16 @@ class CorpusStation(Store):
         unit: str,
         cap: int,
         holdout: float,
+        joined: Sequence[str],
     ) -> None:
         statistics, gold = built.statistics, built.spans
-        population, known = populations.adopt(
+        adopted = populations.adopt(
             connection,
             built.unit_hashes,
+            built.people,
             units=statistics.train_units,
+            by_source=unit == "source",
+            joined=joined,
             merging=lambda other, into: reservations.merge(connection, self.key, self.actor, other, into),
         )
         connection.execute(
@@ -282,8 +292,8 @@ class CorpusStation(Store):
                 holdout_units=statistics.holdout_units,
                 has_gold=len(gold) > 0,
                 span_source="gold" if len(gold) else None,
-                population=population,
-                warnings=list(built.warnings),
+                population=adopted.population,
+                warnings=[*built.warnings, *_people_warnings(adopted, unknown.ever(connection))],
                 statistics=statistics.as_dict(),
             )
         )
@@ -312,9 +322,22 @@ class CorpusStation(Store):
             corpus_id,
             records=statistics.records,
             units=statistics.units,
-            population=population,
-            population_known=known,
+            population=adopted.population,
+            population_known=adopted.known,
+            population_joined=len(joined),
+            population_asked=len(adopted.asked),
         )
+
+    def _population(self, connection: Connection, named: str) -> str:
+        """Return the population of a corpus, or the one that is named itself.
+
+        Raises:
+            NotFoundError: it is neither.
+        """
+        query = select(populations_table.c.id).where(populations_table.c.id == named)
+        if connection.execute(query).first() is not None:
+            return named
+        return str(corpus_row(connection, named).population)
 
     def _declare_labels(
         self, connection: Connection, corpus_id: str, labels: tuple[str, ...], *, as_found: bool
@@ -325,6 +348,20 @@ class CorpusStation(Store):
     def _subkey(self, purpose: str) -> bytes:
         """Return a key derived from the workspace key for one purpose."""
         return hmac.new(self.key, f"subkey\0{purpose}".encode(), "sha256").digest()
+
+
+def _people_warnings(adopted: populations.Adopted, lost_since: str | None) -> list[str]:
+    found = [
+        f"This file shares {asked} with text that is known here. Say on the ledger page whether these are the same "
+        "people; until then no run with a guarantee is admitted."
+        for asked in adopted.asked
+    ]
+    if lost_since is not None and not adopted.known:
+        found.append(
+            f"This workspace lost what happened for a time after {lost_since}. If this file was here then, what was "
+            "spent on its people is not counted: lower the limit on the ledger page by that amount."
+        )
+    return found
 
 
 def _checked_name(name: str) -> str:

@@ -17,15 +17,16 @@ from engine.dp.delta_rules import check_against_units
 from engine.dp.events import acting
 from engine.dp.guarantee import Guarantee
 from engine.dp.ledger import Admission, admit, remaining, share_used
-from engine.errors import UnderstudyError
+from engine.errors import UnderstudyError, UserError
 from engine.methods.base import Facts
 from engine.models.marks import Mark
-from engine.store import accounts, ledger_lines, reservations, unknown
+from engine.store import accounts, ledger_lines, populations, recognition, reservations, unknown
 from engine.store.labels import LabelStation
 from engine.store.ledger_lines import Book
 from engine.store.outputs import RunOutputs
 from engine.store.runs import run_row
-from engine.store.schema import ledger, populations
+from engine.store.schema import corpora, ledger
+from engine.store.schema import populations as populations_table
 from engine.store.summaries import corpus_row
 from engine.store.views import LedgerView
 
@@ -97,6 +98,67 @@ class LedgerStation(LabelStation):
             sentence=_sentence(book, left, total),
             lines=_frame(book),
             unknown_since=min((str(line.body["since"]) for line in book.unknown), default=None),
+            questions=self._questions(book.population),
+        )
+
+    def join_people(self, corpus_id: str, other: str) -> LedgerView:
+        """Say that the people of a corpus are those of another corpus, or population: they share one ledger for good.
+
+        Raises:
+            UserError: they do already.
+        """
+        with self.db.write() as connection:
+            own, joined = corpus_row(connection, corpus_id).population, self._population(connection, other)
+            if own == joined:
+                raise UserError("These people share one ledger already; there is nothing to join.")
+            populations.merge(
+                connection,
+                joined,
+                own,
+                lambda left, into: reservations.merge(connection, self.key, self.actor, left, into, by_person=True),
+            )
+            self._audit(connection, "people joined", corpus_id, population=own, joined=joined)
+        return self.ledger(corpus_id)
+
+    def keep_apart(self, corpus_id: str, other: str) -> LedgerView:
+        """Say that the people of a corpus are not those of another corpus, or population; their limits rely on it.
+
+        Raises:
+            UserError: nobody asked.
+        """
+        with self.db.write() as connection:
+            own, apart = corpus_row(connection, corpus_id).population, self._population(connection, other)
+            shared = dict(recognition.open_questions(connection, own)).get(apart)
+            if shared is None:
+                raise UserError("Nobody asked whether these are the same people; there is nothing to answer.")
+            recognition.answer(connection, own, apart, recognition.OTHER)
+            for one, two in ((own, apart), (apart, own)):
+                ledger_lines.write(
+                    connection,
+                    self.key,
+                    self.actor,
+                    one,
+                    "apart",
+                    what="people",
+                    other=two,
+                    sentence=f"Declared to be other people than those of {two}, although the texts share "
+                    f"{shared.get('sentence', 'marks')}. The limit relies on that.",
+                    share_after=ledger_lines.last_share(connection, one),
+                )
+            self._audit(connection, "people kept apart", corpus_id, population=own, other=apart)
+        return self.ledger(corpus_id)
+
+    def _questions(self, population: str) -> tuple[dict[str, Any], ...]:
+        with self.db.read() as connection:
+            asked = recognition.open_questions(connection, population)
+            names = connection.execute(select(corpora.c.name, corpora.c.population)).all()
+        return tuple(
+            {
+                "population": other,
+                "corpora": sorted(row.name for row in names if row.population == other),
+                "sentence": str(shared.get("sentence", "marks")),
+            }
+            for other, shared in asked
         )
 
     def declare_spent(self, corpus_id: str, epsilon: float, delta: float) -> LedgerView:
@@ -294,7 +356,7 @@ class LedgerStation(LabelStation):
         """Write into the ledgers of other people that a model fitted to their text without a guarantee wrote these."""
         row = run_row(connection, run_id)
         own = reservations.population_of(connection, row.corpus_id)
-        known = set(connection.execute(select(populations.c.id)).scalars())
+        known = set(connection.execute(select(populations_table.c.id)).scalars())
         marks = [Mark(**mark) for mark in (row.manifest or {}).get("fitted", ())]
         for population in sorted({ledger_lines.current(connection, m.population) for m in marks if not m.bounded}):
             if population == own or population not in known:
@@ -354,6 +416,8 @@ def _sentence(book: Book, left: float, total: float | None) -> str:
     after = f"a further run may claim up to ε = {left:.3g}" if left > 0 else "no further run fits"
     if book.unknown:
         after = "no run is admitted until a person enters what was spent since"
+    elif book.state.asked:
+        after = "no run is admitted until a person says whether these are people of another ledger too"
     units = {event.unit for run in book.state.runs for event in run.events if run.state != "given_back"}
     mixed = " Some runs protect records and some protect sources; the sum holds for records." if len(units) > 1 else ""
     sums = f"{drawn} The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.2e}; {after}.{mixed}"

@@ -19,11 +19,24 @@ from sqlalchemy import Connection, select
 
 from engine.dp.events import Event
 from engine.dp.ledger import LedgerRun, LedgerState, Limit, default_limit, new_state, share_used
+from engine.store import recognition
 from engine.store.chain import Chain, canonical
 from engine.store.schema import ledger, ledger_head, populations
 
 CHAIN = Chain("ledger", ledger, ledger_head)
-KINDS = ("limit", "reserve", "spend", "settle", "give_back", "touch", "release", "merge", "unknown", "declared")
+KINDS = (
+    "limit",
+    "reserve",
+    "spend",
+    "settle",
+    "give_back",
+    "touch",
+    "release",
+    "merge",
+    "unknown",
+    "declared",
+    "apart",
+)
 
 
 @dataclass(frozen=True)
@@ -110,6 +123,7 @@ def read(connection: Connection, population: str) -> Book:
         elif line.kind in ("reserve", "settle", "give_back"):
             runs[line.run_id] = _after(runs.get(line.run_id), line)
     state = replace(state, runs=tuple(runs.values()), unknown=bool(unknown))
+    state = replace(state, asked=bool(recognition.open_questions(connection, population)))
     return Book(
         population, state, fixed, is_default, tuple(drawn), unbounded, lines, tuple(unknown.values()), tuple(declared)
     )

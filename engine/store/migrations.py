@@ -48,6 +48,11 @@ def fitted_table(connection: Connection) -> None:
     schema.metadata.create_all(connection)
 
 
+def people_tables(connection: Connection) -> None:
+    """Add marks of people by runs of words and source ids, and the questions whether populations are the same."""
+    schema.metadata.create_all(connection)
+
+
 def _forbid_changes(connection: Connection) -> None:
     for table in APPEND_ONLY:
         for verb in ("UPDATE", "DELETE"):
@@ -63,6 +68,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     removed_table,
     declaration_table,
     fitted_table,
+    people_tables,
 )
 VERSION = len(MIGRATIONS)
 

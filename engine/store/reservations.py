@@ -139,7 +139,7 @@ def change_limit(
     _limit(connection, key, actor, population, state.limit, state.order, sentence, share, default=False, **more)
 
 
-def merge(connection: Connection, key: bytes, actor: str, other: str, into: str) -> None:
+def merge(connection: Connection, key: bytes, actor: str, other: str, into: str, *, by_person: bool = False) -> None:
     """Write that two populations turned out to be the same people: spends add up, the smaller limit holds."""
     first, second = ledger_lines.read(connection, into), ledger_lines.read(connection, other)
     state = merge_states([first.state, second.state])
@@ -155,7 +155,12 @@ def merge(connection: Connection, key: bytes, actor: str, other: str, into: str)
         order=state.order,
         default=first.is_default and second.is_default,
         what="populations",
-        sentence="Two populations turned out to overlap: what they used adds up and the smaller limit holds.",
+        sentence=(
+            "Two populations were joined by the person named in this line"
+            if by_person
+            else "Two populations turned out to overlap"
+        )
+        + ": what they used adds up and the smaller limit holds.",
         share_after=share_used(state),
     )
 

@@ -4,7 +4,7 @@ Privacy posture: private text is held in `synthetic.text`, `synthetic.lineage`, 
 `jobs.sample` and `corpora.detector` only; `declarations.value` holds labels that were declared public; spans hold
 positions and keyed digests; `mechanism_outputs.values`
 holds noisy statistics, and exact ones that were declared public. All of it goes when its corpus is deleted.
-`audit`, `ledger`, `populations` and `unit_hashes` stay and hold no text.
+`audit`, `ledger`, `populations`, `unit_hashes` and `people_marks` stay and hold no text.
 """
 
 from __future__ import annotations
@@ -337,4 +337,26 @@ fitted_weights = Table(  # no foreign key: a copy of the weights may outlive run
     Column("mark", JSON, nullable=False),
     Column("at", String, nullable=False),
     Index("ix_fitted_run", "run_id"),
+)
+
+people_marks = Table(  # of populations; they stay when a corpus is deleted
+    "people_marks",
+    metadata,
+    Column("hash", Integer, primary_key=True),  # 64 keyed bits
+    Column("population", String, primary_key=True),
+    Column("record", Integer, primary_key=True),  # which earlier record, by a random number; 0 for a source id
+    Index("ix_people_marks", "population", "record"),
+    sqlite_with_rowid=False,
+)
+
+people_questions = Table(  # whether two populations are the same people
+    "people_questions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("first", String, nullable=False),
+    Column("second", String, nullable=False),
+    Column("state", String, nullable=False),  # 'open', 'same' or 'other'
+    Column("detail", JSON, nullable=False),  # counts and a sentence
+    Column("at", String, nullable=False),
+    UniqueConstraint("first", "second"),
 )

@@ -128,6 +128,7 @@ class LedgerView:
     total_epsilon: of every drawn output, None while it is computed. unbounded: records without a formal
     guarantee left. lines: seq, at, actor, kind, run_id, method, epsilon, delta, what, sentence, share_after.
     unknown_since: spends after this time were lost and nobody entered the amount, so totals hold as "at least".
+    questions: populations that may be the same people: population, corpora (names), sentence (what they share).
     """
 
     population: str
@@ -143,3 +144,4 @@ class LedgerView:
     sentence: str
     lines: pd.DataFrame
     unknown_since: str | None = None
+    questions: tuple[dict[str, Any], ...] = ()

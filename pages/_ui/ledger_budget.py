@@ -24,10 +24,16 @@ from pages._ui.texts import count_of, plain, share, when
 
 PAGE = 50
 POPULATION = (
-    "The budget belongs to the people, not to the file. People are recognised by keyed hashes of their records, so "
-    "deleting a corpus and importing it again does not bring budget back, and a file that overlaps with an earlier "
-    "one shares its ledger. When two ledgers turn out to be about the same people, what was spent adds up and the "
-    "smaller limit holds."
+    "The budget belongs to the people, not to the file. They are recognised by keyed hashes of whole texts, of runs of "
+    "eight words, and of source ids, so that the same file, a part of it, or one with other headers, footers, numbers "
+    "or names shares its ledger, also after a corpus was deleted. Clear overlap joins two ledgers at once: what was "
+    "spent adds up and the smaller limit holds. Lesser overlap asks you, and no run with a guarantee is admitted until "
+    "you answer."
+)
+UNSEEN = (
+    "What it cannot see: other text about the same people without source ids, or with other ids; translations and "
+    "paraphrases; texts of fewer than eight words that were changed. The limit holds for the people recognised and for "
+    "those whom you join here."
 )
 LATE = (
     "A limit that is changed after outputs were seen is a weaker promise: the change stands in the ledger as its own "
@@ -41,6 +47,7 @@ def headline(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
         st.warning(f"**The formal total is unbounded.** {plain(view.sentence)}", icon=":material/all_inclusive:")
     else:
         st.markdown(plain(view.sentence))
+    questions(workspace, corpus, view)
     if view.unknown_since is not None:
         spent_since(workspace, corpus, view)
     st.progress(min(1.0, max(0.0, view.share)), text=f"{share(view.share, 0)} of the limit in use")
@@ -57,6 +64,50 @@ def headline(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
         st.caption("The first run took the whole limit by its own exact accounting, so nothing else fits.")
     if not view.unbounded and view.total_epsilon is None:
         wait(lambda: workspace.ledger(corpus.id).total_epsilon is None, key="ledger.wait.total", what="The total")
+
+
+def questions(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+    """Draw what shares something with these people, and the two answers."""
+    for asked in view.questions:
+        other = str(asked["population"])
+        with st.container(border=True, key=f"ledger.same.{other}"):
+            named = ", ".join(asked["corpora"]) or "a corpus that was deleted"
+            st.markdown(f"**Are these the same people as those of {plain(named)}?**")
+            st.markdown(
+                f"The texts share {plain(asked['sentence'])}. If some people are in both, join the ledgers: what was "
+                "spent adds up, for good. If only a form or a phrase is shared, keep them apart: the limit then relies "
+                "on your word, which stands in both ledgers."
+            )
+            with st.container(horizontal=True):
+                st.button(
+                    "Same people: join", icon=":material/merge:", key=f"ledger.same.join.{other}",
+                    on_click=states.act, args=(workspace.join_people, corpus.id, other),
+                    kwargs={"done": "The two ledgers are one now."},
+                )  # fmt: skip
+                st.button(
+                    "Other people: keep apart", icon=":material/call_split:", key=f"ledger.same.apart.{other}",
+                    on_click=states.act, args=(workspace.keep_apart, corpus.id, other),
+                    kwargs={"done": "The ledgers stay apart, by your word."},
+                )  # fmt: skip
+
+
+def join(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+    """Draw how people are recognised, and the control that joins them with those of another corpus."""
+    st.markdown(POPULATION)
+    st.markdown(UNSEEN)
+    st.caption(plain(f"These people are kept as {view.population}."))
+    others = {one.id: one.name for one in workspace.corpora() if one.population != view.population}
+    if not others:
+        return
+    chosen = st.selectbox(
+        "Same people as", list(others), format_func=others.__getitem__, index=None, key="ledger.join.other",
+        placeholder="Choose a corpus",
+    )  # fmt: skip
+    st.button(
+        "Join for good", icon=":material/merge:", key="ledger.join.do", disabled=chosen is None,
+        on_click=states.act, args=(workspace.join_people, corpus.id, chosen),
+        kwargs={"done": "The two ledgers are one now."},
+    )  # fmt: skip
 
 
 def spent_since(workspace: engine.Workspace, corpus: Any, view: Any) -> None:

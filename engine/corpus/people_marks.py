@@ -1,0 +1,123 @@
+"""Marks by which the same people are recognised in another file: keyed hashes of word runs, and of source ids.
+
+Each record keeps the six smallest keyed hashes of its runs of eight words (min-wise hashing, Broder 1997), in the
+form that `engine.corpus.folding` gives and without words that hold digits, so that a footer, a header, other
+punctuation, masked numbers, replaced names or half of a record leave some of them. Runs that stand in three or more
+different texts of a file are its template and are left out: letters from one form are not the same people.
+Records of fewer than eight such words keep none; `population.unit_hashes` still finds them word for word.
+
+Recognition is a count of records that share at least three runs with one earlier record, and of shared source ids
+beyond those that two files numbered alike would share by chance.
+
+Not seen: other text about the same people without source ids, translations, paraphrases, images.
+Privacy posture: hashes are keyed by the workspace; without that key they confirm no guess.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.corpus.folding import folded
+from engine.corpus.keyed import keyed_digest
+from engine.corpus.windows import mix, window_hashes
+
+RUN_WORDS, KEPT_RUNS = 8, 6
+TEMPLATE_TEXTS = 3  # different texts that share a run make it a template
+STRONG_RUNS = 3  # shared with one earlier record
+_DIGIT = re.compile(r"\d")
+_NUMBERED = re.compile(r"(\D*)(\d{1,18})(\D*)")
+
+Hashes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PeopleMarks:
+    """The marks of one file.
+
+    runs, record: int64 (m,), a keyed hash and the number of its record, from 1. sources: int64 (k,), distinct keyed
+    hashes of source ids. chance: share in [0, 1] of ids that a file of other people, numbered alike, would have too.
+    """
+
+    runs: Hashes = field(repr=False)
+    record: Hashes = field(repr=False)
+    sources: Hashes = field(repr=False)
+    chance: float
+
+    @property
+    def records(self) -> int:
+        """Return how many records have a mark."""
+        return len(np.unique(self.record))
+
+
+def people_marks(texts: Sequence[str], sources: Sequence[str | None], key: bytes) -> PeopleMarks:
+    """Return the marks of a file's records and source ids."""
+    runs, record = _runs(texts, key)
+    ids = sorted({_plain_id(source) for source in sources if source is not None and source.strip()})
+    hashes = np.array([_number(key, "population source", one) for one in ids], dtype=np.int64)
+    return PeopleMarks(runs, record, np.unique(hashes), chance_of(ids))
+
+
+def chance_of(ids: Sequence[str]) -> float:
+    """Return the share of these ids that a file of other people, numbered in the same way, would have too.
+
+    Numbers, with the same letters around them, count as drawn from their own range: 1 to 1,000 says nothing, eight
+    random digits say much. Other ids of fewer than six characters, initials say, may stand for anybody.
+    """
+    if not ids:
+        return 1.0
+    parts = [_NUMBERED.fullmatch(one) for one in ids]
+    if all(parts):
+        numbers = [int(part[2]) for part in parts if part]
+        alike = len({(part[1], part[3]) for part in parts if part})
+        return min(1.0, len(set(numbers)) / (max(numbers) - min(numbers) + 1) / alike)
+    return 1.0 if sorted(len(one) for one in ids)[len(ids) // 2] < 6 else 0.0
+
+
+def _runs(texts: Sequence[str], key: bytes) -> tuple[Hashes, Hashes]:
+    whole = [folded(text) for text in texts]
+    windows = window_hashes([" ".join(w for w in text.split() if not _DIGIT.search(w)) for text in whole], RUN_WORDS)
+    secret = np.uint64(struct.unpack("<Q", keyed_digest(key, "population runs", "")[:8])[0])
+    hashes, record = mix(windows.hashes ^ secret), windows.record.astype(np.int64)
+    order = np.lexsort((hashes, record))
+    hashes, record = hashes[order], record[order]
+    first = np.ones(len(hashes), dtype=bool)
+    first[1:] = (record[1:] != record[:-1]) | (hashes[1:] != hashes[:-1])
+    hashes, record = hashes[first], record[first]
+    kept = ~_in_template(hashes, record, whole)
+    hashes, record = hashes[kept], record[kept]
+    begin = np.searchsorted(record, record)
+    least = np.arange(len(record)) - begin < KEPT_RUNS
+    # The selection used a fast mixing of a keyed value; what is stored is an HMAC of it.
+    stored = [_number(key, "population run", f"{value:016x}") for value in hashes[least].tolist()]
+    return np.array(stored, dtype=np.int64), record[least] + 1
+
+
+def _in_template(hashes: npt.NDArray[np.uint64], record: Hashes, whole: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Say of each (run, record) whether the run stands in several different texts of the file."""
+    if not len(hashes):
+        return np.zeros(0, dtype=bool)
+    number: dict[str, int] = {}
+    text = np.array([number.setdefault(one, len(number)) for one in whole], dtype=np.int64)[record]
+    order = np.lexsort((text, hashes))
+    sorted_hashes, sorted_text = hashes[order], text[order]
+    new = np.ones(len(hashes), dtype=bool)
+    new[1:] = (sorted_hashes[1:] != sorted_hashes[:-1]) | (sorted_text[1:] != sorted_text[:-1])
+    values, counts = np.unique(sorted_hashes[new], return_counts=True)
+    found: npt.NDArray[np.bool_] = counts[np.searchsorted(values, hashes)] >= TEMPLATE_TEXTS
+    return found
+
+
+def _plain_id(source: str) -> str:
+    return unicodedata.normalize("NFKC", source).casefold().strip()
+
+
+def _number(key: bytes, purpose: str, value: str) -> int:
+    """Return 64 keyed bits as a signed number."""
+    return int(struct.unpack("<q", keyed_digest(key, purpose, value)[:8])[0])

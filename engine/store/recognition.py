@@ -1,0 +1,208 @@
+"""Recognise the people of a new file among those already known: merge, ask, or take them as new.
+
+Merging only costs budget; not merging people who are the same breaks the limit. So clear evidence merges, any
+evidence beyond chance asks a person, and no run with a guarantee is admitted until the answer is in the ledger.
+
+Clear: at least three records, and 5 per cent of the smaller side's, share three runs of eight words with one earlier
+record each; or at least three source ids and 5 per cent of the smaller side's are the same, beyond three times what
+chance explains; or whole texts as `populations` compares them. Less than that, but at least one such record, or one
+equal source id where the unit is the source, or three and 2 per cent of the records sharing two runs, asks.
+
+Privacy posture: keyed hashes and counts.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, or_, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from engine.corpus.people_marks import STRONG_RUNS, PeopleMarks
+from engine.store.audit import now
+from engine.store.schema import people_marks, people_questions
+
+CHUNK = 900
+LEAST, LEAST_SHARE = 3, 0.05
+WEAK_RUNS, WEAK_SHARE = 2, 0.02
+SOURCE = 0  # the record number of marks of source ids
+OPEN, SAME, OTHER = "open", "same", "other"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a new file shares with a known population.
+
+    strong, weak: records that share at least three runs, or two (or all of fewer), with one earlier record; one run
+    alone tells nothing: the last words of a form and a first word of one's own. sources: equal source ids. records,
+    ids: of the smaller side. chance: expected equal ids of strangers.
+    """
+
+    strong: int
+    weak: int
+    sources: int
+    records: int
+    ids: int
+    chance: float
+
+    @property
+    def clear(self) -> bool:
+        """Say whether these are the same people beyond doubt."""
+        by_text = self.strong >= LEAST and self.strong >= LEAST_SHARE * self.records
+        by_id = self.sources >= LEAST and self.sources >= LEAST_SHARE * self.ids
+        return by_text or (by_id and self.sources > LEAST + 3.0 * self.chance)
+
+    @property
+    def any(self) -> bool:
+        """Say whether there is more than chance explains, so that a person is asked."""
+        common = self.strong + self.weak
+        return bool(self.strong or self.sources or (common >= LEAST and common >= WEAK_SHARE * self.records))
+
+    def sentence(self) -> str:
+        """Return the evidence in words."""
+        found = []
+        if self.strong:
+            found.append(f"{self.strong:,} records that share long runs of words")
+        if self.weak and not self.strong:
+            found.append(f"{self.weak:,} records that share runs of words")
+        if self.sources:
+            found.append(f"{self.sources:,} equal source ids")
+        return " and ".join(found) or "whole texts"
+
+
+def evidence(connection: Connection, marks: PeopleMarks, by_source: bool) -> dict[str, Evidence]:
+    """Return what a file's marks share with each known population, without those that share nothing.
+
+    Args:
+        by_source: whether source ids count: where the unit is the source.
+    """
+    shared: dict[str, Counter[tuple[int, int]]] = {}
+    own: dict[int, list[int]] = {}
+    for value, record in zip(marks.runs.tolist(), marks.record.tolist()):
+        own.setdefault(value, []).append(record)
+    for row in _rows(connection, list(own)):
+        if row.record != SOURCE:
+            pairs = shared.setdefault(row.population, Counter())
+            pairs.update((record, row.record) for record in own[row.hash])
+    size = Counter(marks.record.tolist())
+    ids: Counter[str] = Counter()
+    if by_source:
+        ids.update(row.population for row in _rows(connection, marks.sources.tolist()) if row.record == SOURCE)
+    found = {}
+    for population in sorted({*shared, *ids}):
+        best: dict[int, int] = {}
+        for (record, _), n in shared.get(population, Counter()).items():
+            best[record] = max(best.get(record, 0), n)
+        strong = sum(n >= STRONG_RUNS for n in best.values())
+        weak = sum(n < STRONG_RUNS and n >= min(WEAK_RUNS, size[record]) for record, n in best.items())
+        records, known_ids = _sizes(connection, population)
+        smaller = min(len(marks.sources), known_ids)
+        found[population] = Evidence(
+            strong, weak, ids[population], max(1, min(records, marks.records)), max(1, smaller),
+            marks.chance * smaller,
+        )  # fmt: skip
+    return found
+
+
+def keep(connection: Connection, population: str, marks: PeopleMarks) -> int:
+    """Keep a file's marks as a population's; records that are there whole are not kept again. Return the rows."""
+    own: dict[int, list[int]] = {}
+    for value, record in zip(marks.runs.tolist(), marks.record.tolist()):
+        own.setdefault(record, []).append(value)
+    there: dict[int, set[int]] = {}
+    for row in _rows(connection, sorted({value for values in own.values() for value in values}), population):
+        there.setdefault(row.hash, set()).add(row.record)
+    base = secrets.randbits(38) << 24
+    rows: list[dict[str, Any]] = []
+    for record, values in own.items():
+        if not set.intersection(*(there.get(value, set()) for value in values)):
+            rows += [{"hash": value, "population": population, "record": base + record} for value in values]
+    rows += [{"hash": value, "population": population, "record": SOURCE} for value in marks.sources.tolist()]
+    if rows:
+        connection.execute(insert(people_marks).on_conflict_do_nothing(), rows)
+    return len(rows)
+
+
+def merged(connection: Connection, other: str, into: str) -> None:
+    """Make one population's marks and questions those of another."""
+    mine = people_marks.c.population == other
+    connection.execute(update(people_marks).prefix_with("OR IGNORE").where(mine).values(population=into))
+    connection.execute(people_marks.delete().where(mine))  # those that both had
+    for row in connection.execute(select(people_questions).where(_of(other))).all():
+        connection.execute(people_questions.delete().where(people_questions.c.id == row.id))
+        third = row.second if row.first == other else row.first
+        if third != into:
+            ask(connection, into, third, row.detail, state=row.state)
+
+
+def ask(connection: Connection, a: str, b: str, detail: Mapping[str, Any], *, state: str = OPEN) -> bool:
+    """Note the question whether two populations are the same people, unless it was answered; return whether it is new.
+
+    An answer of `other` stays until a person says `same`.
+    """
+    first, second = sorted((a, b))
+    known = connection.execute(
+        select(people_questions.c.id).where(people_questions.c.first == first, people_questions.c.second == second)
+    ).first()
+    if known is not None:
+        return False
+    connection.execute(
+        people_questions.insert().values(first=first, second=second, state=state, detail=dict(detail), at=now())
+    )
+    return True
+
+
+def open_questions(connection: Connection, population: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return the open questions about a population, oldest first: the other one, and what they share."""
+    query = select(people_questions).where(_of(population), people_questions.c.state == OPEN)
+    rows = connection.execute(query.order_by(people_questions.c.id)).all()
+    return [(row.second if row.first == population else row.first, dict(row.detail)) for row in rows]
+
+
+def answer(connection: Connection, a: str, b: str, state: str) -> None:
+    """Answer a question, asked or not."""
+    ask(connection, a, b, {}, state=state)
+    first, second = sorted((a, b))
+    connection.execute(
+        update(people_questions)
+        .where(people_questions.c.first == first, people_questions.c.second == second)
+        .values(state=state, at=now())
+    )
+
+
+def described(found: Evidence) -> dict[str, Any]:
+    """Return evidence as it is kept with a question."""
+    return {**asdict(found), "sentence": found.sentence()}
+
+
+def _of(population: str) -> Any:
+    return or_(people_questions.c.first == population, people_questions.c.second == population)
+
+
+def _rows(connection: Connection, hashes: Sequence[int], population: str | None = None) -> list[Any]:
+    found: list[Any] = []
+    for begin in range(0, len(hashes), CHUNK):
+        query = select(people_marks).where(people_marks.c.hash.in_(hashes[begin : begin + CHUNK]))
+        if population is not None:
+            query = query.where(people_marks.c.population == population)
+        found += connection.execute(query).all()
+    return found
+
+
+def _sizes(connection: Connection, population: str) -> tuple[int, int]:
+    """Return how many records and source ids a population has marks of."""
+    mine = people_marks.c.population == population
+    records = connection.execute(
+        select(func.count(people_marks.c.record.distinct())).where(mine, people_marks.c.record != SOURCE)
+    ).scalar_one()
+    ids = connection.execute(
+        select(func.count()).select_from(people_marks).where(mine, people_marks.c.record == SOURCE)
+    ).scalar_one()
+    return int(records), int(ids)
+
+
+__all__ = ["OTHER", "SAME", "Evidence", "answer", "ask", "described", "evidence", "keep", "merged", "open_questions"]
