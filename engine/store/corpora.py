@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,9 +76,11 @@ class CorpusStation(Store):
             DataError: the file breaks a rule; nothing has changed.
             UserError: a setting does, or the list of labels does not look like one that may be public.
         """
+        from engine.corpus.readers import ReadOptions
         from engine.corpus.readers import read_table as read_file
 
-        table = read_file(source, filename, options)
+        needed = (*mapping.roles().values(), *mapping.keep)
+        table = read_file(source, filename, replace(options or ReadOptions(), columns=needed))
         return self._import(table, mapping, name, unit, cap, holdout, filename, labels_public, same_people_as)
 
     def import_table(

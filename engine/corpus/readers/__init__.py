@@ -10,6 +10,7 @@ from engine.corpus.cells import cell_text, count_formulas
 from engine.corpus.mapping import suggest_mapping
 from engine.corpus.preview import FilePreview
 from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source
+from engine.corpus.readers.characters import refuse_halves
 from engine.corpus.readers.compressed import unpacked
 from engine.corpus.readers.delimited import CSV, TSV
 from engine.corpus.readers.excel import EXCEL
@@ -76,7 +77,10 @@ def read_preview(
     options = options or ReadOptions()
     item, raw = _read(source, filename, options, max(rows, SAMPLE_ROWS))
     first = raw.frame.head(rows)
-    shown = pd.DataFrame({name: first[name].map(cell_text).astype(object) for name in first.columns})
+    # Lists first: `map` would turn text into pandas' own string type, which changes and refuses some of it.
+    shown = pd.DataFrame(
+        {name: pd.Series([cell_text(value) for value in first[name]], dtype=object) for name in first.columns}
+    ).set_index(first.index)
     return FilePreview(
         filename=_display_name(source, filename),
         format=item.id,
@@ -100,7 +104,9 @@ def _read(source: Path | bytes, filename: str, options: ReadOptions, limit: int 
         origin.check_size(options)
     origin = unpacked(origin, options)
     item = _format_of(origin)
-    return item, item.read(origin, options, limit)
+    raw = item.read(origin, options, limit)
+    refuse_halves(origin, raw.frame)
+    return item, raw
 
 
 def _display_name(source: Path | bytes, filename: str) -> str:

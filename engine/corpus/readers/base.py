@@ -7,6 +7,7 @@ Privacy posture: messages name the file, a row number and the rule; never a cell
 from __future__ import annotations
 
 import io
+import stat
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,10 +16,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from engine.corpus.regular import NotRegularError, open_regular
 from engine.errors import DataError, UserError
 
 MEBIBYTE = 2**20
 MAX_COLUMNS = 1_000
+MAX_CELLS = 20_000_000  # values of one table; each costs up to about a hundred bytes of memory
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,8 @@ class ReadOptions:
 
     encoding, delimiter, sheet: None means detected (first sheet). max_bytes: size of the file, and
     half of what an archive may unpack to. max_rows: records a file may hold. max_ratio: how many
-    times larger than itself an archive may unpack.
+    times larger than itself an archive may unpack. columns: those needed, where that is known; a format that can
+    leave the others unread does.
     """
 
     encoding: str | None = None
@@ -37,6 +41,7 @@ class ReadOptions:
     max_rows: int = 2_000_000
     max_entries: int = 200_000
     max_ratio: int = 200
+    columns: tuple[str, ...] | None = None
 
     @property
     def max_unpacked_bytes(self) -> int:
@@ -73,7 +78,10 @@ class Source:
         if self.data is not None:
             return len(self.data)
         try:
-            return self._file().stat().st_size
+            found = self._file().stat()
+            if not stat.S_ISREG(found.st_mode):
+                raise NotRegularError
+            return found.st_size
         except OSError as error:
             raise self.unreadable(error) from None
 
@@ -83,13 +91,17 @@ class Source:
         if self.data is not None:
             return self.data
         try:
-            with self._file().open("rb") as file:
-                data = file.read(options.max_bytes + 1)
+            with open_regular(self._file()) as file:
+                # In parts: one `read` of the limit would set aside half a gigabyte for each file.
+                parts, size = [], 0
+                while size <= options.max_bytes and (part := file.read(MEBIBYTE)):
+                    parts.append(part)
+                    size += len(part)
         except OSError as error:
             raise self.unreadable(error) from None
-        if len(data) > options.max_bytes:
+        if size > options.max_bytes:
             raise self._too_large(options)
-        return data
+        return b"".join(parts)
 
     def check_size(self, options: ReadOptions) -> None:
         """Refuse an empty file and one over the limit, before anything is read."""
@@ -104,7 +116,7 @@ class Source:
         if self.data is not None:
             return self.data[:length]
         try:
-            with self._file().open("rb") as file:
+            with open_regular(self._file()) as file:
                 return file.read(length)
         except OSError as error:
             raise self.unreadable(error) from None
@@ -121,6 +133,7 @@ class Source:
         """Return the data error for a file that the system will not open."""
         reason = {
             FileNotFoundError: "there is no such file; check the path",
+            NotRegularError: "this is a pipe or a device and no file; copy its content into a file",
             PermissionError: "this account may not read it; change its permissions or copy it elsewhere",
         }.get(type(error), "the system could not read it; check that the disk or share is connected")
         return self.error(reason, "readable file")
@@ -164,6 +177,13 @@ def check_rows(source: Source, rows: int, options: ReadOptions) -> None:
         raise source.error(
             f"there are more than {options.max_rows:,} rows; split the file and import the parts", "max_rows"
         )
+
+
+def check_cells(source: Source, count: int) -> None:
+    """Refuse a table of more values than memory holds."""
+    if count > MAX_CELLS:
+        message = f"there are more than {MAX_CELLS:,} values; keep the columns you need, or split the file"
+        raise source.error(message, "max values")
 
 
 def check_columns(source: Source, count: int) -> None:

@@ -8,7 +8,16 @@ import json
 import re
 from collections.abc import Iterator
 
-from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source, check_rows, header_names, make_frame
+from engine.corpus.readers.base import (
+    Format,
+    RawTable,
+    ReadOptions,
+    Source,
+    check_cells,
+    check_rows,
+    header_names,
+    make_frame,
+)
 from engine.corpus.readers.encoding import decode
 from engine.corpus.readers.example_rows import example_rows
 from engine.errors import UserError
@@ -49,6 +58,7 @@ def read_delimited(source: Source, options: ReadOptions, limit: int | None) -> R
         raise source.error("the file holds nothing but blanks; export it again", "not empty")
     text, hint = _without_hint(decoded.text)
     delimiter = options.delimiter or hint or detect_delimiter(text)
+    check_cells(source, text.count(delimiter))
     rows = _rows(source, text, delimiter, skipped=1 if hint else 0)
     names, warnings = header_names(source, next(rows)[1])
     numbers: list[int] = []

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import warnings as python_warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from engine.corpus.cells import cell_text
 from engine.corpus.readers.archive import CHUNK_BYTES, open_archive
-from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source, check_rows, header_names, make_frame
+from engine.corpus.readers.base import (
+    MAX_COLUMNS,
+    Format,
+    RawTable,
+    ReadOptions,
+    Source,
+    check_columns,
+    check_rows,
+    header_names,
+    make_frame,
+)
 from engine.corpus.readers.example_rows import example_rows
+from engine.corpus.readers.sheet_size import LAST_ROW, SheetSize
 from engine.errors import UnderstudyError, UserError
 
 _OLD_OR_PROTECTED = b"\xd0\xcf\x11\xe0"
 _CELL_LIMIT = 32_767
-_FORMULA_TAG = re.compile(rb"<f[\s>/]")
+_NO_SHEETS = ("xl/sharedstrings.xml", "xl/styles.xml")  # large, and named so by every spreadsheet
 
 
 def read_excel(source: Source, options: ReadOptions, limit: int | None) -> RawTable:
@@ -25,11 +35,11 @@ def read_excel(source: Source, options: ReadOptions, limit: int | None) -> RawTa
     if source.head(4) == _OLD_OR_PROTECTED:
         message = "this is an old .xls file or one with a password; save it as .xlsx without a password"
         raise source.error(message, "readable Excel file")
-    has_formulas = _check_archive(source, options)
-    names, numbers, rows, warnings, total = _sheet_rows(source, options, limit, values=True)
+    has_formulas, widths = _check_archive(source, options)
+    names, numbers, rows, warnings, total = _sheet_rows(source, options, limit, widths, values=True)
     check_rows(source, total, options)
     if has_formulas:
-        warnings += _formula_warnings(source, options, limit, numbers, rows)
+        warnings += _formula_warnings(source, options, limit, widths, numbers, rows)
     cut = sum(isinstance(cell, str) and len(cell) == _CELL_LIMIT for row in rows for cell in row)
     if cut:
         warnings.append(
@@ -40,33 +50,39 @@ def read_excel(source: Source, options: ReadOptions, limit: int | None) -> RawTa
     return RawTable(make_frame(columns, numbers), total, None, None, tuple(warnings))
 
 
-def _check_archive(source: Source, options: ReadOptions) -> bool:
-    """Unpack the workbook once under the limits; return whether a sheet holds formulas."""
-    found = False
+def _check_archive(source: Source, options: ReadOptions) -> tuple[bool, dict[str, int]]:
+    """Unpack the workbook once under the limits; return whether it holds formulas, and each part's last column."""
+    formulas, widths = False, {}
     with open_archive(source, options) as (archive, meter):
         names = archive.namelist()
         if "xl/workbook.xml" not in names:
             raise source.error("this is no Excel workbook; save it as .xlsx", "readable Excel file")
         for info in archive.infolist():
-            is_sheet = info.filename.startswith("xl/worksheets/")
+            # A workbook may keep its sheets elsewhere, so every part that could be one is looked at.
+            size = SheetSize(source) if info.filename.lower() not in _NO_SHEETS else None
             with archive.open(info) as stream:
-                tail = b""
                 while chunk := stream.read(CHUNK_BYTES):
                     meter.add(len(chunk))
-                    found = found or (is_sheet and _FORMULA_TAG.search(tail + chunk) is not None)
-                    tail = chunk[-3:]
-    return found
+                    if size is not None:
+                        size.add(chunk)
+            if size is not None:
+                size.end()
+                formulas, widths[info.filename] = formulas or size.formulas, size.widest
+    return formulas, widths
 
 
 def _sheet_rows(
-    source: Source, options: ReadOptions, limit: int | None, values: bool
+    source: Source, options: ReadOptions, limit: int | None, widths: Mapping[str, int], values: bool
 ) -> tuple[list[str], list[int], list[list[Any]], list[str], int]:
     """Return names, row numbers, rows, warnings and the number of non-empty rows."""
     book = _open(source, options, values)
     try:
         sheet, warnings = _choose_sheet(source, book, options)
         sheet.reset_dimensions()  # a sheet may claim a million empty rows of 16,384 columns
-        iterator = _non_empty(sheet.iter_rows(values_only=True))
+        width = widths.get(str(getattr(sheet, "_worksheet_path", "")), MAX_COLUMNS + 1)
+        if width > MAX_COLUMNS + 1:  # one more may be a cell without a place, which is looked at below
+            check_columns(source, width)
+        iterator = _non_empty(source, sheet.iter_rows(values_only=True, max_col=width))
         header = next(iterator, None)
         if header is None:
             raise source.error("the sheet is empty; choose another sheet or export it again", "not empty")
@@ -126,9 +142,11 @@ def _choose_sheet(source: Source, book: Any, options: ReadOptions) -> tuple[Any,
     return sheets[0], [f"The first sheet was read; {more} more were left out."] if more else []
 
 
-def _non_empty(rows: Any) -> Iterator[tuple[int, Sequence[Any]]]:
+def _non_empty(source: Source, rows: Any) -> Iterator[tuple[int, Sequence[Any]]]:
     for number, row in enumerate(rows, 1):
-        if any(cell is not None and cell != "" for cell in row):
+        if number > LAST_ROW:
+            raise source.error(f"there are more than {LAST_ROW:,} rows; save it again", "row numbers")
+        if row.count(None) < len(row) and any(cell is not None and cell != "" for cell in row):
             yield number, row
 
 
@@ -140,9 +158,14 @@ def _trimmed(row: Sequence[Any]) -> list[Any]:
 
 
 def _formula_warnings(
-    source: Source, options: ReadOptions, limit: int | None, numbers: list[int], rows: list[list[Any]]
+    source: Source,
+    options: ReadOptions,
+    limit: int | None,
+    widths: Mapping[str, int],
+    numbers: list[int],
+    rows: list[list[Any]],
 ) -> list[str]:
-    _, formula_numbers, formulas, _, _ = _sheet_rows(source, options, limit, values=False)
+    _, formula_numbers, formulas, _, _ = _sheet_rows(source, options, limit, widths, values=False)
     written = dict(zip(formula_numbers, formulas))
     cells = [
         value

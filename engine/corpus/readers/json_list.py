@@ -7,7 +7,7 @@ import json
 from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source, check_rows
 from engine.corpus.readers.encoding import decode
 from engine.corpus.readers.example_rows import example_rows
-from engine.corpus.readers.json_text import parse_json
+from engine.corpus.readers.json_text import check_values, parse_json
 from engine.corpus.readers.objects import objects_to_frame
 
 HINT = "expected a list of objects, [{…}, {…}]; a file with one object a line is JSON Lines and ends in .jsonl"
@@ -18,6 +18,7 @@ def read_json(source: Source, options: ReadOptions, limit: int | None) -> RawTab
     decoded = decode(source, source.read(options), options.encoding)
     if not decoded.text.strip():
         raise source.error("the file holds nothing but blanks; export it again", "not empty")
+    check_values(source, decoded.text)
     value = parse_json(source, decoded.text, None, HINT)
     if not isinstance(value, list):
         raise source.error(f"this JSON is not a list; {HINT}", "a list of objects")

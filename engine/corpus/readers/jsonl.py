@@ -8,7 +8,7 @@ from typing import Any
 from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source, check_rows
 from engine.corpus.readers.encoding import decode
 from engine.corpus.readers.example_rows import example_rows
-from engine.corpus.readers.json_text import parse_json
+from engine.corpus.readers.json_text import check_values, parse_json
 from engine.corpus.readers.objects import objects_to_frame
 
 HINT = "correct the line or export it again as one JSON object a line"
@@ -17,6 +17,7 @@ HINT = "correct the line or export it again as one JSON object a line"
 def read_jsonl(source: Source, options: ReadOptions, limit: int | None) -> RawTable:
     """Return one row an object; a key that a line lacks is null there."""
     decoded = decode(source, source.read(options), options.encoding)
+    check_values(source, decoded.text)
     objects: list[dict[str, Any]] = []
     numbers: list[int] = []
     total = 0

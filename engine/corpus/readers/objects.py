@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from engine.corpus.readers.base import Source, check_columns, make_frame
+from engine.corpus.readers.characters import ADVICE, is_half
 
 
 def objects_to_frame(source: Source, objects: Sequence[dict[str, Any]], numbers: Sequence[int]) -> pd.DataFrame:
@@ -20,6 +21,9 @@ def objects_to_frame(source: Source, objects: Sequence[dict[str, Any]], numbers:
         for key in item:
             names.setdefault(key, key.strip())
         check_columns(source, len(names))
+    for position, name in enumerate(names, 1):
+        if is_half(name):
+            raise source.error(f"the name of column {position} {ADVICE}", "whole characters")
     if len(set(names.values())) != len(names):
         raise source.error("two keys differ only in blanks around them; rename one of them", "unique column names")
     if not names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 from typing import Any
 
@@ -9,7 +10,16 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source, check_rows, header_names, make_frame
+from engine.corpus.readers.base import (
+    Format,
+    RawTable,
+    ReadOptions,
+    Source,
+    check_cells,
+    check_rows,
+    header_names,
+    make_frame,
+)
 from engine.corpus.readers.example_rows import example_rows
 
 BATCH_ROWS = 1_024
@@ -21,18 +31,21 @@ def read_parquet(source: Source, options: ReadOptions, limit: int | None) -> Raw
     try:
         file = pq.ParquetFile(data)
         names, warnings = header_names(source, file.schema_arrow.names, None)
-        kept = [i for i, kind in enumerate(file.schema_arrow.types) if not _is_binary(kind)]
+        text_like = [i for i, kind in enumerate(file.schema_arrow.types) if not _is_binary(kind)]
+        wanted = options.columns if options.columns and set(options.columns) <= set(names) else names
+        kept = [i for i in text_like if names[i] in wanted]
         total = file.metadata.num_rows
         check_rows(source, total, options)
+        check_cells(source, min(total, limit or total) * len(kept))
         # Columns are picked after reading a batch: nested ones go by leaf names, which may repeat.
         batches = _batches(source, file, options, limit)
         table = pa.Table.from_batches(batches, schema=file.schema_arrow) if batches else file.schema_arrow.empty_table()
     except (pa.ArrowException, OSError, ValueError, MemoryError):
         message = "this cannot be read as Parquet; the file may be cut short or protected, export it again"
         raise source.error(message, "readable Parquet") from None
-    if len(kept) < len(names):
-        warnings.append(f"{len(names) - len(kept)} columns hold binary data, which is no text; they are left out.")
-    columns = {names[i]: _values(table.column(i)) for i in kept}
+    if len(text_like) < len(names):
+        warnings.append(f"{len(names) - len(text_like)} columns hold binary data, which is no text; they are left out.")
+    columns = {names[i]: _values(source, i + 1, table.column(i)) for i in kept}
     frame = make_frame(columns, range(1, table.num_rows + 1))
     return RawTable(frame, total, None, None, tuple(warnings))
 
@@ -60,10 +73,31 @@ def _is_binary(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
 
 
-def _values(column: pa.ChunkedArray) -> list[Any]:
+def _values(source: Source, position: int, column: pa.ChunkedArray) -> list[Any]:
+    """Return a column's values; name the row of the first one that is none, such as a date of the year 300,000."""
+    try:
+        return _converted(column)
+    except Exception:  # noqa: BLE001 - dates out of range, broken text, unknown time zones: many kinds, with content
+        row = next((i for i in range(len(column)) if not _convertible(column.slice(i, 1))), 0) + 1
+        message = f"the value in column {position} is no valid text, number or date; correct it and export again"
+        raise source.error(message, "readable values", row=row) from None
+
+
+def _converted(column: pa.ChunkedArray) -> list[Any]:
     if pa.types.is_timestamp(column.type):  # nanoseconds do not fit Python's datetime
-        return [None if value is pd.NaT else value for value in column.to_pandas(timestamp_as_object=False)]
+        values = [None if value is pd.NaT else value for value in column.to_pandas(timestamp_as_object=False)]
+        if any(value is not None and not datetime.MINYEAR <= value.year <= datetime.MAXYEAR for value in values):
+            raise ValueError
+        return values
     return column.to_pylist()
+
+
+def _convertible(value: pa.ChunkedArray) -> bool:
+    try:
+        _converted(value)
+    except Exception:  # noqa: BLE001 - as above
+        return False
+    return True
 
 
 def _example() -> tuple[str, bytes]:

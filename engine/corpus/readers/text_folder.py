@@ -9,6 +9,7 @@ from pathlib import Path
 from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source
 from engine.corpus.readers.text_files import TextFile, files_to_table, is_hidden
 from engine.corpus.readers.zip_of_text import example_zip
+from engine.corpus.regular import NotRegularError, open_regular
 from engine.errors import UserError
 
 
@@ -58,8 +59,11 @@ def _walk(source: Source, root: Path) -> Iterator[Path]:
 
 def _read(source: Source, path: Path, number: int, allowed: int) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(allowed + 1)
+    except NotRegularError:
+        message = "this entry is a pipe or a device and no file; take it out of the folder"
+        raise source.error(message, "readable file", row=number) from None
     except OSError:
         message = "this .txt file cannot be opened; check its permissions"
         raise source.error(message, "readable file", row=number) from None
