@@ -72,7 +72,7 @@ class PromptStation(ServiceStation):
     def _changed_prompts(self) -> dict[str, dict[str, str]]:
         from engine.models import prompt_templates as templates
 
-        return templates.checked(self.setting(KEY, {}))
+        return templates.holding(self.setting(KEY, {}))
 
     def _keep_prompts(self, changed: dict[str, dict[str, str]], action: str, subject: str) -> str:
         from engine.models import prompt_templates as templates

@@ -95,14 +95,28 @@ class InstructOperators:
         return text
 
 
+LONGEST_PROMPT = 2_000_000  # characters; no model reads as many
+
+
 def render(template: str, values: dict[str, Any], domain: str, name: str) -> str:
-    """Return a template filled in, in Jinja's sandbox; an unknown field is an error."""
+    """Return a template filled in, in Jinja's sandbox; an unknown field is an error, and so is a prompt without end."""
     from jinja2 import StrictUndefined, TemplateError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
     try:
-        return environment.from_string(template).render(values)
+        parts, size = [], 0
+        for part in environment.from_string(template).generate(values):
+            parts.append(part)
+            size += len(part)
+            if size > LONGEST_PROMPT:
+                raise UserError(
+                    f"template {name!r}: makes a prompt of more than {LONGEST_PROMPT:,} characters with this text; "
+                    "show the text once"
+                )
+        return "".join(parts)
+    except (RecursionError, SyntaxError):  # Python's own limits: of depth, and of levels one inside the other
+        raise UserError(f"template {name!r}: nests too deeply; write it plainer") from None
     except TemplateError as error:
         raise UserError(
             f"template {name!r} in assets/prompts/{domain}.yaml is broken ({type(error).__name__}): correct it"

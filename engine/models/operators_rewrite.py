@@ -36,6 +36,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
 REPLIES: dict[str, tuple[str, ...]] = {  # lines by which replies are read; a prompt has to ask for them
     "privacy_judge": ("Record:", "Words:"), "utility_judge": ("Label:", "Confidence:"), "rewriter": (),
 }  # fmt: skip
+LISTS = frozenset({"candidates", "labels", "attempts", "clues"})  # of what is above, and of an attempt
 ATTEMPT = frozenset({"text", "private", "clues", "useful"})
 _ATTEMPTS: tuple[dict[str, Any], ...] = (
     {"text": "The bus came late on Monday; a commuter complained.", "private": False, "clues": ("Monday",),

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Set
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import UserError
@@ -41,6 +42,7 @@ FIELDS: dict[str, str] = {
     "texts": "the texts to combine",
     "code": "lines of types and values",
 }
+LISTS = frozenset({"keywords", "examples", "texts"})  # the fields that hold several values
 FILTERS = frozenset({"join", "length", "lower", "upper", "capitalize", "title", "trim"})
 MOST_CHARACTERS = 6000
 _ALLOWED = frozenset(
@@ -72,12 +74,18 @@ def check(name: str, template: str) -> str:
         UserError: the name, a field, a filter or a statement is not on the list, or a needed field is missing, or a
             judge is not asked for the lines its replies are read by.
     """
+    try:
+        return _checked(name, template.strip())
+    except RecursionError:
+        raise UserError(f"template {name!r}: nests too deeply; write it plainer") from None
+
+
+def _checked(name: str, text: str) -> str:
     from jinja2 import TemplateError, nodes
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     if name not in NAMES:
         raise UserError(f"template {name!r} does not exist; choose one of {', '.join(NAMES)}")
-    text = template.strip()
     if not text or len(text) > MOST_CHARACTERS:
         raise UserError(f"template {name!r}: must have 1 to {MOST_CHARACTERS:,} characters, has {len(text):,}")
     try:
@@ -92,7 +100,9 @@ def check(name: str, template: str) -> str:
     fields = fields_of(name)
     if name == SYSTEM and used:
         raise UserError("template 'system': is sent as it stands; it may hold no field")
-    unknown = sorted(used - targets - {"loop"} - set(fields)) or sorted(targets & set(fields))
+    unknown = sorted(used - targets - {"loop"} - set(fields)) or sorted(
+        targets & (set(fields) | LISTS | rewriting.LISTS)
+    )
     if unknown:
         raise UserError(f"template {name!r}: field {unknown[0]!r} does not exist; it may use {', '.join(fields)}")
     attempts = {_attempt(node) for node in tree.find_all(nodes.For)} - {""}
@@ -137,6 +147,11 @@ def _allowed(name: str, node: Any, attempts: Set[str]) -> None:
         )
     if isinstance(node, nodes.Filter) and (node.name not in FILTERS or node.kwargs or node.dyn_args):
         raise UserError(f"template {name!r}: filter {node.name!r} does not exist; use {', '.join(sorted(FILTERS))}")
+    if isinstance(node, nodes.Filter) and (node.name == "join" or node.args) and not _is_plain_join(node):
+        raise UserError(
+            f"template {name!r}: {node.name} in line {node.lineno} is not allowed so; join puts a fixed separator "
+            f"between the values of {', '.join(sorted(LISTS | rewriting.LISTS))}, other filters stand alone"
+        )
     if isinstance(node, nodes.Getattr):
         of = node.node.name if isinstance(node.node, nodes.Name) else ""
         if not (of == "loop" and node.attr in _LOOP) and not (of in attempts and node.attr in rewriting.ATTEMPT):
@@ -145,9 +160,24 @@ def _allowed(name: str, node: Any, attempts: Set[str]) -> None:
                 f"template {name!r}: .{node.attr} in line {node.lineno} is not allowed; only loop.index is{also}"
             )
     if isinstance(node, nodes.For):
-        plain = isinstance(node.iter, nodes.Name) and not node.recursive
+        plain = _is_list(node.iter) and not node.recursive
         if not plain or any(isinstance(inner, nodes.For) for part in node.body for inner in _within(part)):
-            raise UserError(f"template {name!r}: a loop must go over one field, with no loop inside it")
+            raise UserError(f"template {name!r}: a loop must go over one field with several values, no loop inside it")
+
+
+def _is_plain_join(node: Any) -> bool:
+    from jinja2 import nodes
+
+    return node.name == "join" and _is_list(node.node) and all(isinstance(a, nodes.Const) for a in node.args)
+
+
+def _is_list(node: Any) -> bool:
+    """Return whether an expression is a field, or a part of an attempt, that holds several values."""
+    from jinja2 import nodes
+
+    if isinstance(node, nodes.Getattr):
+        return isinstance(node.node, nodes.Name) and node.attr in rewriting.LISTS
+    return isinstance(node, nodes.Name) and node.name in LISTS | rewriting.LISTS
 
 
 def _within(node: Any) -> list[Any]:
@@ -162,8 +192,23 @@ def shipped(domain: str) -> dict[str, str]:
     return {**{name: prompts.operators[name] for name in OPERATORS}, SYSTEM: prompts.system, **rewriting.shipped()}
 
 
+def holding(stored: Any) -> dict[str, dict[str, str]]:
+    """Return stored changes that may still be used; one that later rules refuse gives way to what ships."""
+    kept: dict[str, dict[str, str]] = {}
+    for domain, templates in (stored or {}).items():
+        for name, template in templates.items():
+            with suppress(UserError):
+                for own in checked({domain: {name: template}}).values():
+                    kept.setdefault(domain, {}).update(own)
+    return kept
+
+
 def checked(changed: Any) -> dict[str, dict[str, str]]:
-    """Return stored changes that still hold, those equal to what ships left out."""
+    """Return changes that may be kept, those equal to what ships left out.
+
+    Raises:
+        UserError: one of them is not allowed.
+    """
     kept: dict[str, dict[str, str]] = {}
     for domain, templates in (changed or {}).items():
         if domain not in DOMAINS:
@@ -208,6 +253,6 @@ def preview(domain: str, name: str, template: str) -> str:
 
 
 __all__ = [
-    "FIELDS", "FILTERS", "NAMES", "SYSTEM", "as_manifest", "check", "checked", "fields_of", "preview", "shipped",
-    "version", "with_templates",
+    "FIELDS", "FILTERS", "NAMES", "SYSTEM", "as_manifest", "check", "checked", "fields_of", "holding", "preview",
+    "shipped", "version", "with_templates",
 ]  # fmt: skip

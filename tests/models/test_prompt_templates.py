@@ -40,6 +40,20 @@ def test_every_shipped_template_passes_and_previews(domain):
         ("{% set a = text %}{{ a }}", "field 'a'"),
         ("{% macro a() %}{% endmacro %}{{ text }}", "macro"),
         ("{% filter upper %}{{ text }}{% endfilter %}", "filterblock"),
+        ("{{ text|join(text)|join(text) }}", "fixed separator"),
+        ("{{ text|join(', ') }}", "fixed separator"),
+        ("{{ text }}{{ texts|join(text) }}", "fixed separator"),
+        ("{{ text }}{{ texts|join(texts|join) }}", "fixed separator"),
+        ("{{ text }}{{ texts|join(', ')|join('x') }}", "fixed separator"),
+        ("{{ text|trim('x') }}", "stand alone"),
+        ("{% for a in text %}{{ text }}{{ text }}{% endfor %}", "field with several values"),
+        ("{% for a in words %}{{ text }}{% endfor %}", "field with several values"),
+        ("{% for a in texts|join %}{{ text }}{% endfor %}", "field with several values"),
+        ("{% for labels in texts %}{{ labels|join('x') }}{% endfor %}{{ text }}", "field 'labels'"),
+        ("{{ " + "(" * 2900 + "text" + ")" * 2900 + " }}", "nests too deeply"),
+        ("{{ text " + "and text " * 600 + "}}", "nests too deeply"),
+        ("{{ text" + "|upper" * 990 + " }}", "nests too deeply"),
+        ("{% if text %}" * 200 + "{{ text }}" + "{% endif %}" * 200, "nests too deeply"),
         ("{{ text", "cannot be read in line 1"),
         ("Write something.", "must show the field"),
         ("   ", "must have 1 to"),
@@ -119,3 +133,19 @@ def test_stored_changes_that_equal_what_ships_are_no_changes():
     assert templates.checked({"social": {"vary": own, "fill": "X {{ text }}"}, "nowhere": {}}) == {
         "social": {"fill": "X {{ text }}"}
     }
+
+
+def test_a_prompt_without_end_is_refused_before_it_fills_the_memory():
+    long = "word " * 20_000
+    changed = {"generic": {"vary": templates.check("vary", "{{ text }}" * 500)}}
+    with pytest.raises(UserError, match="more than 2,000,000 characters"):
+        InstructOperators(changed).prompt("vary", domain="generic", text=long)
+    once = {"generic": {"vary": templates.check("vary", "Write: {{ text }}")}}
+    assert long in InstructOperators(once).prompt("vary", domain="generic", text=long)
+
+
+def test_a_stored_template_that_later_rules_refuse_gives_way_to_what_ships():
+    stored = {"generic": {"vary": "{% for a in text %}{{ text }}{% endfor %}", "fill": "Fill: {{ text }}"}, "gone": {}}
+    assert templates.holding(stored) == {"generic": {"fill": "Fill: {{ text }}"}}
+    with pytest.raises(UserError):
+        templates.checked(stored)
