@@ -6,7 +6,7 @@ Privacy posture: texts and spans stay in memory; nothing is logged.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from engine.errors import UserError
-from engine.models import minilm
+from engine.models import cancel, minilm
 from engine.models.embedder import bf16_pays
 from engine.models.tagger import (
     MAX_PIECES,
@@ -50,14 +50,21 @@ class Tagger:
         self.thresholds = np.array([self.config.get("thresholds", {}).get(t, 0.5) for t in TYPES], dtype=np.float32)
         self.half = bf16_pays()
 
-    def probabilities(self, pieces: Sequence[Pieces]) -> list[NDArray[np.float32]]:
-        """Return, a text, tag probabilities (n, len(TAGS)); of overlapping windows the more central counts."""
+    def probabilities(
+        self, pieces: Sequence[Pieces], stop: Callable[[], bool] | None = None
+    ) -> list[NDArray[np.float32]]:
+        """Return, a text, tag probabilities (n, len(TAGS)); of overlapping windows the more central counts.
+
+        Raises:
+            Cancelled: `stop`, asked before each pass of the network, said so.
+        """
         out = [np.zeros((len(p.ids), len(TAGS)), dtype=np.float32) for p in pieces]
         edge = [np.full(len(p.ids), -1, dtype=np.int32) for p in pieces]
         cuts = [(i, at) for i, p in enumerate(pieces) for at in _starts(len(p.ids))]
         cuts.sort(key=lambda c: -min(MAX_PIECES, len(pieces[c[0]].ids) - c[1]))
         at = 0
         while at < len(cuts):
+            cancel.check(stop)
             width = min(MAX_PIECES, len(pieces[cuts[at][0]].ids) - cuts[at][1]) + 2
             batch = cuts[at : at + max(1, self.batch_pieces // width)]
             at += len(batch)
@@ -76,10 +83,10 @@ class Tagger:
             logits = self.net(*collate(windows))
         return logits.float().softmax(-1)[:, 1:].numpy()
 
-    def tag(self, texts: Sequence[str]) -> list[list[Tagged]]:
+    def tag(self, texts: Sequence[str], stop: Callable[[], bool] | None = None) -> list[list[Tagged]]:
         """Return the spans of each text, sorted, without overlap; scores under 0.5 are suggestions."""
         pieces = encode(self.tokenizer, texts)
-        found = self.probabilities(pieces)
+        found = self.probabilities(pieces, stop)
         return [spans_of(t, p, q, self.thresholds) for t, p, q in zip(texts, pieces, found)]
 
 

@@ -24,6 +24,7 @@ import pandas as pd
 import regex
 
 from engine.errors import UserError
+from engine.models import cancel
 from engine.pii import plain_words
 from engine.pii.known import KnownIdentifiers
 from engine.pii.overlap import resolve
@@ -34,6 +35,8 @@ from engine.pii.spans import Span, canonical_label, default_identifier_type, fol
 
 OWN_LISTS = ("known", "deny", "custom")
 BATCH_RECORDS = 64
+BATCH_CHARACTERS = 32_000  # a longer record is a batch of its own, so that progress and a cancel never wait long
+POLL_SECONDS = 0.25  # between two looks at a cancel while other processes work
 SPAWN_RECORDS = 400
 MAX_WORKERS = 16
 Progress = Callable[[int, int], None]
@@ -58,13 +61,18 @@ class RecordDetector:
 
             self.tagger = load_tagger(self.settings.tagger_model)
 
-    def find(self, texts: Sequence[str]) -> list[list[Span]]:
-        """Return the spans of each text, sorted, without overlap, with an empty record id."""
+    def find(self, texts: Sequence[str], stop: Callable[[], bool] | None = None) -> list[list[Span]]:
+        """Return the spans of each text, sorted, without overlap, with an empty record id.
+
+        Raises:
+            Cancelled: `stop`, asked before each record and each pass of the tagger, said so.
+        """
         tagged: list[list[Span]] = [[] for _ in texts]
         if self.tagger is not None:
-            for row, found in zip(tagged, self.tagger.tag(texts)):
+            for row, found in zip(tagged, self.tagger.tag(texts, stop)):
                 row += [_made(t.start, t.end, t.label, t.score, "tagger") for t in found]
         for row, text in zip(tagged, texts):
+            cancel.check(stop)
             row[:] = [plain_words.doubted(text, s) for s in row]
             ruled = self.rules.find(text)
             row += ruled if self.tagger is None else plain_words.held_back(text, ruled)
@@ -140,11 +148,13 @@ def detect_texts(texts: Sequence[str], settings: DetectorSettings | None = None)
 
 
 _worker: RecordDetector | None = None
+_stop: Callable[[], bool] | None = None
 
 
-def _start(settings: DetectorSettings, parent: int) -> None:
+def _start(settings: DetectorSettings, parent: int, leave: Any) -> None:
     """Prepare a child process: one thread, no network use by libraries, ends with its parent."""
-    global _worker
+    global _worker, _stop
+    _stop = leave.is_set
     for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
         os.environ[name] = "1"
     import torch
@@ -163,7 +173,7 @@ def _end_with(parent: int) -> None:
 def _find_batch(texts: Sequence[str]) -> list[list[Span]]:
     if _worker is None:
         raise UserError("the detection process was not prepared")
-    return _worker.find(texts)
+    return _worker.find(texts, _stop)
 
 
 def default_workers(records: int) -> int:
@@ -180,50 +190,82 @@ def detect_records(
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Iterator[list[Span]]:
-    """Yield the spans of `BATCH_RECORDS` records at a time, in the order of the records.
+    """Yield the spans of a batch of records at a time, in their order; see `batch_ends`.
 
     Args:
         records: record_id and text.
         settings: what to run.
         workers: processes; None takes one a core where there are enough records, 1 stays in this process.
         progress: called with (records done, records in all) before each yield.
-        cancelled: asked before each batch; True ends the iteration.
+        cancelled: asked before each batch and record, and within a long one; True ends the iteration.
     """
     ids, texts = records["record_id"].astype(str).tolist(), records["text"].astype(str).tolist()
-    starts = range(0, len(texts), BATCH_RECORDS)
+    ends = batch_ends([len(text) for text in texts])
     count = default_workers(len(texts)) if workers is None else max(1, workers)
-    batches = [texts[i : i + BATCH_RECORDS] for i in starts]
-    found = _here(batches, settings) if count == 1 else _spread_out(batches, settings, count)
+    batches = [texts[start:end] for start, end in zip([0, *ends], ends)]
+    found = _here(batches, settings, cancelled) if count == 1 else _spread_out(batches, settings, count, cancelled)
     try:
-        for start in starts:
+        for start, done in zip([0, *ends], ends):
             if cancelled is not None and cancelled():
                 return
             rows = next(found)
-            done = min(start + BATCH_RECORDS, len(texts))
             if progress is not None:
                 progress(done, len(texts))
             yield [replace(s, record_id=i) for i, row in zip(ids[start:done], rows) for s in row]
+    except cancel.Cancelled:
+        return
     finally:
         found.close()
 
 
-def _here(batches: Sequence[Sequence[str]], settings: DetectorSettings) -> Any:
+def batch_ends(lengths: Sequence[int]) -> list[int]:
+    """Return where each batch ends: after 64 records, or before more than 32,000 characters come together.
+
+    What follows a batch does not depend on what came before it, so a job that goes on after one makes the same ones.
+    """
+    ends: list[int] = []
+    start = characters = 0
+    for at, length in enumerate(lengths):
+        if at > start and (at - start == BATCH_RECORDS or characters + length > BATCH_CHARACTERS):
+            ends.append(at)
+            start, characters = at, 0
+        characters += length
+    return [*ends, len(lengths)] if lengths else []
+
+
+def _here(batches: Sequence[Sequence[str]], settings: DetectorSettings, stop: Callable[[], bool] | None) -> Any:
     detector = RecordDetector(settings) if batches else None
     for batch in batches:
         if detector is not None:
-            yield detector.find(batch)
+            yield detector.find(batch, stop)
 
 
-def _spread_out(batches: Sequence[Sequence[str]], settings: DetectorSettings, workers: int) -> Any:
+def _spread_out(
+    batches: Sequence[Sequence[str]], settings: DetectorSettings, workers: int, stop: Callable[[], bool] | None
+) -> Any:
     """Yield results in order while at most three batches a process are under way."""
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start, (settings, os.getpid()))
+    context = get_context("spawn")
+    leave = context.Event()
+    pool = ProcessPoolExecutor(workers, context, _start, (settings, os.getpid(), leave))
     waiting: deque[Future[list[list[Span]]]] = deque()
     try:
         for batch in batches:
             waiting.append(pool.submit(_find_batch, batch))
             if len(waiting) >= workers * 3:
-                yield waiting.popleft().result()
+                yield _result(waiting.popleft(), stop)
         while waiting:
-            yield waiting.popleft().result()
+            yield _result(waiting.popleft(), stop)
     finally:
+        leave.set()
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _result(future: Future[list[list[Span]]], stop: Callable[[], bool] | None) -> list[list[Span]]:
+    """Return a batch's result, with an eye on a cancel."""
+    while True:
+        cancel.check(stop)
+        try:
+            return future.result(timeout=POLL_SECONDS)
+        except TimeoutError:
+            if future.done():  # the batch's own error
+                raise

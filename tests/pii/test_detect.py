@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,7 +11,14 @@ import pandas as pd
 import pytest
 
 from engine.errors import UserError
-from engine.pii.detect import BATCH_RECORDS, RecordDetector, default_workers, detect_records, detect_texts
+from engine.pii.detect import (
+    BATCH_RECORDS,
+    RecordDetector,
+    batch_ends,
+    default_workers,
+    detect_records,
+    detect_texts,
+)
 from engine.pii.settings import CustomPattern, DetectorSettings, KnownIdentifier
 from engine.pii.spans import LABELS, Span
 
@@ -141,8 +149,51 @@ def test_batches_come_in_order_with_progress() -> None:
 
 
 def test_cancelling_ends_after_the_batch() -> None:
-    batches = detect_records(RECORDS, RULES_ONLY, workers=1, cancelled=iter([False, True]).__next__)
+    seen: list[int] = []
+    batches = detect_records(
+        RECORDS, RULES_ONLY, workers=1, progress=lambda a, b: seen.append(a), cancelled=lambda: bool(seen)
+    )
     assert len(list(batches)) == 1
+
+
+def test_cancelling_ends_within_a_batch_of_many_records() -> None:
+    asked: list[int] = []
+    batches = detect_records(RECORDS, RULES_ONLY, workers=1, cancelled=lambda: bool(asked.append(1)) or len(asked) > 9)
+    assert list(batches) == []
+    assert len(asked) == 10, "it was asked a record"
+
+
+def test_cancelling_ends_within_one_long_record() -> None:
+    """A word of many pieces takes the tagger many passes; a cancel comes between two of them."""
+    long = pd.DataFrame({"record_id": ["r"], "text": ["a-" * 20_000]})
+    asked: list[int] = []
+    batches = detect_records(
+        long, DetectorSettings(), workers=1, cancelled=lambda: bool(asked.append(1)) or len(asked) > 3
+    )
+    assert list(batches) == []
+    assert len(asked) == 4
+
+
+@pytest.mark.slow
+def test_cancelling_ends_processes_that_are_at_work() -> None:
+    many = pd.DataFrame({"record_id": [f"r{i}" for i in range(60)], "text": ["a-" * 20_000] * 60})
+    begun = time.monotonic()
+    batches = detect_records(many, DetectorSettings(), workers=2, cancelled=lambda: time.monotonic() > begun + 12)
+    done = len(list(batches))
+    took = time.monotonic() - begun
+    assert done < 60
+    assert took < 60, "sixty such records would take many minutes"
+
+
+def test_batches_are_bounded_by_characters() -> None:
+    assert batch_ends([]) == []
+    assert batch_ends([10] * 130) == [64, 128, 130]
+    assert batch_ends([40_000] * 3) == [1, 2, 3]
+    assert batch_ends([20_000, 10_000, 10_000, 5, 90_000, 5]) == [2, 4, 5, 6]
+    lengths = [(i * 7919) % 20_000 for i in range(500)]
+    ends = batch_ends(lengths)
+    for end in ends[:-1]:  # a job that goes on after a batch makes the same ones
+        assert [end + e for e in batch_ends(lengths[end:])] == ends[ends.index(end) + 1 :]
 
 
 def test_two_processes_find_what_one_finds() -> None:
