@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.jobs.hub_station import HubStation
+from engine.jobs.model_station import models_folder
+from engine.models.model_import import sweep
 
 
 class Workspace(HubStation):
@@ -21,4 +23,6 @@ def open_workspace(path: Path | None = None, actor: str = "custodian") -> Worksp
     Raises:
         StorageError: the folder cannot be written, or a newer program made it.
     """
-    return Workspace(path, actor)
+    workspace = Workspace(path, actor)
+    sweep(models_folder(workspace))
+    return workspace

@@ -14,14 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.corpus.regular import NotRegularError, open_regular
 from engine.errors import UserError
 from engine.models.lm_format import BOS, OUT
 
-LARGEST_JSON, LARGEST_HEADER = 64 << 20, 100 << 20  # bytes; tokenizers are the largest JSON files
+LARGEST_JSON, LARGEST_HEADER = 64 << 20, 16 << 20  # bytes; tokenizers are the largest JSON files
+MOST_VALUES = 8_000_000  # lists, objects and separators in a JSON file; the largest tokenizers have some three million
+# What reading values of the wrong kind, depth or size raises.
+ODD = (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError)
+CODE_KEYS = frozenset({"auto_map", "custom_pipelines"})
 # Pickles and other formats that can run code, and code itself.
 REFUSED = frozenset(
     ".bin .pt .pth .pkl .pickle .ckpt .joblib .dill .npz .npy .h5 .hdf5 .keras .pb .ot .msgpack .onnx .nemo .mar "
-    ".py .pyc .pyd .so .dll .dylib .exe .sh .bat .ps1 .jar .js .ipynb".split()
+    ".gguf .ggml .py .pyw .pyc .pyd .so .dll .dylib .exe .sh .bat .ps1 .jar .js .ipynb".split()
 )
 KEPT_SUFFIXES = frozenset(".safetensors .json .txt .md .model .jinja .jsonl".split())
 KEPT_NAMES = re.compile(r"(LICEN[CS]E|NOTICE|COPYING|USE_POLICY)([._-].*)?", re.IGNORECASE)
@@ -67,7 +72,16 @@ def inspect_folder(folder: Path, *, links_within: Path | None = None) -> FolderF
     """
     if not folder.is_dir():
         raise UserError("folder: there is no such folder; give the folder that holds the model's config.json")
-    kept, left_out = _files(folder, (links_within or folder).resolve())
+    try:
+        return _inspect(folder, (links_within or folder).resolve())
+    except ODD:
+        raise UserError("folder: its files do not have the form of a model's; copy the model again") from None
+    except OSError as error:
+        raise UserError(f"folder: cannot be read ({type(error).__name__}); see that its files may be opened") from None
+
+
+def _inspect(folder: Path, within: Path) -> FolderFacts:
+    kept, left_out = _files(folder, within)
     config = _config(folder, kept)
     kind, architecture = _kind(config)
     weights = _weights(folder, kept)
@@ -100,7 +114,7 @@ def digest_of(folder: Path, files: tuple[str, ...]) -> str:
     """Return one SHA-256 of a model: over the names and digests of its files in order of name."""
     whole = hashlib.sha256()
     for name in sorted(files):
-        with (folder / name).open("rb") as file:
+        with open_regular(folder / name) as file:
             whole.update(f"{name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
     return whole.hexdigest()
 
@@ -112,11 +126,11 @@ def read_header(weights: Path) -> tuple[int, int]:
         UserError: it is no safetensors file.
     """
     try:
-        with weights.open("rb") as file:
+        with open_regular(weights) as file:
             size = int.from_bytes(file.read(8), "little")
             if not 2 <= size <= LARGEST_HEADER:
                 raise ValueError
-            header = json.loads(file.read(size))
+            header = _parsed(file.read(size))
         entries = [entry for name, entry in header.items() if name != "__metadata__"]
         values = 0
         for entry in entries:
@@ -125,7 +139,7 @@ def read_header(weights: Path) -> tuple[int, int]:
                 count *= int(side)
             values += count
         return values, 8 + size + max((int(entry["data_offsets"][1]) for entry in entries), default=0)
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+    except (*ODD, NotRegularError):
         raise UserError(f"{weights.name}: is not a safetensors file; copy the model again") from None
 
 
@@ -135,11 +149,16 @@ def _files(folder: Path, within: Path) -> tuple[list[str], list[str]]:
     left_out: list[str] = []
     for path in _walk(folder):
         name = path.relative_to(folder).as_posix()
+        if not name.isprintable():  # half a character too, which a file system may hold and a message may not
+            raise UserError("folder: the name of a file holds marks that cannot be shown; rename or remove it")
+        _check_circle(path, name)
         if path.is_symlink() or path.resolve() != path.absolute():
             if not path.resolve().is_relative_to(within) and not path.resolve().is_relative_to(folder.resolve()):
                 raise UserError(f"{name}: is a link that leads out of the folder; copy the file itself there")
             if not path.exists():
                 raise UserError(f"{name}: is a link that leads nowhere; copy the file itself there")
+        if not path.is_file():
+            raise UserError(f"{name}: is a pipe or a device and no file; take it out of the folder")
         if path.suffix.lower() in REFUSED:
             raise UserError(
                 f"{name}: only weights in the safetensors format are read, and no code of a model is run; remove this "
@@ -164,7 +183,7 @@ def _config(folder: Path, kept: list[str]) -> dict[str, Any]:
     config: dict[str, Any] = {}
     for name in (n for n in kept if n.endswith(".json")):
         values = _json(folder / name)
-        if isinstance(values, dict) and ("auto_map" in values or "custom_pipelines" in values):
+        if _asks_for_code(values):
             raise UserError(f"{name}: asks for code that comes with the model, which is never run; use another model")
         if name == "config.json" and isinstance(values, dict):
             config = values
@@ -179,9 +198,38 @@ def _json(path: Path) -> Any:
     if path.stat().st_size > LARGEST_JSON:
         raise UserError(f"{path.name}: is larger than {LARGEST_JSON >> 20} MB; copy the model again")
     try:
-        return json.loads(path.read_text("utf-8"))
-    except (ValueError, RecursionError):
+        with open_regular(path) as file:
+            return _parsed(file.read(LARGEST_JSON + 1))
+    except (ValueError, RecursionError, NotRegularError):
         raise UserError(f"{path.name}: is not JSON; copy the model again") from None
+
+
+def _parsed(data: bytes) -> Any:
+    """Return JSON of a bounded number of values: sixty megabytes of empty lists would take gigabytes."""
+    if sum(map(data.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise ValueError
+    return json.loads(data.decode("utf-8"))
+
+
+def _asks_for_code(values: Any) -> bool:
+    """Return whether a key at any depth names code that comes with a model."""
+    waiting = [values]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if CODE_KEYS & value.keys():
+                return True
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+    return False
+
+
+def _check_circle(path: Path, name: str) -> None:
+    try:
+        path.resolve(strict=False)
+    except (RuntimeError, OSError):
+        raise UserError(f"{name}: is a link that leads back to itself; copy the file itself there") from None
 
 
 def _kind(config: dict[str, Any]) -> tuple[str, str]:
@@ -221,7 +269,7 @@ def _licence(folder: Path, config: dict[str, Any]) -> str:
     """Return the licence that the model card names, else the first words of a licence file."""
     for card in ("README.md", "readme.md"):
         if (folder / card).is_file():
-            head = (folder / card).read_text("utf-8", "replace")[:20_000]
+            head = _beginning(folder / card, 20_000)
             found = re.match(r"---\s*\n(.*?)\n---", head, re.DOTALL)
             named = re.search(
                 r"^licen[cs]e(?:_name)?:\s*['\"]?([\w .+/-]{1,60})", found.group(1) if found else "", re.M
@@ -232,10 +280,15 @@ def _licence(folder: Path, config: dict[str, Any]) -> str:
         return str(config["license"])[:60]
     for path in sorted(folder.iterdir()):
         if path.is_file() and KEPT_NAMES.fullmatch(path.name):
-            words = " ".join(path.read_text("utf-8", "replace")[:2000].split())
+            words = " ".join(_beginning(path, 2000).split())
             if words:
                 return words[:60]
     return "not stated; see where the model came from"
+
+
+def _beginning(path: Path, length: int) -> str:
+    with open_regular(path) as file:
+        return file.read(4 * length).decode("utf-8", "replace")[:length]
 
 
 def _prompts(folder: Path, kept: list[str]) -> str:
@@ -248,7 +301,7 @@ def _prompts(folder: Path, kept: list[str]) -> str:
     if "tokenizer.json" in kept:
         values = _json(folder / "tokenizer.json")
         added = values.get("added_tokens") if isinstance(values, dict) else None
-        names = {entry.get("content") for entry in added or () if isinstance(entry, dict)}
+        names = {str(entry.get("content")) for entry in added or () if isinstance(entry, dict)}
         if {BOS, OUT} <= names:
             return "builtin"
     return "plain"
