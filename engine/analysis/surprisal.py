@@ -51,7 +51,7 @@ def tables_of(scores: pd.DataFrame, seed: int = 0, *, curves: bool = True) -> di
     known = [name for name in SCORES if np.isfinite(member_scores(scores, name)).all()]
     found = {
         "models": pd.DataFrame([row for name in known for row in _models(scores, name, seed)]),
-        "cdf": _cdf(scores), "qq": _qq(scores), "ratio": ratio(scores, seed),
+        "cdf": _cdf(scores), "qq": _qq(scores), "ratio": ratio(scores, seed), "ratio_models": ratio_models(scores),
     }  # fmt: skip
     if curves:
         judged = [name for name in ("surprisal", "against untuned") if name in known]
@@ -155,6 +155,36 @@ def ratio(scores: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
             pd.DataFrame({"comparison": comparison, "threshold": cuts, "ratio": point, "low": low, "high": high})
         )
     columns = ["comparison", "threshold", "ratio", "low", "high"]
+    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
+
+
+def ratio_models(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return LR(τ) of each model up to its last finite threshold, and which way it ends (figure 16).
+
+    Returns:
+        Columns model, threshold (nats), ratio (above 0, finite), left_out and inside (records above the threshold),
+        and end: `infinite` where the most surprising record was left out, so that no record in training lies beyond,
+        `zero` where it was in training, `equal` where both have it.
+    """
+    rows = []
+    for model, part in scores.groupby("model"):
+        members, others = sides(part, "main")
+        x, y = (side["surprisal"].to_numpy(float) for side in (members, others))
+        if not (x.size and y.size):
+            continue
+        shared = min(x.max(), y.max())
+        cuts = np.unique(np.quantile(np.concatenate([x, y]), np.linspace(0.0, 1.0, POINTS)))
+        # the last threshold that both sides still pass
+        cuts = np.unique(np.append(cuts[cuts < shared], np.nextafter(shared, -np.inf)))
+        above = [(side[:, None] > cuts[None, :]).sum(axis=0) for side in (y, x)]
+        end = "infinite" if y.max() > x.max() else "zero" if y.max() < x.max() else "equal"
+        rows.append(
+            pd.DataFrame(
+                {"model": int(str(model)), "threshold": cuts, "ratio": (above[0] / y.size) / (above[1] / x.size),
+                 "left_out": above[0], "inside": above[1], "end": end}
+            )
+        )  # fmt: skip
+    columns = ["model", "threshold", "ratio", "left_out", "inside", "end"]
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
 
 

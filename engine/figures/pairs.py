@@ -22,6 +22,7 @@ from engine.figures.iterations import INTERNAL
 from engine.figures.lbf import READ_AT, Drawn, Kind, epsilon_delta
 from engine.figures.pairs_meaning import meaning
 from engine.figures.pairs_told import EPSILON_TICKS
+from engine.figures.pairs_words import chances, overlaid
 
 # kind in the table -> name on the chart, kind of the curve
 SHOWN: tuple[tuple[str, str, Kind], ...] = (
@@ -61,6 +62,8 @@ def figures(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
 
 def _more(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
     made: list[tuple[str, Figure]] = []
+    if len(tables.get("points", ())):
+        made += [("overlaid", overlaid(tables["points"])), ("chances", chances(tables["points"]))]
     if len(tables.get("points", ())) and len(tables.get("shift", ())):
         made.append(("shift", pairs_told.shift(tables["points"], tables["shift"])))
     if len(tables.get("composed", ())):

@@ -17,6 +17,7 @@ from engine.figures.base import Figure, listed, styled
 TITLES: Mapping[str, str] = {
     "icl": "Examples alone", "control-icl": "With codes", "control-icl-blocked": "Codes, values blocked",
     "control-prefix": "Tuned prefix", "control-prefix-masked": "Tuned prefix, masked",
+    "dp-finetune": "DP-SGD",
 }  # fmt: skip
 COLOURS = (palette.BLUE, palette.ORANGE, palette.GREEN, palette.PINK, palette.SKY, palette.VERMILION)
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "pentagon", "star")

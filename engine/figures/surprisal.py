@@ -21,6 +21,7 @@ from engine.figures.attacked import current, of_attack
 from engine.figures.base import Figure, styled
 from engine.figures.iterations import INTERNAL
 from engine.figures.lbf import Drawn, epsilon_delta
+from engine.figures.surprisal_models import ratio_models
 
 SIDES = {
     "included": ("in training", palette.BLUE, "solid"),
@@ -50,6 +51,8 @@ def figures(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
         made.append(("qq", qq(tables["qq"])))
     if len(tables.get("ratio", ())):
         made.append(("ratio", ratio(tables["ratio"])))
+    if len(tables.get("ratio_models", ())):
+        made.append(("ratio_models", ratio_models(tables["ratio_models"])))
     if current(tables.get("curves")):
         made.append(("curves", curves(tables["curves"])))
     if len(tables.get("extraction", ())):

@@ -32,6 +32,7 @@ TOKENS_A_WORD = 1.9
 _ENOUGH_TOKENS = 100  # what counts as a text in the paper's domain
 _MOST_WORDS = 200
 _DISTINCT = 0.5
+_RUN, _AGAIN = 6, 0.25  # words of a run, and the share of words in runs that came before
 _SLOTS_AN_OUTPUT = 4
 _UNKNOWN_CONTEXT = 2048
 _CODE_LINE = re.compile(rf"\A(?:(?:{'|'.join(LABELS)}): [^\n]*(?:\n+|\Z))+")
@@ -199,13 +200,29 @@ def tidy(text: str) -> str:
 def fault(text: str, tokens: int, minimum: int) -> str:
     """Return why an output is no usable text, or nothing.
 
-    A text is a repetition where fewer than half of its word triples are distinct.
+    A text is a repetition where fewer than half of its word triples are distinct, or where a quarter of its words
+    stand in runs of six that it had before: a sentence written again and again keeps many triples distinct.
     """
     words = text.lower().split()
     if not words or tokens < minimum:
         return "too short"
     triples = list(zip(words, words[1:], words[2:], strict=False))
-    return "a repetition" if len(triples) > 8 and len(set(triples)) < _DISTINCT * len(triples) else ""
+    if len(triples) > 8 and (len(set(triples)) < _DISTINCT * len(triples) or _again(words) >= _AGAIN * len(words)):
+        return "a repetition"
+    return ""
+
+
+def _again(words: Sequence[str]) -> int:
+    """Return how many words stand in runs of `_RUN` words that the text had before."""
+    seen: set[tuple[str, ...]] = set()
+    until = count = 0
+    for start in range(len(words) - _RUN + 1):
+        run = tuple(words[start : start + _RUN])
+        if run in seen:
+            count += start + _RUN - max(start, until)
+            until = start + _RUN
+        seen.add(run)
+    return count
 
 
 class SlotRun:

@@ -1,7 +1,8 @@
 """The three-stage filter: placeholders in, constrained generation, similarity and detection out.
 
 Source: Mohammed 2025, "Privacy-Aware Synthetic Data Generation", section 4.1; the default
-parameters are the configuration "All Filters" of its Table 1; `filter_presets` has the other six.
+parameters are the configuration "All Filters" of its Table 1, but what decoding blocks: not its list of six words but
+the identifiers of the record in hand. `filter_presets` has all seven configurations as the paper has them.
 """
 
 from __future__ import annotations

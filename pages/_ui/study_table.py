@@ -45,7 +45,7 @@ TABLES = {
 
 PAPERS = {"method": "Method", "variant": "Variant", "in the paper": "In the paper", "pipp": "PIPP (%)",
           "elp": "ELP (%)", "rouge_2": "ROUGE-2", "rouge_l": "ROUGE-L", "perplexity": "Perplexity", "mauve": "MAUVE",
-          "repeats": "Runs"}  # fmt: skip
+          "repeats": "Runs", "guarantee": "Proven", "codes": "Control codes"}  # fmt: skip
 VALIDITY = {"variant": "Variant", "repeats": "Runs", "texts": "Texts", "valid": "Valid", "fewest_valid": "Fewest a run",
             "with_value": "With a private value", "share": "Share", "low": "95% from", "high": "to",
             "tried_again": "Written again"}  # fmt: skip

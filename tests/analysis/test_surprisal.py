@@ -6,6 +6,7 @@ import pytest
 
 from engine.analysis import counterfactual
 from engine.analysis import surprisal as analysis
+from engine.figures.surprisal_models import ratio_models
 
 
 def scores(seed, memory, models=4, units=30, records=3):
@@ -100,3 +101,20 @@ def test_counterfactual_memorisation_is_what_was_planted():
 def test_a_model_without_reference_is_scored_without_it():
     table = analysis.tables_of(scores(5, 0.3).assign(reference=np.nan), curves=False)["models"]
     assert set(table["score"]) == {"surprisal", "a token"}
+
+
+def test_each_model_ends_where_one_side_has_no_record_left():
+    table = pd.DataFrame({"model": [0] * 6 + [1] * 4 + [2] * 2,
+                          "side": ["included"] * 3 + ["excluded"] * 3 + ["included", "included", "excluded", "excluded"]
+                          + ["included", "excluded"], "half": "a", "surprisal":
+                          [1.0, 2.0, 3.0, 2.0, 4.0, 5.0, 1.0, 9.0, 2.0, 3.0, 4.0, 4.0]})  # fmt: skip
+    found = analysis.ratio_models(table)
+    last = found.groupby("model").tail(1).set_index("model")
+    assert last["end"].tolist() == ["infinite", "zero", "equal"]
+    assert last["ratio"].tolist() == pytest.approx([(2 / 3) / (1 / 3), (1 / 2) / (1 / 2), 1.0])
+    assert last["threshold"].tolist() == pytest.approx([3.0, 3.0, 4.0])
+    assert np.isfinite(found["ratio"]).all()
+    assert (found[["left_out", "inside"]] > 0).all().all()
+    figure = ratio_models(found)
+    assert "In 1 of 3 models the most surprising record was one left out" in figure.takeaway
+    assert sum(trace.marker.symbol == "star" for trace in figure.plot.data) == 3

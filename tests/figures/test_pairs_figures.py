@@ -47,7 +47,8 @@ def test_the_verdict_follows_from_null_and_matched_curves(drawn):
 
 def test_every_figure_has_words_and_axes(drawn):
     _, shown = drawn
-    assert set(shown) == {"curves_1_1", "excess", "reproduced", "words", "top", "shift", "composed", "believed"}
+    assert set(shown) == {"curves_1_1", "excess", "reproduced", "words", "top", "shift", "composed", "believed",
+                          "overlaid", "chances"}  # fmt: skip
     for figure in shown.values():
         assert "nan" not in figure.takeaway.lower()
         assert len(figure.takeaway) > 20
@@ -73,6 +74,18 @@ def test_words_changed_alike_lie_on_the_line(drawn):
     assert len(points.x) == 80
     assert list(line.x) == list(line.y)
     assert "nats on average" in shown["shift"].takeaway
+
+
+def test_words_are_overlaid_and_their_chances_compared(drawn):
+    _, shown = drawn
+    points = shown["shift"].plot.data[0]
+    overlaid = shown["overlaid"].plot.data
+    assert all(70 < len(overlaid[i].x) + len(overlaid[i + 1].x) <= 80 for i in (0, 2))  # an LBF of 0 is on no side
+    assert all(min(trace.y, default=1.0) > 0 for trace in overlaid)
+    words, line = shown["chances"].plot.data
+    assert np.log(np.array(words.y) / np.array(words.x)) == pytest.approx(np.array(points.y))
+    assert list(line.x) == list(line.y)
+    assert "correlation" in shown["chances"].takeaway
 
 
 def test_no_tables_no_figures():

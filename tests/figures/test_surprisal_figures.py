@@ -34,7 +34,7 @@ def test_the_verdict_follows_from_the_interval(drawn):
 
 def test_every_figure_has_words_axes_and_a_control(drawn):
     _, shown = drawn
-    assert set(shown) == {"auc", "cdf", "qq", "ratio", "curves", "extraction", "memorised"}
+    assert set(shown) == {"auc", "cdf", "qq", "ratio", "ratio_models", "curves", "extraction", "memorised"}
     for name, figure in shown.items():
         assert "nan" not in figure.takeaway.lower(), name
         assert "internal" in figure.caveat.lower()

@@ -10,6 +10,7 @@ import pytest
 
 from engine.corpus.samples import load_sample
 from engine.errors import UserError
+from engine.figures.studies import figures
 from engine.jobs.studies import StudyContext, get_study
 from engine.jobs.studies.base import TABLE_NAME, needs_of, parse
 from engine.jobs.studies.control_measures import (
@@ -18,11 +19,12 @@ from engine.jobs.studies.control_measures import (
     gold_passages,
     interval,
     mauve,
+    measured,
     perplexity,
     summary,
     validity,
 )
-from engine.jobs.studies.control_paper import first_table, paper_tables
+from engine.jobs.studies.control_paper import cell, first_table, paper_tables
 from engine.jobs.studies.control_paper import validity as validity_table
 from engine.jobs.studies.control_tables import ControlCodesParameters, Inputs, detected, study, variants
 from engine.methods.base import Context
@@ -84,6 +86,32 @@ def test_each_setting_has_every_method_and_the_sweep_stays_in_the_first():
     assert len(rows) == len({r.name for r in rows}) == 6 * 5 + 9
     assert {(r.identifiers, r.entities) for r in rows if r.sweep} == {("direct", "known")}
     assert all(r.settings.get("identifiers", r.identifiers) == r.identifiers for r in rows)
+
+
+def test_an_interval_of_a_share_ends_at_0_and_1():
+    """Two repeats once read "16.67 ± 211.77" per cent."""
+    runs_of = pd.DataFrame({"method": "icl", "pipp": [0.0, 1 / 3], "elp": [0.9, 1.0], "rouge_l": [0.4, 0.41],
+                            "perplexity": [30.0, 31.0], "texts": 6})  # fmt: skip
+    assert cell(runs_of, "pipp") == "16.67 (0.00 to 100.00)"
+    assert cell(runs_of, "elp").startswith("95.00 (")
+    assert cell(runs_of, "elp").endswith(" to 100.00)")
+    assert cell(runs_of, "rouge_l") == f"0.4050 ± {12.706 * 0.005:.4f}"
+    assert cell(runs_of, "perplexity") == f"30.5 ± {12.706 * 0.5:.1f}"
+    for measure in ("pipp", "elp", "rouge_l"):
+        value, low, high = measured(runs_of, measure)
+        assert 0.0 <= low <= value <= high <= 1.0
+
+
+def test_dp_sgd_is_a_row_that_is_asked_for():
+    p = ControlCodesParameters(methods=("icl", "dp-finetune"), identifiers="each", entities="each", epsilon=3.0)
+    rows = [v for v in variants(p) if v.method == "dp-finetune"]
+    assert len(rows) == 6
+    assert all(dict(v.settings) == {"epsilon": 3.0} for v in rows)
+    assert "dp-finetune" not in ControlCodesParameters().methods
+    assert ControlCodesParameters().epsilon == 8.0
+    assert "train" in needs_of(
+        get_study("control-codes"), ControlCodesParameters(methods=("dp-finetune",), utility=False)
+    )
 
 
 def by_hand():
@@ -251,6 +279,28 @@ def test_the_baseline_is_written_once_and_counted_in_every_setting(inputs):
     runs_table = steps[-1].tables["runs"]
     assert runs_table["rouge_l_max"].nunique() == 1
     assert {"table_1", "table_2", "table_6", "table_14", "table_15", "both_unknown"} <= set(steps[-1].tables)
+
+
+def test_dp_sgd_says_what_is_proven_and_is_written_once(inputs):
+    p = ControlCodesParameters(
+        methods=("dp-finetune", "icl"), count=2, repeats=1, utility=False, minimum_tokens=4, steps=1, entities="each"
+    )
+    stages = []
+    last = list(study(p, inputs, lambda stage, done, total: stages.append(stage)))[-1]
+    assert len({stage for stage in stages if "dp-finetune" in stage}) == 1
+    for name in ("table_1", "table_2"):
+        table = last.tables[name].set_index("method")
+        assert table.loc["dp-finetune", "in the paper"] == "DP-SGD"
+        assert table.loc["dp-finetune", "guarantee"].startswith("ε = 8, δ = 0.001 a record (")
+        assert "make no difference" in table.loc["dp-finetune", "codes"]
+        assert table.loc["icl", ["guarantee", "codes"]].tolist() == ["none", "none"]
+    found = last.tables["runs"].set_index(["method", "entities"])
+    assert found.loc["dp-finetune", "rouge_l"].nunique() == 1  # the same texts, known or unknown
+    assert set(found["texts"]) == {2}
+    assert "guarantee" not in set(last.tables["summary"]["measure"])
+    assert "DP-SGD" in {
+        name for trace in dict(figures("control-codes", last.tables))["private"].plot.data for name in trace.x
+    }
 
 
 def test_a_model_that_cannot_be_trained_is_refused_where_training_is_asked_for(inputs):

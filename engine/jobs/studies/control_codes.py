@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from engine.errors import InternalError, UserError
 from engine.jobs.studies.base import StudyContext, StudySpec, StudyStep
-from engine.jobs.studies.control_tables import ControlCodesParameters, Inputs, study, variants
+from engine.jobs.studies.control_tables import PRIVATE, ControlCodesParameters, Inputs, study, variants
 from engine.methods.control_common import CITATION
 
 
@@ -44,8 +44,8 @@ class ControlCodesStudy:
             raise InternalError("control-codes needs an embedder")
         if _tunes(p) and "train" not in getattr(context.run.generator, "capabilities", ()):
             raise UserError(
-                "control-codes: tuned prefixes and perplexity need a model that can be trained; choose one, or set "
-                "utility to false and methods to icl, control-icl and control-icl-blocked"
+                "control-codes: tuned prefixes, dp-finetune and perplexity need a model that can be trained; choose "
+                "one, or set utility to false and methods to icl, control-icl and control-icl-blocked"
             )
         if len(context.run.spans) == 0:
             raise UserError(
@@ -63,4 +63,4 @@ def _checked(parameters: BaseModel) -> ControlCodesParameters:
 
 
 def _tunes(p: ControlCodesParameters) -> bool:
-    return p.utility or any("prefix" in v.method for v in variants(p))
+    return p.utility or any("prefix" in v.method or v.method == PRIVATE for v in variants(p))

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import mean, stdev
 from typing import Any, Literal
 
@@ -29,10 +31,11 @@ from engine.pii.control_codes import Passage, Which, passages, private_spans
 
 # Two-sided 95% quantiles of Student's t by degrees of freedom; beyond, the normal one is close enough.
 _T = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
-KEYS = ("variant", "repeat", "method", "identifiers", "entities", "sweep")
+KEYS = ("variant", "repeat", "method", "identifiers", "entities", "sweep", "guarantee", "codes")
 COUNTED = ("texts", "valid", "valid_with_value", "tried_again")
 VALID_TOKENS = 100  # shortest output that counts as a text (Zhao and Field 2025, section 4)
 LEAKS = ("pipp", "elp")
+UNBOUNDED = ("perplexity",)  # every other measure lies between 0 and 1
 MEASURES = ("pipp", "elp", "rouge_2", "rouge_l", "rouge_2_max", "rouge_l_max", "perplexity", "mauve")
 
 
@@ -109,6 +112,25 @@ def make(
         material, prompts = drawn_from(context, examples, getattr(parameters, "identifiers", None))
         shown = [tuple(prompts.cut(p) for p in material.slot(slot, examples).shown) for slot in slots]
     return Made(tuple(texts), tuple(shown), dict(funnel), dict(retries))
+
+
+def make_private(
+    variant: Variant, context: Context, repeat: int, progress: Callable[[int, int], None] = lambda done, total: None
+) -> Made:
+    """Run a method with a formal guarantee once, its mechanisms over the context's records, noise drawn anew.
+
+    It reads neither spans nor codes, so its texts are the same whatever counts as private.
+    """
+    from engine.jobs.studies.rerun import rerun
+
+    with tempfile.TemporaryDirectory(prefix="understudy-") as scratch:
+        made = rerun(
+            context, variant.method, variant.settings, context.records, context.spans.iloc[:0], context.count,
+            context.seed + 1000 * repeat, scratch=Path(scratch),
+            progress=lambda stage, done, total: progress(done, total),
+        )  # fmt: skip
+    texts = tuple(str(text) for text in made["text"])
+    return Made(texts, (), {"kept": len(texts)}, {})
 
 
 def leaks(made: Made, gold: Sequence[Passage]) -> dict[str, float]:
@@ -198,8 +220,6 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     for name, part in rows.groupby("variant", sort=False):
         for measure in [c for c in rows.columns if c not in (*KEYS, *COUNTED)]:
             value, low, high = measured(part, measure)
-            if measure != "perplexity":  # shares and overlaps lie between 0 and 1, whatever Student's t allows
-                low, high = (end if end != end else min(max(end, 0.0), 1.0) for end in (low, high))
             found.append((name, measure, value, low, high, int(part[measure].notna().sum())))
     return pd.DataFrame(found, columns=["variant", "measure", "value", "low", "high", "repeats"])
 
@@ -207,6 +227,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 def measured(runs: pd.DataFrame, measure: str) -> tuple[float, float, float]:
     """Return the mean of a measure over repeats and the ends of its 95% interval; not numbers where there is none.
 
+    Shares and overlaps lie between 0 and 1, whatever Student's t allows, so their interval is cut there.
     Where no repeat shows a private value, equal zeros would make the t-interval a point, and none seen does not mean
     none: PIPP then has Wilson's interval of none in so many texts, ELP no interval.
     """
@@ -215,6 +236,8 @@ def measured(runs: pd.DataFrame, measure: str) -> tuple[float, float, float]:
     if values and not any(values) and measure.startswith(LEAKS):
         texts = int(runs["texts"].sum()) if measure.startswith("pipp") and "texts" in runs else 0
         low, high = wilson(0, texts) if texts else (math.nan, math.nan)
+    if measure not in UNBOUNDED:
+        low, high = (end if end != end else min(max(end, 0.0), 1.0) for end in (low, high))
     return value, low, high
 
 

@@ -11,8 +11,9 @@
 | table_14, table_15 | quasi-identifiers alone, known; unknown |
 
 Tables 1, 3 and 5 differ in the corpus and the model; one study makes one of them.
-Cells are the mean over repeats ± half the 95% t-interval, one repeat has no interval; PIPP and ELP in per cent. Where
-no text of any repeat holds a private value, PIPP has the upper end of Wilson's interval over all texts.
+Cells are the mean over repeats ± half the 95% t-interval, or its two ends where they are cut at 0 or 1; one repeat has
+no interval; PIPP and ELP in per cent. Where no text of any repeat holds a private value, PIPP has the upper end of
+Wilson's interval over all texts. What is proven about a method stands beside it; the DP-SGD row is `dp-finetune`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from engine.analysis.intervals import wilson
-from engine.jobs.studies.control_measures import MEASURES, compared, measured
+from engine.jobs.studies.control_measures import MEASURES, UNBOUNDED, compared, measured
 from engine.pii.control_codes import marks
 
 NAMES: Mapping[tuple[str, str], str] = {
@@ -31,8 +32,15 @@ NAMES: Mapping[tuple[str, str], str] = {
 }  # fmt: skip
 PAPER: Mapping[str, str] = {
     "icl": "Baseline", "control-icl": "ICL", "control-icl-blocked": "ICL w/ privacy enhancement",
-    "control-prefix": "Fine-tuning", "control-prefix-masked": "Fine-tuning w/ masking",
+    "control-prefix": "Fine-tuning", "control-prefix-masked": "Fine-tuning w/ masking", "dp-finetune": "DP-SGD",
 }  # fmt: skip
+CODES: Mapping[str, str] = {
+    "icl": "none", "control-icl": "fictional, in the prompt",
+    "control-icl-blocked": "fictional, in the prompt; private values blocked",
+    "control-prefix": "fictional, before each text", "control-prefix-masked": "fictional, before each text",
+    "dp-finetune": "none: noise covers the whole record, so known and unknown identifiers make no difference",
+}  # fmt: skip
+TOLD = ("guarantee", "codes")
 PRIVACY = ("pipp", "elp", "rouge_2", "rouge_l")
 UTILITY = ("perplexity", "mauve")
 PER_CENT = ("pipp", "elp")
@@ -90,20 +98,33 @@ def rows_of(runs: pd.DataFrame, by: str, measures: Sequence[str]) -> pd.DataFram
     rows = []
     for name, part in runs.groupby(by, sort=False):
         row = {by: str(name)} | ({"in the paper": PAPER.get(str(name), "")} if by == "method" else {})
-        rows.append(row | {m: cell(part, m) for m in measures} | {"repeats": str(len(part))})
+        row |= {m: cell(part, m) for m in measures} | {"repeats": str(len(part))}
+        rows.append(row | (_told(part) if by == "method" else {}))
     return pd.DataFrame(rows)
 
 
+def _told(part: pd.DataFrame) -> dict[str, str]:
+    """Return what is proven and what codes are to a method; nothing for runs of an earlier edition."""
+    return {name: str(part[name].iloc[-1]) for name in TOLD if name in part and part[name].notna().any()}
+
+
 def cell(runs: pd.DataFrame, measure: str) -> str:
-    """Return mean ± half interval, or zero and the interval's end where none was seen; PIPP and ELP in per cent."""
+    """Return mean ± half the interval; both ends where it is cut at 0 or 1; PIPP and ELP in per cent.
+
+    Where none was seen, zero and the interval's end.
+    """
     scale, digits = (100, 2) if measure in PER_CENT else (1, 1 if measure == "perplexity" else 4)
     value, low, high = measured(runs, measure)
     if value != value:
         return "not measured"
     if not value and high > 0:
         return f"{0:.{digits}f}, at most {high * scale:.{digits}f}"
-    half = "" if low != low else f" ± {(value - low) * scale:.{digits}f}"
-    return f"{value * scale:.{digits}f}{half}"
+    shown = f"{value * scale:.{digits}f}"
+    if low != low:
+        return shown
+    if measure not in UNBOUNDED and (low <= 0.0 or high >= 1.0) and high > low:
+        return f"{shown} ({low * scale:.{digits}f} to {high * scale:.{digits}f})"
+    return f"{shown} ± {(value - low) * scale:.{digits}f}"
 
 
 def _place(methods: pd.Series) -> pd.Series:
@@ -117,7 +138,7 @@ def _utility(runs: pd.DataFrame) -> pd.DataFrame:
         for entities in [e for e in ("known", "unknown") if e in set(runs["entities"])]:
             own = part[part["entities"].isin((entities, ""))]
             row |= {f"{m}, {entities}": cell(own, m) for m in UTILITY}
-        rows.append(row)
+        rows.append(row | _told(part))
     return pd.DataFrame(rows)
 
 

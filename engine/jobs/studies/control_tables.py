@@ -21,19 +21,23 @@ from engine.jobs.studies.control_measures import (
     gold_passages,
     leaks,
     make,
+    make_private,
     mauve,
     perplexity,
     summary,
     validity,
 )
-from engine.jobs.studies.control_paper import first_table, paper_tables
+from engine.jobs.studies.control_paper import CODES, first_table, paper_tables
+from engine.jobs.studies.rerun import terms_of
 from engine.methods.base import Context
 from engine.methods.control_common import token_counter
 from engine.models.contracts import Detector, Embedder
 from engine.pii.control_codes import Passage, Which
 
-Method = Literal["icl", "control-icl", "control-icl-blocked", "control-prefix", "control-prefix-masked"]
-METHODS: tuple[Method, ...] = get_args(Method)
+Method = Literal["icl", "control-icl", "control-icl-blocked", "control-prefix", "control-prefix-masked", "dp-finetune"]
+PRIVATE = "dp-finetune"  # the paper's DP-SGD row: takes minutes, so it runs where it is asked for
+METHODS: tuple[Method, ...] = tuple(name for name in get_args(Method) if name != PRIVATE)
+SHARED = ("icl", PRIVATE)  # read neither codes nor identifiers: the same texts in every setting
 _ENOUGH = 0.5  # score from which a detected span counts where identifiers are not known
 _EVERY_PART = 1000
 REFERENCE = "real training text"
@@ -54,7 +58,11 @@ class ControlCodesParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    methods: tuple[Method, ...] = Field(METHODS, min_length=1, description="Methods compared.")
+    methods: tuple[Method, ...] = Field(
+        METHODS, min_length=1, description="Methods compared; dp-finetune is the paper's DP-SGD row."
+    )
+    epsilon: float = Field(8.0, gt=0, le=100, description="ε of dp-finetune, at its own δ.")
+    steps: int | None = Field(None, ge=1, le=20_000, description="Noisy steps of dp-finetune; empty: the method's.")
     count: int = Field(100, ge=2, le=2000, description="Texts of each run.")
     repeats: int = Field(3, ge=1, le=10, description="Runs of each variant, each with a seed of its own.")
     identifiers: Literal["direct", "quasi", "both", "each"] = Field(
@@ -125,6 +133,8 @@ def variants(p: ControlCodesParameters) -> list[Variant]:
 
 
 def _set(p: ControlCodesParameters, method: str, identifiers: Which) -> dict[str, Any]:
+    if method == PRIVATE:
+        return {"epsilon": p.epsilon} | ({} if p.steps is None else {"steps": p.steps})
     common: dict[str, Any] = {} if p.minimum_tokens is None else {"minimum_tokens": p.minimum_tokens}
     if p.epochs is not None and "prefix" in method:
         common["epochs"] = p.epochs
@@ -178,8 +188,8 @@ def study(
 class Bench:
     """Makes and measures runs; what several settings share is made once.
 
-    The baseline knows neither codes nor identifiers: its texts are the same in every setting, only what counts as a
-    leak differs.
+    The baseline and DP-SGD know neither codes nor identifiers: their texts are the same in every setting, only what
+    counts as a leak differs.
     """
 
     def __init__(
@@ -192,7 +202,8 @@ class Bench:
         self.unseen = [x.text for x in gold_passages(inputs.unseen, context.spans, "direct", _EVERY_PART)]
         self._gold: dict[str, list[Passage]] = {}
         self._detected: pd.DataFrame | None = None
-        self._shared: dict[tuple[int, int], tuple[Made, dict[str, float]]] = {}
+        self._shared: dict[tuple[str, int, int], tuple[Made, dict[str, float]]] = {}
+        self._words: dict[str, dict[str, str]] = {}
 
     def gold(self, identifiers: Which) -> list[Passage]:
         """Return the training passages with the accepted spans that leaks are counted on."""
@@ -202,11 +213,13 @@ class Bench:
 
     def run(self, variant: Variant, repeat: int, stage: str) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
         """Return the run's row and its counts, or None where it was cancelled."""
-        shared = (repeat, int(variant.settings.get("examples", 0))) if variant.method == "icl" else None
-        if shared in self._shared:
+        method, examples = variant.method, int(variant.settings.get("examples", 0))
+        shared = (method, repeat, examples) if method in SHARED else None
+        if shared is not None and shared in self._shared:
             made, useful = self._shared[shared]
         else:
-            made = make(variant, self._seen(variant.entities), repeat, _told(self.batch, stage))
+            written = make_private if method == PRIVATE else make
+            made = written(variant, self._seen(variant.entities), repeat, _told(self.batch, stage))
             if len(made.texts) < self.p.count:
                 return None
             useful = self._useful(made.texts, repeat, stage)
@@ -215,13 +228,28 @@ class Bench:
         gold, generator = self.gold(variant.identifiers), self.context.generator
         assert generator is not None
         checked = validity(made, gold, token_counter(generator))
-        row = {**variant.keys, "repeat": repeat, **leaks(made, gold), **checked, **useful}
+        said = self._said(variant)
+        row = {**variant.keys, **said, "repeat": repeat, **leaks(made, gold), **checked, **useful}
         again = [(f"tried again: {why}", n) for why, n in made.retries.items()]
         counted = [
             {"variant": variant.name, "repeat": repeat, "what": what, "count": count}
             for what, count in [*made.funnel.items(), *again, ("valid", checked["valid"])]
         ]
         return row, counted
+
+    def _said(self, variant: Variant) -> dict[str, str]:
+        """Return what is proven about a method here, and what control codes are to it."""
+        if variant.method not in self._words:
+            if variant.method == PRIVATE:
+                proven = terms_of(self.context, PRIVATE, variant.settings, self.context.records).guarantee
+                said = (
+                    f"ε = {proven.epsilon:g}, δ = {proven.delta:.2g} a {proven.unit} ({proven.adjacency}), for the "
+                    "texts of a run alone; this study's numbers are not covered"
+                )
+            else:
+                said = "none"
+            self._words[variant.method] = {"guarantee": said, "codes": CODES[variant.method]}
+        return self._words[variant.method]
 
     def _seen(self, entities: Known) -> Context:
         """Return the context with the spans that codes are made of."""
@@ -239,7 +267,8 @@ class Bench:
     def references(self) -> list[dict[str, Any]]:
         """Return what as many real training passages give: the level that synthetic text is held against."""
         real = [x.text for x in self.gold("direct")]
-        keys = {"variant": REFERENCE, "method": REFERENCE, "identifiers": "", "entities": "", "sweep": ""}
+        keys = {"variant": REFERENCE, "method": REFERENCE, "identifiers": "", "entities": "", "sweep": "",
+                "guarantee": "none", "codes": "none"}  # fmt: skip
         rows = []
         for repeat in range(self.p.repeats):
             texts = Random(repeat).sample(real, min(self.p.count, len(real)))
