@@ -34,7 +34,7 @@ def test_labels_are_declared_listed_and_withdrawn(notes):
     assert "longer than 60" in run(workspace, "labels", corpus, "--declare", expect=1)
     assert run(workspace, "labels", corpus, "--label", "a", "--label", "b")["declared"] == ["a", "b"]
     planned = run(workspace, "plan", corpus, "--method", "public")
-    assert "the list of the 2 labels, which you declared public" in planned["guarantee"]["sentence"]
+    assert "the list of the 2 labels, which the custodian declared public" in planned["guarantee"]["sentence"]
     assert len(run(workspace, "labels", corpus, "--declare", "--unusual")["declared"]) == 3
     actions = [line["action"] for line in run(workspace, "audit")["audit"]]
     assert actions.count("label list declared public") == 2

@@ -213,7 +213,7 @@ def given(facts: Facts, inputs: Sequence[str], *, shares_public: bool = False, o
         own.append(f"the list of the {facts.labels} labels" if facts.labels > 1 else "the list of the one label")
         own += ["the shares of the labels"] if shares_public else []
     tail = own_list or ("" if facts.labels else " The outputs carry no labels.")
-    return f"It holds given these inputs, which you declared public: {listed(own)}.{tail}"
+    return f"It holds given these inputs, which the custodian declared public: {listed(own)}.{tail}"
 
 
 def listed(parts: Sequence[str]) -> str:

@@ -118,7 +118,7 @@ def _given(parameters: PublicParameters, facts: Facts) -> str:
     if facts.labels:
         inputs.append(f"the list of the {facts.labels} labels" if facts.labels > 1 else "the list of the one label")
         inputs += ["the shares of the labels"] if parameters.shares.strip() else []
-    return f"given {pe_claim.listed(inputs)}, which you declared public"
+    return f"given {pe_claim.listed(inputs)}, which the custodian declared public"
 
 
 def _labels(parameters: PublicParameters, known: tuple[str, ...], count: int, seed: int) -> list[str | None]:

@@ -41,7 +41,7 @@ def test_the_list_is_part_of_the_claim(name, adjacency):
     total = ExactAccountant().account(events, claim.delta)
     assert 0.98 * 2.0 < total.epsilon <= 2.0 * (1 + 1e-6)
     assert "a single source has gets there" in claim.sentence
-    assert "labels, which you declared public" not in claim.sentence
+    assert "labels, which the custodian declared public" not in claim.sentence
     assert "carry no labels" not in claim.sentence
 
 
