@@ -200,7 +200,7 @@ def test_examples_fit_the_context_of_a_small_model(corpus):
         ("a few words", 3, "too short"),
         ("the court said so and the court said so " * 20, 200, "a repetition"),
         ("The applicant was born in 1987. The applicant was born in 1987.", 20, "a repetition"),
-        (" ".join(f"w{i}" for i in range(60)) + " It was late when she came home again. " * 3, 90, "a repetition"),
+        (" ".join(f"w{i}" for i in range(60)) + " It was late when she came home again. " * 4, 92, "a repetition"),
         (" ".join(f"w{i}" for i in range(60)) + " It was late when she came home again. " * 2, 90, ""),
         (" ".join(f"word{i} and" for i in range(60)), 120, ""),
     ],
