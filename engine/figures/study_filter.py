@@ -31,6 +31,8 @@ def figures(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
     made = [("leakage", leakage(summary))]
     if "similarity" in tables:
         made.append(("similarity", similarity(tables["similarity"])))
+    if "written" in tables and len(set(tables["written"]["variant"])) > 1:
+        made.append(("differences", differences(tables["written"])))
     made += [
         ("perplexity", perplexity(summary)),
         ("divergence", divergence(summary)),
@@ -99,6 +101,47 @@ def similarity(table: pd.DataFrame) -> Figure:
         plot, takeaway, "Similar meaning is not a leak by itself, and a copied number hardly changes the similarity.",
         f"Boxes of similarity for {len(names)} configurations. {takeaway}",
     )  # fmt: skip
+
+
+def differences(written: pd.DataFrame) -> Figure:
+    """Return the share of records for which two configurations wrote different texts, a square a pair."""
+    names = [n for n in TITLES if n in set(written["variant"])]
+    marks = {n: part.set_index("record")["mark"] for n, part in written.groupby("variant")}
+    shares = np.array([[_apart(marks[a], marks[b]) for b in names] for a in names])
+    plot = go.Figure(
+        go.Heatmap(
+            z=shares, x=[_title(n) for n in names], y=[_title(n) for n in names], zmin=0, zmax=1, colorscale="Blues",
+            texttemplate="%{z:.0%}", hovertemplate="%{y} and %{x}: %{z:.0%} of records<extra></extra>",
+            showscale=False,
+        )
+    )  # fmt: skip
+    styled(plot, x="", y="", height=420)
+    plot.update_yaxes(autorange="reversed")
+    same = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :] if _apart(marks[a], marks[b]) == 0]
+    if same:
+        pairs = listed([f"{_title(a)} and {_title(b)}" for a, b in same])
+        takeaway = f"{pairs} wrote the same text for every record: their columns in the other figures are one result, "
+        takeaway += "not two."
+    else:
+        least = min(((a, b) for i, a in enumerate(names) for b in names[i + 1 :]),
+                    key=lambda pair: _apart(marks[pair[0]], marks[pair[1]]))  # fmt: skip
+        share = _apart(marks[least[0]], marks[least[1]])
+        takeaway = f"Every two configurations differ; least of all {_title(least[0])} and {_title(least[1])}, in "
+        takeaway += f"{share:.0%} of records."
+    return Figure(
+        plot, takeaway,
+        "Configurations that sample alike write alike, and differ only where a later stage acts. A threshold changes "
+        "nothing where no output comes near a known item: the shares near one stand in the table.",
+        f"Squares of differing texts for {len(names)} configurations. {takeaway}",
+    )  # fmt: skip
+
+
+def _apart(one: pd.Series, two: pd.Series) -> float:
+    """Return the share of records, written by either, whose texts differ; NaN where there is none."""
+    records = one.index.union(two.index)
+    if not len(records):
+        return float("nan")
+    return float((one.reindex(records).fillna("") != two.reindex(records).fillna("")).mean())
 
 
 def perplexity(summary: pd.DataFrame) -> Figure:

@@ -3,8 +3,8 @@
 A window is a run of words whose letters and digits, folded and run together, are about as many as a value's. Its
 similarity to a value is 1 where it is the value in another way of writing (`engine.corpus.private_values`), else one
 minus the optimal string alignment distance over the longer length. So 0.95, 0.92, 0.90 and 0.85 allow one edit from 20,
-13, 10 and 7 letters and digits on, and two from 40, 25, 20 and 14; what each finds on public text is measured by
-`tests/benchmarks/filter_similarity.py` and written down in `CALIBRATION`.
+13, 10 and 7 letters and digits on, and two from 40, 25, 20 and 14; what each finds on public text stands in
+`filter_calibration`.
 
 Whole sentences are compared with sentences elsewhere (`filter_stages`), by embedding: an embedding of a sentence is not
 near that of a bare value, even where the sentence holds it word for word (0.45 to 0.75 for the shipped embedder).
@@ -15,7 +15,7 @@ Privacy posture: the values live in memory for the length of a run.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,15 +28,6 @@ from engine.corpus.private_values import Part, PrivateValues, parts_of
 FLOOR = 0.80  # similarities below are of no use to any threshold in (0.8, 1]
 _SHORTEST = 5  # letters and digits from which anything but the value itself is looked for
 _MORE_PARTS = 2  # a window may be cut into so many parts more than the value
-
-# Per threshold, on the shipped made-up corpora: share of 400 values found as they are, rewritten, and after random
-# edits, and windows near a value by chance in 10,000 words. Written by tests/benchmarks/filter_similarity.py.
-CALIBRATION: Mapping[float, Mapping[str, float]] = {
-    0.95: {"as it is": 1.0, "rewritten": 1.0, "1 edit": 0.117, "2 edits": 0.028, "3 edits": 0.015, "by chance": 0.0},
-    0.92: {"as it is": 1.0, "rewritten": 1.0, "1 edit": 0.365, "2 edits": 0.045, "3 edits": 0.015, "by chance": 0.0},
-    0.9: {"as it is": 1.0, "rewritten": 1.0, "1 edit": 0.502, "2 edits": 0.072, "3 edits": 0.02, "by chance": 0.35},
-    0.85: {"as it is": 1.0, "rewritten": 1.0, "1 edit": 0.892, "2 edits": 0.31, "3 edits": 0.117, "by chance": 60.81},
-}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
+from engine.analysis.measures import show
 from pages._ui.highlight import LABEL_HUES, Mark, highlight, segments
 from pages._ui.pager import digest, offset_of, pager
 from pages._ui.states import act, notice
@@ -62,14 +63,21 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
         return
     if records.empty:
         st.success(
-            "No record holds a known identifier of the training part or eight of its words in a row.",
+            "No record holds a known identifier of the training part in the same words, or eight of its words in a "
+            "row.",
             icon=":material/check_circle:",
         )
+        lead = excess(workspace, run.id)
+        if lead:
+            st.markdown(lead)
         st.caption("Identifiers that nobody marked, and meaning told in other words, are not looked for.")
         return
+    lead = excess(workspace, run.id)
+    if lead:
+        st.markdown(lead)
     st.markdown(
-        f"**{count_of(len(records), 'record')}** of {run.kept:,} hold something that also stands in the training part. "
-        "Many of these are chance: common words, places and dates."
+        f"{count_of(len(records), 'record')} of {run.kept:,} hold something that stands in the training part in the "
+        "same words. Many of these are chance: common words, places and dates."
     )
     key = f"privacy.leaks.page.{run.id}"
     rows = records.iloc[offset_of(key, SIZE) : offset_of(key, SIZE) + SIZE]
@@ -80,6 +88,21 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
     with right:
         if chosen is not None:
             _one(workspace, run, chosen)
+
+
+def excess(workspace: engine.Workspace, run_id: str) -> str:
+    """Return how many records more than chance give a private value away, in any way of writing; empty if unknown."""
+    found = {f.name: f for f in workspace.findings(run_id) if f.reference == "holdout"}
+    said = []
+    for name, what in (("strict_pipp_excess", "records"), ("strict_elp_excess", "of the private values")):
+        one = found.get(name)
+        if one is None or one.low is None or one.high is None:
+            continue
+        low, high = show(name, one.low), show(name, one.high)
+        said.append(f"**{show(name, one.value)}** more {what} than for people whom nobody used ({low} to {high})")
+    if not said:
+        return ""
+    return f"Beyond chance, in any way of writing: {'; '.join(said)}. Brackets hold the 95% interval."
 
 
 def _list(run_id: str, rows: pd.DataFrame) -> str | None:

@@ -16,13 +16,15 @@ FEW = 200  # rows shown of a long table
 EARLIER = (
     "These curves come from an earlier edition whose bands did not hold, so they are not shown. Run the study again."
 )
-SHARES = ("leakage", "canary_parts", "canary_words", "pipp", "elp")
+SHARES = ("leakage", "canary_parts", "canary_words", "pipp", "elp", "near_0")
 WORDS = {
     "js_1gram": "Divergence of words (bits)", "js_2gram": "Divergence of word pairs (bits)",
     "js_3gram": "Divergence of word triples (bits)", "pipp": "Texts with a private value (PIPP)",
     "elp": "Private values that come out (ELP)", "rouge_2": "ROUGE-2", "rouge_l": "ROUGE-L", "mauve": "MAUVE",
     "canary_parts": "Four words of a canary", "canary_words": "Share of a canary's words",
     "own_identifier_leakage": "Leakage of the records' own identifiers", "identifier_leakage": "Planted identifiers",
+    "replaced_as_similar": "Pieces replaced for similarity, an output",
+    **{f"near_{limit}": f"Outputs {limit} near a known item" for limit in ("0.85", "0.90", "0.92", "0.95")},
     "canary_leakage": "Whole canaries", "rouge_2_max": "ROUGE-2, nearest record",
     "rouge_l_max": "ROUGE-L, nearest record", "perplexity": "Perplexity",
     "perplexity_holdout": "Perplexity of unseen records", "perplexity_train": "Perplexity of training records",

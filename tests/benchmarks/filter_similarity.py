@@ -1,10 +1,16 @@
 """Calibrate the filter's similarity stage on public text: what each threshold of the paper's Table 1 finds.
 
 Run: python tests/benchmarks/filter_similarity.py. Deterministic (seed 0); the texts are the shipped made-up corpora.
-Prints the table of `engine.methods.filter_values.CALIBRATION`: of 400 direct identifiers of five letters and digits or
-more, put into sentences, the share found as they are, in another way of writing, and after one, two and three random
-edits; and of 40,000 words of another corpus, how many windows are near a value without being one, a 10,000 words (the
-made-up corpora draw telephone numbers from one small range and surnames from one set of syllables: most of these).
+Prints the two tables of `engine.methods.filter_calibration`.
+
+VALUES: of 400 direct identifiers of five letters and digits or more, put into sentences, the share found as they are,
+in another way of writing, and after one, two and three random edits; and of 40,000 words of another corpus, how many
+windows are near a value without being one, a 10,000 words (the made-up corpora draw telephone numbers from one small
+range and surnames from one set of syllables: most of these).
+
+SENTENCES, with the shipped embedder: of 200 sentences that hold an identifier, the share found as they are, with one
+word dropped, with another identifier in its place, and cut in half; and of 200 sentences of the same kind of text and
+of another kind, the share that is near one by chance.
 """
 
 from __future__ import annotations
@@ -18,11 +24,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from engine.corpus.folding import folded
 from engine.corpus.samples import load_sample
 from engine.methods.filter_values import KnownValues, chosen
+from engine.models.embedder import load_embedder
 from engine.models.everyday import everyday_words
 from engine.pii.control_codes import exemption
+from engine.pii.sentences import sentence_bounds
 
 THRESHOLDS = (0.95, 0.92, 0.90, 0.85)
-VALUES, WORDS = 400, 40_000
+VALUES, WORDS, SENTENCES = 400, 40_000, 200
 
 
 def identifiers(sample: str, rng: random.Random) -> list[str]:
@@ -82,6 +90,53 @@ def table() -> dict[float, dict[str, float]]:
     }
 
 
+def sentences(sample: str) -> list[tuple[str, str]]:
+    """Return (sentence, the identifier in it), one a record, of at least six words."""
+    found = []
+    rows = load_sample(sample)
+    for text, spans in zip(rows["text"], rows["spans"], strict=True):
+        direct = [(s["start"], s["end"]) for s in spans if s["identifier_type"] == "direct"]
+        for a, b in sentence_bounds([text])[0]:
+            inside = [text[s:e] for s, e in direct if a <= s and e <= b]
+            if inside and len(text[a:b].split()) >= 6:
+                found.append((text[a:b], inside[0]))
+                break
+    return found
+
+
+def sentence_table() -> dict[float, dict[str, float]]:
+    """Return, a threshold, the shares of sentences whose embedding is as near to a known sentence's."""
+    rng = random.Random(0)
+    every = sentences("clinic_letters")
+    rng.shuffle(every)
+    own, others = every[:SENTENCES], [text for text, _ in every[SENTENCES : 2 * SENTENCES]]
+    values = [value for _, value in own]
+    kinds = {
+        "as it is": [text for text, _ in own],
+        "a word less": [without_a_word(text, rng) for text, _ in own],
+        "another value": [text.replace(v, values[(i + 1) % len(values)]) for i, (text, v) in enumerate(own)],
+        "half of it": [" ".join(text.split()[: len(text.split()) // 2]) for text, _ in own],
+    }
+    chance = {"same kind": others, "another kind": [text for text, _ in sentences("support_tickets")[:SENTENCES]]}
+    embedder = load_embedder()
+    known = embedder.embed(kinds["as it is"])
+    near = {kind: (embedder.embed(texts) * known).sum(1) for kind, texts in kinds.items()}
+    near |= {kind: (embedder.embed(texts) @ known.T).max(1) for kind, texts in chance.items()}
+    return {
+        limit: {kind: round(float((of >= limit - 1e-4).mean()), 3) for kind, of in near.items()} for limit in THRESHOLDS
+    }
+
+
+def without_a_word(text: str, rng: random.Random) -> str:
+    """Return the text without one of its words."""
+    words = text.split()
+    words.pop(rng.randrange(len(words)))
+    return " ".join(words)
+
+
 if __name__ == "__main__":
-    for limit, row in table().items():
-        print(f"    {limit}: {row},")
+    for name, found in (("VALUES", table()), ("SENTENCES", sentence_table())):
+        print(f"{name}: Mapping[float, Mapping[str, float]] = {{")
+        for limit, row in found.items():
+            print(f"    {limit}: {row},".replace("'", '"'))
+        print("}  # fmt: skip")

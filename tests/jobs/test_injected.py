@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.jobs.studies.filter_measures import Outputs, privacy
+from engine.jobs.studies.filter_measures import Outputs, privacy, stage, written
 from engine.jobs.studies.filter_presets import FilterPresetsParameters, filter_parameters
 from engine.jobs.studies.injected import CANARY, FIRST, canary_phrases, identifier, plant
 from engine.pii.spans import Span
@@ -81,3 +81,22 @@ def test_presets_of_the_study_follow_the_paper_unless_asked():
     changed = filter_parameters(further, "all", ("a",), ("b",))
     assert (changed.block_identifiers, changed.pre, changed.sensitive) == (True, "surrogates", ("a", "b"))
     assert filter_parameters(further, "baseline", ("a",), ("b",)).pre == "none"
+
+
+def test_the_similarity_stage_is_counted_by_threshold():
+    made = Outputs(("a", "b", "c", "d"), (0, 1, 2, 3), similar=2, nearest=(1.0, 0.91, 0.86, -1.0))
+    rows = {name: value for name, value, *_ in stage(made)}
+    assert rows == {
+        "replaced_as_similar": 0.5,
+        "near_0.85": 0.75,
+        "near_0.90": 0.5,
+        "near_0.92": 0.25,
+        "near_0.95": 0.25,
+    }
+    assert all(value != value for _, value, *_ in stage(Outputs(("a",), (0,))))
+
+
+def test_marks_of_outputs_tell_same_from_other_and_need_the_key():
+    one, two = written(Outputs(("a", "b"), (0, 1)), b"k" * 32), written(Outputs(("a", "c"), (0, 1)), b"k" * 32)
+    assert (one["mark"] == two["mark"]).tolist() == [True, False]
+    assert written(Outputs(("a",), (0,)), b"l" * 32)["mark"][0] != one["mark"][0]

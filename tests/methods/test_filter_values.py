@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from engine.methods.filter import FilterParameters
+from engine.methods.filter_calibration import SENTENCES
+from engine.methods.filter_calibration import VALUES as CALIBRATION
 from engine.methods.filter_presets import ADAPTIVE, PRESETS
 from engine.methods.filter_stages import SIMILAR, PostFilter, SensitiveItems
-from engine.methods.filter_values import CALIBRATION, KnownValues, chosen
+from engine.methods.filter_values import KnownValues, chosen
 from engine.pii.content_type import content_type
 from tests.benchmarks.filter_similarity import THRESHOLDS, table
 
@@ -92,6 +94,12 @@ def test_every_pair_of_thresholds_finds_a_different_share_after_one_edit():
     assert all(b - a > error for a, b in itertools.pairwise(shares))
     assert all(CALIBRATION[limit]["as it is"] == CALIBRATION[limit]["rewritten"] == 1.0 for limit in THRESHOLDS)
     assert {p["threshold"] for p in PRESETS.values() if "threshold" in p} <= {0.92, 0.85}
+
+
+def test_thresholds_of_sentences_differ_too():
+    shares = [SENTENCES[limit]["a word less"] for limit in THRESHOLDS]
+    assert all(b - a > 0.05 for a, b in itertools.pairwise(shares))
+    assert all(SENTENCES[limit]["another kind"] == 0 for limit in THRESHOLDS)
 
 
 def test_windows_chosen_do_not_overlap():

@@ -57,6 +57,19 @@ def test_every_figure_says_what_it_draws():
     assert figures("another", tables()) == []
 
 
+def test_configurations_that_wrote_the_same_are_called_one_result():
+    marks = {"baseline": "abc", "all": "xyz", "adaptive": "xyz"}
+    rows = [(i, mark, variant) for variant, text in marks.items() for i, mark in enumerate(text)]
+    written = pd.DataFrame(rows, columns=["record", "mark", "variant"])
+    made = dict(figures("filter-presets", {**tables(), "written": written}))
+    assert list(made)[2] == "differences"
+    assert made["differences"].takeaway.startswith("All Filters and Adaptive wrote the same text for every record")
+    assert made["differences"].plot.data[0].z[0].tolist() == [0.0, 1.0, 1.0]
+    other = written.assign(mark=[*"abc", *"xyz", *"xyw"])
+    said = dict(figures("filter-presets", {**tables(), "written": other}))["differences"].takeaway
+    assert said.endswith("least of all All Filters and Adaptive, in 33% of records.")
+
+
 def test_the_table_has_a_row_a_measure_and_a_column_a_variant():
     found = wide(tables()["summary"])
     assert list(found.columns) == ["Baseline", "All", "Strict", "Reference"]

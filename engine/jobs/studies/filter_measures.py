@@ -5,6 +5,7 @@ Source: Mohammed 2025, section 4.2. Where it scores outputs with GPT-2, the run'
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Sequence
@@ -26,6 +27,7 @@ from engine.pii.sentences import sentence_bounds
 from engine.utility.base import Sample
 from engine.utility.ngrams import ngram_divergence
 
+LIMITS = (0.85, 0.90, 0.92, 0.95)  # the thresholds of Table 1 and of the adaptive mode
 RUN = 4  # consecutive words of a canary that count as a part of it
 CONTENT = 4  # letters from which a word of a canary counts by itself
 COLUMNS = ["variant", "measure", "value", "low", "high", "n"]
@@ -35,10 +37,16 @@ Row = tuple[str, float, float, float, int]
 
 @dataclass(frozen=True)
 class Outputs:
-    """What one configuration made: texts, and the number of the record that each stems from."""
+    """What one configuration made: texts, and the number of the record that each stems from.
+
+    similar: pieces that the similarity stage replaced. nearest: each output's highest similarity to a known item before
+    that stage acted, -1 where none was near; empty where nothing was compared.
+    """
 
     texts: tuple[str, ...]
     sources: tuple[int, ...]
+    similar: int = 0
+    nearest: tuple[float, ...] = ()
 
 
 def privacy(made: Outputs, planted: Sequence[Planted]) -> list[Row]:
@@ -54,6 +62,19 @@ def privacy(made: Outputs, planted: Sequence[Planted]) -> list[Row]:
         rows.append(_share(name, _holding(made, passages), len(made.texts)))
     parts = _share("canary_parts", _parts(made, planted), len(made.texts))
     return [*rows, parts, average("canary_words", _words(made, planted), 0)]
+
+
+def stage(made: Outputs) -> list[Row]:
+    """Return the pieces an output that the similarity stage replaced, and the shares of outputs near, by threshold."""
+    count = len(made.nearest)
+    rows: list[Row] = [("replaced_as_similar", made.similar / count if count else math.nan, math.nan, math.nan, count)]
+    return [*rows, *(_share(f"near_{limit:.2f}", sum(x >= limit for x in made.nearest), count) for limit in LIMITS)]
+
+
+def written(made: Outputs, key: bytes) -> pd.DataFrame:
+    """Return a keyed mark of each record's output, so that configurations that wrote the same can be told."""
+    marks = [hashlib.blake2b(text.encode(), key=key[:64], digest_size=12).hexdigest() for text in made.texts]
+    return pd.DataFrame({"record": list(made.sources), "mark": marks})
 
 
 def _holding(made: Outputs, passages: Sequence[Passage]) -> int:

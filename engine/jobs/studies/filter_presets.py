@@ -149,12 +149,19 @@ def _generate(context: StudyContext, p: FilterPresetsParameters, material: _Mate
     number = {str(record_id): i for i, record_id in enumerate(material.rows["record_id"])}
     texts: list[str] = []
     sources: list[int] = []
+    similar, nearest = 0, []
     context.progress(title, 0, run.count)
     for step in FilterMethod().run(run):
         texts += [record.text for record in step.records]
         sources += [number[str(record.lineage)] for record in step.records]
+        similar += int(step.diagnostics["replaced_as_similar"])
+        nearest += [float(value) for value in step.diagnostics["nearest_sensitive_item"]]
         context.progress(title, step.done, step.total)
-    return None if run.cancelled() else Outputs(tuple(texts), tuple(sources))
+    return (
+        None
+        if run.cancelled()
+        else Outputs(tuple(texts), tuple(sources), similar, () if PRESETS[preset]["post"] == "none" else tuple(nearest))
+    )
 
 
 def filter_parameters(
@@ -182,6 +189,7 @@ def _measured(context: StudyContext, material: _Material, preset: str, made: Out
     to_clean = measures.similarities(made, material.clean, run.embedder)
     rows = [
         *measures.privacy(made, material.planted),
+        *measures.stage(made),
         measures.average("source_similarity", to_source, seed),
         measures.average("semantic_similarity", to_clean, seed),
         measures.perplexity(made.texts, run.generator, seed),
@@ -192,6 +200,7 @@ def _measured(context: StudyContext, material: _Material, preset: str, made: Out
     return {
         "summary": measures.frame(preset, rows),
         "similarity": pd.DataFrame({"variant": preset, "value": to_source}),
+        "written": measures.written(made, run.surrogate_key).assign(variant=preset),
     }
 
 
