@@ -9,9 +9,9 @@ from tests.test_command_line import run
 
 SHAPE = {
     "corpus", "population", "limit_epsilon", "limit_delta", "limit_is_default", "order", "share", "remaining_epsilon",
-    "reserved_share", "unbounded", "total_epsilon", "sentence", "lines", "unknown_since", "questions",
+    "reserved_share", "unbounded", "total_epsilon", "sentence", "lines", "unknown_since", "questions", "no_total",
 }  # fmt: skip
-LINE = set("seq at actor kind run_id method epsilon delta what sentence share_after".split())
+LINE = set("seq at actor kind run_id method epsilon delta unit adjacency what sentence share_after".split())
 
 
 def needs(method):

@@ -124,6 +124,8 @@ def admit(state: LedgerState, events: Sequence[Event], epsilon: float, delta: fl
     if state.unknown or state.asked:
         return Admission(False, False, UNKNOWN if state.unknown else ASKED, share, share, left, left)
     run = LedgerRun("", tuple(events), "reserved", 0, epsilon=epsilon, delta=delta)
+    if units_of(state) - units_of(LedgerState(state.limit, state.order, (run,))):
+        return Admission(False, False, _other_unit(state, run), share, share, left, left)
     fits = not _whole(state) and _used(_with(state, run)) <= 1.0
     first = not fits and not _counted(state) and epsilon <= state.limit.epsilon and delta <= state.limit.delta
     if not fits and not first:
@@ -134,6 +136,26 @@ def admit(state: LedgerState, events: Sequence[Event], epsilon: float, delta: fl
 
 
 what_if = admit
+
+
+def units_of(state: LedgerState) -> frozenset[str]:
+    """Return whom the runs that count protect.
+
+    One sum holds for one unit alone. A run that protects sources says what changes when a source's data vanish; where
+    one record of a source changes, the rest moves, which is a source replaced by another. A run that protects records
+    says nothing of a source with any number of records. So runs of two units are never added.
+    """
+    return frozenset(event.unit for events in _counted(state) for event in acting(events))
+
+
+def adjacency_of(events: Sequence[Event]) -> str:
+    """Return the neighbouring relation that a sum of events holds for; empty for none.
+
+    Where some are accounted for under zero-out and some under replace-one the sum holds for zero-out: a unit's data
+    replaced by null change any statistic at most as much as data replaced by others.
+    """
+    found = {event.adjacency for event in acting(events)}
+    return min(found, key=("zero-out", "replace-one").index) if found else ""
 
 
 def share_used(state: LedgerState) -> float:
@@ -249,6 +271,16 @@ def _refusal(state: LedgerState, run: LedgerRun, left: float) -> str:
     return (
         f"{claim}, but of {limit} a further run may claim up to ε = {left:.3g} with Gaussian noise; lower epsilon, or"
         " set another limit on the ledger page."
+    )
+
+
+def _other_unit(state: LedgerState, run: LedgerRun) -> str:
+    own = " and ".join(sorted(units_of(state)))
+    wanted = " and ".join(sorted({event.unit for event in acting(run.events)}))
+    return (
+        f"The ledger of these people adds up what runs reveal about each {own}, and this run protects each {wanted}: "
+        f"neither bound covers the other, so they are not added. Import the file with the {own} as the unit of "
+        "protection, then run."
     )
 
 

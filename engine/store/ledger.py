@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -14,9 +15,9 @@ from sqlalchemy import Connection, select
 
 from engine.dp.accountant import AccountingPending
 from engine.dp.delta_rules import check_against_units
-from engine.dp.events import acting
+from engine.dp.events import Event, acting
 from engine.dp.guarantee import Guarantee
-from engine.dp.ledger import Admission, admit, remaining, share_used
+from engine.dp.ledger import Admission, adjacency_of, admit, remaining, share_used, units_of
 from engine.errors import UnderstudyError, UserError
 from engine.methods.base import Facts
 from engine.models.marks import Mark
@@ -37,8 +38,20 @@ if TYPE_CHECKING:
     from engine.methods.base import Method
 
 Lookup = Callable[[dict[str, Any]], dict[str, Any] | None]
-LINE_COLUMNS = "seq at actor kind run_id method epsilon delta what sentence share_after".split()
+LINE_COLUMNS = "seq at actor kind run_id method epsilon delta unit adjacency what sentence share_after".split()
 EXPORT = "understudy-ledger"
+
+
+@dataclass(frozen=True)
+class Sum:
+    """What the drawn outputs of one unit add up to at the limit's δ; epsilon is None while it is computed.
+
+    adjacency: the neighbouring relation that it holds for.
+    """
+
+    unit: str
+    adjacency: str
+    epsilon: float | None
 
 
 class LedgerStation(LabelStation):
@@ -81,7 +94,7 @@ class LedgerStation(LabelStation):
         """Return the ledger of the people behind a corpus."""
         with self.db.read() as connection:
             book = self._book(connection, corpus_id)
-        total = self._total(book)
+        sums = self._sums(book)
         reserved = tuple(run for run in book.state.runs if run.state != "spent")
         left = remaining(book.state)
         return LedgerView(
@@ -94,8 +107,9 @@ class LedgerStation(LabelStation):
             remaining_epsilon=left,
             reserved_share=share_used(type(book.state)(book.state.limit, book.state.order, reserved)),
             unbounded=book.unbounded,
-            total_epsilon=total,
-            sentence=_sentence(book, left, total),
+            total_epsilon=0.0 if not sums else sums[0].epsilon if len(sums) == 1 else None,
+            no_total=len(sums) > 1,
+            sentence=_sentence(book, left, sums),
             lines=_frame(book),
             unknown_since=min((str(line.body["since"]) for line in book.unknown), default=None),
             questions=self._questions(book.population),
@@ -202,13 +216,15 @@ class LedgerStation(LabelStation):
         lines = [{**_columns(row), "body": json.loads(row.body), "hash": row.hash} for row in rows]
         return json.dumps({"format": EXPORT, **head, **total, "lines": lines}, indent=1) + "\n"
 
-    def wait_total(self, corpus_id: str) -> float:
-        """Return ε of all drawn outputs at the limit's δ, computed in this process where it is not known yet."""
+    def wait_total(self, corpus_id: str) -> float | None:
+        """Return ε of all drawn outputs at the limit's δ, computed in this process where it is not known yet.
+
+        None where outputs for two units were drawn: they have no sum.
+        """
         with self.db.read() as connection:
             book = self._book(connection, corpus_id)
-        if not acting(book.drawn):
-            return 0.0
-        return self._account(book, self._computed)
+        sums = [self._account(events, book, self._computed) for events in _by_unit(book.drawn)]
+        return 0.0 if not sums else sums[0] if len(sums) == 1 else None
 
     def verify_ledger(self) -> dict[str, Any]:
         """Check the ledger's chain: `ok`, `lines`, `first_bad` (number of the first line that does not hold)."""
@@ -231,22 +247,24 @@ class LedgerStation(LabelStation):
         share, left = book.share, remaining(book.state)
         return Admission(True, False, "This run claims nothing of the budget.", share, share, left, left).as_dict()
 
-    def _total(self, book: Book) -> float | None:
-        """Return ε of all drawn outputs at the limit's δ, None where nobody has computed it yet."""
-        if not acting(book.drawn):
-            return 0.0
-        try:
-            return self._account(book, self._known)
-        except AccountingPending as pending:
-            self._ask("account", pending.request)
-            return None
+    def _sums(self, book: Book) -> tuple[Sum, ...]:
+        """Return ε of the drawn outputs at the limit's δ, one sum a unit: outputs for two units are never added."""
+        found = []
+        for events in _by_unit(book.drawn):
+            try:
+                epsilon: float | None = self._account(events, book, self._known)
+            except AccountingPending as pending:
+                self._ask("account", pending.request)
+                epsilon = None
+            found.append(Sum(events[0].unit, adjacency_of(events), epsilon))
+        return tuple(found)
 
     @staticmethod
-    def _account(book: Book, lookup: Lookup) -> float:
+    def _account(events: Sequence[Event], book: Book, lookup: Lookup) -> float:
         from engine.dp.accountant import CachedAccountant
         from engine.dp.accounts import merged
 
-        return CachedAccountant(lookup).account(merged(book.drawn), book.state.limit.delta).epsilon
+        return CachedAccountant(lookup).account(merged(events), book.state.limit.delta).epsilon
 
     def _ask(self, kind: str, request: Mapping[str, Any]) -> None:
         """Have a request answered in the worker; the jobs part overrides this."""
@@ -392,36 +410,62 @@ def _frame(book: Book) -> pd.DataFrame:
     rows = []
     for line in book.lines:
         own = {name: getattr(line, name) for name in ("seq", "at", "actor", "kind", "run_id")}
-        rows.append({name: own.get(name, line.body.get(name)) for name in LINE_COLUMNS})
+        rows.append({**{name: line.body.get(name) for name in LINE_COLUMNS}, **_protects(line.body), **own})
     frame = pd.DataFrame(rows, columns=LINE_COLUMNS)
     for name in ("epsilon", "delta", "share_after"):
         frame[name] = frame[name].astype("float64")
     return frame
 
 
-def _sentence(book: Book, left: float, total: float | None) -> str:
+def _protects(body: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return the unit and the neighbouring relation of a line's events; None where it has none that costs."""
+    raw = body.get("events") or ([body["event"]] if body.get("event") else [])
+    events = acting(ledger_lines.events_of(raw))
+    return {
+        "unit": " and ".join(sorted({event.unit for event in events})) or None,
+        "adjacency": adjacency_of(events) or None,
+    }
+
+
+def _sentence(book: Book, left: float, sums: Sequence[Sum]) -> str:
     limit = book.state.limit
     if book.unbounded:
         return (
             "Records that carry no formal guarantee were released, so no number bounds what can be learnt about the "
             "people behind this corpus."
         )
-    if not acting(book.drawn):
-        drawn = "No mechanism output has been drawn yet."
-    elif total is None:
-        drawn = "What was drawn so far is being added up."
-    else:
-        bound = "at least " if book.unknown else ""
-        drawn = f"What was drawn in runs so far adds up to {bound}ε = {total:.3g} at δ = {limit.delta:.2e}."
+    drawn = _drawn(book, sums)
     after = f"a further run may claim up to ε = {left:.3g}" if left > 0 else "no further run fits"
     if book.unknown:
         after = "no run is admitted until a person enters what was spent since"
     elif book.state.asked:
         after = "no run is admitted until a person says whether these are people of another ledger too"
-    units = {event.unit for run in book.state.runs for event in run.events if run.state != "given_back"}
-    mixed = " Some runs protect records and some protect sources; the sum holds for records." if len(units) > 1 else ""
-    sums = f"{drawn} The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.2e}; {after}.{mixed}"
-    return f"{_lost(book)}{sums}"
+    if len(units_of(book.state)) > 1:
+        after = "no further run is admitted, since runs for records and runs for sources cannot be added"
+    return f"{_lost(book)}{drawn} The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.2e}; {after}."
+
+
+def _drawn(book: Book, sums: Sequence[Sum]) -> str:
+    """Return what was drawn, with the unit and the neighbours that each sum holds for."""
+    if not sums:
+        return "No mechanism output has been drawn yet."
+    if any(one.epsilon is None for one in sums):
+        return "What was drawn so far is being added up."
+    bound = "at least " if book.unknown else ""
+    delta = book.state.limit.delta
+    said = [f"{bound}ε = {one.epsilon:.3g} at δ = {delta:.2e} for each {one.unit} ({one.adjacency})" for one in sums]
+    if len(said) == 1:
+        return f"What was drawn in runs so far adds up to {said[0]}."
+    return (
+        f"Some runs protect records and some protect sources. Neither covers the other, so there is no total; by "
+        f"themselves they add up to {' and to '.join(said)}."
+    )
+
+
+def _by_unit(events: Sequence[Event]) -> list[list[Event]]:
+    """Return the events that cost something, those of one unit together, in the order of the units' names."""
+    live = acting(events)
+    return [[event for event in live if event.unit == unit] for unit in sorted({event.unit for event in live})]
 
 
 def _lost(book: Book) -> str:

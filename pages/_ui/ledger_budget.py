@@ -62,7 +62,7 @@ def headline(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
     )
     if view.remaining_epsilon <= 0 and view.share < 1:
         st.caption("The first run took the whole limit by its own exact accounting, so nothing else fits.")
-    if not view.unbounded and view.total_epsilon is None:
+    if not view.unbounded and not view.no_total and view.total_epsilon is None:
         wait(lambda: workspace.ledger(corpus.id).total_epsilon is None, key="ledger.wait.total", what="The total")
 
 
@@ -141,6 +141,8 @@ def total(view: Any) -> str:
     """Return the formal total of what was drawn or released."""
     if view.unbounded:
         return "unbounded"
+    if view.no_total:
+        return "no sum"
     if view.total_epsilon is None:
         return "pending"
     return f"{'at least ' if view.unknown_since is not None else ''}{view.total_epsilon:.3g}"
@@ -236,6 +238,10 @@ def table(lines: pd.DataFrame) -> pd.DataFrame:
             "Run": [_text(run_id) for run_id in lines["run_id"]],
             "ε": [_short(value, ".4g") for value in pd.to_numeric(lines["epsilon"])],
             "δ": [_short(value, ".2e") for value in pd.to_numeric(lines["delta"])],
+            "Protects": [
+                f"each {unit}, {adjacency}" if isinstance(unit, str) else "–"
+                for unit, adjacency in zip(lines["unit"], lines["adjacency"], strict=True)
+            ],
             "In use after": [share(value, 0) for value in pd.to_numeric(lines["share_after"])],
             "Sentence": lines["sentence"],
             "Who": lines["actor"],

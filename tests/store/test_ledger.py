@@ -1,6 +1,7 @@
 """The ledger of a population: limits, reservations, spends, touches, mergers, and what outlives what."""
 
 import json
+import math
 
 import numpy as np
 import pandas as pd
@@ -49,7 +50,7 @@ def test_reserve_spend_settle(store, corpus):
         == pytest.approx(1.0, rel=1e-3)
     )
     assert set(view.lines.columns) == set(
-        "seq at actor kind run_id method epsilon delta what sentence share_after".split()
+        "seq at actor kind run_id method epsilon delta unit adjacency what sentence share_after".split()
     )
     assert store.verify_ledger() == {"ok": True, "lines": 6, "first_bad": None}
 
@@ -268,13 +269,77 @@ def test_the_release_of_a_formal_run_keeps_the_total(store, corpus):
     assert (view.lines["epsilon"].iloc[-1], view.lines["delta"].iloc[-1]) == (1.0, DELTA)
 
 
-def test_a_sum_over_different_units_says_for_whom_it_holds(store, corpus):
+def of_unit(unit, claim=0.5, adjacency="zero-out", count=1):
+    """Return a Gaussian guarantee for a unit and an adjacency."""
+    event = {**gaussian(claim, count).events[0], "unit": unit, "adjacency": adjacency}
+    return Guarantee("dp", "Made for a test.", "all", claim, DELTA, unit, adjacency, events=(event,))
+
+
+def spent(store, corpus, guarantee):
+    run_id = reserved_run(store, corpus, guarantee)
+    draw(store, run_id, guarantee)
+    end(store, run_id, "done")
+    return run_id
+
+
+def test_runs_for_another_unit_are_refused_and_nothing_is_written(store, corpus):
     limited(store, corpus)
-    reserved_run(store, corpus, gaussian(0.5))
-    assert "holds for records" not in store.ledger(corpus.id).sentence
-    event = {**gaussian(0.5).events[0], "unit": "source"}
-    reserved_run(store, corpus, Guarantee("dp", "Made for a test.", "all", 0.5, DELTA, "source", events=(event,)))
-    assert "holds for records" in store.ledger(corpus.id).sentence
+    spent(store, corpus, of_unit("record"))
+    before = len(store.ledger(corpus.id).lines)
+    with pytest.raises(RefusedError, match="neither bound covers the other"):
+        reserved_run(store, corpus, of_unit("source"))
+    assert not store.what_if(corpus.id, of_unit("source"))["allowed"]
+    assert len(store.ledger(corpus.id).lines) == before
+    given = reserved_run(store, corpus, of_unit("record"))
+    end(store, given, "cancelled")
+    reserved_run(store, corpus, of_unit("record"))
+
+
+def test_a_given_back_run_does_not_fix_the_unit(store, corpus):
+    limited(store, corpus)
+    run_id = reserved_run(store, corpus, of_unit("source"))
+    end(store, run_id, "cancelled")
+    reserved_run(store, corpus, of_unit("record"))
+
+
+def test_joined_people_with_runs_of_two_units_have_no_total(store, corpus):
+    other = store.import_table(made_up(30, 1000), MAPPING, name="Others")
+    assert other.population != corpus.population
+    for one, unit in ((corpus, "record"), (other, "source")):
+        limited(store, one)
+        spent(store, one, of_unit(unit, 0.5))
+    joined = store.join_people(corpus.id, other.id)
+    assert store.wait_total(corpus.id) is None
+    joined = store.ledger(corpus.id)
+    assert joined.no_total
+    assert joined.total_epsilon is None
+    assert "there is no total" in joined.sentence
+    assert "for each record (zero-out) and to ε = 0.5" in joined.sentence
+    assert "no further run is admitted" in joined.sentence
+    for unit in ("record", "source"):
+        with pytest.raises(RefusedError, match="record and source"):
+            reserved_run(store, corpus, of_unit(unit, 0.1))
+
+
+@pytest.mark.parametrize("unit", ["record", "source"])
+@pytest.mark.parametrize("adjacencies", [("zero-out",), ("replace-one",), ("zero-out", "replace-one")])
+def test_the_sum_is_the_closed_form_and_names_unit_and_adjacency(store, corpus, unit, adjacencies):
+    """Gaussian releases of multipliers σ add up to μ² = Σ 1/σ² (Dong, Roth and Su 2022), whatever they are called."""
+    store.set_limit(corpus.id, 8.0, DELTA)
+    mu = 0.0
+    for adjacency in adjacencies:
+        for claim in (0.5, 0.9):
+            guarantee = of_unit(unit, claim, adjacency)
+            spent(store, corpus, guarantee)
+            mu += 1.0 / guarantee.events[0]["noise_multiplier"] ** 2
+    assert store.wait_total(corpus.id) == pytest.approx(epsilon(math.sqrt(mu), DELTA), rel=1e-6)
+    view = store.ledger(corpus.id)
+    holds = "replace-one" if adjacencies == ("replace-one",) else "zero-out"
+    assert f"for each {unit} ({holds})" in view.sentence
+    costly = view.lines[view.lines["kind"].isin(["reserve", "spend", "settle"])]
+    assert set(costly["unit"]) == {unit}
+    assert set(costly["adjacency"]) == set(adjacencies)
+    assert view.lines.loc[view.lines["kind"] == "limit", "unit"].isna().all()
 
 
 def test_reserving_twice_is_once(store, corpus):
@@ -294,7 +359,7 @@ def test_findings_of_an_examination_stay_a_table(store, corpus):
     store._save_snapshot(run_id, {"iteration": 10, "texts": ["c"], "labels": None})
     store._save_snapshot(run_id, {"iteration": 2, "texts": ["d"]})
     examine(store, run_id, [finding("pipp", 0.1)], tables={})
-    assert store.tables(run_id) == []
+    assert not [name for name in store.tables(run_id) if name.startswith("iteration")]
     found = store._snapshots(run_id)
     assert [number for number, _ in found] == [0, 2, 10]
     assert list(found[0][1]["label"]) == ["x", "y"]
