@@ -115,8 +115,9 @@ class RpsgMethod:
         kind="selection-only",
         needs=("generator", "operators", "embedder", "detector", "train"),
         parameters=RpsgParameters,
-        good_for="Realistic text that keeps the tone of its seeds, for readers who may know what the records say.",
-        bad_for="Anything that needs a bound: the noise covers a choice, not the text that is chosen from.",
+        good_for="Text near to single records in subject and register, for readers who may know what the records say.",
+        bad_for="Anything that needs a bound: the noise covers a choice, not the text that is chosen from. Where tone "
+        "matters, with the built-in model: its outputs agree with their seeds' tone no more than chance.",
     )
 
     def guarantee(self, parameters: BaseModel, facts: Facts, accountant: Accountant | None = None) -> Guarantee:

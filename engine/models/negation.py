@@ -1,4 +1,4 @@
-"""What an English text denies: found with its cue, kept in an outline, and put back into an abstract that lost it.
+"""What an English text denies: found with its cue, kept in an outline or a noisy copy, put back into an abstract.
 
 A cue (no, not, denies, w/o, didn't) denies the words after it, up to the end of the clause and at most `SCOPE` of
 them; a list joined by "or" stays denied as a whole. Source of the idea: Chapman et al. 2001 (NegEx), section 2.
@@ -12,7 +12,7 @@ import random
 import re
 from dataclasses import dataclass
 
-from engine.models.lm_format import STOPWORDS, outline
+from engine.models.lm_format import STOPWORDS, noisy, outline
 
 SCOPE = 6
 _CUES = frozenset(
@@ -21,6 +21,7 @@ _CUES = frozenset(
 )
 _JOINING = frozenset(("or", "nor"))
 _ENDING = frozenset("and & but however though although except because since which who he she they it we i then".split())
+_GLUE = "\u2060"  # word joiner: no white space to `split`
 _STEM = 5  # letters by which forms of a word (rash, rashes) are told to be one
 _EDGE = re.compile(r"^[^\w\[]+|[^\w\]]+$")
 _STOP = re.compile(r"[.;:!?)]$")
@@ -90,6 +91,20 @@ def faithful_outline(text: str, rng: random.Random, keep: float) -> list[str]:
         phrases.append(" ".join(_EDGE.sub("", words[i]) for i in (entry.cue, *inside)))
         at = entry.end
     return phrases + outline(" ".join(words[at:]), rng, keep)
+
+
+def noisy_keeping(text: str, rng: random.Random, drop: float, shuffle: float) -> str:
+    """Return the text's words with some dropped and the rest moved a little; a denial is moved or dropped as a whole.
+
+    Args:
+        text: any text. rng, drop, shuffle: as of `noisy`.
+    """
+    words, out, at = text.replace(_GLUE, " ").split(), list[str](), 0
+    for entry in denied(" ".join(words)):
+        last = entry.words[-1] + 1
+        out += [*words[at : entry.cue], _GLUE.join(words[entry.cue : last])]
+        at = last
+    return noisy(" ".join([*out, *words[at:]]), rng, drop=drop, shuffle=shuffle).replace(_GLUE, " ")
 
 
 def restored(abstract: str, source: str) -> str:

@@ -18,11 +18,10 @@ from engine.models.lm_format import (
     blanked,
     build_prompt,
     clean,
-    noisy,
     outline,
     text_rng,
 )
-from engine.models.negation import faithful_outline, restored
+from engine.models.negation import faithful_outline, noisy_keeping, restored
 
 _GROWN = {"vary": 1.1, "rephrase": 1.13, "cross": 1.15, "expand": 1.13}
 """How much longer than asked for the model's texts come out, up to `_SHORT` words; half as much beyond.
@@ -78,11 +77,11 @@ class BuiltinOperators:
 
     def _vary(self, inputs: dict[str, Any]) -> dict[str, Any]:
         text = clean(inputs["text"])
-        return {"texts": [noisy(text, text_rng(text), drop=0.12, shuffle=3.0)]}
+        return {"texts": [noisy_keeping(text, text_rng(text), 0.12, 3.0)]}
 
     def _rephrase(self, inputs: dict[str, Any]) -> dict[str, Any]:
         text = clean(inputs["text"])
-        return {"texts": [noisy(text, text_rng(text), drop=0.18, shuffle=2.5)]}
+        return {"texts": [noisy_keeping(text, text_rng(text), 0.18, 2.5)]}
 
     def _fill(self, inputs: dict[str, Any]) -> dict[str, Any]:
         parts = [clean(part) for part in inputs["text"].split(BLANK)]

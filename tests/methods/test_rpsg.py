@@ -328,7 +328,7 @@ def test_texts_are_drawn_with_a_penalty_on_repetition(models):
 
 @pytest.mark.slow
 def test_outputs_stutter_no_more_and_keep_what_their_seed_denies(models):
-    """On made-up notes, from abstraction to output; before, one output in eight repeated a word three times."""
+    """On made-up notes, from abstraction to output; before, one output in sixteen repeated itself thrice."""
     from engine.methods.rpsg_stages import Models, Writer, length_wanted
     from engine.models.sentiment import load_sentiment
     from tests.methods.planted_denials import NOTES, polarity_of, stutters

@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from engine.models.lm_format import outline
-from engine.models.negation import denied, faithful_outline, polarity, restored
+from engine.models.lm_format import noisy, outline
+from engine.models.negation import denied, faithful_outline, noisy_keeping, polarity, restored
 
 
 def phrases(text):
@@ -61,3 +61,11 @@ def test_an_abstract_gets_back_the_denials_it_lost_and_nothing_else():
 )
 def test_polarity_is_kept_turned_or_lost(output, counts):
     assert polarity("There was no rash.", output) == counts
+
+
+def test_noise_drops_or_moves_a_denial_as_a_whole():
+    text = "Patient denies fever; there was no rash and she is not pregnant. She never had asthma."
+    assert sum(polarity(text, noisy_keeping(text, Random(i), 0.3, 3.0))[1] for i in range(200)) == 0
+    assert sum(polarity(text, noisy(text, Random(i), 0.3, 3.0))[1] for i in range(200)) > 50
+    plain = "Fever and a red arm on the second day, seen by [PERSON]."
+    assert noisy_keeping(plain, Random(3), 0.3, 3.0) == noisy(plain, Random(3), 0.3, 3.0)
