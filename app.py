@@ -26,6 +26,7 @@ from pages._ui.headers import SecurityHeaders, content_security_policy  # noqa: 
 
 guard_log()
 start.look_nothing_up()
+start.keep_uploads_in_memory()
 chosen = start.options()
 start.accept_host(chosen.public_address)
 token = secrets.token_urlsafe(32)

@@ -1,4 +1,4 @@
-"""What is settled at the start of the web process: its options, its token, and that it looks nothing up outside.
+"""What is settled at the start of the web process: options, token, nothing looked up outside, no upload on the disk.
 
 How to use: `options()` reads what follows `--` in `streamlit run app.py -- …`; `app.py` prepares the rest.
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.formparsers import MultiPartParser
 from streamlit import config, net_util
 from streamlit.cli_util import print_to_cli
 from streamlit.web.server.server_util import get_url
@@ -62,6 +63,11 @@ def look_nothing_up() -> None:
 
 def _unknown() -> None:
     return None
+
+
+def keep_uploads_in_memory() -> None:
+    """Keep uploads out of the temporary folder, where everything over a megabyte would be written in clear."""
+    MultiPartParser.spool_max_size = (int(config.get_option("server.maxUploadSize")) + 2) * 1024 * 1024
 
 
 def accept_host(public: str | None) -> None:

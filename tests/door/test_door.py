@@ -188,3 +188,33 @@ def test_streamlit_looks_no_address_up(tmp_path):
         )  # fmt: skip
         assert done.stdout.strip() == "False"
         assert bool(log.read_text()) is reached, quote(log.read_text())
+
+
+def test_an_upload_stays_in_memory(monkeypatch):
+    """A part of a form over a megabyte would be written to the temporary folder in clear."""
+    from starlette.formparsers import MultiPartParser
+    from starlette.requests import Request
+
+    monkeypatch.setattr(MultiPartParser, "spool_max_size", MultiPartParser.spool_max_size)
+    body = (
+        b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n'
+        + b"a" * 3_000_000
+        + b"\r\n--x--\r\n"
+    )
+
+    async def receive():
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def on_disk():
+        scope = {"type": "http", "method": "PUT", "headers": [(b"content-type", b"multipart/form-data; boundary=x")]}
+        async with Request(scope, receive).form() as form:
+            return form["f"].file._rolled
+
+    def asked():
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, on_disk()).result()
+
+    assert asked() is True
+    start.keep_uploads_in_memory()
+    assert asked() is False
+    assert MultiPartParser.spool_max_size > 500 * 1024 * 1024, "as large as the settings allow an upload to be"
