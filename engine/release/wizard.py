@@ -159,8 +159,7 @@ def _formal(answers: Answers) -> list[tuple[str, str]]:
     )
     metadata = (
         "dpga",
-        f"{n} are enough to buy words and lengths besides {ROUNDS} rounds of votes, and labels to group them by "
-        "are there.",
+        f"{n} are enough to buy words and lengths besides the rounds of votes, and labels to group them by are there.",
     )
     training, prediction = _training(answers), _prediction(answers, delta)
     if answers.units < ENOUGH_FOR_ROUNDS:
