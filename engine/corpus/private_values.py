@@ -47,6 +47,7 @@ _GAP = 6  # characters between two parts of one value at most
 _ENDED, _GLUED, _NEAR_WORD, _FAR_WORD = 5, 7, 6, 9
 _CODE, _CODE_DIGITS, _LONG_CODE, _PHONE, _PHONE_TAIL = 5, 4, 7, 9, 8
 _CODE_LETTERS = 6
+_MANY = 20_000  # distinctive words and codes from which only one edit is surely found: two would take gigabytes
 _SENTENCE_ENDS = ".!?:;\n\r"
 _ALONE = ("", *".,:;!?\n\r)'’")  # what follows a name that a sentence or a line begins with
 
@@ -101,7 +102,7 @@ class PrivateValues:
         self._words: dict[str, list[int]] = defaultdict(list)  # distinctive single words
         self._cut_short: dict[str, list[int]] = defaultdict(list)
         self._codes: dict[str, list[int]] = defaultdict(list)
-        self._around: dict[str, set[str]] = defaultdict(set)  # deletion variants of words and codes
+        self._varied: list[tuple[str, int]] = []
         self._code_tails: dict[str, list[int]] = defaultdict(list)
         self._known_words: dict[str, tuple[tuple[int, How], ...]] = {}
         self._known_codes: dict[str, tuple[tuple[int, How], ...]] = {}
@@ -112,6 +113,11 @@ class PrivateValues:
         for number, name in enumerate(names, start=len(values)):
             for key in spellings(name):
                 self._names[key].append(number)
+        most = 1 if len(self._varied) > _MANY else 2
+        self._around: dict[str, set[str]] = defaultdict(set)  # deletion variants of words and codes
+        for key, edits in dict.fromkeys(self._varied):
+            for variant in _deletions(key, min(edits, most)):
+                self._around[variant].add(key)
         self._code_sizes = frozenset(map(len, self._codes))
         self._near_sizes = frozenset(size + more for size in self._code_sizes for more in (-1, 0, 1))
         self._longest_code = max(self._code_sizes, default=0)
@@ -157,8 +163,7 @@ class PrivateValues:
         self._vary(key, _edits(len(key), _FAR_WORD))
 
     def _vary(self, key: str, edits: int) -> None:
-        for variant in _deletions(key, edits):
-            self._around[variant].add(key)
+        self._varied.append((key, edits))
 
     def find(self, text: str) -> list[Found]:
         """Return where values stand in a text, one a place and value, in order of their ends."""
