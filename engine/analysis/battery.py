@@ -25,6 +25,7 @@ PARTS: tuple[tuple[str, str, str], ...] = (
     ("original records", "engine.analysis.originals", "examine_originals"),
     ("copied text", "engine.analysis.copies", "examine_copies"),
     ("near copies", "engine.analysis.near_copies", "examine_near_copies"),
+    ("readability", "engine.analysis.readable", "examine_readable"),
     ("closeness", "engine.analysis.closeness", "examine_closeness"),
     ("detected identifiers", "engine.analysis.found", "examine_found"),
     ("planted canaries", "engine.analysis.canaries", "examine_canaries"),

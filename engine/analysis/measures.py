@@ -109,6 +109,14 @@ _PRIVACY = (
         f"{_ZHAO}, private information as personal identifier; here over labels, direct identifiers",
     ),
     Measure(
+        "readable", "Readable records",
+        "share of records that public rules for readable text let pass: repetition, unknown words, header fields",
+        REAL, "privacy", "share",
+        "Text that says nothing repeats nothing: where few records are readable, low leaks prove little.",
+        "Readable does not mean true or coherent. Unknown words are judged in English text alone.",
+        "fixed rules, set on public text of which at least 97% pass",
+    ),
+    Measure(
         "original_records", "Records that are an original",
         "share of synthetic records that equal a reference record once case, marks and spelling are folded",
         LOWER, "privacy", "share",

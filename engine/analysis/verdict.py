@@ -34,6 +34,7 @@ __all__ = [
 Mark = Literal["tick", "warning", "cross", "unknown"]
 
 TICK, WARN = 0.10, 0.35
+READABLE_OF_REAL = 0.8  # below this part of the real share, a run's text counts as saying nothing
 MARKS: tuple[Mark, ...] = ("tick", "warning", "cross", "unknown")
 
 
@@ -187,7 +188,34 @@ def privacy_verdict(
     identifiers, copies, closeness = (_leaked(findings, title, words) for title, words in _PRIVACY)
     canaries = [_leaked(findings, "Planted canaries", _CANARIES)] if _find(findings, "canary_echo", "train") else []
     claim = formal(guarantee or {}, violations)
-    return (identifiers, copies, *canaries, *_details(findings), *membership(attacks), closeness, claim)
+    nothing = _says_nothing(findings)
+    if nothing:
+        identifiers, copies, closeness = (_hollow(one) for one in (identifiers, copies, closeness))
+    return (*nothing, identifiers, copies, *canaries, *_details(findings), *membership(attacks), closeness, claim)
+
+
+def _says_nothing(findings: Sequence[Finding]) -> list[Sentence]:
+    """Return the sentence about text that cannot be read, where clearly fewer records can be read than real ones."""
+    ours, real = (_find(findings, "readable", reference) for reference in ("none", "baseline"))
+    if ours is None or ours.high is None:
+        return []
+    level = READABLE_OF_REAL * (1.0 if real is None else real.value)
+    if ours.high >= level:
+        return []
+    beside = "" if real is None else f", of real records that nobody used {show('readable', real.value)}"
+    text = (
+        f"Readability: only {show('readable', ours.value)} of the synthetic records can be read{beside}. "
+        "This text repeats nothing because it says nothing."
+    )
+    return [Sentence(text, "unsure", "readable")]
+
+
+def _hollow(sentence: Sentence) -> Sentence:
+    """Return a sentence that finds no leak, with what it is worth for text that says nothing."""
+    if sentence.level not in ("chance", "unsure"):
+        return sentence
+    text = f"{sentence.text} This text repeats nothing because it says nothing, so that proves little."
+    return Sentence(text, "unsure", sentence.finding)
 
 
 def _details(findings: Sequence[Finding]) -> list[Sentence]:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from engine.corpus.readability import unreadable
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Step, SyntheticRecord
 from engine.methods.domains import guess_domain
@@ -31,8 +32,6 @@ CITATION = "Zhao and Field 2025, Controlled Generation for Private Synthetic Tex
 TOKENS_A_WORD = 1.9
 _ENOUGH_TOKENS = 100  # what counts as a text in the paper's domain
 _MOST_WORDS = 200
-_DISTINCT = 0.5
-_RUN, _AGAIN = 6, 0.25  # words of a run, and the share of words in runs that came before
 _SLOTS_AN_OUTPUT = 4
 _UNKNOWN_CONTEXT = 2048
 _CODE_LINE = re.compile(rf"\A(?:(?:{'|'.join(LABELS)}): [^\n]*(?:\n+|\Z))+")
@@ -57,6 +56,10 @@ class ExampleParameters(BaseModel):
     top_p: float = Field(0.9, gt=0, le=1, description="Probability mass considered at each step (section 3.2).")
     retries: int = Field(
         5, ge=0, le=50, description="How often an unusable output is written again before its place goes to another."
+    )
+    unreadable: Literal["drop", "flag"] = Field(
+        "drop",
+        description="A text that repeats itself or holds many words that are none: drop it, or keep and count it.",
     )
     paragraphs: int = Field(6, ge=1, le=100, description="Paragraphs of a passage; long records are cut (section 3.1).")
     parts: int = Field(2, ge=1, le=20, description="Passages taken of a record, from its start (section 3.1).")
@@ -198,31 +201,10 @@ def tidy(text: str) -> str:
 
 
 def fault(text: str, tokens: int, minimum: int) -> str:
-    """Return why an output is no usable text, or nothing.
-
-    A text is a repetition where fewer than half of its word triples are distinct, or where a quarter of its words
-    stand in runs of six that it had before: a sentence written again and again keeps many triples distinct.
-    """
-    words = text.lower().split()
-    if not words or tokens < minimum:
+    """Return why an output is no usable text, or nothing: it is too short, or public rules find it unreadable."""
+    if not text.split() or tokens < minimum:
         return "too short"
-    triples = list(zip(words, words[1:], words[2:], strict=False))
-    if len(triples) > 8 and (len(set(triples)) < _DISTINCT * len(triples) or _again(words) >= _AGAIN * len(words)):
-        return "a repetition"
-    return ""
-
-
-def _again(words: Sequence[str]) -> int:
-    """Return how many words stand in runs of `_RUN` words that the text had before."""
-    seen: set[tuple[str, ...]] = set()
-    until = count = 0
-    for start in range(len(words) - _RUN + 1):
-        run = tuple(words[start : start + _RUN])
-        if run in seen:
-            count += start + _RUN - max(start, until)
-            until = start + _RUN
-        seen.add(run)
-    return count
+    return unreadable(text)
 
 
 class SlotRun:
@@ -305,6 +287,9 @@ class SlotRun:
             for i, output in zip(open_, outputs, strict=True):
                 text = tidy(self.parse(output.text))
                 why = fault(text, output.tokens, self.material.minimum)
+                if why and why != "too short" and self.p.unreadable == "flag":
+                    made.funnel[f"flagged: {why}"] += 1
+                    why = ""
                 why = "a private value in it" if blocker and blocker.contains(text) else why
                 made.funnel["made"] += 1
                 if why:

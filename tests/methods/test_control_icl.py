@@ -94,7 +94,7 @@ def test_blocked_text_is_written_again_until_no_value_is_left_and_retries_are_co
     secrets = secrets_of(corpus)
     near = {"Dorini Motors"}  # an employer one letter away from a customer called Jorini
     model = Copyist(stubborn=1, secrets=sorted(secrets | near, key=len, reverse=True))
-    method, given = context(corpus, "control-icl-blocked", model)
+    method, given = context(corpus, "control-icl-blocked", model, unreadable="flag")  # "somebody … somebody"
     (step,) = method.run(given)
     leaks = Blocklist(sorted(secrets))
     assert len(step.records) == 4
@@ -104,6 +104,23 @@ def test_blocked_text_is_written_again_until_no_value_is_left_and_retries_are_co
     assert step.funnel["dropped: a private value in it"] == again
     assert step.funnel["made"] == 4 + again
     assert step.diagnostics["blocked_values"] > 4
+
+
+def test_text_that_says_nothing_is_dropped_or_kept_and_counted(corpus):
+    class Looping(Copyist):
+        def generate(self, prompts, sampling, constraints=None):
+            self.calls += 1
+            loop = "the applicant of the applicant of the applicant"
+            fine = "The parcel came late and the box was torn, so please send another one."
+            return [Generation(loop if self.calls == 1 else fine, 12, "stop") for _ in prompts]
+
+    for choice, key, looped in (("drop", "dropped: repeats phrases", 0), ("flag", "flagged: repeats phrases", 4)):
+        method, given = context(corpus, "icl", Looping(), unreadable=choice)
+        steps = list(method.run(given))
+        assert sum(step.funnel.get(key, 0) for step in steps) == 4
+        texts = [record.text for step in steps for record in step.records]
+        assert len(texts) == 4
+        assert sum("applicant" in text for text in texts) == looped
 
 
 def test_values_let_through_are_named_with_their_reason(corpus):
@@ -198,10 +215,15 @@ def test_examples_fit_the_context_of_a_small_model(corpus):
     [
         ("", 0, "too short"),
         ("a few words", 3, "too short"),
-        ("the court said so and the court said so " * 20, 200, "a repetition"),
-        ("The applicant was born in 1987. The applicant was born in 1987.", 20, "a repetition"),
-        (" ".join(f"w{i}" for i in range(60)) + " It was late when she came home again. " * 4, 92, "a repetition"),
+        ("The applicant was born in 1987. The applicant was born in 1987.", 20, "repeats phrases"),
+        (" ".join(f"w{i}" for i in range(60)) + " It was late when she came home again. " * 4, 92, "repeats phrases"),
         (" ".join(f"w{i}" for i in range(60)) + " It was late when she came home again. " * 2, 90, ""),
+        ("the court said so and the court said so " * 20, 200, "repeats phrases"),
+        (
+            "FIRTHZQX vqwlpt grnfle skrzbt of the xqvbnm and wkjhgf to plmzxq rtyghv bnvcxz",
+            40,
+            "holds many words that are none",
+        ),
         (" ".join(f"word{i} and" for i in range(60)), 120, ""),
     ],
 )
