@@ -39,7 +39,35 @@ def ensure_worker(folder: Folder) -> bool:
             return False
         if known is not None and time.monotonic() - known[0] < (PAUSE_SECONDS if ended else START_SECONDS):
             return False
-        _started[str(folder.path)] = (time.monotonic(), _start(folder))
+        turn = ProcessLock(folder.worker_lock.with_suffix(".starting"))
+        if not turn.acquire():  # another process is starting one at this moment
+            return False
+        try:
+            if ProcessLock(folder.worker_lock).held() or _is_starting(folder, turn):
+                return False
+            started = _start(folder)
+            turn.name_owner(started.pid)
+        finally:
+            turn.release()
+        _started[str(folder.path)] = (time.monotonic(), started)
+        return True
+
+
+def _is_starting(folder: Folder, turn: ProcessLock) -> bool:
+    """Return whether the worker that some process started last lives and has not taken its lock yet."""
+    pid = turn.owner()
+    if pid is None or pid == ProcessLock(folder.worker_lock).owner():
+        return False
+    recent = time.time() - turn.path.stat().st_mtime < START_SECONDS
+    return recent and _is_worker(pid) and not _has_ended(pid)
+
+
+def _has_ended(pid: int) -> bool:
+    import psutil
+
+    try:
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    except psutil.Error:
         return True
 
 

@@ -26,11 +26,11 @@ class ProcessLock:
         self._descriptor = descriptor
         return True
 
-    def name_owner(self) -> None:
-        """Write this process' id into the file."""
+    def name_owner(self, pid: int | None = None) -> None:
+        """Write a process' id into the file, this one's by default."""
         assert self._descriptor is not None
         os.lseek(self._descriptor, _PID_PLACE, os.SEEK_SET)
-        os.write(self._descriptor, f"{os.getpid():>20}".encode())
+        os.write(self._descriptor, f"{pid or os.getpid():>20}".encode())
 
     def release(self) -> None:
         """Free the lock."""
