@@ -175,8 +175,10 @@ def _ends(x: Floats, y: Floats, bands: tuple[Band, Band], grown: Floats) -> tupl
     for scores, held in ((x, bands[0]), (y, bands[1])):
         below = np.append(0, np.searchsorted(scores, cuts, side="right"))
         limits += list(held.at(below))
-    states = np.unique(np.stack(limits, axis=1), axis=0)
-    return _of_limits(states.T, grown)
+    states = np.stack(limits)
+    # limits rise with the threshold, so equal states are neighbours
+    changed = np.append(True, (np.diff(states, axis=1) != 0.0).any(axis=0))
+    return _of_limits(states[:, changed], grown)
 
 
 def _of_limits(limits: Floats, grown: Floats) -> tuple[Floats, Floats, Floats, Floats]:
