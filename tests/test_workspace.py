@@ -16,7 +16,8 @@ HEAVY = ("torch", "transformers", "spacy", "presidio_analyzer", "sentence_transf
 FACADE = """
 preview import_corpus import_sample samples corpora corpus statistics rename_corpus delete_corpus records
 detector_settings set_detector_settings detect use_gold span_counts review_queue record_spans record_text redacted
-same_value decide decide_alike add_span undo values decide_values mark_reviewed residual_risk gold_evaluation
+same_value unmarked_places accept_same
+decide decide_alike add_span undo values decide_values mark_reviewed residual_risk gold_evaluation
 methods models guarantee plan synthesize runs run cancel resume delete_run job jobs synthetic lineage script
 ensure_worker worker_status stop_worker examine findings table compare approve approve_all_pending approval_counts
 policies gate release release_file releases audit verify_audit backup doctor doctor_bundle setting set_setting

@@ -1,4 +1,4 @@
-"""Read gold spans that came with the records: `[{start, end, label, identifier_type}]` a record.
+"""Read gold spans that came with the records: `[{start, end, label, identifier_type, entity_id}]` a record.
 
 Offsets are half-open and count Unicode code points. Labels are only upper-cased here; `engine.pii`
 maps them to its own. Spellings of other tools for the same keys are understood.
@@ -16,7 +16,7 @@ import pandas as pd
 
 from engine.corpus.cells import is_missing, plain
 
-SPAN_COLUMNS = ("span_id", "record_id", "start", "end", "label", "score", "recogniser", "identifier_type")
+SPAN_COLUMNS = ("span_id", "record_id", "start", "end", "label", "score", "recogniser", "identifier_type", "entity_id")
 _START = ("start", "start_position", "start_offset", "begin")
 _END = ("end", "end_position", "end_offset", "stop")
 _LABEL = ("label", "entity_type", "type", "entity_group", "entity", "tag")
@@ -26,12 +26,13 @@ _TYPES = {"DIRECT": "direct", "QUASI": "quasi", "NONE": "none", "NO_MASK": "none
 
 @dataclass(frozen=True)
 class GoldSpan:
-    """One gold span of one record; `identifier_type` is None when the file does not say."""
+    """One gold span of one record; `identifier_type` and `entity_id` are None when the file does not say."""
 
     start: int
     end: int
     label: str
     identifier_type: str | None
+    entity_id: str | None = None
 
 
 class SpanRuleError(ValueError):
@@ -66,7 +67,9 @@ def parse_spans_cell(cell: Any) -> list[dict[str, Any]]:
 def read_spans(cell: Any, text: str) -> list[GoldSpan]:
     """Return the valid, sorted, distinct spans of one record, or raise `SpanRuleError`."""
     spans = {_read_span(item, text) for item in parse_spans_cell(cell)}
-    return sorted(spans, key=lambda span: (span.start, span.end, span.label, span.identifier_type or ""))
+    return sorted(
+        spans, key=lambda span: (span.start, span.end, span.label, span.identifier_type or "", span.entity_id or "")
+    )
 
 
 def spans_frame(record_ids: Sequence[str], spans: Sequence[GoldSpan]) -> pd.DataFrame:
@@ -82,6 +85,7 @@ def spans_frame(record_ids: Sequence[str], spans: Sequence[GoldSpan]) -> pd.Data
             "score": pd.Series([1.0] * len(spans), dtype="float64"),
             "recogniser": pd.Series(["gold"] * len(spans), dtype=object),
             "identifier_type": pd.Series([span.identifier_type for span in spans], dtype=object),
+            "entity_id": pd.Series([span.entity_id for span in spans], dtype=object),
         }
     )
 
@@ -106,7 +110,13 @@ def _read_span(item: dict[str, Any], text: str) -> GoldSpan:
             "UTF-16 units, of the text as it is in this column"
         )
         raise SpanRuleError(message, "offsets match the text")
-    return GoldSpan(start, end, label.strip().upper(), _identifier_type(item.get("identifier_type")))
+    kind = _identifier_type(item.get("identifier_type"))
+    return GoldSpan(start, end, label.strip().upper(), kind, _entity_id(item.get("entity_id")))
+
+
+def _entity_id(value: Any) -> str | None:
+    """Return what a file calls the entity that a span mentions, as text."""
+    return None if is_missing(value) or isinstance(value, list | dict) else str(value).strip() or None
 
 
 def _offset(item: dict[str, Any], names: Sequence[str], what: str) -> int:

@@ -12,16 +12,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
+from engine.pii.function_words import only_function_words
 from engine.pii.gold import canonical_type
-from engine.pii.spans import canonical_label
+from engine.pii.spans import canonical_label, default_identifier_type
 
 WORD = re.compile(r"\w+", re.UNICODE)
+KINDS = {"PERSON": "person", "USERNAME": "person", "ADDRESS": "place", "LOCATION": "place"} | {
+    "ORGANISATION": "organisation", "AGE": "description", "DEMOGRAPHIC": "description",
+}  # fmt: skip
+NAMES = frozenset({"person", "place", "organisation"})
 Z95 = 1.959963984540054
 
 
@@ -69,20 +74,23 @@ def evaluate(gold: pd.DataFrame, predicted: pd.DataFrame, texts: Mapping[str, st
 
     Returns:
         `direct_recall`, `quasi_recall` (entities), `mention_recall` (a label), `token_precision`,
-        `mention_precision`, each {value, low, high, n}, and the counts `records`, `gold_spans`, `predicted_spans`.
+        `mention_precision`, `type_accuracy` (of the mentions masked whole, those replaced by something of the same
+        kind), `cut_names` (of the persons, places and organisations of several words, those masked in part),
+        each {value, low, high, n}, and the counts `records`, `gold_spans`, `predicted_spans`.
     """
     if isinstance(texts, pd.DataFrame):
         texts = dict(zip(texts["record_id"].astype(str), texts["text"].astype(str)))
     by_gold, by_found = _grouped(gold), _grouped(predicted)
     entities: dict[tuple[str, str, str], bool] = {}
     mentions: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    tokens, spans = [0, 0], [0, 0]
+    tokens, spans, kinds, cuts = [0, 0], [0, 0], [0, 0], [0, 0]
     for record, rows in by_gold.items():
         text = texts.get(record)
         if text is None:
             continue
         cover = _cover(((r["start"], r["end"]) for r in by_found.get(record, ())), len(text))
         _recalls(record, text, cover, rows, entities, mentions)
+        _kinds(text, by_found.get(record, ()), rows, kinds, cuts)
         wanted = [(r["start"], r["end"]) for r in rows if _type(r) != "none"]
         _precisions(text, cover, _cover(wanted, len(text)), by_found.get(record, ()), tokens, spans)
     out: dict[str, Any] = {}
@@ -92,6 +100,8 @@ def evaluate(gold: pd.DataFrame, predicted: pd.DataFrame, texts: Mapping[str, st
     out["mention_recall"] = {label: share(*counts) for label, counts in sorted(mentions.items())}
     out["token_precision"] = share(*tokens)
     out["mention_precision"] = share(*spans)
+    out["type_accuracy"] = share(*kinds)
+    out["cut_names"] = share(*cuts)
     counted = [r for r in by_gold if r in texts]
     out |= {"records": len(counted), "gold_spans": sum(len(by_gold[r]) for r in counted)}
     return out | {"predicted_spans": sum(len(by_found.get(r, ())) for r in counted)}
@@ -142,6 +152,40 @@ def _recalls(
         counts = mentions[canonical_label(str(row["label"]))]
         counts[0] += ok
         counts[1] += 1
+
+
+def _kinds(
+    text: str, found: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, Any]], kinds: list[int], cuts: list[int]
+) -> None:
+    """Add the mentions masked whole that got a replacement of their kind, and the names masked in part.
+
+    A mention's kind is that of the span over most of its words. Function words and a possessive ("the", "of", "'s")
+    make no name cut.
+    """
+    label_at: dict[int, str] = {}
+    for row in found:
+        kind = surrogate_kind(str(row["label"]))
+        label_at |= dict.fromkeys(range(row["start"], row["end"]), kind)
+    for row in rows:
+        if _type(row) == "none":
+            continue
+        wanted = surrogate_kind(str(row["label"]))
+        places = [(row["start"] + a, row["start"] + b) for a, b in words(text[row["start"] : row["end"]])]
+        telling = [(a, b) for a, b in places if not only_function_words([text[a:b]])]
+        whole = [all(i in label_at for i in range(a, b)) for a, b in telling]
+        if len(telling) > 1 and wanted in NAMES:
+            cuts[0] += any(whole) and not all(whole)
+            cuts[1] += 1
+        if telling and all(whole):
+            given = Counter(label_at[a] for a, _ in telling).most_common(1)[0][0]
+            kinds[0] += given == wanted
+            kinds[1] += 1
+
+
+def surrogate_kind(label: str) -> str:
+    """Return the kind of replacement that a label calls for: a person, a place, a date, a code …"""
+    canonical = canonical_label(label)
+    return KINDS.get(canonical, "code" if default_identifier_type(canonical) == "direct" else canonical.casefold())
 
 
 def _precisions(

@@ -10,6 +10,7 @@ from typing import Literal
 
 IdentifierType = Literal["direct", "quasi", "none"]
 Action = Literal["accept", "reject", "relabel", "add"]
+NAME_LABELS = frozenset({"PERSON", "USERNAME", "ORGANISATION", "LOCATION", "ADDRESS"})
 MODELS = frozenset({"tagger", "spacy"})  # recognisers that guess; the others follow a rule or a list
 SUGGESTION = 0.45  # the score of what a person should look at but nothing replaces by itself
 

@@ -30,11 +30,15 @@ def apply(
     action: str,
     label: str | None,
     actor: str,
+    batch: int | None = None,
 ) -> int:
-    """Append one event a span row and change the spans' state; return how many changed or were confirmed."""
+    """Append one event a span row and change the spans' state; return how many changed or were confirmed.
+
+    `batch` joins the events to a group that undo takes back as one; None begins a new one.
+    """
     if not rows:
         return 0
-    batch, at = next_batch(connection, corpus_id), now()
+    batch, at = batch or next_batch(connection, corpus_id), now()
     connection.execute(
         decisions.insert(),
         [_event(r, corpus_id, batch, at, actor, action, label) for r in rows],
@@ -63,14 +67,20 @@ def bump(connection: Connection, corpus_id: str) -> None:
 
 
 def record_added(
-    connection: Connection, corpus_id: str, number: int, place: tuple[int, int, int], label: str, actor: str
+    connection: Connection,
+    corpus_id: str,
+    number: int,
+    place: tuple[int, int, int],
+    label: str,
+    actor: str,
+    batch: int | None = None,
 ) -> None:
     """Append the event that the custodian added a span."""
     position, start, end = place
     connection.execute(
         decisions.insert().values(
             corpus_id=corpus_id,
-            batch=next_batch(connection, corpus_id),
+            batch=batch or next_batch(connection, corpus_id),
             at=now(),
             actor=actor,
             action="add",

@@ -53,6 +53,12 @@ def people_tables(connection: Connection) -> None:
     schema.metadata.create_all(connection)
 
 
+def entity_column(connection: Connection) -> None:
+    """Add the entity that a gold span mentions, as its file says."""
+    if "entity_key" not in [column["name"] for column in inspect(connection).get_columns("spans")]:
+        connection.exec_driver_sql("ALTER TABLE spans ADD COLUMN entity_key VARCHAR(32)")
+
+
 def _forbid_changes(connection: Connection) -> None:
     for table in APPEND_ONLY:
         for verb in ("UPDATE", "DELETE"):
@@ -69,6 +75,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     declaration_table,
     fitted_table,
     people_tables,
+    entity_column,
 )
 VERSION = len(MIGRATIONS)
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlalchemy import select, update
+from sqlalchemy import Connection, select, update
 
 from engine.errors import UserError
-from engine.pii.spans import default_identifier_type
+from engine.pii.spans import NAME_LABELS
 from engine.store import decisions
 from engine.store.audit import now
 from engine.store.corpora import CorpusStation
@@ -43,9 +43,9 @@ from engine.store.spans import (
     record_spans,
     refresh,
     span_id,
-    value_key,
 )
 from engine.store.summaries import corpus_row
+from engine.store.unmarked import Place, add, unmarked
 
 if TYPE_CHECKING:
     from engine.pii.settings import DetectorSettings
@@ -173,13 +173,66 @@ class ReviewStation(CorpusStation):
             rows = [span_row(connection, corpus_id, identifier) for identifier in dict.fromkeys(span_ids)]
             return decisions.apply(connection, corpus_id, rows, action, label, self.actor)
 
-    def decide_alike(self, corpus_id: str, span_id: str, action: str, label: str | None = None) -> int:
-        """Decide a span and all others with the same value and label; return how many."""
+    def decide_alike(
+        self, corpus_id: str, span_id: str, action: str, label: str | None = None, *, mark: bool | None = None
+    ) -> int:
+        """Decide a span and all others with the same value and label, as one step of undo; return how many.
+
+        Args:
+            mark: on `accept`, mark the same words too where nothing is marked; None does so for names.
+        """
         check_action(action, label)
         with self.db.write() as connection:
             row = span_row(connection, corpus_id, span_id)
             rows = alike_rows(connection, corpus_id, row.value_key, row.label)
-            return decisions.apply(connection, corpus_id, rows, action, label, self.actor)
+            batch = decisions.next_batch(connection, corpus_id)
+            count = decisions.apply(connection, corpus_id, rows, action, label, self.actor, batch)
+            if action == "accept" and (row.label in NAME_LABELS if mark is None else mark):
+                count += self._mark_same(connection, corpus_id, row, batch, record_only=False)
+        return count
+
+    def accept_same(self, corpus_id: str, span_id: str) -> int:
+        """Accept a span and, in its record, all other places of the same words, marked or not; return how many."""
+        with self.db.write() as connection:
+            row = span_row(connection, corpus_id, span_id)
+            alike = alike_rows(connection, corpus_id, row.value_key, row.label)
+            rows = [r for r in alike if r.id == row.id or (r.position == row.position and not r.decided)]
+            batch = decisions.next_batch(connection, corpus_id)
+            count = decisions.apply(connection, corpus_id, rows, "accept", None, self.actor, batch)
+            return count + self._mark_same(connection, corpus_id, row, batch, record_only=True)
+
+    def unmarked_places(self, corpus_id: str, span_id: str) -> dict[str, int]:
+        """Return at how many places the words of a span stand unmarked: `record` (its own) and `corpus` (in all)."""
+
+        def count(connection: Connection) -> dict[str, int]:
+            row = span_row(connection, corpus_id, span_id)
+            places, _ = self._unmarked(connection, corpus_id, row, record_only=False)
+            return {"record": sum(p[0] == row.position for p in places), "corpus": len(places)}
+
+        return dict(remembered(self.db, corpus_id, f"unmarked {span_id}", count))
+
+    def _unmarked(
+        self, connection: Connection, corpus_id: str, row: Any, *, record_only: bool
+    ) -> tuple[list[Place], dict[int, str]]:
+        """Return the unmarked places of a span's words, and the texts of the records that hold its longest word."""
+        own = str(read_rows(self.folder.records(corpus_id), [row.position])["text"].iloc[0])
+        surface = own[row.start : row.end]
+        texts = {row.position: own}
+        if not record_only and surface.split():
+            longest = max(surface.split(), key=len)
+            found = sorted(self._matching(corpus_id, longest) - {row.position})
+            texts |= dict(zip(found, read_rows(self.folder.records(corpus_id), found)["text"])) if found else {}
+        return unmarked(connection, corpus_id, texts, surface, row.label), texts
+
+    def _mark_same(self, connection: Connection, corpus_id: str, row: Any, batch: int, *, record_only: bool) -> int:
+        places, texts = self._unmarked(connection, corpus_id, row, record_only=record_only)
+        numbers = add(connection, corpus_id, places, texts, row.label, self.key)
+        for number, place in zip(numbers, places):
+            decisions.record_added(connection, corpus_id, number, place, row.label, self.actor, batch)
+        if places:
+            refresh(connection, corpus_id, sorted({p[0] for p in places}))
+            decisions.bump(connection, corpus_id)
+        return len(places)
 
     def add_span(self, corpus_id: str, record_id: str, start: int, end: int, label: str) -> str:
         """Add a span the detectors missed, accepted and decided; return its id."""
@@ -203,26 +256,9 @@ class ReviewStation(CorpusStation):
             ).first()
             if there is not None:
                 raise UserError("a span with this label is already there; accept that one instead")
-            added = connection.execute(
-                spans.insert().values(
-                    corpus_id=corpus_id,
-                    position=position,
-                    start=start,
-                    end=end,
-                    label=label,
-                    first_label=label,
-                    score=1.0,
-                    recogniser="custodian",
-                    identifier_type=default_identifier_type(label),
-                    origin="custodian",
-                    active=True,
-                    state="accepted",
-                    decided=True,
-                    value_key=value_key(self.key, body[start:end]),
-                )
-            )
-            number = int((added.inserted_primary_key or (0,))[0])
-            decisions.record_added(connection, corpus_id, number, (position, start, end), label, self.actor)
+            place = (position, start, end)
+            (number,) = add(connection, corpus_id, [place], {position: body}, label, self.key)
+            decisions.record_added(connection, corpus_id, number, place, label, self.actor)
             refresh(connection, corpus_id, [position])
             decisions.bump(connection, corpus_id)
         return span_id(number)

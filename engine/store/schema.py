@@ -142,6 +142,7 @@ spans = Table(
     Column("decided", Boolean, nullable=False, default=False),
     Column("hazard", Float, nullable=False, default=0.0),
     Column("value_key", String(32), nullable=False),
+    Column("entity_key", String(32)),  # of gold spans: keyed digest of the entity that the file says they mention
     Index("ix_span_record", "corpus_id", "active", "position"),
     Index("ix_span_value", "corpus_id", "active", "value_key", "label", "state", "decided", "position"),
     sqlite_autoincrement=True,

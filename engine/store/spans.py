@@ -78,6 +78,7 @@ def span_rows(
         score = float(span.get("score", 1.0))
         kind = str(span.get("identifier_type") or default_identifier_type(canonical_label(label)))
         limit = threshold(label)
+        entity = span.get("entity_id")
         rows.append(
             {
                 "corpus_id": corpus_id,
@@ -95,6 +96,7 @@ def span_rows(
                 "decided": False,
                 "hazard": hazard(score, kind, limit),
                 "value_key": value_key(key, record[start:end]),
+                "entity_key": value_key(key, f"entity {entity}") if isinstance(entity, str) and entity else None,
             }
         )
     return rows

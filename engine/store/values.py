@@ -177,8 +177,17 @@ def _residual_sentence(missed: int, n: int, records: int) -> str:
 
 
 def _origin_frame(connection: Any, corpus_id: str, origin: str) -> pd.DataFrame:
+    from engine.pii.gold import COLUMNS
+
     query = (
-        select(record_index.c.record_id, spans.c.start, spans.c.end, spans.c.first_label, spans.c.identifier_type)
+        select(
+            record_index.c.record_id,
+            spans.c.start,
+            spans.c.end,
+            spans.c.first_label,
+            spans.c.identifier_type,
+            spans.c.entity_key,
+        )
         .join(
             record_index,
             (record_index.c.corpus_id == spans.c.corpus_id) & (record_index.c.position == spans.c.position),
@@ -187,4 +196,4 @@ def _origin_frame(connection: Any, corpus_id: str, origin: str) -> pd.DataFrame:
         .order_by(spans.c.position, spans.c.start, spans.c.end)
     )
     rows = [tuple(r) for r in connection.execute(query)]
-    return pd.DataFrame(rows, columns=["record_id", "start", "end", "label", "identifier_type"])
+    return pd.DataFrame(rows, columns=COLUMNS)

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 import engine
-from engine.pii.spans import LABELS
+from engine.pii.spans import LABELS, NAME_LABELS
 from pages._ui import review_queue, review_state, states
 from pages._ui.texts import count_of, label_name, plain, share
 
@@ -43,6 +43,8 @@ def _card(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: An
             f"{'decided by a person' if row.decided else 'not looked at'}"
         )
         step = (workspace, corpus_id, ids, current)
+        places = workspace.unmarked_places(corpus_id, current)
+        _same(places["record"], row.label, current)
         with st.grid(2, gap="xsmall", min_column_width=80):
             st.button("Accept", key="review.accept", shortcut="A", type="primary", width="stretch",
                       on_click=_decide, args=(*step, "accept"))  # fmt: skip
@@ -65,24 +67,48 @@ def _card(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: An
             args=(*step, "relabel", label),
             width="stretch",
         )
-        _alike(workspace, corpus_id, current, row.label, label)
+        _alike(workspace, corpus_id, current, row.label, label, places["corpus"])
 
 
-def _alike(workspace: engine.Workspace, corpus_id: str, span_id: str, old: str, label: str) -> None:
-    others = workspace.same_value(corpus_id, span_id)
-    if not others:
-        st.caption("The same words were found nowhere else.")
+def _same_key(span_id: str) -> str:
+    return f"review.same.{span_id}"
+
+
+def _same(places: int, label: str, span_id: str) -> None:
+    """Offer to mark the same words of this text where nothing is marked; for names it is chosen beforehand."""
+    if places:
+        them = "it" if places == 1 else "them"
+        st.checkbox(
+            f"{places:,} more {'place' if places == 1 else 'places'} in this text, not marked: mark {them} too",
+            value=label in NAME_LABELS,
+            key=_same_key(span_id),
+            help="Counts when you accept. The same words stand there, but nothing was found; unmarked, they stay.",
+        )
+
+
+def _alike(workspace: engine.Workspace, corpus_id: str, span_id: str, old: str, label: str, unmarked: int) -> None:
+    total = workspace.same_value(corpus_id, span_id) + 1
+    if total == 1 and not unmarked:
+        st.caption("The same words stand nowhere else.")
         return
-    total = others + 1
-    with st.popover(f"All like this ({total:,})", key="review.alike", width="stretch"):
-        st.markdown(f"The same words as {label_name(old)}: **{count_of(total, 'place')}** in this corpus.")
+    with st.popover(f"All like this ({total + unmarked:,})", key="review.alike", width="stretch"):
+        st.markdown(f"The same words as {label_name(old)}: **{count_of(total, 'finding')}** in this corpus.")
+        mark = False
+        if unmarked:
+            mark = st.checkbox(
+                f"Mark {count_of(unmarked, 'place')} too that {'is' if unmarked == 1 else 'are'} not marked",
+                value=old in NAME_LABELS,
+                key=f"review.alike.mark.{span_id}",
+                help="The same words stand there, but nothing was found. Counts for “Accept all”.",
+            )
         for action, text in (("accept", "Accept all"), ("reject", "Reject all")):
+            n = total + unmarked if mark and action == "accept" else total
             st.button(
-                f"{text} {total:,}",
+                f"{text} {n:,}",
                 key=f"review.alike.{action}",
                 width="stretch",
                 on_click=_decide_alike,
-                args=(workspace, corpus_id, span_id, action, None),
+                args=(workspace, corpus_id, span_id, action, None, mark),
             )
         st.button(
             f"Change all {total:,} to {label_name(label)}",
@@ -90,14 +116,17 @@ def _alike(workspace: engine.Workspace, corpus_id: str, span_id: str, old: str, 
             width="stretch",
             disabled=label == old,
             on_click=_decide_alike,
-            args=(workspace, corpus_id, span_id, "relabel", label),
+            args=(workspace, corpus_id, span_id, "relabel", label, False),
         )
 
 
-def _decide_alike(workspace: engine.Workspace, corpus_id: str, span_id: str, action: str, label: str | None) -> None:
+def _decide_alike(
+    workspace: engine.Workspace, corpus_id: str, span_id: str, action: str, label: str | None, mark: bool
+) -> None:
     """Decide on every place with the same words; a callback."""
     words = {"accept": "accepted", "reject": "rejected", "relabel": f"now {label_name(label or 'MISC')}"}[action]
-    if states.act(workspace.decide_alike, corpus_id, span_id, action, label, done=f"{{}} places: {words}.") is not None:
+    done = f"{{}} places: {words}."
+    if states.act(workspace.decide_alike, corpus_id, span_id, action, label, mark=mark, done=done) is not None:
         review_state.remember(corpus_id, span_id)
 
 
@@ -105,7 +134,11 @@ def _decide(
     workspace: engine.Workspace, corpus_id: str, ids: list[str], current: str, action: str, label: str | None = None
 ) -> None:
     """Decide on one finding, then show the next one; a callback."""
-    if states.act(workspace.decide, corpus_id, [current], action, label) is None:
+    if action == "accept" and st.session_state.get(_same_key(current)):
+        done = states.act(workspace.accept_same, corpus_id, current, done="{} places of this text: accepted.")
+    else:
+        done = states.act(workspace.decide, corpus_id, [current], action, label)
+    if done is None:
         return
     review_state.remember(corpus_id, current)
     if action != "relabel":

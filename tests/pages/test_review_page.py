@@ -130,6 +130,25 @@ class TestReview:
                     return
         pytest.fail("no finding with that value")
 
+    def test_the_same_words_without_a_mark_are_marked_with_an_accepted_name(self, small, open_page):
+        workspace = small.open()
+        text = workspace.record_text(small.corpus, "A0")
+        first = text.index(NEEDLE)
+        name = workspace.add_span(small.corpus, "A0", first, first + len(NEEDLE), "PERSON")
+        place = {f"_ui.review.record.{small.corpus}": "A0", f"_ui.review.span.{small.corpus}": name}
+        app = open_page("review", **place)
+        box = app.checkbox(key=f"review.same.{name}")
+        assert box.value is True
+        assert box.label == "1 more place in this text, not marked: mark it too"
+        app.button(key="review.accept").click().run()
+        assert not app.exception
+        assert NEEDLE not in workspace.redacted(small.corpus, "A0")
+        workspace.undo(small.corpus)
+        app = open_page("review", **place)
+        app.checkbox(key=f"review.same.{name}").uncheck().run()
+        app.button(key="review.accept").click().run()
+        assert workspace.redacted(small.corpus, "A0").count(NEEDLE) == 1
+
     def test_next_and_previous_walk_through_the_findings(self, small, open_page):
         queue, _ = small.open().review_queue(small.corpus, limit=100)
         record = queue.loc[queue["spans"].idxmax(), "record_id"]

@@ -104,3 +104,27 @@ def test_share_holds_its_interval() -> None:
 )
 def test_identifier_types(given: object, label: str, kind: str) -> None:
     assert canonical_type(given, label) == kind
+
+
+def test_kinds_and_cut_names() -> None:
+    text = "Ana Ruiz of the Bank of Oslo, aged 44, met Bo Li."
+    gold = gold_frame(
+        {
+            "r": [
+                {"start": 0, "end": 8, "label": "PERSON"},
+                {"start": 16, "end": 28, "label": "ORG"},
+                {"start": 35, "end": 37, "label": "DEM"},
+                {"start": 43, "end": 48, "label": "PERSON"},
+            ]
+        }
+    )
+    found = frame(
+        ("r", 0, 8, "LOCATION"), ("r", 16, 20, "ORGANISATION"), ("r", 35, 37, "AGE"), ("r", 43, 48, "USERNAME")
+    )
+    result = evaluate(gold, found, {"r": text})
+    # masked whole: Ana Ruiz (as a place), 44 (an age is a description), Bo Li (a user is a person)
+    assert (result["type_accuracy"]["value"], result["type_accuracy"]["n"]) == (2 / 3, 3)
+    # names of several words: Ana Ruiz, Bank of Oslo (cut), Bo Li
+    assert (result["cut_names"]["value"], result["cut_names"]["n"]) == (1 / 3, 3)
+    whole = frame(("r", 16, 20, "ORGANISATION"), ("r", 24, 28, "ORGANISATION"))  # "of" may stay
+    assert evaluate(gold, whole, {"r": text})["cut_names"]["value"] == 0.0

@@ -315,3 +315,78 @@ def test_what_is_remembered_follows_every_change(store, corpus):
     store.delete_corpus(corpus.id)
     with pytest.raises(NotFoundError):
         store.span_counts(corpus.id)
+
+
+def test_gold_counts_an_entity_as_its_file_says(store):
+    """Two mentions in other words are one entity: with one of them left in, it is not protected."""
+    mentions = [{"start": 0, "end": 8}, {"start": 15, "end": 20}]
+    spans = [{**m, "label": "PERSON", "identifier_type": "DIRECT", "entity_id": "e1"} for m in mentions]
+    table = made_up(12)
+    table["text"] = [f"Anna Kos came. Annie left on day {i}." for i in range(12)]
+    table["spans"] = [spans] * 12
+    corpus = store.import_table(table, MAPPING, name="Names", unit="record", holdout=0.25)
+    before = store.gold_evaluation(corpus.id)["direct_recall"]
+    assert (before["value"], before["n"]) == (1.0, 12)
+    found = store.record_spans(corpus.id, "id3")
+    store.decide(corpus.id, [found["span_id"].iloc[1]], "reject")
+    after = store.gold_evaluation(corpus.id)["direct_recall"]
+    assert (after["value"], after["n"]) == (11 / 12, 12)
+    with store.db.read() as connection:
+        query = select(schema.spans.c.entity_key).where(schema.spans.c.corpus_id == corpus.id)
+        kept = set(connection.execute(query).scalars())
+    assert {len(key) for key in kept} == {32}
+    assert not any(key == "e1" for key in kept)
+
+
+@pytest.fixture
+def named(store):
+    """Return a corpus whose texts name Anna Kos in three ways, marked once, and in parts of other words."""
+    table = made_up(8)
+    table["text"] = [f"Anna Kos came. ANNA KOS left, Anna\nKos slept; Savanna Kosher stayed {i}." for i in range(8)]
+    table["spans"] = [[{"start": 0, "end": 8, "label": "PERSON"}]] * 8
+    return store.import_table(table, MAPPING, name="Names", unit="record", holdout=0.25)
+
+
+def covered(store, corpus, record="id3"):
+    text = store.record_text(corpus.id, record)
+    found = store.record_spans(corpus.id, record)
+    return [text[a:b] for a, b, s in zip(found["start"], found["end"], found["state"]) if s == "accepted"]
+
+
+def test_the_same_words_without_a_mark_are_counted_and_marked(store, named):
+    span = person(store, named)
+    assert store.unmarked_places(named.id, span) == {"record": 2, "corpus": 16}
+    assert store.accept_same(named.id, span) == 3
+    assert covered(store, named) == ["Anna Kos", "ANNA KOS", "Anna\nKos"]
+    assert "Savanna Kosher" in store.redacted(named.id, "id3")
+    assert "kos " not in store.redacted(named.id, "id3").casefold()
+    assert store.unmarked_places(named.id, span) == {"record": 0, "corpus": 14}
+    assert store.undo(named.id) == "Took back: 3 spans accepted."
+    assert covered(store, named) == ["Anna Kos"]
+    assert store.unmarked_places(named.id, span) == {"record": 2, "corpus": 16}
+
+
+def test_all_like_this_marks_unmarked_names_unless_told_not_to(store, named):
+    span = person(store, named)
+    assert store.decide_alike(named.id, span, "accept", mark=False) == 8
+    store.undo(named.id)
+    assert store.decide_alike(named.id, span, "accept") == 24
+    assert covered(store, named, "id7") == ["Anna Kos", "ANNA KOS", "Anna\nKos"]
+    store.undo(named.id)
+    assert store.decide_alike(named.id, span, "reject") == 8
+    assert covered(store, named, "id7") == []
+
+
+def test_dates_are_marked_elsewhere_only_on_request(store, corpus):
+    found = store.record_spans(corpus.id, "id3")
+    date = found[found["label"] == "DATE"]["span_id"].iloc[0]
+    alike = store.same_value(corpus.id, date) + 1
+    assert store.decide_alike(corpus.id, date, "accept") == alike
+
+
+def test_what_a_person_rejected_is_not_marked_again(store, named):
+    text = store.record_text(named.id, "id3")
+    start = text.index("ANNA KOS")
+    second = store.add_span(named.id, "id3", start, start + 8, "ORGANISATION")
+    store.decide(named.id, [second], "reject")
+    assert store.unmarked_places(named.id, person(store, named))["record"] == 1
