@@ -9,10 +9,12 @@ Privacy posture: see `engine.models.hub`; this reads no record.
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from engine.errors import StorageError, UserError
+from engine.jobs.marks import carry
 from engine.jobs.model_station import models_folder
 from engine.jobs.task import Task
 from engine.models import consent as rules
@@ -56,7 +58,7 @@ def _cached(task: Task, model: str, revision: str) -> ModelInfo | None:
     name, prompts = str(task.arguments["name"]), task.arguments["prompts"]
     return import_folder(
         folder, models_folder(task.store), name, prompts, origin=f"{model}@{folder.name}",
-        links_within=folder.parents[1],
+        links_within=folder.parents[1], mark=partial(carry, task.store),
     )  # fmt: skip
 
 
@@ -79,7 +81,8 @@ def _fetched(task: Task, model: str, revision: str) -> ModelInfo:
     try:
         line.fetch(listed, staging)
         name, prompts = str(task.arguments["name"]), task.arguments["prompts"]
-        return import_folder(staging, models, name, prompts, origin=f"{model}@{listed.commit}", take=True)
+        mark, origin = partial(carry, task.store), f"{model}@{listed.commit}"
+        return import_folder(staging, models, name, prompts, origin=origin, take=True, mark=mark)
     except OSError as error:
         raise StorageError(f"The model could not be kept ({type(error).__name__}); see that the disk works") from None
     finally:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,13 @@ def marks_in(store: Any, folder: Path) -> list[Mark]:
         found = fitted.find(connection, store.key, weight_digests(folder))
     named = {mark.run for mark in found}
     return [*found, *(replace(mark, whole=False) for mark in read_marks(folder) if mark.run not in named)]
+
+
+def carry(store: Any, folder: Path) -> None:
+    """Write into a copied model's folder which private text its weights were fitted to, where that is known."""
+    found = marks_in(store, folder)
+    if found:
+        write_marks(folder, found)
 
 
 def marks_used(store: Any, spec: MethodSpec, values: BaseModel, model: str) -> list[Mark]:
@@ -177,6 +185,7 @@ def _own_mark(store: Any, run_id: str) -> Mark:
 
 def _register_earlier(store: Any) -> None:
     """Mark the tuned models of runs made before marks were kept."""
+    from engine.jobs.model_station import catalogue
     from engine.models.builtin import lm_folder
 
     folders = {path.parent.name: path for path in (store.folder.path / "runs").glob(f"*/{TUNED}") if path.is_dir()}
@@ -184,10 +193,13 @@ def _register_earlier(store: Any) -> None:
         return
     with store.db.read() as connection:
         known = set(connection.execute(select(fitted_weights.c.run_id).distinct()).scalars())
-        here = set(connection.execute(select(runs.c.id)).scalars())
-    for run_id, folder in folders.items():
-        if run_id in here - known:
-            mark_tuned(store, run_id, folder, [], [lm_folder()])
+        models = dict(connection.execute(select(runs.c.id, runs.c.model)).tuples().all())
+    for run_id in sorted(folders.keys() & models.keys() - known):
+        starts = [lm_folder()]
+        with suppress(UserError):  # the model that was tuned is gone: nothing to leave out
+            start = catalogue(store).info(models[run_id])
+            starts += [] if start.problem else [Path(start.where)]
+        mark_tuned(store, run_id, folders[run_id], [], starts)
 
 
 def _alike(claim: Guarantee, mark: Mark) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,17 +62,11 @@ class ModelStation(ServiceStation):
 
         if prompts not in (None, "instruct", "plain", "builtin"):
             raise UserError(f"prompts: must be instruct, plain or builtin, is {prompts!r}")
-        info = import_folder(Path(folder).expanduser(), models_folder(self), name.strip(), prompts, mark=self._carry)
+        info = import_folder(
+            Path(folder).expanduser(), models_folder(self), name.strip(), prompts, mark=partial(marks.carry, self)
+        )
         self.note("model imported", info.id, sha256=info.revision, bytes=info.bytes, licence=info.licence, saw=info.saw)
         return info
-
-    def _carry(self, folder: Path) -> None:
-        """Write into a copied model's folder which private text its weights were fitted to, where that is known."""
-        from engine.models.marks import write_marks
-
-        found = marks.marks_in(self, folder)
-        if found:
-            write_marks(folder, found)
 
     def _marks(self, spec: MethodSpec, values: BaseModel, model: str) -> list[Mark]:
         """Return the marks of every model that a run would use; raises `UserError` for a folder in a workspace."""

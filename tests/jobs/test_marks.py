@@ -8,6 +8,7 @@ import pytest
 from engine.errors import UserError
 from engine.models.builtin import lm_folder
 from engine.models.marks import KEY, read_marks, weight_digests
+from engine.store import restore
 from tests.jobs.conftest import wait
 from tests.store.conftest import MAPPING, made_up
 
@@ -76,6 +77,9 @@ def test_weights_without_a_guarantee_end_every_claim_made_with_them(workspace, s
     assert [(mark.run, mark.kind) for mark in read_marks(folder)] == [(run_id, "none")]
     info = workspace.import_model(folder, "friendly")
     assert run_id in info.saw
+    again = restore(workspace.backup(tmp_path / "b.zip"), tmp_path / "again")  # weights lie deeper than tables
+    for file in folder.iterdir():
+        assert (again / "runs" / run_id / "tuned" / file.name).read_bytes() == file.read_bytes()
     for corpus in (small, others):
         assert "no claim would hold" in refusal(workspace, corpus, "public", info.id)
     assert "inside a workspace" in refusal(workspace, small, "dp-finetune", tuned_model=str(folder))
@@ -138,3 +142,24 @@ def test_the_built_in_model_is_no_run_s(workspace, small):
     assert workspace.import_model(lm_folder(), "own").saw == ""
     assert workspace.plan(small.id, "public", count=2, model="folder:own")["guarantee"].epsilon == 0.0
     assert len(weight_digests(lm_folder())) > 10
+
+
+def test_weights_of_a_run_made_before_marks_were_kept_are_found(workspace, small, tmp_path):
+    """A tuned folder of the first edition has no mark, and a copy of it may have left already."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    from engine.jobs.marks import marks_in
+    from tests.store.making import finished_run
+
+    run_id = finished_run(workspace, small, ["one"])
+    folder = workspace.folder.run(run_id) / "tuned"
+    folder.mkdir(parents=True)
+    tensors = load_file(lm_folder() / "model.safetensors")
+    name = max(tensors, key=lambda one: tensors[one].numel())
+    tensors[name] = tensors[name] + torch.ones_like(tensors[name])
+    save_file(tensors, folder / "model.safetensors")
+    (folder / "config.json").write_text((lm_folder() / "config.json").read_text())
+    shutil.copytree(folder, tmp_path / "copy")
+    assert [(mark.run, mark.bounded) for mark in marks_in(workspace, tmp_path / "copy")] == [(run_id, False)]
+    assert marks_in(workspace, lm_folder()) == []  # what the run left as it was is nobody's

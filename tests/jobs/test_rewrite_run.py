@@ -6,6 +6,7 @@ import pytest
 
 from engine import open_workspace
 from engine.errors import UserError
+from engine.store import restore
 from engine.store.runs import run_row
 from tests.jobs.conftest import wait
 from tests.models.serving import serving
@@ -48,6 +49,10 @@ def test_a_run_needs_an_instruct_model_and_keeps_its_traces_inside(workspace):
     assert workspace.run(run_id).state == "done"
     folder = workspace.folder.run(run_id)
     assert not (folder / "scratch").exists()
+    again = restore(workspace.backup(workspace.path.parent / "b.zip"), workspace.path.parent / "again")
+    kept_files = sorted(file.relative_to(workspace.path) for file in folder.rglob("*") if file.is_file())
+    assert any("traces" in file.parts for file in kept_files)
+    assert all((again / file).read_bytes() == (workspace.path / file).read_bytes() for file in kept_files)
     lines = (folder / "traces" / "attempts_0000000.jsonl").read_text("utf-8").splitlines()
     assert len(json.loads(lines[0])["attempts"]) == 1
     workspace.delete_run(run_id)
