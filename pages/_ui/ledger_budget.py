@@ -26,9 +26,9 @@ PAGE = 50
 POPULATION = (
     "The budget belongs to the people, not to the file. They are recognised by keyed hashes of whole texts, of runs of "
     "eight words, and of source ids, so that the same file, a part of it, or one with other headers, footers, numbers "
-    "or names shares its ledger, also after a corpus was deleted. Clear overlap joins two ledgers at once: what was "
-    "spent adds up and the smaller limit holds. Lesser overlap asks you, and no run with a guarantee is admitted until "
-    "you answer."
+    "or names shares its ledger, also after a corpus was deleted: importing it again does not bring budget back. Clear "
+    "overlap joins two ledgers at once: what was spent adds up and the smaller limit holds. Lesser overlap asks you, "
+    "and no run with a guarantee is admitted until you answer."
 )
 UNSEEN = (
     "What it cannot see: other text about the same people without source ids, or with other ids; translations and "
