@@ -234,6 +234,12 @@ def test_an_original_leaves_under_no_policy(tmp_path: Path, policy_id: str, spel
     assert write(tmp_path / "out", records=records(texts), **given).records == 6
 
 
+@pytest.mark.parametrize("kind", ["heuristic", "selection-only"])
+def test_a_heuristic_is_no_proof_here(tmp_path: Path, kind: str) -> None:
+    card = build_card(CardFacts(SPEC, Guarantee(kind, "No proof."), get_policy("research")))  # type: ignore[arg-type]
+    refused(tmp_path, "1 approved record.*equal", card_made=card, originals=["a made-up story about number 2"])
+
+
 def test_a_proof_is_not_compared_with_the_originals(tmp_path: Path) -> None:
     """A comparison with private text would be a selection that the proof does not cover."""
     policy = get_policy("proof")
