@@ -95,6 +95,7 @@ def train(options: argparse.Namespace) -> dict[str, Any]:
         device=options.device,
         threads=options.threads,
         batch_tokens=options.batch_tokens,
+        warmup=options.warmup,
         seed=options.seed,
     )
     out = options.work / f"model-{options.net}"
@@ -140,6 +141,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--muon-rate", type=float, default=1.5e-3)
     parser.add_argument("--adam-rate", type=float, default=1e-3)
     parser.add_argument("--batch-tokens", type=int, default=8192)
+    parser.add_argument("--warmup", type=float, default=0.004, help="train: share of the schedule")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--texts", type=int, default=40, help="score: texts a kind")
