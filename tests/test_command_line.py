@@ -91,7 +91,7 @@ def test_the_whole_path(folder, imported):
     assert planned["plan"]["outputs"] == 4
     first = run(workspace, "synthesize", corpus, "--method", "surrogate")
     second = run(workspace, "synthesize", corpus, "--method", "filter", "--count", 4, "--seed", 5)
-    assert set(first) == {"run", "state", "records", "funnel", "guarantee", "seconds"}
+    assert set(first) == {"run", "state", "records", "funnel", "guarantee", "seconds", "notes"}
     assert (first["state"], second["state"], second["records"]) == ("done", "done", 4)
     for result in (first, second):
         findings = run(workspace, "examine", result["run"])["findings"]

@@ -61,7 +61,7 @@ class JobStation(BudgetStation, PromptStation):
         facts = self.facts_for(known, corpus_id)
         values = parse_parameters(known.spec, self._with_domain(known.spec, parameters))
         wanted = self._count(known, facts, count)
-        blockers = [*self._blockers(known, summary, facts), *self._model_blockers(known.spec, corpus_id, model)]
+        blockers = [*self._blockers(known, summary), *self._model_blockers(known.spec, corpus_id, model)]
         copies = self._copies(corpus_id, values)
         blockers += [copies["refused"]] if copies["refused"] else []
         plan: Plan = known.plan(values, facts, wanted)
@@ -124,7 +124,7 @@ class JobStation(BudgetStation, PromptStation):
         facts = self.facts_for(known, corpus_id)
         values = parse_parameters(known.spec, self._with_domain(known.spec, parameters))
         wanted = self._count(known, facts, count)
-        blockers = [*self._blockers(known, summary, facts), *self._model_blockers(known.spec, corpus_id, model)]
+        blockers = [*self._blockers(known, summary), *self._model_blockers(known.spec, corpus_id, model)]
         copies = self._copies(corpus_id, values)
         blockers += [copies["refused"]] if copies["refused"] else []
         promised, found = self._claim(known, values, facts, corpus_id, model)
@@ -337,15 +337,10 @@ class JobStation(BudgetStation, PromptStation):
         }
 
     @staticmethod
-    def _blockers(method: Method, summary: CorpusSummary, facts: Facts) -> list[str]:
-        blockers = []
+    def _blockers(method: Method, summary: CorpusSummary) -> list[str]:
         if "spans" in method.spec.needs and summary.span_source is None:
-            blockers.append(
-                f"{method.spec.title} needs to know what identifies people: run detection on this corpus first."
-            )
-        if facts.units < 1:
-            blockers.append("The training part of this corpus is empty; import it again with a smaller holdout.")
-        return blockers
+            return [f"{method.spec.title} needs to know what identifies people: run detection on this corpus first."]
+        return []
 
 
 def default_count(facts: Facts) -> int:

@@ -106,7 +106,15 @@ def test_the_claim_has_one_event_for_all_steps_and_adds_up():
 
 
 def test_without_shares_to_buy_the_known_noise_comes_out():
-    found = claim(Facts(100_000, 100_000), epsilon=1.828, delta=1e-5, steps=1000, units_a_step=1000, lengths="public")
+    found = claim(
+        Facts(100_000, 100_000),
+        epsilon=1.828,
+        delta=1e-5,
+        steps=1000,
+        units_a_step=1000,
+        lengths="public",
+        large_delta=True,
+    )
     assert len(found.events) == 1
     assert found.noise["training"]["noise_multiplier"] == pytest.approx(1.0, abs=2e-3)
     assert found.noise["training"]["sigma"] == pytest.approx(0.5, abs=1e-3)
@@ -242,7 +250,8 @@ def test_declared_shares_are_opened_as_declared():
 
 def test_a_private_run_sees_no_record_and_goes_on_from_every_step(tmp_path):
     outputs = MemoryOutputs()
-    given = context("dp-finetune", PRIVATE, outputs=outputs, scratch=tmp_path)
+    watched = PRIVATE | {"watch_loss": True}
+    given = context("dp-finetune", watched, outputs=outputs, scratch=tmp_path)
     assert given.records.empty
     steps = list(get_method("dp-finetune").run(given))
     whole = [record for step in steps for record in step.records]
@@ -252,7 +261,7 @@ def test_a_private_run_sees_no_record_and_goes_on_from_every_step(tmp_path):
     assert (tmp_path / ft.TUNED / "model.safetensors").is_file()
     for at, step in enumerate(steps):
         before = [record for one in steps[: at + 1] for record in one.records]
-        rest = made("dp-finetune", context("dp-finetune", PRIVATE, outputs=outputs, scratch=tmp_path, state=step.state))
+        rest = made("dp-finetune", context("dp-finetune", watched, outputs=outputs, scratch=tmp_path, state=step.state))
         assert before + rest == whole
 
 
@@ -340,7 +349,7 @@ def test_no_label_needs_none():
 
 
 def test_what_cannot_run_says_why():
-    with pytest.raises(UserError, match="no record"):
+    with pytest.raises(UserError, match="at least 1, is 0"):
         made("finetune", context("finetune", PLAIN, table().iloc[:0]))
     with pytest.raises(UserError, match="at least one record"):
         made("finetune", context("finetune", PLAIN, table(2).assign(text=" ")))

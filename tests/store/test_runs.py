@@ -53,7 +53,7 @@ def test_examining_gives_findings_risk_and_tables(store, corpus, run_id):
     assert math.isnan(back[1].value)
     assert list(store.synthetic(run_id, order="risk", limit=2)["record_id"]) == ["s-000003", "s-000002"]
     pd.testing.assert_frame_equal(store.table(run_id, "leaks"), leaks, check_dtype=False)
-    assert store.tables(run_id) == ["leaks"]
+    assert store.tables(run_id) == ["leaks", "originals"]
     assert store.corpus(corpus.id).next_step == "release"
 
 
