@@ -21,7 +21,7 @@ from tests.analysis.examine_helpers import PatternDetector
 from tests.whole_battery import leaking_method
 from tests.whole_battery.leaking_method import MARK, NOTES
 
-PARTS = 17
+PARTS = 21
 WORDS = (
     "amber brass cobalt jade ivory lunar marble opal paper velvet badger falcon timber harbour lantern pepper saddle "
     "walnut copper meadow".split()
