@@ -92,3 +92,18 @@ def test_nothing_to_measure_is_not_a_number() -> None:
     assert np.isnan(intervals.share(np.zeros(0, bool)).value)
     assert np.isnan(intervals.mean(np.zeros(0), 0).value)
     assert intervals.mean(np.ones(1), 0).low is None
+
+
+def test_the_jackknife_is_kotts_formula_with_one_degree_of_freedom_less_than_groups() -> None:
+    values = np.array([3.0, -1.0, 4.0, 1.0, -5.0, 9.0, 2.0, 6.0, 5.0, 3.5])  # ten units, so each is a group
+    left_out = np.array([np.delete(values, i).mean() for i in range(10)])
+    spread = np.sqrt(0.9 * np.sum((left_out - left_out.mean()) ** 2))
+    found = intervals.jackknife(lambda rows: float(values[rows].mean()), np.arange(10), values.mean(), (-50, 50), 1)
+    assert found.high - found.value == pytest.approx(2.262157 * spread)  # the 97.5 % point of Student's t with 9
+    assert found.value - found.low == pytest.approx(2.262157 * spread)
+
+
+def test_two_units_have_an_interval_of_their_mean_and_one_has_none() -> None:
+    two = intervals.mean(np.array([0.0, 1.0, 1.0]), 0, ["a", "b", "b"])
+    assert (two.low, two.high) == (0.0, 1.0)
+    assert intervals.mean(np.array([0.0, 1.0]), 0, ["a", "a"]).low is None

@@ -177,3 +177,8 @@ def test_noise_falls_with_the_budget_and_rises_with_the_count(epsilon, delta, co
     mu = closed.gaussian_mu([gaussian(sigma, count)])
     assert closed.epsilon(mu, delta) == pytest.approx(epsilon, rel=1e-6)
     assert closed.epsilon(mu, delta, strict=True) >= closed.epsilon(mu, delta)
+
+
+def test_the_smallest_claims_are_not_rounded_up():
+    assert closed.zcdp_epsilon(1e-12, 1e-3) < 1e-4
+    assert closed.smallest(lambda x: True) == 0.0

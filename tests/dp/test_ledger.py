@@ -72,6 +72,48 @@ def test_a_refused_run_on_samples_is_not_told_that_more_than_its_own_claim_would
     assert f"may claim up to ε = {remaining(book):.3g}" in more.sentence
 
 
+@pytest.mark.parametrize(("change", "words"), [({"unknown": True}, ledger.UNKNOWN), ({"asked": True}, ledger.ASKED)])
+def test_nothing_is_admitted_while_a_spend_or_the_people_are_unknown(change, words):
+    # Also on an empty ledger, where the first-run rule would let the whole limit in, and for the smallest run.
+    for book in (new_state(Limit(10.0, DELTA)), reserve(new_state(Limit(10.0, DELTA)), schedule(1.0), 1.0)):
+        state = replace(book, **change)
+        for epsilon in (0.01, 10.0):
+            answer = admit(state, schedule(epsilon), epsilon, DELTA)
+            assert (answer.allowed, answer.whole, answer.sentence) == (False, False, words)
+            assert (answer.share_after, answer.remaining_after) == (answer.share_before, answer.remaining_before)
+    both = replace(new_state(Limit(10.0, DELTA)), unknown=True, asked=True)
+    assert admit(both, schedule(1.0), 1.0, DELTA).sentence == ledger.UNKNOWN
+    assert admit(both, (), 0.0, 0.0).allowed  # a run that claims nothing of the budget
+
+
+def test_runs_of_another_unit_are_not_admitted_beside_those_that_count():
+    book = reserve(new_state(Limit(10.0, DELTA)), schedule(1.0), 1.0)
+    other = tuple(replace(event, unit="source") for event in schedule(1.0))
+    answer = admit(book, other, 1.0, DELTA)
+    assert (answer.allowed, answer.whole) == (False, False)
+    assert "each record" in answer.sentence
+    assert "each source" in answer.sentence
+    back = replace(book, runs=(replace(book.runs[0], state="given_back"),))
+    assert admit(back, other, 1.0, DELTA).allowed
+
+
+def test_a_first_run_that_is_refused_is_told_what_it_takes_of_the_whole_limit():
+    book = new_state(Limit(4.0, DELTA))
+    training = (Event("gaussian", "gradients", noise_multiplier=0.48, sampling_probability=0.0077, count=200),)
+    answer = admit(book, training, 3.9, DELTA * 2)  # its δ is above the limit's: the first-run rule does not hold
+    assert not answer.allowed
+    times = float(re.search(r"takes ([\d.]+) times what", answer.sentence)[1])
+    taken = filter.used_rdp([training], book.order) / filter.limit_rdp(4.0, DELTA, book.order)
+    assert times == pytest.approx(taken, rel=0.01)
+
+
+def test_nothing_is_left_where_events_use_up_the_limits_own_delta():
+    book = new_state(Limit(10.0, DELTA))
+    run = LedgerRun("run", schedule(1.0), "reserved", 0, epsilon=1.0, delta=DELTA)
+    list_bought = replace(schedule(0.5)[0], delta=DELTA)
+    assert remaining(replace(book, runs=(replace(run, events=(list_bought,)),))) == 0.0
+
+
 def test_a_whole_run_that_stopped_early_still_takes_the_whole_limit():
     after = reserve(new_state(Limit(4.0, DELTA)), schedule(4.0), 4.0, state="spent", drawn=1)
     short = replace(after, runs=(replace(after.runs[0], events=schedule(0.5)),))
