@@ -53,7 +53,7 @@ def test_tampering_is_found(store, statement, first_bad):
     tamper(store, statement)
     result = store.verify_audit()
     assert not result["ok"]
-    assert result["first_bad"] == first_bad
+    assert (result["lines"], result["first_bad"]) == (first_bad - 1, first_bad)
 
 
 def test_a_chain_made_with_another_key_does_not_hold(store):
