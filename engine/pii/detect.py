@@ -15,6 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -248,16 +249,22 @@ def _spread_out(
     leave = context.Event()
     pool = ProcessPoolExecutor(workers, context, _start, (settings, os.getpid(), leave))
     waiting: deque[Future[list[list[Span]]]] = deque()
+    given = 0
     try:
         for batch in batches:
             waiting.append(pool.submit(_find_batch, batch))
             if len(waiting) >= workers * 3:
-                yield _result(waiting.popleft(), stop)
+                found, given = _result(waiting.popleft(), stop), given + 1
+                yield found
         while waiting:
-            yield _result(waiting.popleft(), stop)
+            found, given = _result(waiting.popleft(), stop), given + 1
+            yield found
+    except BrokenProcessPool:
+        pass  # a process was killed, where memory is short say: this one goes on alone below
     finally:
         leave.set()
         pool.shutdown(wait=True, cancel_futures=True)
+    yield from _here(batches[given:], settings, stop)
 
 
 def _result(future: Future[list[list[Span]]], stop: Callable[[], bool] | None) -> list[list[Span]]:

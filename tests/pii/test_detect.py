@@ -202,6 +202,22 @@ def test_two_processes_find_what_one_finds() -> None:
     assert one == two
 
 
+def test_killed_processes_cost_no_result() -> None:
+    import psutil
+
+    texts = [f"Seen on 1{i % 9}/0{i % 8 + 1}/2020 by a nurse." for i in range(64 * 12)]
+    records = pd.DataFrame({"record_id": [str(i) for i in range(len(texts))], "text": texts})
+    one = [s for b in detect_records(records, RULES_ONLY, workers=1) for s in b]
+    two = []
+    for number, batch in enumerate(detect_records(records, RULES_ONLY, workers=2)):
+        two += batch
+        if not number:
+            for child in psutil.Process().children():
+                if "spawn_main" in " ".join(child.cmdline()):
+                    child.kill()
+    assert one == two
+
+
 def test_no_records_no_batches() -> None:
     assert list(detect_records(RECORDS.iloc[:0], RULES_ONLY, workers=1)) == []
 
