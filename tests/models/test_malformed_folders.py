@@ -5,7 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import time
+from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from tests.models.malformed_folders import DAMAGES, header, make
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders here")
 SLOW_SECONDS = 20.0
+STEPS = {"open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "shutil.rmtree"}  # audited by Python itself
 
 
 def test_a_hundred_and_more_ways_are_tried():
@@ -69,25 +72,49 @@ def left(models: Path) -> list[str]:
     return sorted(path.name for path in models.iterdir())
 
 
-def killed_imports(tmp_path, kills: int, megabytes: int) -> tuple[int, int]:
-    """Kill imports at moments spread over their length; return how many left parts, and how many came whole."""
+def audited(source: Path, models: Path, stop: int, steps: Synchronized[int]) -> None:
+    """Import in a process of its own that kills itself at the audited step `stop` (opening, renaming, removing …)."""
+
+    def count(event: str, _arguments: object) -> None:
+        if event in STEPS:
+            steps.value += 1
+            if steps.value == stop:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(count)
+    import_folder(source, models, "big")
+
+
+def killed_imports(tmp_path, kills: int, megabytes: int) -> tuple[int, int, int]:
+    """Kill imports at steps spread over their way, and as many in the middle of a copy.
+
+    Returns how many were killed, how many left parts, and how many had come whole.
+    """
     source = large(tmp_path / "source", megabytes)
     workspace = engine.open_workspace(tmp_path / "workspace")
     models = workspace.path / "models"
     workspace.close()
     fork = multiprocessing.get_context("fork")
+    steps = fork.Value("i", 0)
+    whole_way = fork.Process(target=audited, args=(source, models, 0, steps))
     started = time.monotonic()
-    import_folder(source, models, "first")
+    whole_way.start()
+    whole_way.join()
     length = time.monotonic() - started
-    remove_folder(models, "first")
-    parts = whole = 0
-    for kill in range(kills):
-        child = fork.Process(target=import_folder, args=(source, models, "big"))
+    remove_folder(models, "big")
+    total, killed, parts, whole = steps.value, 0, 0, 0
+    for kill in range(2 * kills):
+        share = (kill // 2 + 0.5) / kills
+        steps.value = 0
+        by_the_clock = kill % 2 == 1  # what such a kill meets depends on the machine
+        stop = 0 if by_the_clock else 1 + int(share * total)
+        child = fork.Process(target=audited, args=(source, models, stop, steps))
         child.start()
-        time.sleep(length * (kill + 0.5) / kills)
-        if child.pid is not None:
+        if by_the_clock and child.pid is not None:
+            time.sleep(length * share)
             os.kill(child.pid, signal.SIGKILL)
         child.join()
+        killed += child.exitcode == -signal.SIGKILL
         parts += any(name.startswith(".") for name in left(models))
         engine.open_workspace(tmp_path / "workspace").close()
         assert left(models) in ([], ["big", "big.json"])
@@ -98,19 +125,21 @@ def killed_imports(tmp_path, kills: int, megabytes: int) -> tuple[int, int]:
         import_folder(source, models, "big")  # and nothing stands in the way of the next one
         remove_folder(models, "big")
         assert left(models) == []
-    return parts, whole
+    return killed, parts, whole
 
 
 def test_killed_imports_leave_nothing(tmp_path):
-    parts, _ = killed_imports(tmp_path, kills=4, megabytes=64)
-    assert parts > 0, "a kill in the middle leaves a part, which the next opening removes"
+    killed, parts, _ = killed_imports(tmp_path, kills=4, megabytes=16)
+    assert killed >= 4
+    assert parts >= 2, "a kill in the middle leaves a part, which the next opening removes"
 
 
 @pytest.mark.slow
 def test_many_killed_imports_leave_nothing(tmp_path):
-    parts, whole = killed_imports(tmp_path, kills=30, megabytes=64)
-    print("parts", parts, "whole", whole)
-    assert parts > 10
+    killed, parts, whole = killed_imports(tmp_path, kills=30, megabytes=64)
+    print("killed", killed, "parts", parts, "whole", whole)
+    assert killed >= 30
+    assert parts >= 10
 
 
 @pytest.mark.parametrize("calls", [1, 2])
