@@ -13,6 +13,7 @@ from pages._ui import (
     plan_model,
     plan_promise,
     plan_wizard,
+    readable,
     states,
 )
 from pages._ui.current import current_corpus, show_run
@@ -68,7 +69,9 @@ with left:
     if formal:
         st.caption("The seed never touches mechanism noise: that comes from the operating system and is drawn once.")
     plan_labels.draw(workspace, corpus, method)
-    settings = parameters.form(method, key=f"plan.set.{corpus.id}.{method.id}", skip=plan_promise.OWN)
+    settings = readable.ask(method, key=f"plan.set.{corpus.id}.{method.id}")
+    own = (*plan_promise.OWN, *readable.OWN)
+    settings |= parameters.form(method, key=f"plan.set.{corpus.id}.{method.id}", skip=own)
 
 with right:
     st.subheader("What it promises", anchor=False)

@@ -27,6 +27,7 @@ from engine.jobs.task import Stopped, Task
 from engine.jobs.used import Used
 from engine.methods.base import Context, Step, parse_parameters
 from engine.methods.label_list import with_labels
+from engine.methods.readable import run as run_readable
 from engine.store.folder import file_errors, remove_tree
 from engine.store.ledger import stored_guarantee
 from engine.store.runs import run_row
@@ -58,7 +59,7 @@ def run(task: Task) -> None:
     position, begun = row.kept, time.monotonic()
     context = _context(task, row, method, claim)
     used = Used(context.generator, task)
-    for step in used.watched(method.run(context)):
+    for step in used.watched(run_readable(method, context)):
         seconds, begun = time.monotonic() - begun, time.monotonic()
         cursor = {"records": position + len(step.records)}
         sample = [r.text for r in step.records]

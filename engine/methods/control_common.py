@@ -21,6 +21,7 @@ from engine.corpus.readability import unreadable
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Step, SyntheticRecord
 from engine.methods.domains import guess_domain
+from engine.methods.readable import ReadableParameters, rejects
 from engine.methods.surrogate import spans_by_record, text_or_none
 from engine.models.constraints import Blocklist
 from engine.models.contracts import Constraints, Generator, Sampling
@@ -37,7 +38,7 @@ _UNKNOWN_CONTEXT = 2048
 _CODE_LINE = re.compile(rf"\A(?:(?:{'|'.join(LABELS)}): [^\n]*(?:\n+|\Z))+")
 
 
-class ExampleParameters(BaseModel):
+class ExampleParameters(ReadableParameters):
     """How texts are written from private ones."""
 
     model_config = ConfigDict(extra="forbid")
@@ -56,10 +57,6 @@ class ExampleParameters(BaseModel):
     top_p: float = Field(0.9, gt=0, le=1, description="Probability mass considered at each step (section 3.2).")
     retries: int = Field(
         5, ge=0, le=50, description="How often an unusable output is written again before its place goes to another."
-    )
-    unreadable: Literal["drop", "flag"] = Field(
-        "drop",
-        description="A text that repeats itself or holds many words that are none: drop it, or keep and count it.",
     )
     paragraphs: int = Field(6, ge=1, le=100, description="Paragraphs of a passage; long records are cut (section 3.1).")
     parts: int = Field(2, ge=1, le=20, description="Passages taken of a record, from its start (section 3.1).")
@@ -200,11 +197,11 @@ def tidy(text: str) -> str:
     return _CODE_LINE.sub("", text.strip()).strip()
 
 
-def fault(text: str, tokens: int, minimum: int) -> str:
+def fault(text: str, tokens: int, minimum: int, rejects: Callable[[str], str] = unreadable) -> str:
     """Return why an output is no usable text, or nothing: it is too short, or public rules find it unreadable."""
     if not text.split() or tokens < minimum:
         return "too short"
-    return unreadable(text)
+    return rejects(text)
 
 
 class SlotRun:
@@ -230,6 +227,7 @@ class SlotRun:
     ) -> None:
         self.material, self.context, self.p = material, material.context, material.p
         self.generator, self.examples, self.prompts, self.parse, self.block = generator, examples, prompts, parse, block
+        self.rejects = rejects(self.p)
 
     def steps(self, state: dict[str, Any]) -> Iterator[Step]:
         """Yield one step a batch; `state` needs `slot` and `kept`, and keeps what else it holds.
@@ -286,10 +284,7 @@ class SlotRun:
             faults: dict[int, str] = {}
             for i, output in zip(open_, outputs, strict=True):
                 text = tidy(self.parse(output.text))
-                why = fault(text, output.tokens, self.material.minimum)
-                if why and why != "too short" and self.p.unreadable == "flag":
-                    made.funnel[f"flagged: {why}"] += 1
-                    why = ""
+                why = fault(text, output.tokens, self.material.minimum, self.rejects)
                 why = "a private value in it" if blocker and blocker.contains(text) else why
                 made.funnel["made"] += 1
                 if why:

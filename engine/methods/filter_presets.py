@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
+from engine.methods.readable import ReadableParameters
 from engine.pii.content_type import ContentType
 
 BLOCKED = ("password", "passport", "social security", "credit card", "account number", "date of birth")
@@ -42,7 +43,7 @@ PRESET_TITLES: Mapping[str, str] = {
 }  # fmt: skip
 
 
-class FilterParameters(BaseModel):
+class FilterParameters(ReadableParameters):
     """Settings of the three stages. `preset` fills in whatever is not named beside it."""
 
     model_config = ConfigDict(extra="forbid")

@@ -16,11 +16,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context
 from engine.methods.label_list import LabelListParameters
+from engine.methods.readable import ReadableParameters, rejects
 from engine.models.builtin import SECONDS_A_TOKEN as SECONDS_A_TOKEN
 from engine.models.contracts import Sampling
 from engine.models.prompts import Prompts, load_prompts
@@ -35,7 +36,7 @@ EMPTY, ECHO = "dropped: empty or too short", "dropped: prompt text in the output
 Pair = tuple[str, str | None]
 
 
-class WritingParameters(BaseModel):
+class WritingParameters(ReadableParameters):
     """How texts are written; public inputs all."""
 
     model_config = ConfigDict(extra="forbid")
@@ -96,7 +97,7 @@ class Writer:
         if context.generator is None or context.operators is None:
             raise InternalError("the method was started without generator or operators")
         self._generator, self._operators = context.generator, context.operators
-        self._parameters, self._seed = parameters, context.seed
+        self._parameters, self._seed, self._rejects = parameters, context.seed, rejects(parameters)
         self.domain = resolved(parameters.domain)
         self.prompts: Prompts = load_prompts(self.domain)
         self._batch = max(2 * context.batch_size, 1)
@@ -108,7 +109,9 @@ class Writer:
     def write(
         self, tasks: Sequence[Task], *place: str | int, temperature: float | None = None, worked: bool = False
     ) -> Written:
-        """Return a text a task; what is unusable is tried once more with another seed.
+        """Return a text a task; what is unusable, or would be dropped as unreadable, is tried once more.
+
+        The second try has another seed. A text that is unreadable twice is returned: the run drops it.
 
         Args:
             tasks: what to write. place: where in the run, which fixes the seed.
@@ -119,13 +122,13 @@ class Writer:
             UserError: a whole batch of eight or more tasks gave nothing usable, and none came before it.
         """
         texts, reasons = self._attempt(tasks, temperature, *place, 0)
-        again = [i for i, text in enumerate(texts) if text is None]
+        again = [i for i, text in enumerate(texts) if text is None or self._rejects(text)]
         dropped: Counter[str] = Counter()
         if again:
             more, reasons = self._attempt([tasks[i] for i in again], temperature, *place, 1)
             for i, text, reason in zip(again, more, reasons, strict=True):
-                texts[i] = text
-                if text is None:
+                texts[i] = texts[i] if text is None else text
+                if texts[i] is None:
                     dropped[reason] += 1
         if len(tasks) >= 8 and not any(texts) and not worked:
             raise UserError(

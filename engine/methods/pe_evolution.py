@@ -7,6 +7,7 @@ each output before it is seen here; the state a run resumes from holds synthetic
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,7 @@ from engine.dp.private import Mechanisms
 from engine.errors import InternalError, UserError
 from engine.methods import pe_common as pe
 from engine.methods.base import Context, Step, SyntheticRecord
+from engine.methods.readable import rejects
 
 UNCHOSEN = "dropped: fewer votes"
 
@@ -46,7 +48,7 @@ class Evolution(ABC):
         self.context, self.rounds = context, rounds
         self.mechanisms: Mechanisms = context.mechanisms
         self.embedder = context.embedder
-        self.writer = pe.Writer(context, parameters)
+        self.writer, self.rejects = pe.Writer(context, parameters), rejects(parameters)
         self.seed = context.seed
         self._plan: tuple[int, list[pe.Task]] | None = None
 
@@ -138,11 +140,32 @@ class Evolution(ABC):
         made = [[text, task.label] for text, task in zip(written.texts, batch, strict=True) if text is not None]
         end = start + len(batch)
         after = {**state, "fresh": [*state["fresh"], *made], "position": end, "done": state["done"] + len(batch)}
+        dropped = Counter(written.dropped)
         if end >= len(tasks):
-            after |= {"phase": "select", "pool": [*state["pool"], *after["fresh"]], "fresh": [], "position": 0}
+            pool, unreadable = self._readable(state, [*state["pool"], *after["fresh"]])
+            dropped.update(unreadable)
+            after |= {"phase": "select", "pool": pool, "fresh": [], "position": 0}
         # A candidate counts as made once its fate is known, so that made = kept + dropped holds at each step.
-        funnel = {"made": sum(written.dropped.values()), **written.dropped}
+        funnel = {"made": dropped.total(), **dropped}
         return self._step(after, f"round {state['round']} of {self.rounds}: writing", funnel)
+
+    def _readable(self, state: Mapping[str, Any], pool: list[list[Any]]) -> tuple[list[list[Any]], Counter[str]]:
+        """Return the candidates without those that public rules reject, and how many fell for which reason.
+
+        Each label keeps at least twice as many as survive, so that votes still choose; of outputs that stay so, the
+        run drops the unreadable ones. Nothing but the candidates and what a mechanism gave is looked at.
+        """
+        reasons = [self.rejects(text) for text, _ in pool]
+        left = Counter(label for _, label in pool)
+        wanted = self.wanted(state)
+        kept, dropped = [], Counter[str]()
+        for pair, reason in zip(pool, reasons, strict=True):
+            if reason and left[pair[1]] > 2 * wanted.get(pair[1], 0):
+                left[pair[1]] -= 1
+                dropped[f"dropped: {reason}"] += 1
+            else:
+                kept.append(pair)
+        return kept, dropped
 
     def _select(self, state: dict[str, Any]) -> Step:
         pool: list[pe.Pair] = [(text, label) for text, label in state["pool"]]

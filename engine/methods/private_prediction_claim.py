@@ -24,6 +24,7 @@ from engine.methods import label_list
 from engine.methods.base import Facts
 from engine.methods.label_list import LabelListParameters
 from engine.methods.pe_claim import given
+from engine.methods.readable import ReadableParameters
 
 _ROUNDING = 1.0 - 1e-9
 _NEIGHBOURS = {
@@ -32,7 +33,7 @@ _NEIGHBOURS = {
 }
 
 
-class PrivatePredictionParameters(LabelListParameters):
+class PrivatePredictionParameters(LabelListParameters, ReadableParameters):
     """Budget, batches and writing."""
 
     model_config = ConfigDict(extra="forbid")

@@ -24,6 +24,7 @@ from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
 from engine.methods.domains import guess_domain
+from engine.methods.readable import FlaggingParameters
 from engine.models.contracts import Sampling
 from engine.models.operators_instruct import InstructOperators
 from engine.models.operators_rewrite import RewritePrompts, parse_privacy, parse_utility
@@ -38,7 +39,7 @@ _JUDGED = 80  # tokens of a judge's reply
 TRACED, EMPTY = "dropped: still traced to its record", "dropped: empty reply"
 
 
-class RewriteParameters(BaseModel):
+class RewriteParameters(FlaggingParameters):
     """Settings of the loop."""
 
     model_config = ConfigDict(extra="forbid")

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from engine.dp import closed_form
 from engine.dp.guarantee import Guarantee
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
+from engine.methods.readable import ReadableParameters
 from engine.methods.rpsg_claim import claim, example_sentence
 from engine.methods.rpsg_presets import PRESETS, Preset, PresetName, needed
 from engine.models.builtin import SECONDS_A_TOKEN
@@ -28,7 +29,7 @@ _SECONDS_A_TUNED_TOKEN = 1 / 3000
 _SECONDS_A_RECORD = 0.05  # detection, embeddings of all candidates
 
 
-class RpsgParameters(BaseModel):
+class RpsgParameters(ReadableParameters):
     """Settings of every stage."""
 
     model_config = ConfigDict(extra="forbid")

@@ -21,6 +21,7 @@ from engine.methods import label_list
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
 from engine.methods.label_list import LabelListParameters
 from engine.methods.pe_claim import given, one_vote
+from engine.methods.readable import ReadableParameters
 from engine.methods.rpsg_presets import PRESETS, PresetName, needed
 from engine.models.builtin import SECONDS_A_TOKEN
 
@@ -32,7 +33,7 @@ _SECONDS_A_TUNED_TOKEN = 1 / 3000
 _SECONDS_A_VOTE = 0.02  # embedding of a private record or a candidate
 
 
-class RpsgPublicParameters(LabelListParameters):
+class RpsgPublicParameters(LabelListParameters, ReadableParameters):
     """Settings; every one is a public input."""
 
     model_config = ConfigDict(extra="forbid")

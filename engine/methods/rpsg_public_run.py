@@ -63,7 +63,9 @@ class PublicRun:
         self.labels: list[str | None] = list(context.labels) or [None]
         sentiment = BuiltinSentiment(context.embedder)
         models = Models(context.generator, context.operators, context.embedder, sentiment)
-        style = RpsgParameters.model_validate({"temperature": parameters.temperature})
+        style = RpsgParameters.model_validate(
+            {"temperature": parameters.temperature, "unreadable": parameters.unreadable}
+        )
         self.writer = Writer(models, style, parameters.domain, context.seed)
         self.models = models
 
@@ -233,7 +235,10 @@ class PublicRun:
         tuned = self._tuned([entry["variant"] for entry in made])
         nll = [round(float(x), 6) for x in tuned.nll([entry["text"] for entry in made])]
         likely = [int(i) for i in retained([0.0] * len(made), nll, 1.0, self.p.kept()).likely]
-        chosen = sorted(np.random.default_rng(self.context.seed).permutation(likely)[: self.context.count].tolist())
+        drawn = np.random.default_rng(self.context.seed).permutation(likely).tolist()
+        # More are written than are wanted: those that public rules find readable go first.
+        ranked = sorted(drawn, key=lambda i: bool(self.writer.rejects(made[i]["text"])))
+        chosen = sorted(ranked[: self.context.count])
         return funnel_step(
             {"stage": "releasing", "made": [made[i] for i in chosen], "position": 0},
             "comparing",

@@ -19,6 +19,7 @@ from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Step, SyntheticRecord
 from engine.methods.domains import guess_domain
 from engine.methods.filter_stages import reapply
+from engine.methods.readable import rejects
 from engine.methods.rpsg_filters import Retained, attack_table, auc, retained
 from engine.methods.rpsg_presets import needed
 from engine.methods.rpsg_stages import TINY, Models, Writer, funnel_step, length_wanted
@@ -235,7 +236,8 @@ class RpsgRun:
         similarity = [round(float(x), 6) for x in (own if self.p.compare == "own" else nearest)]
         nll = [round(float(x), 6) for x in tuned.nll(outputs)]
         kept = retained(similarity, nll, self.settings.similarity_keep, self.settings.nll_keep)
-        chosen = [int(i) for i in kept.likely][: self.context.count]
+        rejected = rejects(self.p)  # more are written than are wanted: readable ones go first
+        chosen = sorted((int(i) for i in kept.likely), key=lambda i: bool(rejected(outputs[i])))[: self.context.count]
         scores = {"similarity": similarity, "nearest": [round(float(x), 6) for x in nearest], "nll": nll}
         return funnel_step(
             {"stage": "releasing", "made": [made[i] for i in chosen], "released": 0},

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from engine.methods.base import Step, SyntheticRecord
 from engine.methods.filter import batch_seed
+from engine.methods.readable import rejects
 from engine.models.contracts import Beams, Embedder, Generator, Operators, Sampling
 from engine.models.sentiment import BuiltinSentiment, Classifier
 from engine.models.sentiment_data import CLASSES
@@ -88,6 +89,7 @@ class Writer:
 
     def __init__(self, models: Models, parameters: RpsgParameters, domain: str, seed: int) -> None:
         self.models, self.p, self.domain, self.seed = models, parameters, domain, seed
+        self.rejects = rejects(parameters)
 
     def pools(self, seeds: Sequence[str], labels: Sequence[str | None], position: int) -> list[Pool]:
         """Return each redacted seed's pool of m candidates; an empty one where no abstraction was usable."""
@@ -178,7 +180,7 @@ class Writer:
         words: Sequence[int],
         draw: tuple[int, int],
     ) -> list[str]:
-        """Return one text an input by `expand` (variants) or `rephrase`; a second try for unusable ones.
+        """Return one text an input by `expand` (variants) or `rephrase`; a second try for unusable and unreadable ones.
 
         Args:
             words: lengths asked for. draw: batch position and stage, which fix its randomness.
@@ -197,11 +199,13 @@ class Writer:
                 repetition_penalty=REPETITION_PENALTY,
                 seed=batch_seed(self.seed, draw[0] * 64 + draw[1] * 8 + attempt),
             )
-            again = [i for i in range(len(inputs)) if attempt == 0 or len(made[i].split()) < TINY]
+            again = [
+                i for i in range(len(inputs)) if attempt == 0 or len(made[i].split()) < TINY or self.rejects(made[i])
+            ]
             fresh = self._call(operator, [inputs[i] for i in again], sampling) if again else []
             made = made or [""] * len(inputs)
             for i, text in zip(again, fresh, strict=True):
-                made[i] = text
+                made[i] = text if attempt == 0 or len(text.split()) >= TINY else made[i]
         return made
 
     def _call(self, operator: str, inputs: Sequence[dict[str, Any]], sampling: Sampling) -> list[str]:

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
+from engine.methods.readable import FlaggingParameters
 from engine.pii.redactors import redact
 from engine.pii.spans import LABELS, Span, canonical_label
 from engine.pii.surrogates import SurrogateMaker
@@ -33,7 +34,7 @@ _BATCHES_A_STEP = 4  # records are cheap here: fewer, larger commits
 _NAMING = frozenset(LABELS) - {"DATE", "AGE", "QUANTITY", "DEMOGRAPHIC", "MISC"}
 
 
-class SurrogateParameters(BaseModel):
+class SurrogateParameters(FlaggingParameters):
     """Settings of the replacement."""
 
     model_config = ConfigDict(extra="forbid")

@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 import engine
+from pages._ui import readable
 from pages._ui.texts import GUARANTEES, plain, seconds
 
 CHOICE = "plan.method"
@@ -94,11 +95,13 @@ def _card(workspace: engine.Workspace, corpus: Any, spec: Any, *, chosen: bool) 
             badge(spec.kind)
         st.markdown(plain(spec.summary))
         needs = ", ".join(NEEDS.get(need, need) for need in spec.needs if need != "operators") or "nothing else"
+        said = readable.at_first(spec)
         st.markdown(
             f"**Good for** {plain(_lower(spec.good_for))}  \n"
             f"**Bad for** {plain(_lower(spec.bad_for))}  \n"
             f"**Needs** {plain(needs)}  \n"
-            f"**Costs here** {_cost(workspace, corpus.id, spec.id)}"
+            + (f"**Text that says nothing** {said}  \n" if said else "")
+            + f"**Costs here** {_cost(workspace, corpus.id, spec.id)}"
         )
         st.caption(plain(spec.citation))
 

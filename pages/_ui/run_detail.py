@@ -7,7 +7,17 @@ from typing import Any
 import streamlit as st
 
 import engine
-from pages._ui import run_blocked, run_bought, run_budget, run_endpoint, run_filters, run_loss, run_rounds, states
+from pages._ui import (
+    readable,
+    run_blocked,
+    run_bought,
+    run_budget,
+    run_endpoint,
+    run_filters,
+    run_loss,
+    run_rounds,
+    states,
+)
 from pages._ui.charts import bars
 from pages._ui.current import choose_run, show_run
 from pages._ui.method_cards import badge
@@ -51,6 +61,7 @@ def _live(workspace: engine.Workspace, run_id: str) -> None:
         run_budget.draw(workspace, run)
         run_endpoint.draw(workspace, run)
         _funnel(run)
+        readable.draw(workspace, run)
     with right:
         _outputs(list(job.sample))
     run_loss.draw(workspace, run)
@@ -95,6 +106,7 @@ def _ended(workspace: engine.Workspace, run: Any) -> None:
         run_budget.draw(workspace, run)
         run_endpoint.draw(workspace, run)
         _funnel(run)
+        readable.draw(workspace, run)
     with right:
         try:
             latest = list(workspace.job(run.job_id).sample)

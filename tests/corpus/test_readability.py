@@ -29,6 +29,9 @@ GOOD = 0.97
         ("zqxwv plmkt grnfle skrzbt of the xqvbnm and wkjhgf to plmzxq rtyghv bnvcxz", "unknown"),
         ("DOB: 4 May 1988\nA forthright 79 year old welder came in.", "fields"),
         ("Mr Samantha Wyndoro came in because of a cough.", "fields"),
+        ("Her mother Esteban says that it has been worse since the last visit.", "fields"),
+        ("The survey of the valley was made by two people of the old firm from 1964 to 1964, as they said.", "fields"),
+        ("FIRTHANCED\nThe applicant was a publication of the applicant", "phrases"),
     ],
 )  # fmt: skip
 def test_text_that_says_nothing_fails_with_its_reason(text: str, reason: str) -> None:
@@ -47,6 +50,11 @@ def test_text_that_says_nothing_fails_with_its_reason(text: str, reason: str) ->
         "DOB: 4 May 1988\nA forthright 31 year old welder came in.",
         "Mrs Samantha Wyndoro came in. Mr Grace paid.",
         "Rest. Rest. No, no, no: it is 12 12 12.",
+        "I asked XXXX XXXX XXXX to stop, and XXXX XXXX informed me that he would call again.",
+        "[PERSON] [PERSON] [PERSON] met [PERSON] in [LOCATION] on [DATE], and [PERSON] left with [PERSON].",
+        "How many people have familial pain disorder?\nFamilial pain disorder is found in one of a million people.",
+        "Yeah yeah yeah, I took it with water. Bye bye bye.",
+        "Her mother Samantha and her uncle Peter came along; the years from 1964 to 1966 were hard.",
     ],
 )
 def test_plain_text_passes(text: str) -> None:
@@ -66,6 +74,19 @@ def test_plain_text_passes(text: str) -> None:
 def test_words_of_other_languages_are_not_judged(text: str) -> None:
     assert unknown_share(text) is None
     assert readability(text).readable
+    assert readability(text).rules == "repetition"
+
+
+def test_a_script_without_spaces_is_not_judged_and_that_is_said() -> None:
+    loop = readability("患者は頭痛を訴えた。患者は頭痛を訴えた。患者は頭痛を訴えた。")
+    assert (loop.reason, loop.unknown, loop.rules) == ("", None, "none")
+    assert readability("She was seen with a cough, and they sent her home with it.").rules == "all"
+
+
+def test_repetition_is_judged_in_any_language_whose_words_stand_apart() -> None:
+    said = "Der Patient klagte. Der Patient klagte. Der Patient klagte. Er ging nach Hause."
+    assert readability(said).reason
+    assert readability("Die Klinik von der Stadt liegt nah von der Bahn entfernt.").readable
 
 
 def test_pieces_are_counted_from_the_shipped_vocabulary() -> None:
@@ -91,6 +112,24 @@ def test_real_public_text_passes(test_data: Path, name: str, column: str) -> Non
     table = pd.read_parquet(test_data / name)
     texts = [str(text) for text in table[column].sample(min(300, len(table)), random_state=0)]
     assert sum(readability(text).readable for text in texts) >= GOOD * len(texts)
+
+
+# Kinds of text that no threshold was set on.
+HELD_OUT = (
+    "openstax", "arxiv_abstracts_60k", "safety_incidents", "osha_nhtsa_short", "scotus_opinions", "letters_gutenberg",
+    "taskmaster4_dialogues", "usgov_plain_english", "world_factbook", "wikisplit_en_BYSA", "commonvoice_en",
+    "commonvoice_es", "commonvoice_fi", "commonvoice_nl", "commonvoice_pl", "commonvoice_it", "german_courts_de",
+    "eltec_fra", "eltec_spa", "ud_estonian_ewt_BYSA",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HELD_OUT)
+def test_kinds_of_text_not_used_for_the_thresholds_pass(test_data: Path, name: str) -> None:
+    table = pd.read_parquet(test_data / "lm" / f"{name}.parquet")
+    column = "abstract" if "abstract" in table else "text"
+    texts = [str(text)[:6_000] for text in table[column].dropna().sample(min(300, len(table)), random_state=0)]
+    assert sum(readability(text).readable for text in texts) >= 0.98 * len(texts)
 
 
 def test_judgments_pass(test_data: Path) -> None:

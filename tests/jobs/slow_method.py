@@ -10,22 +10,25 @@ import sys
 import time
 from collections.abc import Iterator
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 import engine.methods
 from engine.dp.guarantee import Guarantee
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
+from engine.methods.readable import ReadableParameters
 
+EMPTY = "the applicant of the applicant of the applicant"
 ENTRY = ("slow", "tests.jobs.slow_method", "SlowMethod")
 
 
-class SlowParameters(BaseModel):
-    """How slow, how large a batch, and where to fail."""
+class SlowParameters(ReadableParameters):
+    """How slow, how large a batch, where to fail, and after how many sentences one says nothing."""
 
     seconds: float = Field(0.02, ge=0)
     batch: int = Field(5, ge=1)
     fail_at: int = -1
     fail_with: str = "value"
+    empty_every: int = 0
 
 
 class SlowMethod:
@@ -67,7 +70,9 @@ class SlowMethod:
                     raise ValueError("Zanzibarnacle is in this message")
                 source = sources[i % len(sources)]
                 state["chain"] = hashlib.sha256(f"{state['chain']} {source}".encode()).hexdigest()[:16]
-                records.append(SyntheticRecord(f"Sentence {i} says {state['chain']}.", None, source))
+                empty = parameters.empty_every and i % parameters.empty_every == 0
+                text = EMPTY if empty else f"Sentence {i} says {state['chain']}."
+                records.append(SyntheticRecord(text, None, source))
                 time.sleep(parameters.seconds)
             state["done"] += len(records)
             yield Step(

@@ -11,7 +11,7 @@ import pytest
 from engine.corpus.samples import load_sample
 from engine.errors import UserError
 from engine.methods import control_common as cc
-from engine.methods import get_method
+from engine.methods import get_method, readable
 from engine.methods.base import Context, parse_parameters
 from engine.models.constraints import Blocklist
 from engine.models.contracts import Generation
@@ -116,7 +116,7 @@ def test_text_that_says_nothing_is_dropped_or_kept_and_counted(corpus):
 
     for choice, key, looped in (("drop", "dropped: repeats phrases", 0), ("flag", "flagged: repeats phrases", 4)):
         method, given = context(corpus, "icl", Looping(), unreadable=choice)
-        steps = list(method.run(given))
+        steps = list(readable.run(method, given))
         assert sum(step.funnel.get(key, 0) for step in steps) == 4
         texts = [record.text for step in steps for record in step.records]
         assert len(texts) == 4

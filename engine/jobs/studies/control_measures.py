@@ -25,6 +25,7 @@ from engine.methods import get_method
 from engine.methods.base import Context, parse_parameters
 from engine.methods.control_common import fault
 from engine.methods.control_prompts import drawn_from
+from engine.methods.readable import run as run_readable
 from engine.methods.surrogate import spans_by_record
 from engine.models.contracts import Embedder, Generator
 from engine.pii.control_codes import Passage, Which, passages, private_spans
@@ -100,7 +101,7 @@ def make(
     slots: list[int] = []
     funnel: Counter[str] = Counter()
     retries: Counter[str] = Counter()
-    for step in method.run(context):
+    for step in run_readable(method, context):
         texts += [record.text for record in step.records]
         slots += step.diagnostics.get("last_slots", [])
         funnel.update(step.funnel)

@@ -22,6 +22,7 @@ from engine.dp.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.errors import UserError
 from engine.methods import get_method
 from engine.methods.base import Context, Facts, parse_parameters
+from engine.methods.readable import run as run_readable
 from engine.models.cancel import Cancelled
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def rerun(
         progress=progress,
     )
     made: list[tuple[str, str | None, str | None]] = []
-    for step in method.run(run):
+    for step in run_readable(method, run):
         made += [(one.text, one.label, one.lineage) for one in step.records]
         progress(step.stage, step.done, step.total)
         if context.cancelled():

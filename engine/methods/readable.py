@@ -1,0 +1,82 @@
+"""Readability as a choice around every method: what public rules find unreadable is dropped, or kept and counted.
+
+The rules (`engine.corpus.readability`) are fixed and look at one output at a time: no record, no list and no statistic
+of the corpus is at hand. Behind a method of kind `dp` leaving out such outputs is therefore post-processing and costs
+nothing (Dwork and Roth 2014, proposition 2.1). How many are kept, and how many were dropped for which reason, is a
+function of the mechanism's output as well, so the statement covers it; how many are asked for stays what a person
+declared. A dropped output is not replaced here: nothing private is asked again because of it. Writers that can write
+from the same public prompt again do so first (`rejects`), with another seed and before anything is committed.
+
+The judgment comes last: behind the three-stage filter, so that what leaves is what was judged, and before the records
+are stored, so that no approval, examination or policy meets a dropped text. It holds no state of its own: a step's
+dropped outputs are counted in the transaction that commits the step, so a resumed run judges none of them again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from engine.corpus.readability import REASONS, Readability, readability, unreadable
+from engine.methods.base import Context, Method, Step
+
+Choice = Literal["drop", "flag"]
+FIELD, NOTED = "unreadable", "readability"  # the parameter, and the name in a run's notes
+HELP = (
+    "A text that says nothing (it repeats itself, or many of its words are none): drop it, or keep and count it. The "
+    "rules are public; words are judged in English alone."
+)
+
+
+class ReadableParameters(BaseModel):
+    """The choice, for methods that write new text."""
+
+    unreadable: Choice = Field("drop", description=HELP)
+
+
+class FlaggingParameters(ReadableParameters):
+    """The choice, for methods that change original texts: what was unreadable before them stays unless asked."""
+
+    unreadable: Choice = Field("flag", description=HELP)
+
+
+def rejects(parameters: object) -> Callable[[str], str]:
+    """Return a function that says why a text will be dropped, or says nothing where none is."""
+    return unreadable if getattr(parameters, FIELD, None) == "drop" else _nothing
+
+
+def run(method: Method, context: Context) -> Iterator[Step]:
+    """Yield a method's steps with the unreadable outputs dropped or counted, as its parameters ask."""
+    choice = getattr(context.parameters, FIELD, None)
+    for step in method.run(context):
+        yield step if choice is None else judged(step, choice)
+
+
+def judged(step: Step, choice: Choice) -> Step:
+    """Return the step without its unreadable records, or with their count; dropped ones move from kept to a reason."""
+    if not step.records:
+        return step
+    found = [readability(record.text) for record in step.records]
+    reasons = Counter(REASONS[one.reason] for one in found if one.reason)
+    verb = "dropped" if choice == "drop" else "flagged"
+    funnel: Counter[str] = Counter(step.funnel)
+    funnel.update({f"{verb}: {reason}": count for reason, count in reasons.items()})
+    records = step.records
+    if choice == "drop" and reasons:
+        records = tuple(record for record, one in zip(records, found, strict=True) if one.readable)
+        funnel["kept"] = step.funnel.get("kept", len(step.records)) - (len(step.records) - len(records))
+    noted = {**step.diagnostics, NOTED: _rules_used(found)}
+    return replace(step, records=records, funnel=dict(funnel), diagnostics=noted)
+
+
+def _rules_used(found: list[Readability]) -> dict[str, Any]:
+    """Return how many texts were judged by which rules."""
+    return dict(Counter(one.rules for one in found))
+
+
+def _nothing(text: str) -> str:
+    return ""
