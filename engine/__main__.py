@@ -203,6 +203,11 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
                 run,
                 (("--policy",), {"required": True, "help": "policy id"}),
                 (("--out",), {"required": True, "type": Path, "help": "folder for the bundle"}),
+                (("--signed-off-by",), {"default": "", "help": "name of the second person, where the policy asks"}),
+                (("--title",), {"default": "", "help": "public words for the data card: what the records are"}),
+                (("--source",), {"default": "", "help": "public words for the data card: whose text it stems from"}),
+                (("--contact",), {"default": "", "help": "public words for the data card: who answers questions"}),
+                (("--licence",), {"default": "", "help": "public words for the data card: what may be done with it"}),
                 (
                     ("--accept-unbounded",),
                     {"action": "store_true", "help": "release text without a proof, after which no ε can be claimed"},

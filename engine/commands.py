@@ -342,7 +342,10 @@ def approve(options: Namespace) -> dict[str, Any]:
 def release(options: Namespace) -> dict[str, Any]:
     """Write a bundle where the policy allows it."""
     workspace = _open(options)
-    made = workspace.release(options.run, options.policy, out=options.out, accept_unbounded=options.accept_unbounded)
+    words = {name: getattr(options, name) for name in ("signed_off_by", "title", "source", "contact", "licence")}
+    made = workspace.release(
+        options.run, options.policy, out=options.out, accept_unbounded=options.accept_unbounded, **words
+    )
     return asdict(made)
 
 

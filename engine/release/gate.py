@@ -26,7 +26,8 @@ class GateFacts:
     """What is known about a run besides its findings.
 
     `approved`, `rejected` and `pending` count the run's records. `stale` says that records, spans
-    or the corpus changed after the run or its examination; `examined` that there is an examination.
+    or the corpus changed after the run or its examination; `examined` that there is an examination,
+    `watched` that exact losses of private records were shown while the run trained.
     `originals` counts approved records that are an original record, None where nobody looked.
     `actor` releases, `signed_off_by` signs.
     """
@@ -37,6 +38,7 @@ class GateFacts:
     stale: bool
     guarantee_kind: Kind
     examined: bool = False
+    watched: bool = False
     originals: int | None = None
     epsilon: float | None = None
     run_state: str = "done"
@@ -206,10 +208,14 @@ def _unmeasured(facts: GateFacts) -> RuleVerdict:
     said = "Nothing was measured on private data, so nothing private could choose."
     if facts.examined:
         said = "The run was examined: a release now follows a look at private data, which its statement does not cover."
+    elif facts.watched:
+        said = "The loss of training on private records was watched, which the run's statement does not cover."
     elif facts.stale:
         said = "Spans or settings changed after the run was made."
     remedy = "Choose a policy with measurements; its card says that the statement holds before selection."
-    return _fact("unmeasured", "Nothing private had a say", not facts.examined and not facts.stale, said, remedy)
+    return _fact(
+        "unmeasured", "Nothing private had a say", not (facts.examined or facts.watched or facts.stale), said, remedy
+    )
 
 
 def _whole(facts: GateFacts) -> RuleVerdict:

@@ -35,6 +35,8 @@ UNBOUNDED = (
     "(--accept-unbounded on the command line, the question on the Release page), or release a run with a guarantee"
 )
 
+WATCHED = "watch_loss"  # the parameter that shows exact losses of private records
+
 
 class ReleaseStation(LedgerStation):
     """What the release page asks."""
@@ -56,6 +58,7 @@ class ReleaseStation(LedgerStation):
             pending=counts["pending"],
             stale=run.stale or run.examination_stale,
             examined=run.examined_at is not None,
+            watched=bool(run.parameters.get(WATCHED)),
             originals=self._approved_originals(run),
             epsilon=run.guarantee.get("epsilon"),
             guarantee_kind=run.guarantee["kind"],
@@ -253,12 +256,13 @@ class ReleaseStation(LedgerStation):
     def _selected(self, row: Any, policy: Policy) -> bool:
         """Say whether anything but the run's own mechanisms may have chosen what is released.
 
-        Only a policy for whole outputs leaves nothing to choose: its gate wants every record approved, no examination
-        and no comparison with the original.
+        Only a policy for whole outputs leaves nothing to choose: its gate wants every record approved, no examination,
+        no loss watched and no comparison with the original.
         """
         counts = self.approval_counts(row.id)
+        watched = bool(row.parameters.get(WATCHED))
         held_back = counts["rejected"] + counts["pending"] > 0
-        return held_back or not policy.requirements.whole_output or row.examined_at is not None
+        return held_back or not policy.requirements.whole_output or row.examined_at is not None or watched
 
     def _record(self, summary: ReleaseSummary, judged: pd.DataFrame, manifest_sha256: str, *, accepted: bool) -> None:
         """Store the release if the run is still as it was judged.
