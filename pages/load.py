@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import corpus_facts, load_file, load_mapping, states
+from pages._ui import corpus_facts, load_file, load_mapping, once, states
 from pages._ui.current import current_corpus
 from pages._ui.guard import guard
 from pages._ui.texts import plain
@@ -51,8 +51,8 @@ st.subheader("5 · Import", anchor=False)
 st.text_input("Name of the corpus", value=chosen.stem, key=f"load.name.{chosen.digest}", max_chars=120)
 ready = unit == "record" or mapping.source_id is not None
 # Read in the body, not in a callback: a callback would get the answers of the run before.
-if st.button("Import", type="primary", icon=":material/check:", key="load.import", disabled=not ready) and (
-    load_file.import_chosen(workspace, chosen, mapping, unit, cap, holdout)
-):
+if not st.button("Import", type="primary", icon=":material/check:", key="load.import", disabled=not ready):
+    once.rearm(f"load.{chosen.digest}")
+elif load_file.import_chosen(workspace, chosen, mapping, unit, cap, holdout):
     st.rerun()
 st.caption("Importing copies the text into the workspace on this machine. The file itself stays as it is.")

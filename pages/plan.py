@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages._ui import (
     method_cards,
+    once,
     parameters,
     plan_budget,
     plan_filter,
@@ -113,10 +116,12 @@ with left:
         disabled=bool(answer["blockers"]) or guarantee.pending,
         width="stretch",
     ):
-        run_id = states.act(
+        settled = partial(
             workspace.synthesize, corpus.id, method.id, count=count, parameters=asked, seed=seed, model=model
         )
+        run_id = once.act("plan.start", partial(states.act, settled))
         if run_id is None:
             st.rerun()
         show_run(run_id)
         go("run")
+    once.rearm("plan.start")

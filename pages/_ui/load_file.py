@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 import engine
-from pages._ui import states
+from pages._ui import once, states
 from pages._ui.current import choose_corpus
-from pages._ui.texts import count_of, plain
+from pages._ui.texts import count_of
 
 if TYPE_CHECKING:
     from engine.corpus.mapping import ColumnMapping
@@ -145,7 +145,8 @@ def import_chosen(
     name = str(st.session_state.get(f"load.name.{chosen.digest}") or chosen.stem)
     try:
         with st.spinner("Reading, checking and splitting the file …"):
-            corpus = workspace.import_corpus(
+            importing = partial(
+                workspace.import_corpus,
                 chosen.source,
                 chosen.filename,
                 mapping,
@@ -155,6 +156,7 @@ def import_chosen(
                 holdout=holdout,
                 options=chosen.options(),
             )
+            corpus = once.act(f"load.{chosen.digest}", importing)
     except engine.UserError as error:
         states.failed("Nothing was imported", str(error), "Your choices are kept. Correct it, then import again.")
         return False
@@ -163,5 +165,5 @@ def import_chosen(
     st.session_state.pop("load.view", None)
     st.session_state[NEXT_VIEW] = "What was loaded"
     choose_corpus(corpus.id)
-    states.notice(f"{plain(corpus.name)} was imported: {count_of(corpus.records, 'record')}.")
+    states.notice(f"{corpus.name} was imported: {count_of(corpus.records, 'record')}.")
     return True

@@ -14,6 +14,7 @@ import streamlit as st
 
 import engine
 from engine.release.bundle import VERIFY_COMMANDS, WHAT
+from pages._ui import once
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, number, plain, when
 
@@ -85,7 +86,9 @@ def build(workspace: engine.Workspace, run: Any, policy: Any, verdict: Any, sign
         on_click=None if ends else _release,
         args=None if ends else (workspace, run.id, policy.id, signed),
     )
-    if pressed and ends:
+    if not pressed:
+        once.rearm("release.build")
+    elif ends:
         _confirm(workspace, run.id, policy.id, signed)
     if not verdict.passed:
         first = verdict.open_rules()[0]
@@ -118,8 +121,11 @@ def _release(workspace: engine.Workspace, run_id: str, policy_id: str, signed: s
         for name in ("title", "source", "contact", "licence")
     }
     chosen = tuple(st.session_state.get("release.formats") or ())
-    made = act(workspace.release, run_id, policy_id, formats=chosen, signed_off_by=signed,
-               accept_unbounded=accepted, **words)  # fmt: skip
+    made = once.act(
+        "release.build",
+        lambda: act(workspace.release, run_id, policy_id, formats=chosen, signed_off_by=signed,
+                    accept_unbounded=accepted, **words),
+    )  # fmt: skip
     if made is not None:
         notice(f"{count_of(made.records, 'record')} released. The files are under Releases below.")
 

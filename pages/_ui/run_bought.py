@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 import engine
-from pages._ui import compare_table, states
+from pages._ui import compare_table, once, states
 from pages._ui.current import show_run
 from pages._ui.progress import ACTIVE
 from pages._ui.texts import number, plain, when
@@ -48,6 +49,7 @@ def _missing(workspace: engine.Workspace, run: Any) -> None:
         f"Make {number(run.count)} outputs without private text (ε = 0)", icon=":material/add:", key="run.bought.make",
         on_click=_make, args=(workspace, run),
     )  # fmt: skip
+    once.rearm("run.bought.make")
 
 
 def _make(workspace: engine.Workspace, run: Any) -> None:
@@ -57,10 +59,12 @@ def _make(workspace: engine.Workspace, run: Any) -> None:
         states.notice("This edition has no method without private input.", kind="problem")
         return
     known = {name: value for name, value in run.parameters.items() if name in spec.parameters.model_fields}
-    states.act(
+    reference = partial(
         workspace.synthesize, run.corpus_id, REFERENCE, count=run.count, parameters=known, seed=run.seed,
-        model=run.model, done="The reference without private text was asked for.",
+        model=run.model,
     )  # fmt: skip
+    done = "The reference without private text was asked for."
+    once.act("run.bought.make", partial(states.act, reference, done=done))
 
 
 def _unexamined(workspace: engine.Workspace, run: Any, other: Any) -> None:

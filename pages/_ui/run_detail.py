@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 import engine
 from pages._ui import (
+    once,
     readable,
     run_blocked,
     run_bought,
@@ -168,14 +170,16 @@ def _facts(run: Any, runs: list[Any]) -> None:
     if changes:
         st.markdown("**Different from the run before**")
         st.markdown("\n".join(f"- {plain(change)}" for change in changes))
-    elif len(runs) > 1:
-        st.caption("Same settings as the run of this method before it, or the first of its method.")
+    elif any(other.method == run.method and other.created < run.created for other in runs):
+        st.caption("The same settings as the run of this method before it.")
 
 
 def _again(workspace: engine.Workspace, run: Any) -> None:
     if run.state not in ACTIVE:
-        st.button("Run again with the same settings", icon=":material/replay:", key="run.again",
+        st.button("Run again, unchanged", icon=":material/replay:", key="run.again",
+                  help="A new run with the same method, settings, model and seed.",
                   on_click=_rerun, args=(workspace, run))  # fmt: skip
+        once.rearm("run.again")
     with st.expander("As a script", icon=":material/terminal:", key=f"run.script.{run.id}"):
         st.caption("The run's settings, and one command that repeats it.")
         st.code(workspace.script(run.id), language=None, wrap_lines=True)
@@ -183,7 +187,7 @@ def _again(workspace: engine.Workspace, run: Any) -> None:
 
 def _rerun(workspace: engine.Workspace, run: Any) -> None:
     """Start the same run again; a callback."""
-    run_id = states.act(
+    again = partial(
         workspace.synthesize,
         run.corpus_id,
         run.method,
@@ -192,6 +196,7 @@ def _rerun(workspace: engine.Workspace, run: Any) -> None:
         seed=run.seed,
         model=run.model,
     )
+    run_id = once.act("run.again", partial(states.act, again))
     if run_id is not None:
         show_run(run_id)
 

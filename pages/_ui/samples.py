@@ -5,9 +5,12 @@ How to use: `cards(workspace, key="home.sample")`; a press imports the sample an
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 import engine
+from pages._ui import once
 from pages._ui.current import choose_corpus
 from pages._ui.states import act
 from pages._ui.texts import count_of, number, plain
@@ -16,7 +19,7 @@ from pages._ui.texts import count_of, number, plain
 def try_sample(workspace: engine.Workspace, sample_id: str) -> None:
     """Import a sample and make it the current corpus; a callback."""
     with st.spinner("Writing the sample corpus …"):
-        corpus = act(workspace.import_sample, sample_id)
+        corpus = once.act(f"sample.{sample_id}", partial(act, workspace.import_sample, sample_id))
     if corpus is not None:
         choose_corpus(corpus.id)
 
@@ -37,3 +40,4 @@ def cards(workspace: engine.Workspace, *, key: str) -> None:
                     args=(workspace, sample.id),
                     width="stretch",
                 )
+                once.rearm(f"sample.{sample.id}")

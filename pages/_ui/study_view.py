@@ -5,12 +5,13 @@ Privacy posture: a study's tables hold numbers and names of variants; they are m
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 import engine
-from pages._ui import examined_figure, parameters, plan_model, states, study_table
+from pages._ui import examined_figure, once, parameters, plan_model, states, study_table
 from pages._ui.current import current_corpus
 from pages._ui.progress import ACTIVE, job_progress
 from pages._ui.texts import count_of, plain, when
@@ -70,10 +71,12 @@ def _start(workspace: engine.Workspace, corpus: Any) -> None:
         on_click=_begin, args=(workspace, corpus.id, spec.id, settings, model), disabled=bool(blockers),
         help="Reads private records; the ledger says so. It can be cancelled and resumed.",
     )  # fmt: skip
+    once.rearm("study.start")
 
 
 def _begin(workspace: engine.Workspace, corpus_id: str, study_id: str, settings: dict[str, Any], model: str) -> None:
-    job_id = states.act(workspace.start_study, corpus_id, study_id, settings, model=model)
+    begin = partial(workspace.start_study, corpus_id, study_id, settings, model=model)
+    job_id = once.act("study.start", partial(states.act, begin))
     if job_id:
         st.session_state["study.run"] = job_id
 
