@@ -23,6 +23,11 @@ BUSY_SECONDS = 30.0
 PATIENCE = f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}"
 GROWN = "chain grew"  # noted on a connection by `Chain.append`
 
+GONE = (
+    "The database of this workspace was moved, deleted or replaced while the program was running. Nothing can be read "
+    "or stored. Put the file back in its place; or stop the program and start it again."
+)
+
 SENTENCES: tuple[tuple[str, str], ...] = (
     ("disk is full", "The disk that holds the workspace is full. Free some space, then try again."),
     (
@@ -75,22 +80,41 @@ class Database:
         self.engine = _engine(folder)
         self.grown: Callable[[], None] = lambda: None  # called after a commit that added a line to a chain
         self._writer = self.engine.execution_options(begin_mode="IMMEDIATE")
+        self._file: tuple[int, int] | None = None  # device and inode of the database that was opened
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Yield a connection inside one read transaction: a consistent snapshot."""
-        with database_errors(), self.engine.begin() as connection:
+        with database_errors(), self._at_its_place(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """Yield a connection inside one write transaction; commit at the end, roll back on an error."""
-        with database_errors(), self._writer.begin() as connection:
+        with database_errors(), self._at_its_place(), self._writer.begin() as connection:
             connection.info.pop(GROWN, None)
             yield connection
             grown = connection.info.pop(GROWN, False)
         if grown:
             self.grown()
+
+    @contextmanager
+    def _at_its_place(self) -> Iterator[None]:
+        """Refuse where the open database is no longer the file in the folder.
+
+        A connection to a moved or deleted file goes on reading and writing it, so that decisions and spends
+        would seem saved and be lost.
+        """
+        try:
+            status = self.folder.database.stat()
+            found = (status.st_dev, status.st_ino)
+        except FileNotFoundError:
+            found = None
+        if self._file is None:
+            self._file = found  # still None where the first connection makes it
+        elif found != self._file:
+            raise StorageError(GONE)
+        yield
 
     def truncate_log(self, seconds: float = 10.0) -> bool:
         """Move the write-ahead log into the database and cut it to zero bytes; False where readers prevent it.

@@ -1,7 +1,7 @@
 """What happens when a page itself fails: a sentence on the screen, the place in the log.
 
 Privacy posture: an exception's message may quote data, so only its type and the lines of code it
-passed are logged, and nothing of it is shown.
+passed are logged, and nothing of it is shown; the engine's sentences about storage alone are.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ import logging
 import traceback
 
 import streamlit as st
+
+import engine
+from pages._ui.texts import plain
 
 
 def place(error: BaseException) -> str:
@@ -39,8 +42,11 @@ def guard_log() -> None:
 
 
 def explain(error: Exception) -> bool:
-    """Say what to do; return True, so that nothing else is shown."""
-    del error  # Streamlit has logged it, through `Wordless`
+    """Say what to do; return True, so that nothing else is shown; Streamlit has logged it, through `Wordless`."""
+    if isinstance(error, engine.StorageError):  # its sentences are the engine's own and hold no data
+        st.error(f"**The workspace cannot be used.** {plain(str(error))}", icon=":material/error:")
+        st.markdown("Then reload the page.")
+        return True
     st.error("**This page has a fault.** Nothing was lost: everything you decided is saved.", icon=":material/error:")
     st.markdown(
         "Reload the page. If it happens again, run `python -m engine doctor --bundle support.zip`: it makes a "

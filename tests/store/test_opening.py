@@ -135,3 +135,17 @@ def test_a_folder_that_the_database_does_not_know_stays_and_is_listed(store, cor
 def test_a_place_where_no_folder_can_be_made_is_named():
     with pytest.raises(StorageError, match="--workspace"):
         Folder(__import__("pathlib").Path("/proc/none/workspace")).create()
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_database_that_leaves_its_place_stops_reads_and_writes(store, corpus, replaced):
+    """A moved file would go on taking decisions that nobody finds again."""
+    away = store.folder.database.with_name("moved")
+    store.folder.database.rename(away)
+    if replaced:
+        shutil.copy(away, store.folder.database)
+    for ask in (store.corpora, lambda: store.set_setting("domain", "legal"), lambda: store.delete_corpus(corpus.id)):
+        with pytest.raises(StorageError, match="moved, deleted or replaced"):
+            ask()
+    away.replace(store.folder.database)
+    assert [one.id for one in store.corpora()] == [corpus.id]

@@ -1,0 +1,39 @@
+"""What a page shows when it fails: the engine's sentence about storage, and nothing of any other error."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.errors import StorageError
+
+
+def fail() -> None:
+    """Explain the error that the test put into the session."""
+    import streamlit as st
+
+    from pages._ui.failure import explain
+
+    explain(st.session_state["error"])
+
+
+def shown(error: Exception) -> str:
+    app = AppTest.from_function(fail, default_timeout=30)
+    app.session_state["error"] = error
+    app.run()
+    return "\n".join(str(one.value) for kind in (app.error, app.markdown) for one in kind)
+
+
+def test_a_database_that_left_its_place_is_named(small):
+    workspace = small.open()
+    away = workspace.folder.database.with_name("moved")
+    workspace.folder.database.rename(away)
+    with pytest.raises(StorageError) as raised:
+        workspace.corpora()
+    assert "was moved, deleted or replaced" in shown(raised.value)
+
+
+def test_nothing_of_another_error_is_shown():
+    text = shown(ValueError("Anna Berg, born 3 May"))
+    assert "This page has a fault" in text
+    assert "Berg" not in text
