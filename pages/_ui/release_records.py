@@ -152,7 +152,7 @@ def _one(workspace: engine.Workspace, run: Any, row: pd.Series, ids: list[str]) 
         ):
             st.button(
                 label,
-                key=f"release.{state}.{run.id}",
+                key=_key(state, record),
                 type=kind,  # type: ignore[arg-type]
                 shortcut=shortcut,
                 disabled=row["approval"] == state,
@@ -161,7 +161,7 @@ def _one(workspace: engine.Workspace, run: Any, row: pd.Series, ids: list[str]) 
             )
         st.button(
             "Next",
-            key=f"release.next.{run.id}",
+            key=_key("next", record),
             shortcut="J",
             disabled=place + 1 >= len(ids),
             on_click=_show,
@@ -169,7 +169,7 @@ def _one(workspace: engine.Workspace, run: Any, row: pd.Series, ids: list[str]) 
         )
         st.button(
             "Previous",
-            key=f"release.previous.{run.id}",
+            key=_key("previous", record),
             shortcut="K",
             disabled=place == 0,
             on_click=_show,
@@ -178,7 +178,21 @@ def _one(workspace: engine.Workspace, run: Any, row: pd.Series, ids: list[str]) 
     st.caption("Approving or rejecting moves on to the next record of this page.")
 
 
+def _key(action: str, record: str) -> str:
+    """Return a button's key; it names the record, so that a press always belongs to the text that was seen."""
+    return f"release.{action}.{record}"
+
+
 def _decide(workspace: engine.Workspace, run_id: str, record: str, state: str, ids: list[str]) -> None:
+    """Decide on the record that is shown; a callback.
+
+    A second key on a record that was decided was meant for the next one, which was not on the screen yet; and of
+    two keys at once nobody knows which came first: neither counts.
+    """
+    late = st.session_state.get(f"release.record.{run_id}") not in (None, record)
+    if late or sum(bool(st.session_state.get(_key(one, record))) for one in DECISIONS) > 1:
+        notice("A key came before the next record was shown, and was not counted.", kind="problem")
+        return
     if act(workspace.approve, run_id, [record], state) is not None and state != "pending":
         place = ids.index(record)
         _show(run_id, ids[min(place + 1, len(ids) - 1)])

@@ -42,16 +42,18 @@ def _card(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: An
             f"Now: {'will be replaced' if row.state == 'accepted' else 'stays in the text'}, "
             f"{'decided by a person' if row.decided else 'not looked at'}"
         )
-        step = (workspace, corpus_id, ids, current)
+        step = (workspace, corpus_id, record_id, ids, current)
         places = workspace.unmarked_places(corpus_id, current)
         _same(places["record"], row.label, current)
         with st.grid(2, gap="xsmall", min_column_width=80):
-            st.button("Accept", key="review.accept", shortcut="A", type="primary", width="stretch",
+            st.button("Accept", key=_key("accept", current), shortcut="A", type="primary", width="stretch",
                       on_click=_decide, args=(*step, "accept"))  # fmt: skip
-            st.button("Reject", key="review.reject", shortcut="X", width="stretch",
+            st.button("Reject", key=_key("reject", current), shortcut="X", width="stretch",
                       on_click=_decide, args=(*step, "reject"))  # fmt: skip
-            st.button("Previous", key="review.previous", shortcut="K", width="stretch", on_click=_move, args=(corpus_id, ids, current, -1))  # fmt: skip  # noqa: E501
-            st.button("Next", key="review.next", shortcut="J", width="stretch", on_click=_move, args=(corpus_id, ids, current, 1))  # fmt: skip  # noqa: E501
+            st.button("Previous", key=_key("previous", current), shortcut="K", width="stretch",
+                      on_click=_move, args=(*step[1:], -1))  # fmt: skip
+            st.button("Next", key=_key("next", current), shortcut="J", width="stretch",
+                      on_click=_move, args=(*step[1:], 1))  # fmt: skip
         label = st.selectbox(
             "Type",
             list(LABELS),
@@ -61,13 +63,34 @@ def _card(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: An
         )
         st.button(
             "Change type",
-            key="review.relabel",
+            key=_key("relabel", current),
             disabled=label == row.label,
             on_click=_decide,
             args=(*step, "relabel", label),
             width="stretch",
         )
         _alike(workspace, corpus_id, current, row.label, label, places["corpus"])
+
+
+def _key(action: str, span_id: str) -> str:
+    """Return a button's key; it names the finding, so that a press always belongs to the card that was seen."""
+    return f"review.{action}.{span_id}"
+
+
+def _is_shown(corpus_id: str, record_id: str, span_id: str | None) -> bool:
+    """Return whether a press on this card still counts; say so where the next card had its turn already.
+
+    Keys can come faster than the page is drawn. A second key on a card that was decided was meant for the
+    next one, which was not on the screen yet; and of two keys at once nobody knows which came first.
+    """
+    shown = review_state.span(corpus_id)
+    late = review_state.record(corpus_id) not in (None, record_id) or (
+        span_id is not None and shown not in (None, span_id)
+    )
+    both = span_id is not None and all(st.session_state.get(_key(name, span_id)) for name in ("accept", "reject"))
+    if late or both:
+        states.notice("A key came before the next finding was shown, and was not counted.", kind="problem")
+    return not (late or both)
 
 
 def _same_key(span_id: str) -> str:
@@ -131,9 +154,17 @@ def _decide_alike(
 
 
 def _decide(
-    workspace: engine.Workspace, corpus_id: str, ids: list[str], current: str, action: str, label: str | None = None
+    workspace: engine.Workspace,
+    corpus_id: str,
+    record_id: str,
+    ids: list[str],
+    current: str,
+    action: str,
+    label: str | None = None,
 ) -> None:
     """Decide on one finding, then show the next one; a callback."""
+    if not _is_shown(corpus_id, record_id, current):
+        return
     if action == "accept" and st.session_state.get(_same_key(current)):
         done = states.act(workspace.accept_same, corpus_id, current, done="{} places of this text: accepted.")
     else:
@@ -145,8 +176,10 @@ def _decide(
         review_state.choose_span(corpus_id, review_state.neighbour(ids, current, 1) or current)
 
 
-def _move(corpus_id: str, ids: list[str], current: str, step: int) -> None:
+def _move(corpus_id: str, record_id: str, ids: list[str], current: str, step: int) -> None:
     """Show the neighbouring finding; past the last one, the next text; a callback."""
+    if not _is_shown(corpus_id, record_id, current):
+        return
     target = review_state.neighbour(ids, current, step)
     if target is None:
         review_queue.next_record(corpus_id, step)
@@ -164,8 +197,8 @@ def undo(workspace: engine.Workspace, corpus_id: str) -> None:
 def _next(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: Any) -> None:
     done = len(spans) == 0 or bool(spans["decided"].astype(bool).all())
     st.button(
-        "Next text" if done else "Text is done, next",
-        key="review.done",
+        "Next text" if done else "Done, next",
+        key=f"review.done.{record_id}",
         shortcut="N",
         icon=":material/skip_next:",
         width="stretch",
@@ -177,6 +210,8 @@ def _next(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: An
 
 
 def _finish(workspace: engine.Workspace, corpus_id: str, record_id: str) -> None:
+    if not _is_shown(corpus_id, record_id, None):
+        return
     if states.act(workspace.mark_reviewed, corpus_id, [record_id]) is not None:
         review_state.remember(corpus_id, None)
     review_queue.next_record(corpus_id)

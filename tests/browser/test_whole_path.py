@@ -255,7 +255,7 @@ def release(page: Any, workspace: Any, run_id: str, folder: Path) -> None:
     check_accessibility(page, "release, nothing approved")
     for _ in range(workspace.run(run_id).kept):
         waiting = workspace.approval_counts(run_id)["pending"]
-        key(page, f"release.approved.{run_id}").get_by_role("button").click()
+        starting(page, "release.approved.").get_by_role("button").click()
         wait_for(lambda left=waiting: workspace.approval_counts(run_id)["pending"] < left, 10, "approval was not saved")
         settled(page)
     assert workspace.approval_counts(run_id)["pending"] == 0

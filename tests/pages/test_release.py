@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from engine.errors import RefusedError
 from pages._ui import release_records
@@ -15,6 +16,11 @@ def texts(app, kind: str = "markdown") -> str:
 def everything(app) -> str:
     kinds = ("markdown", "caption", "info", "warning", "error", "success", "subheader", "title")
     return "\n".join(texts(app, kind) for kind in kinds)
+
+
+def decision(app, action: str):
+    """Return the button that decides on the record shown; its key names that record."""
+    return next(one for one in app.button if (one.key or "").startswith(f"release.{action}."))
 
 
 def test_empty(empty, visit):
@@ -35,7 +41,7 @@ def test_exploratory_opens_once_a_record_is_approved(seeded, visit):
     app = visit("release", **{"_ui.run": seeded.run})
     assert "The gate is closed" in texts(app, "warning")
     assert app.button(key="release.build").disabled
-    app.button(key=f"release.approved.{seeded.run}").click().run()
+    decision(app, "approved").click().run()
     assert not app.exception
     assert seeded.open().approval_counts(seeded.run)["approved"] == 1
     assert "The gate is open" in texts(app, "success")
@@ -63,23 +69,20 @@ def test_refused_release_changes_nothing(seeded, visit):
 def test_decisions_follow_ids_and_move_on(seeded, visit):
     app = visit("release", **{"_ui.run": seeded.run})
     first, second = list(seeded.open().synthetic(seeded.run, limit=2, order="risk")["record_id"])
-    app.button(key=f"release.rejected.{seeded.run}").click().run()
+    decision(app, "rejected").click().run()
     assert app.session_state[f"release.record.{seeded.run}"] == second
-    app.button(key=f"release.approved.{seeded.run}").click().run()
+    decision(app, "approved").click().run()
     rows = seeded.open().synthetic(seeded.run, ids=[first, second])
     assert list(rows["approval"]) == ["rejected", "approved"]
-    app.button(key=f"release.previous.{seeded.run}").click().run()
+    decision(app, "previous").click().run()
     assert app.session_state[f"release.record.{seeded.run}"] == second
-    app.button(key=f"release.pending.{seeded.run}").click().run()
+    decision(app, "pending").click().run()
     assert list(seeded.open().synthetic(seeded.run, ids=[first, second])["approval"]) == ["rejected", "pending"]
 
 
 def test_shortcuts(seeded, visit):
     app = visit("release", **{"_ui.run": seeded.run})
-    shortcuts = {
-        app.button(key=f"release.{name}.{seeded.run}").proto.shortcut.upper()
-        for name in ("approved", "rejected", "next", "previous")
-    }
+    shortcuts = {decision(app, name).proto.shortcut.upper() for name in ("approved", "rejected", "next", "previous")}
     assert shortcuts == {"A", "X", "J", "K"}
 
 
@@ -220,7 +223,7 @@ def test_one_record_without_risk(seeded, visit, add_run):
     app = visit("release", **{"_ui.run": run})
     shown = app.dataframe[0].value
     assert list(shown.columns) == ["Decision", "Text"]
-    assert app.button(key=f"release.next.{run}").disabled
+    assert decision(app, "next").disabled
     app.button(key=f"release.rest.all.{run}").click().run()
     assert workspace.approval_counts(run)["approved"] == 1
 
@@ -241,3 +244,29 @@ def test_chosen_record_falls_back_to_the_first_of_the_page(monkeypatch):
     assert release_records._current("r", ["s-1", "s-2"]) == "s-1"
     assert release_records._current("r", ["s-8", "s-9"]) == "s-9"
     assert release_records._current("r", []) is None
+
+
+def press_late() -> None:
+    """Make the call of a press that comes after another record has become the current one."""
+    import streamlit as st
+
+    from pages._ui import release_records
+
+    release_records._decide(*st.session_state["press"])
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_key_pressed_too_early_approves_nothing(seeded, both):
+    """Neither the record before, decided already, nor the next one, nor one for which two keys came at once."""
+    workspace = seeded.open()
+    first, second = list(workspace.synthetic(seeded.run, limit=2, order="risk")["record_id"])
+    app = AppTest.from_function(press_late, default_timeout=30)
+    app.session_state[f"release.record.{seeded.run}"] = first if both else second
+    if both:
+        for state in ("approved", "rejected"):
+            app.session_state[f"release.{state}.{first}"] = True
+    app.session_state["press"] = (workspace, seeded.run, first, "approved", [first, second])
+    app.run()
+    assert not app.exception
+    assert workspace.approval_counts(seeded.run)["approved"] == 0
+    assert "was not counted" in str(app.session_state["_ui.notices"])

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.small import HOSTILE, NEEDLE, fail_job, words
+
+
+def button(app: AppTest, start: str) -> Any:
+    """Return the button whose key starts so; the rest names the finding or text that is shown."""
+    return next(one for one in app.button if (one.key or "").startswith(start))
+
+
+def press_late() -> None:
+    """Make the call of a press that comes after another card has become the current one."""
+    import streamlit as st
+
+    from pages._ui import review_card
+
+    review_card._decide(*st.session_state["press"])
 
 
 class TestReview:
@@ -69,7 +85,7 @@ class TestReview:
 
     def test_accept_then_undo(self, small, open_page):
         app = self.opened(small, open_page)
-        app.button(key="review.accept").click().run()
+        button(app, "review.accept.").click().run()
         assert self.states_of(small) == [("PERSON", "accepted", True)]
         app.button(key="review.undo").click().run()
         assert self.states_of(small) == [("PERSON", "accepted", False)]
@@ -77,7 +93,7 @@ class TestReview:
 
     def test_reject_leaves_the_text_as_it_is(self, small, open_page):
         app = self.opened(small, open_page)
-        app.button(key="review.reject").click().run()
+        button(app, "review.reject.").click().run()
         assert self.states_of(small) == [("PERSON", "rejected", True)]
         assert small.open().redacted(small.corpus, "A0") == HOSTILE
 
@@ -85,7 +101,7 @@ class TestReview:
         app = self.opened(small, open_page)
         span_id = small.open().record_spans(small.corpus, "A0")["span_id"].iloc[0]
         app.selectbox(key=f"review.type.{span_id}").set_value("USERNAME").run()
-        app.button(key="review.relabel").click().run()
+        button(app, "review.relabel.").click().run()
         assert self.states_of(small) == [("USERNAME", "accepted", True)]
 
     def test_typed_words_are_added_at_each_place(self, small, open_page):
@@ -140,13 +156,13 @@ class TestReview:
         box = app.checkbox(key=f"review.same.{name}")
         assert box.value is True
         assert box.label == "1 more place in this text, not marked: mark it too"
-        app.button(key="review.accept").click().run()
+        button(app, "review.accept.").click().run()
         assert not app.exception
         assert NEEDLE not in workspace.redacted(small.corpus, "A0")
         workspace.undo(small.corpus)
         app = open_page("review", **place)
         app.checkbox(key=f"review.same.{name}").uncheck().run()
-        app.button(key="review.accept").click().run()
+        button(app, "review.accept.").click().run()
         assert workspace.redacted(small.corpus, "A0").count(NEEDLE) == 1
 
     def test_next_and_previous_walk_through_the_findings(self, small, open_page):
@@ -155,15 +171,15 @@ class TestReview:
         total = int(queue["spans"].max())
         app = self.opened(small, open_page, record)
         assert f"Finding 1 of {total}" in words(app)
-        app.button(key="review.next").click().run()
+        button(app, "review.next.").click().run()
         assert f"Finding 2 of {total}" in words(app)
-        app.button(key="review.previous").click().run()
+        button(app, "review.previous.").click().run()
         assert f"Finding 1 of {total}" in words(app)
 
     def test_a_finished_text_counts_as_reviewed_and_the_next_opens(self, small, open_page):
         app = open_page("review")
         first = app.session_state[f"_ui.review.record.{small.corpus}"]
-        app.button(key="review.done").click().run()
+        button(app, "review.done.").click().run()
         assert app.session_state[f"_ui.review.record.{small.corpus}"] != first
         assert small.open().record_spans(small.corpus, first)["decided"].all()
         assert "judged by 1 reviewed text." in words(app), "the sidebar's estimate"
@@ -199,3 +215,23 @@ class TestReview:
         app = open_page("review", **{"review.view": "Detector settings"})
         app.button(key="review.set.again").click().run()
         assert [job.kind for job in small.open().jobs()] == ["detect"]
+
+    def test_a_second_key_on_a_card_decides_nothing_about_the_next(self, small, open_page):
+        """A press that the browser sent before the next card was drawn still names the card it was made on."""
+        from pages._ui import review_state
+
+        queue, _ = small.open().review_queue(small.corpus, limit=100)
+        record = queue.loc[queue["spans"].idxmax(), "record_id"]
+        first, second = small.open().record_spans(small.corpus, record)["span_id"].iloc[:2]
+
+        app = self.opened(small, open_page, record)
+        button(app, f"review.accept.{first}").click().run()
+        assert app.session_state[review_state._key(small.corpus, "span")] == second
+        before = self.states_of(small, record)
+        app = AppTest.from_function(press_late, default_timeout=30)
+        for name, value in (("record", record), ("span", second)):
+            app.session_state[review_state._key(small.corpus, name)] = value
+        app.session_state["press"] = (small.open(), small.corpus, record, [first, second], first, "reject")
+        app.run()
+        assert self.states_of(small, record) == before
+        assert "was not counted" in str(app.session_state["_ui.notices"])
