@@ -32,7 +32,7 @@ if corpus.span_source is None:
     st.stop()
 
 counts = workspace.span_counts(corpus.id)
-with st.grid(5, min_column_width=130):
+with st.grid(5, min_column_width=165):
     st.metric("Findings", number(counts["accepted"] + counts["rejected"]), border=True)
     st.metric("Will be replaced", number(counts["accepted"]), border=True, help="Accepted findings.")
     st.metric("Stay in the text", number(counts["rejected"]), border=True, help="Rejected findings.")

@@ -14,7 +14,7 @@ left, right = st.columns(2, gap="large")
 with left:
     st.subheader("People and text", anchor=False)
     settings_parts.person(workspace)
-    st.subheader("Nothing leaves this machine", anchor=False)
+    st.subheader("Does anything leave this machine?", anchor=False)
     settings_parts.self_check(workspace)
     st.subheader("Backup", anchor=False)
     settings_parts.backup(workspace)

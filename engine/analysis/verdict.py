@@ -337,7 +337,7 @@ def use_table(findings: Sequence[Finding]) -> tuple[Use, ...]:
         mark: Mark = "tick" if parts[worst] <= TICK else "warning" if parts[worst] <= WARN else "cross"
         ours, real = _find(findings, worst, "train"), _find(findings, worst, "real")
         values = "" if ours is None or real is None else (
-            f"{show(worst, ours.value)}, real against real {show(worst, real.value)}"
+            f"{show(worst, ours.value)}, real against real {show(worst, real.value)}; {ours.direction}"
         )  # fmt: skip
         rows.append(Use(use, mark, f"{MEASURES[worst].title}: {values}.", worst, parts[worst]))
     return tuple(rows)

@@ -107,7 +107,7 @@ class AugPeMethod:
             bought=[
                 *(["a list of labels"] if label_list.WHAT in named else []),
                 *(["a histogram of labels"] if bought else []),
-                f"{parameters.rounds} rounds of votes",
+                pe_claim.rounds_of_votes(parameters.rounds),
             ],
             noise=noise,
             inputs=(

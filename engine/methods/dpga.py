@@ -137,7 +137,7 @@ class DpgaMethod:
             parameters,
             facts,
             found,
-            bought=[*(WORDS[name] for name in fixed), f"{parameters.rounds} rounds of votes{rate}"],
+            bought=[*(WORDS[name] for name in fixed), f"{pe_claim.rounds_of_votes(parameters.rounds)}{rate}"],
             noise={**fixed, "votes": drawn},
             inputs=_inputs(parameters),
             assumptions=_assumptions(parameters),

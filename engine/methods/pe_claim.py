@@ -187,6 +187,11 @@ def dp_guarantee(
     )
 
 
+def rounds_of_votes(rounds: int) -> str:
+    """Return how many rounds of votes are bought, as words in the guarantee's sentence."""
+    return "1 round of votes" if rounds == 1 else f"{rounds} rounds of votes"
+
+
 def one_vote(facts: Facts) -> str:
     """Return what a figure of votes leaves out: how many records a source has is not public."""
     return ", counting one record a source" if facts.unit == "source" else ""

@@ -16,7 +16,7 @@ import pandas as pd
 from engine.analysis.findings import Finding
 from engine.errors import UserError
 
-Outcome = Literal["better", "worse", "cannot tell", "same", ""]
+Outcome = Literal["better", "worse", "cannot tell", "same", "not measured", ""]
 KEYS = ["name", "group", "measure", "direction", "reference"]
 EXCESS = "_excess"
 
@@ -30,7 +30,7 @@ def compare(findings: Mapping[str, Sequence[Finding]]) -> pd.DataFrame:
     Returns:
         Columns name, group, measure, direction, reference, then a run `<id> value`, `<id> low`,
         `<id> high` and, from the second run on, `<id> against first`: better, worse, same,
-        cannot tell, or empty on rows that are only there for reference.
+        cannot tell, not measured (in one of the two at least), or empty on rows that are only there for reference.
     """
     if not 2 <= len(findings) <= 4:
         raise UserError(f"runs: {len(findings)} given; two to four can be compared")
@@ -58,8 +58,8 @@ def compare(findings: Mapping[str, Sequence[Finding]]) -> pd.DataFrame:
 
 def outcome(new: Finding | None, old: Finding | None) -> Outcome:
     """Return how `new` stands to `old` on a finding whose direction is lower or higher."""
-    if new is None or old is None:
-        return "cannot tell"
+    if new is None or old is None or math.isnan(new.value) or math.isnan(old.value):
+        return "not measured"
     new_low, new_high, old_low, old_high = (_number(end) for end in (new.low, new.high, old.low, old.high))
     if not all(math.isfinite(end) for end in (new_low, new_high, old_low, old_high)):
         return "same" if new.value == old.value else "cannot tell"
@@ -75,9 +75,10 @@ def _row_outcome(
     known = other.get(key) or first.get(key)
     if not _judges_the_run(key, other):
         return ""
-    if known is not None and known.direction == "closer to real is better":
+    judged = outcome(other.get(key), first.get(key))
+    if judged != "not measured" and known is not None and known.direction == "closer to real is better":
         return _closer(key, first, other)
-    return outcome(other.get(key), first.get(key))
+    return judged
 
 
 def _judges_the_run(key: tuple[str, str], rows: Mapping[tuple[str, str], Finding]) -> bool:

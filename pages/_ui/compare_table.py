@@ -13,7 +13,8 @@ from engine.analysis.measures import MEASURES, REFERENCES, show
 from engine.release.compare import compare
 from pages._ui.texts import count_of
 
-OUTCOMES = {"better": "▲ better", "worse": "▼ worse", "same": "= same", "cannot tell": "≈ cannot tell", "": ""}
+OUTCOMES = {"better": "▲ better", "worse": "▼ worse", "same": "= same", "cannot tell": "≈ cannot tell",
+            "not measured": "– not measured in both", "": ""}  # fmt: skip
 
 
 def letters(run_ids: Sequence[str]) -> dict[str, str]:
@@ -33,9 +34,11 @@ def sentences(table: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
             if outcome.empty:
                 continue
             counts = outcome.value_counts()
+            unsure = counts.get("cannot tell", 0) + counts.get("same", 0)
+            measured = len(outcome) - int(counts.get("not measured", 0))
             parts.append(
                 f"{group}: better on {counts.get('better', 0)}, worse on {counts.get('worse', 0)}, "
-                f"cannot tell on {counts.get('cannot tell', 0) + counts.get('same', 0)} of {len(outcome)}"
+                f"cannot tell on {unsure} of the {measured} measured in both"
             )
         result.append(f"**{names[run]}** against **{names[first]}** – " + "; ".join(parts) + ".")
     return result
@@ -54,6 +57,9 @@ def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: 
         return
     if not context:
         rows = rows[(rows.filter(like=" against first") != "").any(axis=1)]
+    values = rows[[f"{run} value" for run in names]]
+    unmeasured = int(values.isna().all(axis=1).sum())
+    rows = rows[values.notna().any(axis=1)]
     order = {name: place for place, name in enumerate(MEASURES)}
     rows = rows.sort_values("name", key=lambda names: names.map(order).fillna(len(order)), kind="stable")
     shown: dict[str, Any] = {
@@ -80,6 +86,7 @@ def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: 
     st.caption(
         f"{count_of(len(rows), 'row')}. Better or worse is said only where the 95% intervals do not overlap. "
         "Rows that only give something to judge by carry no judgement."
+        + (f" Left out: {count_of(unmeasured, 'row')} that none of these runs has a number for." if unmeasured else "")
     )
 
 

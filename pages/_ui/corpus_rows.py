@@ -10,7 +10,7 @@ import engine
 from pages._ui.current import choose_corpus, choose_run
 from pages._ui.navigation import go
 from pages._ui.states import act
-from pages._ui.texts import STEPS, UNITS, count_of, number, plain, when
+from pages._ui.texts import STEPS, UNIT_PLURALS, UNITS, count_of, number, plain, when
 
 DONE, OPEN = ":material/check_circle:", ":material/radio_button_unchecked:"
 
@@ -40,7 +40,8 @@ def draw(workspace: engine.Workspace, corpus: Any) -> None:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(
                 f"**{plain(corpus.name)}**  \n:small[{count_of(corpus.records, 'record')} · protected: "
-                f"{UNITS[corpus.unit][0]} · {number(corpus.holdout_units)} of {number(corpus.units)} units set aside]",
+                f"{UNITS[corpus.unit][0]} · {number(corpus.holdout_units)} of {number(corpus.units)} "
+                f"{UNIT_PLURALS[corpus.unit]} set aside]",
                 width="content",
             )
             with st.container(horizontal=True, width="content"):
@@ -84,7 +85,8 @@ def _confirm_delete(workspace: engine.Workspace, corpus: Any) -> None:
     """Ask before a corpus goes."""
     st.markdown(
         f"**{plain(corpus.name)}**: its text, findings, decisions, {count_of(corpus.runs, 'run')} and outputs are "
-        "removed from the disk. A line without text stays in the audit log. Exported files are not touched."
+        "removed from the disk. A line without text stays in the audit log. What was spent of these people's privacy "
+        "budget stays spent, also when the file is loaded again. Exported files are not touched."
     )
     if st.button(
         "Delete for good",

@@ -41,13 +41,22 @@ def draw(sides: Sequence[Examined]) -> None:
     greyed = next((side for side in sides if _greyed(side, attack)), None)
     if greyed is not None:
         st.warning(_why(greyed), icon=":material/visibility_off:")
-    privacy_beside.draw(figures, names, key="privacy.groups", missing=OLD)
+    if not any(figures) or any(_has_numbers(table, by, attack) for table in tables):
+        privacy_beside.draw(figures, names, key="privacy.groups", missing=OLD)
+    else:
+        st.markdown("Every group is too small for a number of its own: fewer than 20 people or records on one side.")
     for side, table in zip(sides, tables, strict=True):
         if table is None:
             continue
         if len(sides) > 1:
             st.markdown(f"**{plain(side.name)}**")
         _table(table[(table["group_by"] == by) & (table["attack"] == attack)], side.run.id)
+
+
+def _has_numbers(table: pd.DataFrame | None, by: str, attack: str) -> bool:
+    if table is None:
+        return False
+    return bool(table.loc[(table["group_by"] == by) & (table["attack"] == attack), "auc"].notna().any())
 
 
 def _titles(sides: Sequence[Examined], tables: Sequence[pd.DataFrame]) -> dict[str, str]:

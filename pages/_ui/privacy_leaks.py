@@ -99,10 +99,14 @@ def excess(workspace: engine.Workspace, run_id: str) -> str:
         if one is None or one.low is None or one.high is None:
             continue
         low, high = show(name, one.low), show(name, one.high)
-        said.append(f"**{show(name, one.value)}** more {what} than for people whom nobody used ({low} to {high})")
+        more = "more" if one.value >= 0 else "fewer"
+        amount = show(name, abs(one.value))
+        said.append(f"**{amount}** {more} {what} than for people whom nobody used ({low} to {high})")
     if not said:
         return ""
-    return f"Beyond chance, in any way of writing: {'; '.join(said)}. Brackets hold the 95% interval."
+    return (
+        f"Beyond chance, in any way of writing: {'; '.join(said)}. Brackets hold the 95% interval; below zero is fewer."
+    )
 
 
 def _list(run_id: str, rows: pd.DataFrame) -> str | None:

@@ -80,7 +80,7 @@ def _edit(workspace: engine.Workspace, domain: str, name: str, entry: dict[str, 
         disabled=text.strip() == entry["text"].strip(), type="primary",
     )  # fmt: skip
     back.button(
-        "Back to what shipped", key="prompts.reset", on_click=_reset, args=(workspace, domain, name, key),
+        "As shipped", key="prompts.reset", on_click=_reset, args=(workspace, domain, name, key),
         width="stretch", disabled=not entry["changed"],
     )  # fmt: skip
     return text

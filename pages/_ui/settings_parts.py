@@ -79,7 +79,10 @@ def storage(workspace: engine.Workspace) -> None:
         hide_index=True,
         width="content",
         alt="Storage by part",
-        column_config={"Size": st.column_config.TextColumn(alignment="right")},
+        column_config={
+            "Part": st.column_config.TextColumn(width=200),
+            "Size": st.column_config.TextColumn(width=80, alignment="right"),
+        },
     )
 
 
@@ -125,7 +128,8 @@ def delete(workspace: engine.Workspace) -> None:
     corpus = known[chosen]
     st.markdown(
         f"Its text, spans, decisions, {count_of(corpus.runs, 'run')} and outputs are removed from the disk for good. "
-        "A line without text stays in the audit log. Files you exported are not touched."
+        "A line without text stays in the audit log. What was spent of the privacy budget of these people stays spent, "
+        "also when the file is loaded again. Files you exported are not touched."
     )
     typed = st.text_input(f"Type its name to confirm: {plain(corpus.name)}", key=f"settings.delete.name.{chosen}")
     st.button(
@@ -140,7 +144,10 @@ def delete(workspace: engine.Workspace) -> None:
 
 def _delete(workspace: engine.Workspace, corpus_id: str) -> None:
     typed = str(st.session_state.get(f"settings.delete.name.{corpus_id}", "")).strip()
-    if typed != workspace.corpus(corpus_id).name.strip():
+    corpus = act(workspace.corpus, corpus_id)  # another window may have deleted it
+    if corpus is None:
+        return
+    if typed != corpus.name.strip():
         notice("The name does not match; nothing was deleted.", kind="problem")
         return
     act(workspace.delete_corpus, corpus_id, done="The corpus was deleted.")
@@ -148,7 +155,9 @@ def _delete(workspace: engine.Workspace, corpus_id: str) -> None:
 
 def self_check(workspace: engine.Workspace) -> None:
     """Run the checks on request and show them as a table."""
-    st.markdown("Whether anything could leave this machine, and whether the parts are all here and unchanged.")
+    st.markdown(
+        "The checks say whether anything could leave this machine, and whether the parts are all here and unchanged."
+    )
     with st.container(horizontal=True):
         st.button(
             "Run the checks",

@@ -57,7 +57,7 @@ def _requirements(policy: Any) -> dict[str, str]:
         "Formal guarantee": _kinds(need.guarantee_kinds),
         "Largest ε": "–" if need.highest_epsilon is None else f"{need.highest_epsilon:g}",
         "The whole output leaves, unexamined": "yes" if need.whole_output else "no",
-        "No record is an original": "yes, unless the method carries a proof",
+        "No record is an original (methods without a proof)": "yes",
         "Second person signs": "yes" if need.second_person else "no",
         "Longest copied run of words": "no limit"
         if need.longest_copied_words is None

@@ -63,6 +63,7 @@ UNITS = {
 }
 
 UNIT_NOUNS = {"record": "a record", "source": "a person"}
+UNIT_PLURALS = {"record": "records", "source": "people or cases"}
 
 NO_CLAIM = "This method proves nothing, so it spends nothing. A release of its outputs makes the total unbounded."
 

@@ -234,3 +234,10 @@ def test_each_round_notes_the_votes_kept_beside_chance(whole):
     for rounds in noted:
         (body,) = rounds.values()
         assert 0.0 < body["votes_chance"] < 1.0
+
+
+@pytest.mark.parametrize(("rounds", "said"), [(1, "1 round of votes"), (3, "3 rounds of votes")])
+def test_the_sentence_counts_rounds_in_words(rounds, said):
+    from engine.methods import pe_claim
+
+    assert pe_claim.rounds_of_votes(rounds) == said

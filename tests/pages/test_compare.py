@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from engine.analysis.findings import Finding
 from pages._ui import compare_board, compare_table
@@ -97,3 +98,31 @@ def test_cell():
     assert compare_table.cell("pipp", 0.25, 0.2, 0.3) == "25.0% (20.0% to 30.0%)"
     assert compare_table.cell("pipp", 0.25, nan, nan) == "25.0%"
     assert compare_table.cell("pipp", nan, nan, nan) == "–"
+
+
+def test_what_was_not_measured_is_neither_judged_nor_drawn():
+    """Rows without a number in any run are left out; the sentence counts only what both runs have."""
+    nothing = float("nan")
+
+    def rows(value: float) -> list[Finding]:
+        return [
+            Finding("pipp", value, value - 0.01, value + 0.01, 100, "train", "share", "lower is safer", "privacy"),
+            Finding("perplexity", nothing, None, None, 0, "train", "score", "lower is safer", "privacy"),
+        ]
+
+    table = compare_table.build({"r-1": rows(0.5), "r-2": rows(0.1)})
+    (sentence,) = compare_table.sentences(table, {"r-1": "A · One", "r-2": "B · Two"})
+    assert "privacy: better on 1, worse on 0, cannot tell on 0 of the 1 measured in both" in sentence
+
+    def page() -> None:
+        import streamlit as st
+
+        from pages._ui import compare_table
+
+        compare_table.draw(st.session_state["table"], {"r-1": "A · One", "r-2": "B · Two"}, "privacy", context=False)
+
+    app = AppTest.from_function(page, default_timeout=30)
+    app.session_state["table"] = table
+    app.run()
+    assert list(app.dataframe[0].value["B against A"]) == ["▲ better"]
+    assert "Left out: 1 row that" in words(app, "caption")

@@ -148,3 +148,14 @@ def test_a_template_that_computes_is_refused(empty, visit):
     app.button(key="prompts.save").click().run()
     assert "is not allowed" in words(app, "error")
     assert not app.exception
+
+
+def test_a_corpus_deleted_in_another_window_meets_a_sentence(seeded, visit):
+    name = seeded.open().corpus(seeded.corpus).name
+    app = visit("settings", **{"settings.delete.corpus": seeded.corpus})
+    assert "stays spent" in words(app, "markdown")
+    app.text_input(key=f"settings.delete.name.{seeded.corpus}").set_value(name).run()
+    seeded.open().delete_corpus(seeded.corpus)
+    app.button(key="settings.delete.do").click().run()
+    assert not app.exception
+    assert "corpus" in words(app, "error")

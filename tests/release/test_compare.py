@@ -28,7 +28,7 @@ def finding(name: str, value: float, low: float | None, high: float | None, *, r
         ("lower is safer", (0.5, 0.4, 0.6), (0.3, 0.2, 0.4), "cannot tell"),  # touch
         ("lower is safer", (0.5, None, None), (0.1, None, None), "cannot tell"),  # no interval
         ("lower is safer", (0.5, None, None), (0.5, None, None), "same"),
-        ("lower is safer", (math.nan, math.nan, math.nan), (0.1, 0.0, 0.2), "cannot tell"),
+        ("lower is safer", (math.nan, math.nan, math.nan), (0.1, 0.0, 0.2), "not measured"),
     ],
 )
 def test_outcome(direction: str, first: tuple, second: tuple, outcome: str) -> None:
@@ -94,7 +94,8 @@ def test_missing_rows_and_columns() -> None:
     })  # fmt: skip
     assert list(table["name"]) == ["pipp", "mauve"]  # privacy first
     assert math.isnan(table.loc[1, "r-2 value"])
-    assert table.loc[1, "r-2 against first"] == "cannot tell"
+    assert table.loc[1, "r-2 against first"] == "not measured"
+    assert table.loc[0, "r-3 against first"] == "not measured"
     assert [c for c in table if c.startswith("r-1")] == ["r-1 value", "r-1 low", "r-1 high"]
 
 
