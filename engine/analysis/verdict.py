@@ -271,8 +271,9 @@ def _lead(findings: Sequence[Finding], name: str) -> str:
     excess = _find(findings, f"{name}_excess", "holdout") if name in dict(_IDENTIFIERS) else None
     if excess is None or excess.low is None or excess.high is None:
         return ""
-    value, low, high = (show(name, number) for number in (excess.value, excess.low, excess.high))
-    return f": {value} more than the holdout (95% interval {low} to {high})"
+    value, low, high = (show(name, number) for number in (abs(excess.value), excess.low, excess.high))
+    side = "more" if excess.value >= 0 else "less"
+    return f": {value} {side} than the holdout (95% interval {low} to {high})"
 
 
 def _records(findings: Sequence[Finding], name: str, holdout: Finding) -> str:

@@ -65,8 +65,10 @@ def refused(sentence: str, remedy: str) -> None:
 
 
 def notice(sentence: str, *, kind: str = "done") -> None:
-    """Keep a sentence for the top of the next run; `kind` is done, problem or refused."""
-    st.session_state.setdefault(NOTICES, []).append((kind, sentence))
+    """Keep a sentence for the top of the next run, once; `kind` is done, problem or refused."""
+    waiting: list[tuple[str, str]] = st.session_state.setdefault(NOTICES, [])
+    if (kind, sentence) not in waiting:
+        waiting.append((kind, sentence))
 
 
 def flash() -> None:

@@ -1,4 +1,4 @@
-"""What a page shows when it fails: the engine's sentence about storage, and nothing of any other error."""
+"""What a page says when it fails: the engine's sentence about storage, nothing of any other error; notices once."""
 
 from __future__ import annotations
 
@@ -37,3 +37,17 @@ def test_nothing_of_another_error_is_shown():
     text = shown(ValueError("Anna Berg, born 3 May"))
     assert "This page has a fault" in text
     assert "Berg" not in text
+
+
+def notice_twice() -> None:
+    """Keep the same sentence twice, as two presses do."""
+    from pages._ui import states
+
+    states.notice("40 records released.")
+    states.notice("40 records released.")
+    states.flash()
+
+
+def test_a_notice_is_said_once():
+    app = AppTest.from_function(notice_twice, default_timeout=30).run()
+    assert [one.value for one in app.success] == ["40 records released."]

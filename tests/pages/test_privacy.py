@@ -254,3 +254,15 @@ def test_a_type_that_points_both_ways_has_a_row_each():
     assert "4 of 8" in found.sentence
     assert pd.isna(rows[0]["Share, holdout"])
     assert pd.isna(rows[2]["Share, holdout"])
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.05, "5.0% more than the holdout"), (-0.05, "5.0% less than the holdout")]
+)
+def test_an_excess_below_zero_is_less(value, said):
+    rows = [
+        finding("pipp", "train", 0.20, 0.1, 0.3),
+        finding("pipp", "holdout", 0.25, 0.1, 0.4),
+        finding("pipp_excess", "holdout", value, -0.15, 0.15),
+    ]
+    assert said in privacy_verdict(rows)[0].text
