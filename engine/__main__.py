@@ -17,11 +17,11 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from engine import commands
-from engine.commands_curve import ARGUMENTS as CURVE
-from engine.commands_models import ARGUMENTS
+from engine.cli import verbs as commands
+from engine.cli.curve import ARGUMENTS as CURVE
+from engine.cli.models import ARGUMENTS
 from engine.errors import UnderstudyError
-from engine.pii.presets import PRESETS
+from engine.pii.detect.presets import PRESETS
 
 
 class _Parser(argparse.ArgumentParser):

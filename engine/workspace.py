@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.jobs.hub_station import HubStation
 from engine.jobs.model_station import models_folder
-from engine.models.model_import import sweep
+from engine.models.folder.imports import sweep
+from engine.studies.station import StudyStation
 
 
-class Workspace(HubStation):
+class Workspace(StudyStation):
     """An open workspace: corpora, review, runs, examinations, studies, models, releases, audit, service."""
 
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import compare_board, compare_table, compare_texts, examined_run, states, study_view
+from pages._ui import states
+from pages._ui.compare import board as compare_board
+from pages._ui.compare import table as compare_table
+from pages._ui.compare import texts as compare_texts
+from pages._ui.examined import run as examined_run
 from pages._ui.guard import guard
+from pages._ui.studies import view as study_view
 from pages._ui.texts import plain, run_name
 
 workspace = guard()

@@ -6,9 +6,11 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui import ledger_budget, ledger_events, states
+from pages._ui import states
 from pages._ui.current import current_corpus
 from pages._ui.guard import guard
+from pages._ui.ledger import budget as ledger_budget
+from pages._ui.ledger import events as ledger_events
 from pages._ui.pager import offset_of, pager
 
 workspace = guard()

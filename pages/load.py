@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import corpus_facts, load_file, load_mapping, once, states
+from pages._ui import corpus_facts, once, states
 from pages._ui.current import current_corpus
 from pages._ui.guard import guard
+from pages._ui.load import file as load_file
+from pages._ui.load import mapping as load_mapping
 from pages._ui.texts import plain
 
 workspace = guard()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import models_add, models_cards, models_hub, models_language
 from pages._ui.guard import guard
+from pages._ui.models import add as models_add
+from pages._ui.models import cards as models_cards
+from pages._ui.models import hub as models_hub
+from pages._ui.models import language as models_language
 from pages._ui.progress import job_progress, running_job
 
 workspace = guard()

@@ -6,22 +6,16 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui import (
-    method_cards,
-    once,
-    parameters,
-    plan_budget,
-    plan_filter,
-    plan_labels,
-    plan_model,
-    plan_promise,
-    plan_wizard,
-    readable,
-    states,
-)
+from pages._ui import method_cards, once, parameters, readable, states
 from pages._ui.current import current_corpus, show_run
 from pages._ui.guard import guard
 from pages._ui.navigation import go
+from pages._ui.plan import budget as plan_budget
+from pages._ui.plan import filter as plan_filter
+from pages._ui.plan import labels as plan_labels
+from pages._ui.plan import model as plan_model
+from pages._ui.plan import promise as plan_promise
+from pages._ui.plan import wizard as plan_wizard
 from pages._ui.texts import count_of, number, plain, seconds
 
 workspace = guard()

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import (
-    examined_run,
-    examined_table,
-    privacy_beside,
-    privacy_chart,
-    privacy_claim,
-    privacy_data,
-    privacy_details,
-    privacy_groups,
-    privacy_kinds,
-    privacy_leaks,
-    privacy_membership,
-    privacy_nearest,
-    privacy_people,
-    privacy_shares,
-    privacy_studies,
-    privacy_verdict,
-)
+from pages._ui.examined import run as examined_run
+from pages._ui.examined import table as examined_table
 from pages._ui.guard import guard
+from pages._ui.privacy import beside as privacy_beside
+from pages._ui.privacy import chart as privacy_chart
+from pages._ui.privacy import claim as privacy_claim
+from pages._ui.privacy import data as privacy_data
+from pages._ui.privacy import details as privacy_details
+from pages._ui.privacy import groups as privacy_groups
+from pages._ui.privacy import kinds as privacy_kinds
+from pages._ui.privacy import leaks as privacy_leaks
+from pages._ui.privacy import membership as privacy_membership
+from pages._ui.privacy import nearest as privacy_nearest
+from pages._ui.privacy import people as privacy_people
+from pages._ui.privacy import shares as privacy_shares
+from pages._ui.privacy import studies as privacy_studies
+from pages._ui.privacy import verdict as privacy_verdict
 from pages._ui.texts import plain
 
 workspace = guard()

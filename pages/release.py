@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import examined_run, release_bundle, release_policy, release_records, states
+from pages._ui import states
+from pages._ui.examined import run as examined_run
 from pages._ui.guard import guard
+from pages._ui.release import bundle as release_bundle
+from pages._ui.release import policy as release_policy
+from pages._ui.release import records as release_records
 
 workspace = guard()
 

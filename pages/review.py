@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import detector, review_card, review_queue, review_text, review_values, states
+from pages._ui import detector, states
 from pages._ui.current import current_corpus
 from pages._ui.guard import guard
 from pages._ui.progress import job_progress, running_job
+from pages._ui.review import card as review_card
+from pages._ui.review import queue as review_queue
+from pages._ui.review import text as review_text
+from pages._ui.review import values as review_values
 from pages._ui.texts import number, plain, share
 
 workspace = guard()

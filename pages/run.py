@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import run_detail, run_history, states
+from pages._ui import states
 from pages._ui.current import RUN, RUNS, current_corpus
 from pages._ui.guard import guard
 from pages._ui.progress import ACTIVE
+from pages._ui.runs import detail as run_detail
+from pages._ui.runs import history as run_history
 from pages._ui.texts import JOBS, run_name
 
 workspace = guard()

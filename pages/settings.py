@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import prompt_templates, settings_parts, settings_policies
+from pages._ui import prompt_templates
 from pages._ui.guard import guard
+from pages._ui.settings import parts as settings_parts
+from pages._ui.settings import policies as settings_policies
 
 workspace = guard()
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import examined_run, examined_table, utility_lengths, utility_map, utility_verdict
+from pages._ui.examined import run as examined_run
+from pages._ui.examined import table as examined_table
 from pages._ui.guard import guard
+from pages._ui.utility import lengths as utility_lengths
+from pages._ui.utility import map as utility_map
+from pages._ui.utility import verdict as utility_verdict
 
 workspace = guard()
 VIEWS = ["Measures", "Map of texts", "Lengths and phrases", "What the numbers mean", "All numbers"]

@@ -1,1 +1,11 @@
-"""Private text as an immutable table: readers, mapping, splits, statistics, samples."""
+"""Private text as an immutable table.
+
+    readers/      one file format a file; `readers.read_table` chooses by content
+    mapping       which column plays which part; columns, cells, gold: what is read from each
+    build         checks every rule, fixes ids, split and gold spans once and for all
+    split, keyed  which records methods may use, by keyed order; population, people_marks: the same people elsewhere
+    text/         words, folding, shingles, private values, readability, language
+    samples       the made-up corpora that ship with the program; names: the pools that surrogates draw from
+
+May import `engine.errors` and `engine.assets`. One more format: a file in `readers/` and a line in its registry.
+"""

@@ -1,7 +1,7 @@
 """Marks by which the same people are recognised in another file: keyed hashes of word runs, and of source ids.
 
 Each record keeps the six smallest keyed hashes of its runs of eight words (min-wise hashing, Broder 1997), in the
-form that `engine.corpus.folding` gives and without words that hold digits, so that a footer, a header, other
+form that `engine.corpus.text.folding` gives and without words that hold digits, so that a footer, a header, other
 punctuation, masked numbers, replaced names or half of a record leave some of them. Runs that stand in three or more
 different texts of a file are its template and are left out: letters from one form are not the same people.
 Records of fewer than eight such words keep none; `population.unit_hashes` still finds them word for word.
@@ -24,9 +24,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from engine.corpus.folding import folded
 from engine.corpus.keyed import keyed_digest
-from engine.corpus.windows import mix, window_hashes
+from engine.corpus.text.folding import folded
+from engine.corpus.text.windows import mix, window_hashes
 
 RUN_WORDS, KEPT_RUNS = 8, 6
 TEMPLATE_TEXTS = 3  # different texts that share a run make it a template

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from engine.dp.closed_form import check_delta, epsilon
+from engine.dp.accounting.closed_form import check_delta, epsilon
+from engine.dp.accounting.rdp import ORDERS, added_delta, total_rdp
 from engine.dp.events import Event
-from engine.dp.rdp import ORDERS, added_delta, total_rdp
 from engine.errors import UserError
 
 

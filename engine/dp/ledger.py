@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Protocol
 
 from engine.dp import filter as privacy_filter
-from engine.dp.closed_form import check_delta, default_delta
+from engine.dp.accounting.closed_form import check_delta, default_delta
 from engine.dp.events import Event, acting
 from engine.errors import InternalError, UserError
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from engine.analysis.findings import Finding
+from engine.examine.findings import Finding
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 import plotly.graph_objects as go
 
-from engine.analysis.lbf import Curve, Floats
-from engine.analysis.lbf_direct import Scatter
+from engine.examine.curves.lbf import Curve, Floats
+from engine.examine.curves.lbf_direct import Scatter
 from engine.figures import palette
 from engine.figures.base import Figure, listed, styled
 from engine.figures.budget import FLOOR, probability
@@ -157,7 +157,7 @@ def rarity(shares: Mapping[str, tuple[Sequence[int], Sequence[float]]], where: s
     """Return the share of n-grams that occur at least c times, over c, both logarithmic.
 
     Args:
-        shares: name → counts (rising) and share at least so often, from `engine.attacks.ngram_counts.ccdf`.
+        shares: name → counts (rising) and share at least so often, from `engine.examine.curves.ngram_counts.ccdf`.
         where: which texts are counted, default all.
     """
     plot = go.Figure()

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from engine.analysis.findings import Finding
-from engine.analysis.intervals import wilson
-from engine.analysis.measures import REFERENCES
-from engine.analysis.verdict import level_of
+from engine.examine.findings import Finding
+from engine.examine.measures import REFERENCES
+from engine.examine.stats.intervals import wilson
+from engine.examine.verdict import level_of
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from engine.analysis.findings import Finding
-from engine.analysis.verdict import stands_out
+from engine.examine.findings import Finding
+from engine.examine.verdict import stands_out
 from engine.figures import palette
 from engine.figures.base import Figure, pick, styled, whiskers
 from engine.figures.privacy import EQUAL, NAMES, of_side

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pandas as pd
 import plotly.graph_objects as go
 
-from engine.analysis.findings import Finding
-from engine.analysis.intervals import wilson
-from engine.analysis.measures import MEASURES, REFERENCES, show
-from engine.analysis.verdict import stands_out as level_above
+from engine.examine.findings import Finding
+from engine.examine.measures import MEASURES, REFERENCES, show
+from engine.examine.stats.intervals import wilson
+from engine.examine.verdict import stands_out as level_above
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled, whiskers
 
@@ -71,7 +71,7 @@ def of_side(findings: Sequence[Finding], name: str, side: str) -> Finding | None
 
 
 def stands_out(findings: Sequence[Finding], name: str) -> bool:
-    """Return whether a leak measure lies above chance; see `engine.analysis.verdict.stands_out`."""
+    """Return whether a leak measure lies above chance; see `engine.examine.verdict.stands_out`."""
     return level_above(findings, name) == "leak"
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from engine.analysis.findings import Finding
-from engine.analysis.measures import MEASURES
+from engine.examine.findings import Finding
+from engine.examine.measures import MEASURES
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled, whiskers
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from engine.analysis.findings import Finding
-from engine.analysis.measures import MEASURES
+from engine.examine.findings import Finding
+from engine.examine.measures import MEASURES
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled, whiskers
 

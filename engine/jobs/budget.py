@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import select
 
-from engine.dp.accountant import AccountingPending
-from engine.dp.closed_form import default_delta
+from engine.dp.accounting.accountant import AccountingPending
+from engine.dp.accounting.closed_form import default_delta
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.jobs import launch
 from engine.jobs.model_station import ModelStation
 from engine.methods.base import Facts, parse_parameters
-from engine.store import accounts, queue
-from engine.store.ledger_lines import events_of
+from engine.store import queue
+from engine.store.budget import accounts
+from engine.store.budget.lines import events_of
 from engine.store.schema import jobs
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class BudgetStation(ModelStation):
         return self._curve(Guarantee(**{name: value for name, value in claim.items() if name in known}))
 
     def _curve(self, claim: Guarantee) -> dict[str, Any]:
-        from engine.dp.accountant import CachedAccountant
+        from engine.dp.accounting.accountant import CachedAccountant
 
         answer: dict[str, Any] = {
             "pending": claim.pending, "epsilons": [], "standard": [], "strict": [],

@@ -15,15 +15,16 @@ from typing import Any
 
 from sqlalchemy import func, select
 
+from engine.assets import ROOT
 from engine.errors import UserError
 from engine.jobs import launch
 from engine.jobs.station import JobStation, versions
-from engine.store import parts, schema
-from engine.store.folder import describe_os_error, file_errors, part_beside, write_private
+from engine.store import schema
+from engine.store.disk import parts
+from engine.store.disk.folder import describe_os_error, file_errors, part_beside, write_private
 from engine.store.migrations import VERSION, current_version
 
 LOW_DISK_BYTES = 2 * 1024**3
-ROOT = Path(__file__).resolve().parents[2]
 BUILTIN_MODELS = ("builtin", "builtin-tagger")
 LOG_LINES = 500
 SHOWN = 5  # folders named in one check
@@ -186,7 +187,7 @@ def _package(name: str) -> dict[str, Any]:
 
 
 def _models() -> dict[str, Any]:
-    from engine.models.builtin import builtin_models
+    from engine.models.builtin.shipped import builtin_models
 
     missing = sorted(set(BUILTIN_MODELS) - {str(model["id"]) for model in builtin_models()})
     detail = "present" if not missing else f"missing: {', '.join(missing)}; install the application again"

@@ -8,20 +8,20 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from engine.errors import UserError
+from engine.jobs.doctor import DoctorStation
 from engine.jobs.model_station import models_folder
-from engine.jobs.study_station import StudyStation
-from engine.models import consent as rules
-from engine.models.consent import Download
+from engine.models.remote import consent as rules
+from engine.models.remote.consent import Download
 from engine.store import model_settings, queue
 from engine.store.schema import jobs
 
 
-class HubStation(StudyStation):
+class HubStation(DoctorStation):
     """What the models page asks about models of the hub."""
 
     def hub_host(self) -> str:
         """Return host:port of the hub that a consent has to name."""
-        from engine.models import hub
+        from engine.models.remote import hub
 
         return hub.host()
 
@@ -47,8 +47,8 @@ class HubStation(StudyStation):
         Raises:
             UserError: the text is too short, the host another one, or a name breaks a rule or is taken.
         """
-        from engine.models import hub
-        from engine.models.endpoint_settings import NAME
+        from engine.models.remote import hub
+        from engine.models.remote.endpoint_settings import NAME
 
         model, name, revision, cleaned = _checked(model), name.strip(), revision.strip(), rules.checked_text(text)
         if not NAME.fullmatch(name):
@@ -74,7 +74,7 @@ class HubStation(StudyStation):
 
 
 def _checked(model: str) -> str:
-    from engine.models.registry import HUB_ID
+    from engine.models.catalogue import HUB_ID
 
     cleaned = model.strip()
     if not HUB_ID.fullmatch(cleaned) or ".." in cleaned:

@@ -11,12 +11,12 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from engine.assets import ROOT
 from engine.jobs.lock import ProcessLock
-from engine.store.folder import Folder, file_errors
+from engine.store.disk.folder import Folder, file_errors
 
 PAUSE_SECONDS = 1.0  # between two workers that one process starts
 START_SECONDS = 60.0  # a worker that was started may take this long to take its lock
@@ -123,12 +123,12 @@ def _stop_starting(folder: Folder, seconds: float) -> bool:
 
 def worker_command(folder: Folder) -> list[str]:
     """Return the command that starts the worker of a workspace."""
-    return [sys.executable, "-m", "engine.jobs.worker", "--workspace", str(folder.path)]
+    return [sys.executable, "-m", "engine.cli.worker", "--workspace", str(folder.path)]
 
 
 def _start(folder: Folder) -> subprocess.Popen[bytes]:
     environment = {**PATIENT, **os.environ, **OFFLINE}
-    root = str(Path(__file__).resolve().parents[2])
+    root = str(ROOT)
     environment["PYTHONPATH"] = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
     detached: dict[str, Any] = {"start_new_session": True}
     if os.name == "nt":

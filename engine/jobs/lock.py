@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from engine.store.lock import try_lock
+from engine.store.disk.lock import try_lock
 
 _PID_PLACE = 64  # on Windows the locked byte must not cover the process id
 

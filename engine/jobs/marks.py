@@ -24,7 +24,8 @@ from sqlalchemy import select
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.models.marks import Mark, read_marks, weight_digests, workspace_above, write_marks
-from engine.store import fitted, ledger_lines
+from engine.store.budget import fitted
+from engine.store.budget import lines as ledger_lines
 from engine.store.schema import corpora, fitted_weights, runs
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def _own_mark(store: Any, run_id: str) -> Mark:
 def _register_earlier(store: Any) -> None:
     """Mark the tuned models of runs made before marks were kept."""
     from engine.jobs.model_station import catalogue
-    from engine.models.builtin import lm_folder
+    from engine.models.builtin.shipped import lm_folder
 
     folders = {path.parent.name: path for path in (store.folder.path / "runs").glob(f"*/{TUNED}") if path.is_dir()}
     if not folders:

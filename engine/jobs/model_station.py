@@ -15,9 +15,9 @@ from sqlalchemy import select
 
 from engine.errors import UserError
 from engine.jobs import marks
-from engine.models import consent as rules
-from engine.models.consent import Consent
-from engine.models.endpoint_settings import EndpointSettings
+from engine.models.remote import consent as rules
+from engine.models.remote.consent import Consent
+from engine.models.remote.endpoint_settings import EndpointSettings
 from engine.store import model_settings, queue
 from engine.store.schema import jobs, runs
 from engine.store.service import ServiceStation
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from engine.dp.guarantee import Guarantee
     from engine.methods.base import MethodSpec, Plan
+    from engine.models.catalogue import Catalogue, ModelInfo
+    from engine.models.folder.inspection import FolderFacts
     from engine.models.marks import Mark
-    from engine.models.model_folder import FolderFacts
-    from engine.models.registry import Catalogue, ModelInfo
 
 
 class ModelStation(ServiceStation):
@@ -38,7 +38,7 @@ class ModelStation(ServiceStation):
 
     def models(self) -> list[dict[str, Any]]:
         """Return the built-in models and their state."""
-        from engine.models.builtin import builtin_models
+        from engine.models.builtin.shipped import builtin_models
 
         return [dict(model) for model in builtin_models()]
 
@@ -52,13 +52,13 @@ class ModelStation(ServiceStation):
 
     def inspect_model(self, folder: Path) -> FolderFacts:
         """Return what a model folder holds, before it is imported; raises `UserError` where it is refused."""
-        from engine.models.model_folder import inspect_folder
+        from engine.models.folder.inspection import inspect_folder
 
         return inspect_folder(Path(folder).expanduser())
 
     def import_model(self, folder: Path, name: str, prompts: str | None = None) -> ModelInfo:
         """Copy a model folder into the workspace after checks; safetensors only, no code, no links out."""
-        from engine.models.model_import import import_folder
+        from engine.models.folder.imports import import_folder
 
         if prompts not in (None, "instruct", "plain", "builtin"):
             raise UserError(f"prompts: must be instruct, plain or builtin, is {prompts!r}")
@@ -88,8 +88,8 @@ class ModelStation(ServiceStation):
         Raises:
             UserError: it is built in or unknown, or a run with it is under way.
         """
-        from engine.models.model_import import remove_folder
-        from engine.models.registry import ENDPOINT, FOLDER
+        from engine.models.catalogue import ENDPOINT, FOLDER
+        from engine.models.folder.imports import remove_folder
 
         with self.db.read() as connection:
             busy = connection.execute(
@@ -217,7 +217,7 @@ class ModelStation(ServiceStation):
 
     def _model_blockers(self, spec: MethodSpec, corpus_id: str, model: str) -> list[str]:
         """Return why a method cannot run with a model on a corpus."""
-        from engine.models.registry import ENDPOINT, lacks
+        from engine.models.catalogue import ENDPOINT, lacks
 
         try:
             info = self.model_info(model)
@@ -296,7 +296,7 @@ def models_folder(store: Any) -> Path:
 
 def catalogue(store: Any) -> Catalogue:
     """Return the models of a workspace."""
-    from engine.models.registry import Catalogue
+    from engine.models.catalogue import Catalogue
 
     with store.db.read() as connection:
         return Catalogue(models_folder(store), model_settings.endpoints(connection))

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 from engine.store import model_settings
 
 if TYPE_CHECKING:
-    from engine.models.consent import Consent
+    from engine.models.catalogue import Catalogue
     from engine.models.contracts import Detector, Embedder, Generator, Operators
-    from engine.models.endpoint_settings import EndpointSettings
-    from engine.models.registry import Catalogue
-    from engine.pii.settings import DetectorSettings
+    from engine.models.remote.consent import Consent
+    from engine.models.remote.endpoint_settings import EndpointSettings
+    from engine.pii.detect.settings import DetectorSettings
 
 BUILTIN, ENDPOINT = "builtin", "endpoint:"
 
@@ -67,7 +67,7 @@ class ModelCache:
 
     def _builtin(self) -> Generator:
         def load() -> Any:
-            from engine.models.builtin_lm import load_builtin_generator
+            from engine.models.builtin.language_model import load_builtin_generator
 
             return load_builtin_generator()
 
@@ -76,7 +76,7 @@ class ModelCache:
     @staticmethod
     def _catalogue(store: Any) -> Catalogue:
         from engine.jobs.model_station import catalogue
-        from engine.models.registry import Catalogue
+        from engine.models.catalogue import Catalogue
 
         return Catalogue(Path(), {}) if store is None else catalogue(store)
 
@@ -84,7 +84,7 @@ class ModelCache:
         """Return the sentence embedder."""
 
         def load() -> Any:
-            from engine.models.embedder import load_embedder
+            from engine.models.builtin.embedder import load_embedder
 
             return load_embedder()
 
@@ -95,7 +95,7 @@ class ModelCache:
         """Return a record detector with these settings."""
 
         def load() -> Any:
-            from engine.pii.detect import RecordDetector
+            from engine.pii.detect.detector import RecordDetector
 
             return RecordDetector(settings)
 

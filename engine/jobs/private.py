@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.jobs.task import Task
-from engine.store.backup import EMBEDDINGS
-from engine.store.folder import write_atomic
+from engine.store.disk.backup import EMBEDDINGS
+from engine.store.disk.folder import write_atomic
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from engine.dp.private import Mechanisms, PrivateData
+    from engine.dp.noise.private import Mechanisms, PrivateData
     from engine.models.contracts import Embedder
 
 CHUNK = 32  # texts between two looks at a cancel
@@ -40,7 +40,7 @@ def mechanisms(task: Task, records: pd.DataFrame, *, unit: str, cap: int, adjace
         records: record_id, text, source_id, label of the training part, keyed order.
         unit, cap, adjacency: whom a claim protects, records a unit contributes, neighbouring relation.
     """
-    from engine.dp.private import Mechanisms, PrivateData
+    from engine.dp.noise.private import Mechanisms, PrivateData
 
     data: PrivateData | None = None
     if bound:
@@ -71,7 +71,7 @@ def _table(task: Task, embedder: Embedder, texts: list[str]) -> NDArray[np.float
 
     A corpus never changes and its keyed order is fixed, so the rows that are there belong to the first texts.
     """
-    from engine.models.embedder import embed_apart
+    from engine.models.builtin.embedder import embed_apart
 
     path = _path(task, embedder)
     whole = _stored(path)

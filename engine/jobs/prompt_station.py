@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.errors import UserError
-from engine.models.lm_format import DOMAINS
+from engine.models.builtin.format import DOMAINS
 from engine.store.service import ServiceStation
 
 KEY = "prompt templates"
@@ -16,7 +16,7 @@ class PromptStation(ServiceStation):
 
     def prompt_templates(self, domain: str) -> dict[str, dict[str, Any]]:
         """Return, a template of a domain, its `text`, the `shipped` one, and whether it is `changed`."""
-        from engine.models import prompt_templates as templates
+        from engine.models.prompts import templates
 
         own, changed = templates.shipped(_domain(domain)), self._changed_prompts().get(domain, {})
         return {
@@ -26,7 +26,7 @@ class PromptStation(ServiceStation):
 
     def prompt_version(self) -> str:
         """Return the digest of all templates in use, as a run's manifest names it."""
-        from engine.models import prompt_templates as templates
+        from engine.models.prompts import templates
 
         return templates.version(self._changed_prompts())
 
@@ -36,7 +36,7 @@ class PromptStation(ServiceStation):
         Raises:
             UserError: the template may not be used.
         """
-        from engine.models import prompt_templates as templates
+        from engine.models.prompts import templates
 
         return templates.preview(_domain(domain), name, template)
 
@@ -46,7 +46,7 @@ class PromptStation(ServiceStation):
         Raises:
             UserError: the template may not be used.
         """
-        from engine.models import prompt_templates as templates
+        from engine.models.prompts import templates
 
         text = templates.check(name, template)
         templates.preview(_domain(domain), name, text)
@@ -65,17 +65,17 @@ class PromptStation(ServiceStation):
 
     def prompts_manifest(self) -> dict[str, Any]:
         """Return what a new run keeps: the version of all templates, and the changed ones."""
-        from engine.models import prompt_templates as templates
+        from engine.models.prompts import templates
 
         return templates.as_manifest(self._changed_prompts())
 
     def _changed_prompts(self) -> dict[str, dict[str, str]]:
-        from engine.models import prompt_templates as templates
+        from engine.models.prompts import templates
 
         return templates.holding(self.setting(KEY, {}))
 
     def _keep_prompts(self, changed: dict[str, dict[str, str]], action: str, subject: str) -> str:
-        from engine.models import prompt_templates as templates
+        from engine.models.prompts import templates
 
         kept = templates.checked(changed)
         self.set_setting(KEY, kept)

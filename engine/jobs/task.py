@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 from engine.jobs.models import ModelCache
 from engine.jobs.progress import Rate
 from engine.store import queue
-from engine.store.ledger import LedgerStation
+from engine.store.budget.ledger import LedgerStation
 from engine.store.schema import jobs
 
 ASK_SECONDS = 0.25

@@ -1,4 +1,4 @@
-"""The worker process: `python -m engine.jobs.worker --workspace PATH`.
+"""The worker: one process a workspace that takes jobs from the queue and does them (`python -m engine.cli.worker`).
 
 One worker a workspace. The main thread works the heavy lane, a second thread the light lane, a third
 beats once a second. It leaves after ten idle minutes.
@@ -19,7 +19,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +40,12 @@ POLL_SECONDS = 0.25
 BEAT_SECONDS = 1.0
 LOCK_TRIES = 20  # another process may hold the lock for an instant while it looks
 
+Handler = Callable[[Task], None]
 
-def handler(kind: str) -> Callable[[Task], None]:
-    """Return the function that does jobs of this kind."""
-    from engine.jobs import account, detect, examine, fetch, profile, selftest, study, synthesize
+
+def handlers() -> dict[str, Handler]:
+    """Return the function of each kind of job, for the kinds that this package knows."""
+    from engine.jobs.tasks import account, detect, examine, fetch, profile, selftest, synthesize
 
     return {
         "profile": profile.run,
@@ -54,8 +56,7 @@ def handler(kind: str) -> Callable[[Task], None]:
         "fetch": fetch.run,
         "account": account.run,
         "signal": account.run,
-        "study": study.run,
-    }[kind]
+    }
 
 
 def log(line: str) -> None:
@@ -89,11 +90,17 @@ def sentence(error: BaseException) -> str:
 class Worker:
     """The one worker of a workspace."""
 
-    def __init__(self, store: ReleaseStation, idle_seconds: float = IDLE_SECONDS) -> None:
+    def __init__(
+        self,
+        store: ReleaseStation,
+        handlers_of: Callable[[], Mapping[str, Handler]],
+        idle_seconds: float = IDLE_SECONDS,
+    ) -> None:
         self.store, self.idle_seconds = store, idle_seconds
         self.leaving = threading.Event()
         self._models = ModelCache()
         self._busy = {"heavy": False, "light": False}
+        self._handlers_of = handlers_of
         self._last_busy = time.monotonic()
         self._unwritten: list[tuple[str, str, str | None]] = []
 
@@ -168,7 +175,7 @@ class Worker:
         log(f"{row.kind} {row.id} begins, attempt {row.attempts}")
         task = Task(self.store, row, self._models, self.leaving.is_set)
         try:
-            handler(row.kind)(task)
+            self._handlers_of()[row.kind](task)
         except Stopped:
             self._stopped(row.id)
         except Exception as error:  # noqa: BLE001  any failure becomes the job's state and a sentence
@@ -213,9 +220,14 @@ def waiting(store: ReleaseStation) -> bool:
         return bool(connection.execute(select(jobs.c.id).where(jobs.c.state == "queued").limit(1)).first())
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the worker of a workspace; end at once where one is at work already."""
-    parser = argparse.ArgumentParser(prog="python -m engine.jobs.worker")
+def main(arguments: Sequence[str] | None, handlers_of: Callable[[], Mapping[str, Handler]]) -> int:
+    """Run the worker of a workspace; end at once where one is at work already.
+
+    Args:
+        arguments: of the command line; None means those of the process.
+        handlers_of: returns the function of each kind of job; asked when the first job comes, since it loads them.
+    """
+    parser = argparse.ArgumentParser(prog="python -m engine.cli.worker")
     parser.add_argument("--workspace", type=Path, required=True)
     parser.add_argument("--idle-seconds", type=float, default=IDLE_SECONDS)
     options = parser.parse_args(arguments)
@@ -229,7 +241,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     while _acquire(lock):
         try:
             lock.name_owner()
-            worker = Worker(store, options.idle_seconds)
+            worker = Worker(store, handlers_of, options.idle_seconds)
             for name in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(name, lambda *_: worker.leaving.set())  # noqa: B023
             log("worker begins")
@@ -264,7 +276,3 @@ def _prepare_process() -> None:
     threading.excepthook = lambda args: log(
         f"thread failed: {frames(args.exc_value) if args.exc_value else args.exc_type.__name__}"
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 # (id, module, attribute): what the cards, the command line and the worker offer, in this order.
 REGISTRY: tuple[tuple[str, str, str], ...] = (
     ("surrogate", "engine.methods.surrogate", "SurrogateMethod"),
-    ("filter", "engine.methods.filter", "FilterMethod"),
-    ("icl", "engine.methods.icl", "IclMethod"),
-    ("control-icl", "engine.methods.control_icl", "ControlIclMethod"),
-    ("control-icl-blocked", "engine.methods.control_icl_blocked", "ControlIclBlockedMethod"),
-    ("control-prefix", "engine.methods.control_prefix", "ControlPrefixMethod"),
-    ("control-prefix-masked", "engine.methods.control_prefix_masked", "ControlPrefixMaskedMethod"),
+    ("filter", "engine.methods.filter.method", "FilterMethod"),
+    ("icl", "engine.methods.examples.icl", "IclMethod"),
+    ("control-icl", "engine.methods.examples.control_icl", "ControlIclMethod"),
+    ("control-icl-blocked", "engine.methods.examples.control_icl_blocked", "ControlIclBlockedMethod"),
+    ("control-prefix", "engine.methods.prefix.control_prefix", "ControlPrefixMethod"),
+    ("control-prefix-masked", "engine.methods.prefix.control_prefix_masked", "ControlPrefixMaskedMethod"),
     ("public", "engine.methods.public", "PublicMethod"),
-    ("aug-pe", "engine.methods.aug_pe", "AugPeMethod"),
-    ("dpga", "engine.methods.dpga", "DpgaMethod"),
-    ("finetune", "engine.methods.finetune", "FinetuneMethod"),
-    ("goldfish", "engine.methods.goldfish", "GoldfishMethod"),
-    ("dp-finetune", "engine.methods.dp_finetune", "DpFinetuneMethod"),
-    ("private-prediction", "engine.methods.private_prediction", "PrivatePredictionMethod"),
-    ("rpsg", "engine.methods.rpsg", "RpsgMethod"),
-    ("rpsg-public", "engine.methods.rpsg_public", "RpsgPublicMethod"),
+    ("aug-pe", "engine.methods.evolution.aug_pe", "AugPeMethod"),
+    ("dpga", "engine.methods.evolution.dpga", "DpgaMethod"),
+    ("finetune", "engine.methods.tuned.finetune", "FinetuneMethod"),
+    ("goldfish", "engine.methods.tuned.goldfish", "GoldfishMethod"),
+    ("dp-finetune", "engine.methods.tuned.dp_finetune", "DpFinetuneMethod"),
+    ("private-prediction", "engine.methods.prediction.method", "PrivatePredictionMethod"),
+    ("rpsg", "engine.methods.rpsg.method", "RpsgMethod"),
+    ("rpsg-public", "engine.methods.rpsg.public", "RpsgPublicMethod"),
     ("rewrite", "engine.methods.rewrite", "RewriteMethod"),
 )
 
@@ -46,7 +46,7 @@ def get_method(method_id: str) -> Method:
         UserError: there is no such method.
     """
     if method_id.startswith("filter:"):
-        from engine.methods.filter_around import wrap
+        from engine.methods.filter.around import wrap
 
         return wrap(get_method(method_id.removeprefix("filter:")))
     for known, module, attribute in REGISTRY:

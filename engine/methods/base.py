@@ -19,8 +19,8 @@ from engine.models.contracts import Detector, Embedder, Generator, Operators
 if TYPE_CHECKING:
     import pandas as pd
 
-    from engine.dp.accountant import Accountant
-    from engine.dp.private import Mechanisms
+    from engine.dp.accounting.accountant import Accountant
+    from engine.dp.noise.private import Mechanisms
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from engine.dp.closed_form import mu_of
+from engine.dp.accounting.closed_form import mu_of
 from engine.dp.events import Event, count_sensitivity
-from engine.dp.label_list import threshold
+from engine.dp.noise.label_list import threshold
 from engine.errors import InternalError
 from engine.methods.base import Context, Facts
 

@@ -9,12 +9,12 @@ from pydantic import BaseModel, Field
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
-from engine.methods import pe_claim
-from engine.methods import pe_common as pe
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
+from engine.methods.evolution import claim as pe_claim
+from engine.methods.evolution import common as pe
 
 if TYPE_CHECKING:
-    from engine.dp.accountant import Accountant
+    from engine.dp.accounting.accountant import Accountant
 
 _TRIES = 4
 

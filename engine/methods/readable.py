@@ -1,9 +1,9 @@
 """Readability as a choice around every method: what public rules find unreadable is dropped, or kept and counted.
 
-The rules (`engine.corpus.readability`) are fixed and look at one output at a time: no record, no list and no statistic
-of the corpus is at hand. Behind a method of kind `dp` leaving out such outputs is therefore post-processing and costs
-nothing (Dwork and Roth 2014, proposition 2.1). How many are kept, and how many were dropped for which reason, is a
-function of the mechanism's output as well, so the statement covers it; how many are asked for stays what a person
+The rules (`engine.corpus.text.readability`) are fixed and look at one output at a time: no record, no list and no
+statistic of the corpus is at hand. Behind a method of kind `dp` leaving out such outputs is therefore post-processing
+and costs nothing (Dwork and Roth 2014, proposition 2.1). How many are kept, and how many were dropped for which reason,
+is a function of the mechanism's output as well, so the statement covers it; how many are asked for stays what a person
 declared. A dropped output is not replaced here: nothing private is asked again because of it. Writers that can write
 from the same public prompt again do so first (`rejects`), with another seed and before anything is committed.
 
@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from engine.corpus.readability import REASONS, Readability, readability, unreadable
+from engine.corpus.text.readability import REASONS, Readability, readability, unreadable
 from engine.methods.base import Context, Method, Step
 
 Choice = Literal["drop", "flag"]

@@ -26,11 +26,11 @@ from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, Syntheti
 from engine.methods.domains import guess_domain
 from engine.methods.readable import FlaggingParameters
 from engine.models.contracts import Sampling
-from engine.models.operators_instruct import InstructOperators
-from engine.models.operators_rewrite import RewritePrompts, parse_privacy, parse_utility
+from engine.models.prompts.operators_instruct import InstructOperators
+from engine.models.prompts.operators_rewrite import RewritePrompts, parse_privacy, parse_utility
 
 if TYPE_CHECKING:
-    from engine.dp.accountant import Accountant
+    from engine.dp.accounting.accountant import Accountant
 
 ROUNDS, SHOWN = 5, 3  # rounds at most; attempts the rewriter sees
 _TOKENS_A_CHARACTER = 0.25

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.dp.closed_form import noise_multiplier
+from engine.dp.accounting.closed_form import noise_multiplier
 
 if TYPE_CHECKING:
     from engine.models.contracts import Embedder
@@ -37,11 +37,11 @@ def vote_signal(request: Mapping[str, Any], embedder: Embedder) -> dict[str, Any
         embedder: of the run.
     """
     if request["method"] == "private-prediction":
-        from engine.methods.private_prediction_claim import figures
+        from engine.methods.prediction.claim import figures
 
         return figures(request)
     if request["method"] == "dp-finetune":
-        from engine.methods import dp_finetune_claim
+        from engine.methods.tuned import claim as dp_finetune_claim
 
         return dp_finetune_claim.figures(request)
     noise, facts = request["noise"], request["facts"]
@@ -90,13 +90,13 @@ def _population(method: str, parameters: Mapping[str, Any], count: int) -> tuple
         size = int(parameters["variations"])
         return count * size, 1.0 / size
     if method == "dpga":
-        from engine.methods.dpga import DpgaParameters, sizes_of
+        from engine.methods.evolution.dpga import DpgaParameters, sizes_of
 
         sizes = sizes_of(DpgaParameters.model_validate(dict(parameters)), count)
         return sizes["population"], sizes["elite"] / sizes["population"]
     size = int(parameters.get("candidates", 10))
     if method == "rpsg-public":
-        from engine.methods.rpsg_public import RpsgPublicParameters
+        from engine.methods.rpsg.public import RpsgPublicParameters
 
         count = RpsgPublicParameters.model_validate(dict(parameters)).wanted(count)
     return count * size, 1.0 / size

@@ -18,7 +18,7 @@ from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
 from engine.methods.readable import FlaggingParameters
-from engine.pii.redactors import redact
+from engine.pii.redact import redact
 from engine.pii.spans import LABELS, Span, canonical_label
 from engine.pii.surrogates import SurrogateMaker
 from engine.pii.surrogates.dates import month_first
@@ -26,7 +26,7 @@ from engine.pii.surrogates.dates import month_first
 if TYPE_CHECKING:
     import pandas as pd
 
-    from engine.dp.accountant import Accountant
+    from engine.dp.accounting.accountant import Accountant
 
 _SECONDS_A_CHARACTER = 1.2e-6  # measured on one CPU core, spans at the density of clinic letters
 _SECONDS_A_RECORD = 0.0004

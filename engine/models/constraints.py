@@ -1,9 +1,9 @@
 """Keep private values out of generated text, however they are written.
 
 The check is on text, not on token ids: one string has many tokenisations, so a list of banned token sequences leaves
-holes. What counts as a value is `engine.corpus.private_values`: folded, re-formatted, joined, cut short or nearly so.
-A word is judged when it is complete; what is refused is taken back to the beginning of the word (of a code or date, to
-its own beginning), so that the model can go on with another word instead of another ending.
+holes. What counts as a value is `engine.corpus.text.private_values`: folded, re-formatted, joined, cut short or nearly
+so. A word is judged when it is complete; what is refused is taken back to the beginning of the word (of a code or date,
+to its own beginning), so that the model can go on with another word instead of another ending.
 Privacy posture: the values live in memory for the length of a call.
 """
 
@@ -13,8 +13,8 @@ from codecs import getincrementaldecoder
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from engine.corpus.private_values import Found, Part, PrivateValues, distinct, parts_of
-from engine.models.everyday import everyday_words
+from engine.corpus.text.private_values import Found, Part, PrivateValues, distinct, parts_of
+from engine.models.builtin.everyday import everyday_words
 
 _DATE = 8  # parts of a date at most
 _BEHIND = 40  # parts behind a word that a value may take up

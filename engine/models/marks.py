@@ -114,7 +114,7 @@ def _digests(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> frozenset
 
 
 def _of_file(path: Path) -> Iterator[str]:
-    from engine.models.model_folder import LARGEST_HEADER
+    from engine.models.folder.inspection import LARGEST_HEADER
 
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")

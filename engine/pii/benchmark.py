@@ -2,7 +2,7 @@
 
 `python -m engine.pii.benchmark --data FILE [--tagger FOLDER] [--preset legal] [--without TYPE]`, where FILE holds
 `{id, text, spans}` a line as the Text Anonymization Benchmark's own (`tab_train_92.jsonl.gz`). A tagger that was
-trained on these judgments only compares settings here; `engine.models.train_tagger --without-tab` trains one that
+trained on these judgments only compares settings here; `engine.training.tagger.__main__ --without-tab` trains one that
 has not seen them.
 
 Source: Pilán et al. 2022 (see `engine.pii.evaluate`); bootstrap over clusters: Field and Welsh 2007.
@@ -24,12 +24,12 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from engine.models.tagger import TYPES
-from engine.pii.detect import RecordDetector
+from engine.models.builtin.tagger import TYPES
+from engine.pii.detect.detector import RecordDetector
+from engine.pii.detect.presets import PresetName
+from engine.pii.detect.settings import DetectorSettings
 from engine.pii.evaluate import evaluate, wilson
 from engine.pii.gold import gold_frame
-from engine.pii.presets import PresetName
-from engine.pii.settings import DetectorSettings
 from engine.pii.spans import Span
 
 MEASURES = ("direct_recall", "quasi_recall", "token_precision")

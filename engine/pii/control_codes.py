@@ -17,11 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from engine.models.everyday import everyday_words
-from engine.models.lm_format import clean
-from engine.pii.function_words import found_everywhere, only_function_words
+from engine.models.builtin.everyday import everyday_words
+from engine.models.builtin.format import clean
+from engine.pii.detect.function_words import found_everywhere, only_function_words
 from engine.pii.private_forms import MARK, private_forms
-from engine.pii.redactors.base import resolve
+from engine.pii.redact.base import resolve
 from engine.pii.spans import Span, default_identifier_type
 
 Which = Literal["direct", "quasi", "both"]

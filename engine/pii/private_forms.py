@@ -2,8 +2,8 @@
 
 The surname of a person always counts, and so does every other part of the name. A distinctive part (three letters or
 more, or all there is of the name, and no everyday word) counts anywhere; an everyday or two-letter one ("Young", "Ng",
-"May") where it stands as a name (`engine.corpus.private_values`). Single letters and particles ("van", "de") do not
-count by themselves.
+"May") where it stands as a name (`engine.corpus.text.private_values`). Single letters and particles ("van", "de") do
+not count by themselves.
 
 Privacy posture: works on values in memory and keeps none.
 """
@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from engine.corpus.folding import folded
-from engine.corpus.private_values import TITLES
-from engine.models.everyday import everyday_words
-from engine.pii.function_words import FUNCTION_WORDS
+from engine.corpus.text.folding import folded
+from engine.corpus.text.private_values import TITLES
+from engine.models.builtin.everyday import everyday_words
+from engine.pii.detect.function_words import FUNCTION_WORDS
 
 MARK = re.compile(r"\[\*\*(.*?)\*\*\]", re.DOTALL)
 _PARTICLES = frozenset(

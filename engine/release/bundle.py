@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from engine.attacks.originals import originals_among
 from engine.errors import RefusedError, StorageError, UserError
+from engine.examine.repeats.originals_scores import originals_among
 from engine.release.card import DataCard
 from engine.release.copies import check_copies
 from engine.release.export import FORMATS, export_frame

@@ -13,8 +13,8 @@ from typing import Literal
 
 import pandas as pd
 
-from engine.analysis.findings import Finding
 from engine.errors import UserError
+from engine.examine.findings import Finding
 
 Outcome = Literal["better", "worse", "cannot tell", "same", "not measured", ""]
 KEYS = ["name", "group", "measure", "direction", "reference"]

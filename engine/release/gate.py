@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from engine.analysis.findings import Finding, Reference
-from engine.analysis.measures import show
 from engine.dp.guarantee import Kind
+from engine.examine.findings import Finding, Reference
+from engine.examine.measures import show
 from engine.release.policy import Policy, Rule
 
 EXAMINE = "Examine the run on the Privacy page."

@@ -13,11 +13,12 @@ from typing import Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from engine.analysis.findings import Reference
+from engine.assets import ASSETS
 from engine.dp.guarantee import Kind
 from engine.errors import NotFoundError, UserError
+from engine.examine.findings import Reference
 
-PRESETS = Path(__file__).resolve().parents[2] / "assets" / "policies"
+PRESETS = ASSETS / "policies"
 PRESET_ORDER = ("exploratory", "internal", "research", "public", "proof")
 
 Comparator = Literal["measured", "at most", "at least"]

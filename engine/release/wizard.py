@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from engine.dp.closed_form import default_delta, noise_multiplier, zcdp_rho
+from engine.dp.accounting.closed_form import default_delta, noise_multiplier, zcdp_rho
 from engine.errors import UserError
 
 Recipients = Literal["team", "organisation", "researchers", "public"]

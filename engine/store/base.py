@@ -15,9 +15,10 @@ from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert
 
 from engine.errors import StorageError, UserError
-from engine.store import audit, heads, parts, staging
-from engine.store.folder import PARTS, Folder, default_path, remove_tree
-from engine.store.opening import open_database
+from engine.store import audit
+from engine.store.disk import heads, parts, staging
+from engine.store.disk.folder import PARTS, Folder, default_path, remove_tree
+from engine.store.disk.opening import open_database
 from engine.store.schema import corpora, pending_removals, releases, removed, runs
 
 

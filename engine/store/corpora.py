@@ -15,13 +15,15 @@ import pandas as pd
 from sqlalchemy import Connection, select, update
 
 from engine.errors import NotFoundError, StorageError, UserError
-from engine.store import declarations, memory, populations, queue, reservations, unknown
+from engine.store import declarations, queue
 from engine.store.audit import now
 from engine.store.base import Store, new_id
+from engine.store.budget import populations, reservations, unknown
 from engine.store.records import forget, read_rows, read_table, write_table
+from engine.store.review import memory
+from engine.store.review.spans import insert_spans, refresh, span_rows
 from engine.store.schema import corpora, record_index, runs
 from engine.store.schema import populations as populations_table
-from engine.store.spans import insert_spans, refresh, span_rows
 from engine.store.summaries import corpus_row, summary
 from engine.store.views import CorpusSummary
 

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DatabaseError
 
 from engine.errors import StorageError
-from engine.store.folder import Folder, file_errors
+from engine.store.disk.folder import Folder, file_errors
 
 BUSY_SECONDS = 30.0
 PATIENCE = f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}"

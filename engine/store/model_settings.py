@@ -16,9 +16,9 @@ from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert
 
 from engine.errors import UserError
-from engine.models.consent import DOWNLOAD, GIVEN, WITHDRAWN, Consent, Download
-from engine.models.endpoint_settings import EndpointSettings
-from engine.store.folder import Folder, file_errors, write_atomic
+from engine.models.remote.consent import DOWNLOAD, GIVEN, WITHDRAWN, Consent, Download
+from engine.models.remote.endpoint_settings import EndpointSettings
+from engine.store.disk.folder import Folder, file_errors, write_atomic
 from engine.store.schema import audit, settings
 
 ENDPOINTS, TESTS = "endpoints", "model tests"

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from engine.errors import StorageError
-from engine.store.folder import describe_os_error, file_errors, write_atomic
+from engine.store.disk.folder import describe_os_error, file_errors, write_atomic
 
 GROUP_ROWS = 512
 CACHED_GROUPS = 96

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select, update
 
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
-from engine.store import staging
 from engine.store.audit import now
 from engine.store.base import new_id
-from engine.store.folder import file_errors
-from engine.store.ledger import LedgerStation, stored_guarantee
+from engine.store.budget.ledger import LedgerStation, stored_guarantee
+from engine.store.disk import staging
+from engine.store.disk.folder import file_errors
 from engine.store.runs import run_row
 from engine.store.schema import releases, runs
 from engine.store.views import ReleaseSummary

@@ -13,17 +13,17 @@ import pandas as pd
 import yaml
 from sqlalchemy import Connection, func, select, text, update
 
-from engine.analysis import run_notes
 from engine.errors import NotFoundError, UserError
-from engine.store import reservations
+from engine.examine import run_notes
 from engine.store.audit import now
+from engine.store.budget import reservations
 from engine.store.records import read_table, write_table
+from engine.store.review.values import ValueStation
 from engine.store.schema import corpora, findings, runs, synthetic
-from engine.store.values import ValueStation
 from engine.store.views import RunSummary
 
 if TYPE_CHECKING:
-    from engine.analysis.findings import Finding
+    from engine.examine.findings import Finding
 
 APPROVALS = ("pending", "approved", "rejected")
 SYNTHETIC_COLUMNS = ["record_id", "text", "label", "approval", "risk"]
@@ -188,7 +188,7 @@ class RunStation(ValueStation):
 
     def findings(self, run_id: str) -> list[Finding]:
         """Return the run's findings in the order they were made."""
-        from engine.analysis.findings import Finding
+        from engine.examine.findings import Finding
 
         with self.db.read() as connection:
             run_row(connection, run_id)

@@ -13,8 +13,8 @@ from sqlalchemy.dialects.sqlite import insert
 
 from engine.errors import UserError
 from engine.store import audit
-from engine.store.backup import write_backup
-from engine.store.folder import file_errors
+from engine.store.disk.backup import write_backup
+from engine.store.disk.folder import file_errors
 from engine.store.releases import ReleaseStation
 from engine.store.schema import settings
 

@@ -16,12 +16,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from engine.models.lm_data import Document, held_out_rate, is_held_out
-from engine.models.lm_loop import Trainer, TrainSettings, bits_per_byte
-from engine.models.lm_pack import write_shard
-from engine.models.lm_prepare import pieces
-from engine.models.lm_tokenizer import load_tokenizer, train_tokenizer
-from engine.training import exercises, sources, vocabulary
+from engine.models.builtin.tokenizer import load_tokenizer, train_tokenizer
+from engine.training.language import exercises, sources, vocabulary
+from engine.training.language.data import Document, held_out_rate, is_held_out
+from engine.training.language.loop import Trainer, TrainSettings, bits_per_byte
+from engine.training.language.pack import write_shard
+from engine.training.language.prepare import pieces
 
 CONTEXT = 1024
 SHARES = {
@@ -61,9 +61,9 @@ def prepare(data: Path, work: Path, seed: int = 0) -> dict[str, Any]:
 
 def _builder(net: str, work: Path) -> tuple[Any, Any]:
     """Return (what makes the network, what writes it)."""
-    from engine.models.llama_net import LlamaNet, NetConfig, save_folder
-    from engine.models.minilm import base_folder
-    from engine.training.causal_minilm import CausalConfig, CausalMiniLM, from_encoder, save_net
+    from engine.models.builtin.decoder.llama_net import LlamaNet, NetConfig, save_folder
+    from engine.models.builtin.minilm import base_folder
+    from engine.training.language.causal_minilm import CausalConfig, CausalMiniLM, from_encoder, save_net
 
     size = load_tokenizer(work).get_vocab_size()
     if net == "llama":
@@ -108,8 +108,8 @@ def score(options: argparse.Namespace) -> dict[str, float]:
     """Return held-out bits a UTF-8 byte by kind, of bare documents, end token included, first 510 tokens of each."""
     import torch
 
-    from engine.models.llama_net import load_folder
-    from engine.training.causal_minilm import load_net
+    from engine.models.builtin.decoder.llama_net import load_folder
+    from engine.training.language.causal_minilm import load_net
 
     torch.set_num_threads(options.threads)
     folder = options.folder or options.work / f"model-{options.net}"

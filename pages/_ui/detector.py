@@ -11,8 +11,8 @@ from typing import Any
 import streamlit as st
 
 import engine
-from engine.pii.presets import presets
-from engine.pii.settings import DetectorSettings
+from engine.pii.detect.presets import presets
+from engine.pii.detect.settings import DetectorSettings
 from engine.pii.spans import LABELS
 from pages._ui import detector_patterns, states
 from pages._ui.pager import digest
@@ -130,7 +130,7 @@ def _save(workspace: engine.Workspace, corpus_id: str, values: dict[str, Any], a
 
 
 def _recognisers(saved: DetectorSettings, mark: str) -> tuple[list[str], bool]:
-    from engine.pii.recognisers import catalogue
+    from engine.pii.detect.recognisers import catalogue
 
     titles = {entry.id: entry.title for entry in catalogue() if entry.id != "tagger"}
     st.markdown("**Recognisers**")

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from engine.pii.settings import CustomPattern, DetectorSettings
+from engine.pii.detect.settings import CustomPattern, DetectorSettings
 from engine.pii.spans import LABELS
 from pages._ui.highlight import LABEL_HUES, Mark, highlight, segments
 from pages._ui.texts import count_of, label_name, plain

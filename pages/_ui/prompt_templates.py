@@ -10,8 +10,8 @@ from typing import Any
 import streamlit as st
 
 import engine
-from engine.models.prompt_templates import FILTERS, SYSTEM, fields_of
-from pages._ui.settings_parts import DOMAINS
+from engine.models.prompts.templates import FILTERS, SYSTEM, fields_of
+from pages._ui.settings.parts import DOMAINS
 from pages._ui.states import act, flash, notice
 
 TITLES = {

@@ -17,14 +17,14 @@ import pandas as pd
 import pytest
 import torch
 
-from engine.dp import mechanisms, train
 from engine.dp.events import Event
-from engine.dp.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise import mechanisms, train
+from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.errors import InternalError
 from engine.methods import get_method
 from engine.methods.base import Context, Facts, parse_parameters
-from engine.methods.dp_finetune_claim import training_of
-from engine.models.operators_builtin import BuiltinOperators
+from engine.methods.tuned.claim import training_of
+from engine.models.prompts.operators_builtin import BuiltinOperators
 from tests.audit.bounds import epsilon_lower_bound
 from tests.audit.toy import CAP, KEY, LABELS, UNITS, corpus, weakened, without
 from tests.models.small_lm import small_generator

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from engine.dp.events import Event
-from engine.dp.prediction import Cell
-from engine.dp.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.prediction import Cell
+from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.errors import InternalError
 from engine.methods import get_method
 from engine.methods.base import Context, Facts, parse_parameters
@@ -256,7 +256,7 @@ def test_nothing_is_drawn_that_no_event_pays_for():
 
 
 def held_settings(world):
-    from engine.methods.private_prediction_claim import schedule
+    from engine.methods.prediction.claim import schedule
 
     return schedule(world.parsed, world.facts).settings
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from engine.dp.private import Mechanisms, MemoryOutputs
+from engine.dp.noise.private import Mechanisms, MemoryOutputs
 from engine.methods import get_method
 from engine.methods.base import Context, Facts, parse_parameters
 from engine.models.contracts import Generation

@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from engine.dp import votes
-from engine.dp.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise import votes
+from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.methods.base import Context, Facts, parse_parameters
 from engine.models.contracts import Generation
 

@@ -1,7 +1,7 @@
 """Calibrate the filter's similarity stage on public text: what each threshold of the paper's Table 1 finds.
 
 Run: python tests/benchmarks/filter_similarity.py. Deterministic (seed 0); the texts are the shipped made-up corpora.
-Prints the two tables of `engine.methods.filter_calibration`.
+Prints the two tables of `engine.methods.filter.calibration`.
 
 VALUES: of 400 direct identifiers of five letters and digits or more, put into sentences, the share found as they are,
 in another way of writing, and after one, two and three random edits; and of 40,000 words of another corpus, how many
@@ -21,11 +21,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from engine.corpus.folding import folded
 from engine.corpus.samples import load_sample
-from engine.methods.filter_values import KnownValues, chosen
-from engine.models.embedder import load_embedder
-from engine.models.everyday import everyday_words
+from engine.corpus.text.folding import folded
+from engine.methods.filter.values import KnownValues, chosen
+from engine.models.builtin.embedder import load_embedder
+from engine.models.builtin.everyday import everyday_words
 from engine.pii.control_codes import exemption
 from engine.pii.sentences import sentence_bounds
 

@@ -21,8 +21,8 @@ import torch
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from engine.models.builtin import lm_folder  # noqa: E402
-from engine.models.builtin_lm import BuiltinGenerator  # noqa: E402
+from engine.models.builtin.language_model import BuiltinGenerator  # noqa: E402
+from engine.models.builtin.shipped import lm_folder  # noqa: E402
 from engine.models.contracts import Sampling  # noqa: E402
 
 SHORTEST, LONGEST = 8, 300

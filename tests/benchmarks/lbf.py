@@ -20,11 +20,10 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from engine.analysis import lbf  # noqa: E402
-from engine.analysis.lbf_direct import loss_of  # noqa: E402
-from engine.attacks import ngram_counts  # noqa: E402
-from engine.attacks.ngram_counts import NgramCounts, Numbers  # noqa: E402
-from engine.attacks.ngram_sampling import DirectSampling, Outputs, draw_sources  # noqa: E402
+from engine.examine.curves import lbf, ngram_counts  # noqa: E402
+from engine.examine.curves.lbf_direct import loss_of  # noqa: E402
+from engine.examine.curves.ngram_counts import NgramCounts, Numbers  # noqa: E402
+from engine.examine.curves.ngram_sampling import DirectSampling, Outputs, draw_sources  # noqa: E402
 
 WORDS, VOCABULARY, SOURCES, LENGTH = 10_000_000, 300_000, 20_000, 100
 

@@ -19,10 +19,10 @@ import torch
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from engine.attacks.shadows import balanced_coins  # noqa: E402
 from engine.corpus.samples import load_sample  # noqa: E402
-from engine.models import small_causal as lm  # noqa: E402
-from engine.models.stacked import Shape, Training  # noqa: E402
+from engine.examine.members.shadows import balanced_coins  # noqa: E402
+from engine.models.tune import small_causal as lm  # noqa: E402
+from engine.models.tune.stacked import Shape, Training  # noqa: E402
 
 TOLERANCE = 0.1  # nats a token: rounding grows over the steps (width 128: 0.002 after three epochs, 0.05 after five)
 

@@ -39,8 +39,8 @@ def filled(folder: Path, table: Any) -> tuple[Any, str]:
 
     from engine.corpus.mapping import ColumnMapping
     from engine.store import schema
+    from engine.store.review.spans import insert_spans, refresh, span_rows
     from engine.store.service import ServiceStation
-    from engine.store.spans import insert_spans, refresh, span_rows
 
     store = ServiceStation(folder)
     corpus = store.import_table(table, ColumnMapping(text="text", label="outcome"), name="Reports")

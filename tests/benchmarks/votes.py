@@ -40,7 +40,7 @@ def whole_matrix(records: NDArray[np.float32], candidates: NDArray[np.float32]) 
 
 def measured(way: str, count: int) -> dict[str, Any]:
     """Return time and peak memory of one way, its inputs included, and a digest of its votes."""
-    from engine.dp import votes
+    from engine.dp.noise import votes
 
     vote = votes.nearest if way == "blocks" else whole_matrix
     records, candidates = votes.quantised(unit_rows(count, 0)), votes.quantised(unit_rows(CANDIDATES, 1))

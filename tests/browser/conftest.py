@@ -70,7 +70,7 @@ class Watch:
         roots = [self.server]
         for process in psutil.process_iter(["cmdline"]):
             words = process.info["cmdline"] or []
-            if "engine.jobs.worker" in words and str(self.worker_folder) in words:
+            if "engine.cli.worker" in words and str(self.worker_folder) in words:
                 roots.append(process.pid)
         found = []
         for pid in roots:

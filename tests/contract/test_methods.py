@@ -7,11 +7,11 @@ import pytest
 
 from engine.corpus.samples import load_sample
 from engine.dp.guarantee import KINDS
-from engine.dp.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.errors import UserError
 from engine.methods import REGISTRY, get_method, method_ids
 from engine.methods.base import Context, Facts, parse_parameters
-from engine.models.operators_instruct import InstructOperators
+from engine.models.prompts.operators_instruct import InstructOperators
 from tests.methods.instructed import Instructed
 
 FACTS = Facts(records=400, units=100, unit="source", cap=5, labels=4, mean_characters=900.0)
@@ -63,11 +63,11 @@ def corpus():
 @pytest.fixture(scope="module")
 def models():
     """The real built-in models, loaded once."""
-    from engine.models.builtin_lm import load_builtin_generator
-    from engine.models.embedder import load_embedder
-    from engine.models.operators_builtin import BuiltinOperators
-    from engine.pii.detect import RecordDetector
-    from engine.pii.settings import DetectorSettings
+    from engine.models.builtin.embedder import load_embedder
+    from engine.models.builtin.language_model import load_builtin_generator
+    from engine.models.prompts.operators_builtin import BuiltinOperators
+    from engine.pii.detect.detector import RecordDetector
+    from engine.pii.detect.settings import DetectorSettings
 
     return {
         "generator": load_builtin_generator(),

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.analysis.measures import MEASURES
-from engine.attacks import ATTACKS, Attack, Side
-from engine.attacks.words import Vocabulary, cut
 from engine.errors import InternalError
-from engine.utility import METRICS, Metric, Sample
+from engine.examine.attack_list import ATTACKS, Attack, Side
+from engine.examine.measures import MEASURES
+from engine.examine.usefulness.metrics import METRICS, Metric, Sample
+from engine.examine.words import Vocabulary, cut
 
 WORDS = [f"word{i}" for i in range(400)]
 

@@ -16,13 +16,14 @@ import pytest
 from sqlalchemy import select
 
 from engine.corpus.mapping import ColumnMapping
-from engine.dp.private import Mechanisms, MemoryOutputs
+from engine.dp.noise.private import Mechanisms, MemoryOutputs
 from engine.errors import InternalError, UnderstudyError
-from engine.jobs import launch, synthesize
+from engine.jobs import launch
+from engine.jobs.tasks import synthesize
 from engine.methods import get_method, methods
 from engine.methods.base import parse_parameters
-from engine.models.builtin_lm import BuiltinGenerator
-from engine.models.operators_builtin import BuiltinOperators
+from engine.models.builtin.language_model import BuiltinGenerator
+from engine.models.prompts.operators_builtin import BuiltinOperators
 from engine.store.schema import runs
 from engine.workspace import open_workspace
 from tests.audit.toy import Models
@@ -109,7 +110,7 @@ class Worker:
         return Embedder()
 
     def detector(self, settings):
-        from engine.pii.detect import RecordDetector
+        from engine.pii.detect.detector import RecordDetector
 
         return RecordDetector(settings)
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from engine.pii.recognisers import RecogniserSpec, catalogue, specs
-from engine.pii.rules import Rules
+from engine.pii.detect.recognisers import RecogniserSpec, catalogue, specs
+from engine.pii.detect.rules import Rules
 from engine.pii.spans import LABELS, Span
 
 MARK = re.compile(r"\[\[(.*?)\]\](?!\])", re.S)

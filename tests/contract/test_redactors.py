@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.corpus.samples import SAMPLES, load_sample
-from engine.pii.redactors import REDACTORS, redact
+from engine.pii.redact import REDACTORS, redact
 from engine.pii.spans import Span
 
 STYLES = [redactor.id for redactor in REDACTORS]

@@ -275,7 +275,7 @@ def test_real_gold_spans_are_all_read(test_data: Path) -> None:
 
 def test_the_web_process_may_import_all_of_it() -> None:
     code = (
-        "import sys; import engine.corpus.build, engine.corpus.readers, engine.corpus.near_duplicates; "
+        "import sys; import engine.corpus.build, engine.corpus.readers, engine.corpus.text.near_duplicates; "
         "heavy = {'torch', 'transformers', 'spacy', 'presidio_analyzer', 'sklearn', 'umap', 'numba', 'py3langid', "
         "'streamlit'}; print(sorted(heavy & set(sys.modules)))"
     )

@@ -1,8 +1,8 @@
 import pytest
 
 from engine.corpus.keyed import keyed_digest, keyed_order, keyed_uniform
-from engine.corpus.language import SAMPLE_RECORDS, detect_languages, language_warning
 from engine.corpus.population import overlap, unit_hashes
+from engine.corpus.text.language import SAMPLE_RECORDS, detect_languages, language_warning
 from engine.errors import InternalError
 
 KEY, OTHER = b"k" * 32, b"j" * 32

@@ -14,7 +14,7 @@ import pytest
 
 from engine.errors import RefusedError, StorageError
 from engine.release import verify
-from engine.store import staging
+from engine.store.disk import staging
 from engine.store.service import ServiceStation
 from tests.store.conftest import MAPPING, made_up
 from tests.store.making import examine, finding, finished_run

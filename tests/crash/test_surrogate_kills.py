@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.corpus.samples import generate
+from engine.training.samples import generate
 from tests.crash.conftest import SAMPLE
 from tests.crash.killing import completed, enqueue, kill_worker, strike_at_random
 

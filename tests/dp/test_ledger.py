@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.dp import closed_form, filter, ledger
+from engine.dp import filter, ledger
+from engine.dp.accounting import closed_form
 from engine.dp.events import Event
 from engine.dp.ledger import LedgerRun, Limit, admit, change_limit, merge, new_state, remaining, share_used
 from engine.errors import InternalError, UserError

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from engine import figures
-from engine.dp.closed_form import delta_standard, delta_strict, mu_of
+from engine.dp.accounting.closed_form import delta_standard, delta_strict, mu_of
 from engine.figures.budget import probability
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.analysis import intervals
-from engine.analysis.make import finding, missing
+from engine.examine.make import finding, missing
+from engine.examine.stats import intervals
 from engine.figures.equal import equal_axes, equal_heights
 from engine.figures.inference import inference
 from engine.figures.linkage import linkage

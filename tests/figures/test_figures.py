@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from engine import figures
-from engine.analysis.findings import Finding
-from engine.analysis.measures import MEASURES
-from engine.analysis.verdict import USES, formal, privacy_verdict, ranked, use_table
+from engine.examine.findings import Finding
+from engine.examine.measures import MEASURES
+from engine.examine.verdict import USES, formal, privacy_verdict, ranked, use_table
 from engine.figures import palette
 from engine.figures.privacy import stands_out
 from engine.figures.runs import dominated
@@ -219,7 +219,7 @@ def test_uses_are_judged_by_their_worst_finding() -> None:
 
 def test_the_web_process_can_import_figures_and_verdicts() -> None:
     code = (
-        "import sys, engine.figures, engine.analysis.verdict, engine.analysis.measures;"
+        "import sys, engine.figures, engine.examine.verdict, engine.examine.measures;"
         "bad = {'torch', 'umap', 'mauve', 'sklearn', 'numba', 'faiss', 'scipy', 'spacy'} & set(sys.modules);"
         "sys.exit(str(sorted(bad)) if bad else 0)"
     )

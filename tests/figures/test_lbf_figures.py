@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from engine.analysis import lbf
-from engine.analysis.lbf import Curve
-from engine.analysis.lbf_direct import Scatter
+from engine.examine.curves import lbf
+from engine.examine.curves.lbf import Curve
+from engine.examine.curves.lbf_direct import Scatter
 from engine.figures import lbf as drawing
 from engine.figures import palette
 from engine.figures.lbf import Drawn

@@ -9,8 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from engine.analysis import roc
-from engine.dp.closed_form import delta_standard, delta_strict
+from engine.dp.accounting.closed_form import delta_standard, delta_strict
+from engine.examine.stats import roc
 from engine.figures.equal import equal_axes
 from engine.figures.groups import by_group
 from engine.figures.membership import areas, roc_curves

@@ -75,7 +75,7 @@ def register() -> None:
 
 
 if __name__ == "__main__":
-    from engine.jobs.worker import main
+    from engine.cli.worker import main
 
     register()
     sys.exit(main())

@@ -15,8 +15,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 import engine.methods
-from engine.dp.accountant import ExactAccountant
-from engine.dp.closed_form import default_delta
+from engine.dp.accounting.accountant import ExactAccountant
+from engine.dp.accounting.closed_form import default_delta
 from engine.dp.events import Event
 from engine.dp.guarantee import Guarantee
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
@@ -127,7 +127,7 @@ def register() -> None:
 
 
 if __name__ == "__main__":
-    from engine.jobs.worker import main
+    from engine.cli.worker import main
 
     register()
     sys.exit(main())

@@ -7,7 +7,7 @@ import pytest
 
 from engine.errors import UserError
 from engine.jobs import launch
-from engine.pii.settings import DetectorSettings
+from engine.pii.detect.settings import DetectorSettings
 from tests.store.conftest import CANARY
 from tests.store.making import finished_run
 
@@ -71,7 +71,7 @@ def test_folders_that_nobody_knows_and_parts_of_the_dead_are_listed(asleep, corp
 
 
 def test_a_full_disk_leaves_no_probe(asleep, corpus, monkeypatch):
-    from engine.store import folder
+    from engine.store.disk import folder
 
     def full(*arguments):
         raise OSError(28, "full")

@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy import update
 
 from engine.errors import UserError
-from engine.jobs import launch, synthesize
+from engine.jobs import launch
+from engine.jobs.tasks import synthesize
 from engine.methods import get_method
 from engine.store.runs import run_row
 from engine.store.schema import runs

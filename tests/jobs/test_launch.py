@@ -8,7 +8,7 @@ import time
 
 from engine.jobs import launch
 from engine.jobs.lock import ProcessLock
-from engine.store.folder import Folder
+from engine.store.disk.folder import Folder
 
 
 def _ask(path, ready, answers):

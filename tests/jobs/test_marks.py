@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from engine.errors import UserError
-from engine.models.builtin import lm_folder
+from engine.models.builtin.shipped import lm_folder
 from engine.models.marks import KEY, read_marks, weight_digests
 from engine.store import restore
 from tests.jobs.conftest import wait

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from engine.errors import UserError
-from engine.models.endpoint_settings import EndpointSettings
+from engine.models.remote.endpoint_settings import EndpointSettings
 from engine.store.views import CorpusSummary
 from engine.workspace import Workspace, open_workspace
 from tests.jobs import conftest

@@ -24,7 +24,7 @@ from engine.errors import RefusedError
 from engine.methods import get_method, method_ids
 from engine.models.marks import read_marks
 from engine.store import restore
-from engine.store.folder import SCRATCH
+from engine.store.disk.folder import SCRATCH
 from engine.store.schema import mechanism_outputs
 from engine.workspace import Workspace
 from tests.contract.test_methods import QUICK

@@ -7,7 +7,7 @@ import pytest
 
 import engine.methods
 from engine.jobs import launch
-from engine.store.folder import SCRATCH
+from engine.store.disk.folder import SCRATCH
 from engine.workspace import open_workspace
 from tests.jobs import training_method
 from tests.jobs.conftest import wait

@@ -8,7 +8,7 @@ from engine.errors import NotFoundError, UserError
 from engine.jobs import launch
 from engine.jobs.lock import ProcessLock
 from engine.jobs.progress import Rate
-from engine.jobs.synthesize import added, keyed_order
+from engine.jobs.tasks.synthesize import added, keyed_order
 from engine.jobs.worker import frames, sentence
 from engine.store import queue
 from tests.store.conftest import MAPPING, made_up

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from engine.jobs.synthesize import LOSS_WATCHED
-from engine.models.builtin import lm_folder
+from engine.jobs.tasks.synthesize import LOSS_WATCHED
+from engine.models.builtin.shipped import lm_folder
 from tests.jobs.conftest import wait
 from tests.store.conftest import MAPPING, made_up
 

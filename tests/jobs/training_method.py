@@ -72,7 +72,7 @@ class TrainingMethod:
 
     def run(self, context: Context) -> Iterator[Step]:
         """Train, dying once in the third epoch, and write one sentence."""
-        from engine.models.finetune import FinetuneSettings, finetune
+        from engine.models.tune.finetune import FinetuneSettings, finetune
 
         done: list[int] = []
         died = context.scratch / "died"
@@ -99,7 +99,7 @@ def register() -> None:
 
 
 if __name__ == "__main__":
-    from engine.jobs.worker import main
+    from engine.cli.worker import main
 
     register()
     sys.exit(main())

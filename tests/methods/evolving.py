@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from engine.corpus.samples import load_sample
-from engine.dp.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.methods import get_method
 from engine.methods.base import Context, Facts, parse_parameters
 from engine.models.contracts import Generation
-from engine.models.operators_builtin import BuiltinOperators
+from engine.models.prompts.operators_builtin import BuiltinOperators
 
 COUNT = 6
 KEY = b"k" * 32

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engine.models.negation import polarity
+from engine.models.prompts.negation import polarity
 
 _BEGUN = (
     "Patient received the second dose on Monday and had a sore arm.",

@@ -5,9 +5,9 @@ import pytest
 from engine.errors import UserError
 from engine.methods import get_method
 from engine.methods.base import Facts, parse_parameters
-from engine.methods.dpga import fixed_events
-from engine.methods.pe_claim import check_scales
-from tests.test_command_line import run
+from engine.methods.evolution.claim import check_scales
+from engine.methods.evolution.dpga import fixed_events
+from tests.cli.test_command_line import run
 
 
 @pytest.mark.parametrize(

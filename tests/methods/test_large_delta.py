@@ -2,11 +2,11 @@
 
 import pytest
 
-from engine.dp.delta_rules import check_against_units, warning
+from engine.dp.accounting.delta_rules import check_against_units, warning
 from engine.errors import UserError
 from engine.methods import get_method, methods
 from engine.methods.base import Facts, parse_parameters
-from tests.test_command_line import run
+from tests.cli.test_command_line import run
 
 FORMAL = [m.spec.id for m in methods() if "delta" in m.spec.parameters.model_fields and m.spec.kind == "dp"]
 FACTS = Facts(5000, 5000)

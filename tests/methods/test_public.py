@@ -5,7 +5,7 @@ import zlib
 import pytest
 
 from engine.errors import UserError
-from engine.methods import pe_common as pe
+from engine.methods.evolution import common as pe
 from engine.methods.public import declared_shares, invention
 from tests.methods.evolving import COUNT, Scribe, World, funnel, made
 

@@ -11,9 +11,9 @@ import pytest
 from engine.errors import UserError
 from engine.methods import get_method
 from engine.methods.base import Context, parse_parameters
-from engine.models.operators_instruct import InstructOperators
-from engine.models.operators_rewrite import parse_privacy, parse_utility
-from engine.models.operators_rewrite import shipped as shipped_prompts
+from engine.models.prompts.operators_instruct import InstructOperators
+from engine.models.prompts.operators_rewrite import parse_privacy, parse_utility
+from engine.models.prompts.operators_rewrite import shipped as shipped_prompts
 from tests.methods.instructed import Instructed
 
 SHIPPED = shipped_prompts()

@@ -5,13 +5,13 @@ import pytest
 
 from engine.methods import get_method
 from engine.methods.base import Facts, parse_parameters
-from engine.methods.dpga import sizes_of
+from engine.methods.evolution.dpga import sizes_of
 from engine.methods.signal import _population, kept_share, vote_signal
 
 
 @pytest.fixture(scope="module")
 def embedder():
-    from engine.models.embedder import load_embedder
+    from engine.models.builtin.embedder import load_embedder
 
     return load_embedder()
 

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from engine.corpus.samples import generate
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts
-from engine.methods.filter import FilterParameters
+from engine.methods.filter.method import FilterParameters
 from engine.methods.surrogate import SurrogateMethod, SurrogateParameters
+from engine.training.samples import generate
 
 METHOD = SurrogateMethod()
 

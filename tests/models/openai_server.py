@@ -37,7 +37,7 @@ class Model:
             start = int(body.get("seed", 0)) % len(WORDS)
             count = min(12, int(body["max_tokens"]))
             return " ".join((WORDS * 3)[start : start + count]), count, "stop"
-        from engine.models.builtin_lm import load_builtin_generator
+        from engine.models.builtin.language_model import load_builtin_generator
         from engine.models.contracts import Sampling
 
         sampling = Sampling(
@@ -52,7 +52,7 @@ class Model:
     def score(self, text: str) -> list[float | None]:
         if self.plain:
             return [None, *([-1.5] * (len(text.split()) - 1))]
-        from engine.models.builtin_lm import load_builtin_generator
+        from engine.models.builtin.language_model import load_builtin_generator
 
         return [None, *(float(v) for v in load_builtin_generator(threads=1).score([text])[0][1:])]
 

@@ -4,9 +4,9 @@ from functools import cache
 
 import torch
 
-from engine.models.builtin import lm_folder
-from engine.models.builtin_lm import BuiltinGenerator
-from engine.models.llama_net import LlamaNet, NetConfig
+from engine.models.builtin.decoder.llama_net import LlamaNet, NetConfig
+from engine.models.builtin.language_model import BuiltinGenerator
+from engine.models.builtin.shipped import lm_folder
 
 
 @cache

@@ -151,7 +151,7 @@ def mixed_records(workspace: engine.Workspace, corpus_id: str, count: int, copie
 
 def examine(workspace: engine.Workspace, run_id: str, *, groups: tuple[str, ...] = ("privacy", "utility")) -> None:
     """Examine a run without encoder and detector; what needs them is reported as not estimable."""
-    from engine.analysis.examine import ExamineInput, examine_run
+    from engine.examine.examination import ExamineInput, examine_run
 
     run = workspace.run(run_id)
     frame = workspace._frame(run.corpus_id)

@@ -36,7 +36,7 @@ class Small:
 
 def rows() -> list[dict[str, Any]]:
     """Return eighty made-up tickets with gold spans, the first one hostile to Markdown."""
-    from engine.corpus.samples import generate
+    from engine.training.samples import generate
 
     made = generate("support_tickets", 80, 7).to_dict("records")
     spans = [{"start": 0, "end": 7, "label": "PERSON", "identifier_type": "direct"}]

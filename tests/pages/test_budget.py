@@ -9,12 +9,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from engine.dp.closed_form import default_delta, delta_strict, gaussian_mu, noise_multiplier, posterior
+from engine.dp.accounting.closed_form import default_delta, delta_strict, gaussian_mu, noise_multiplier, posterior
 from engine.dp.events import Event
 from pages._ui import method_cards
-from pages._ui.plan_promise import prior_sentence, strict_at
-from pages._ui.run_bought import bought, reference
-from pages._ui.run_rounds import drawn, series
+from pages._ui.plan.promise import prior_sentence, strict_at
+from pages._ui.runs.bought import bought, reference
+from pages._ui.runs.rounds import drawn, series
 
 KINDS = ("title", "subheader", "markdown", "caption", "error", "warning", "info", "success")
 

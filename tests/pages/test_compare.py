@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.analysis.findings import Finding
-from pages._ui import compare_board, compare_table
+from engine.examine.findings import Finding
+from pages._ui.compare import board as compare_board
+from pages._ui.compare import table as compare_table
 
 
 def words(app, *kinds: str) -> str:
@@ -117,7 +118,7 @@ def test_what_was_not_measured_is_neither_judged_nor_drawn():
     def page() -> None:
         import streamlit as st
 
-        from pages._ui import compare_table
+        from pages._ui.compare import table as compare_table
 
         compare_table.draw(st.session_state["table"], {"r-1": "A · One", "r-2": "B · Two"}, "privacy", context=False)
 

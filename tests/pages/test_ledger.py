@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from pages._ui import ledger_events
+from pages._ui.ledger import events as ledger_events
 
 
 def words(app, *kinds: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pages._ui import models_cards
+from pages._ui.models import cards as models_cards
 
 
 def words(app, *kinds: str) -> str:
@@ -68,8 +68,8 @@ def test_damage_is_noticed(tmp_path, damage):
 
 
 def test_a_missing_model_says_so(empty, visit, monkeypatch):
-    import engine.models.builtin
+    import engine.models.builtin.shipped
 
-    monkeypatch.setattr(engine.models.builtin, "ASSETS", empty / "nowhere")
+    monkeypatch.setattr(engine.models.builtin.shipped, "ASSETS", empty / "nowhere")
     app = visit("models")
     assert words(app, "error").count("Not on this machine") == 2

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pages._ui import method_cards, release_policy
+from pages._ui import method_cards
+from pages._ui.release import policy as release_policy
 
 
 def words(app):

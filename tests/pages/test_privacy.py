@@ -9,11 +9,12 @@ from typing import get_args
 import pandas as pd
 import pytest
 
-from engine.analysis.findings import Finding
-from engine.analysis.sentence import Level
-from engine.analysis.verdict import privacy_verdict
-from pages._ui import privacy_kinds, privacy_leaks
-from pages._ui.privacy_verdict import LEVELS
+from engine.examine.findings import Finding
+from engine.examine.sentence import Level
+from engine.examine.verdict import privacy_verdict
+from pages._ui.privacy import kinds as privacy_kinds
+from pages._ui.privacy import leaks as privacy_leaks
+from pages._ui.privacy.verdict import LEVELS
 
 
 def words(app, *kinds: str) -> str:

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.analysis import roc
 from engine.dp.guarantee import Guarantee
-from engine.jobs.studies import get_study
-from pages._ui import privacy_studies
-from tests.jobs import rerun_world
+from engine.examine.stats import roc
+from engine.studies import get_study
+from pages._ui.privacy import studies as privacy_studies
+from tests.studies import rerun_world
 
 RNG_SEED = 3
 
@@ -77,7 +77,7 @@ def groups() -> dict[str, pd.DataFrame]:
 
 def promise(seeded, run: str, epsilon: float = 1.0) -> None:
     """Give a run a Gaussian claim whose events match it."""
-    from engine.dp.closed_form import noise_multiplier
+    from engine.dp.accounting.closed_form import noise_multiplier
     from engine.dp.events import Event
     from engine.store.schema import runs
 
@@ -190,11 +190,11 @@ def test_small_groups_have_no_number(seeded, visit, found):
 
 def add_study(seeded, study: str, tables: dict[str, pd.DataFrame], **parameters: object) -> None:
     """Write a finished study with its tables, the way the worker leaves it."""
-    from engine.jobs.study import study_folder
     from engine.store.audit import now
     from engine.store.base import new_id
     from engine.store.records import write_table
     from engine.store.schema import jobs
+    from engine.studies.task import study_folder
 
     workspace, job, at = seeded.open(), new_id("j"), now()
     arguments = {"study": study, "parameters": parameters, "model": "builtin", "seed": 0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.methods import get_method
-from pages._ui.privacy_offer import settings_line
+from pages._ui.privacy.offer import settings_line
 from tests.pages.test_privacy_attacks import promise, words
 
 

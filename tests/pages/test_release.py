@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.errors import RefusedError
-from pages._ui import release_records
+from pages._ui.release import records as release_records
 
 
 def texts(app, kind: str = "markdown") -> str:
@@ -180,7 +180,7 @@ def test_page_and_sidebar_speak_of_the_same_run(seeded, visit):
 
 
 def test_download_checks_again(seeded):
-    from pages._ui.release_bundle import _reader
+    from pages._ui.release.bundle import _reader
 
     workspace = seeded.open()
     workspace.approve_all_pending(seeded.run)
@@ -250,7 +250,7 @@ def press_late() -> None:
     """Make the call of a press that comes after another record has become the current one."""
     import streamlit as st
 
-    from pages._ui import release_records
+    from pages._ui.release import records as release_records
 
     release_records._decide(*st.session_state["press"])
 

@@ -19,7 +19,7 @@ def press_late() -> None:
     """Make the call of a press that comes after another card has become the current one."""
     import streamlit as st
 
-    from pages._ui import review_card
+    from pages._ui.review import card as review_card
 
     review_card._decide(*st.session_state["press"])
 
@@ -218,7 +218,7 @@ class TestReview:
 
     def test_a_second_key_on_a_card_decides_nothing_about_the_next(self, small, open_page):
         """A press that the browser sent before the next card was drawn still names the card it was made on."""
-        from pages._ui import review_state
+        from pages._ui.review import state as review_state
 
         queue, _ = small.open().review_queue(small.corpus, limit=100)
         record = queue.loc[queue["spans"].idxmax(), "record_id"]

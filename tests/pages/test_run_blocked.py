@@ -3,7 +3,7 @@
 from sqlalchemy import update
 
 from engine.store.schema import runs
-from pages._ui.run_blocked import REASONS, let_through
+from pages._ui.runs.blocked import REASONS, let_through
 
 NOTED = {
     "blocked_values": 41,

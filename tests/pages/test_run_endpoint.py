@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.run_endpoint import asked, cost, sentences
+from pages._ui.runs.endpoint import asked, cost, sentences
 
 COUNTS = {"requests": 120, "retries": 2, "tokens_in": 45_600, "tokens_out": 7_800, "counted": 110,
           "waited_seconds": 12.4, "cost": 0.0612}  # fmt: skip
@@ -37,7 +37,7 @@ def test_a_small_cost_keeps_its_digits(value, shown):
 def page(counts, model):
     from types import SimpleNamespace
 
-    from pages._ui import run_endpoint
+    from pages._ui.runs import endpoint as run_endpoint
 
     workspace = SimpleNamespace(diagnostics=lambda run_id: {"endpoint": counts})
     run_endpoint.draw(workspace, SimpleNamespace(id="r-1", model=model))

@@ -6,7 +6,7 @@ import io
 import zipfile
 
 import engine
-from pages._ui import settings_parts
+from pages._ui.settings import parts as settings_parts
 
 
 def words(app, *kinds: str) -> str:

@@ -5,12 +5,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import engine
-from engine.figures.studies import figures
-from engine.jobs.study import study_folder
 from engine.store import queue
 from engine.store.records import write_table
-from pages._ui import study_table, study_view
-from pages._ui.study_table import wide
+from engine.studies.figures import figures
+from engine.studies.task import study_folder
+from pages._ui.studies import table as study_table
+from pages._ui.studies import view as study_view
+from pages._ui.studies.table import wide
 
 MEASURES = ("identifier_leakage", "canary_leakage", "canary_parts", "canary_words", "perplexity", "js_1gram",
             "js_2gram", "js_3gram", "words", "placeholders_per_100_words", "semantic_similarity")  # fmt: skip
@@ -80,8 +81,8 @@ def test_the_table_has_a_row_a_measure_and_a_column_a_variant():
 
 def test_the_papers_tables_are_named_by_what_they_hold():
     def page():
-        from pages._ui import study_table
-        from tests.figures.test_study_control import made
+        from pages._ui.studies import table as study_table
+        from tests.studies.test_control_figures import made
 
         study_table.draw({name: frame for name, frame in made().items() if len(frame)}, "hand")
 

@@ -22,8 +22,8 @@ from pages._ui.headers import content_security_policy, inline_script_hashes
 from pages._ui.highlight import LABEL_HUES, Mark, segments
 from pages._ui.pager import digest, pages_of
 from pages._ui.progress import silence
-from pages._ui.review_card import places_of
-from pages._ui.review_state import neighbour
+from pages._ui.review.card import places_of
+from pages._ui.review.state import neighbour
 
 
 class TestSegments:
@@ -121,7 +121,7 @@ def test_neighbour(current, step, found):
 def test_a_worker_that_lives_and_is_silent_is_named(tmp_path):
     from engine.jobs.launch import STALE_SECONDS, worker_status
     from engine.jobs.lock import ProcessLock
-    from engine.store.folder import Folder
+    from engine.store.disk.folder import Folder
 
     folder = Folder(tmp_path)
     assert silence(worker_status(folder)) is None, "there is no worker"

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.analysis.verdict import MARKS, use_table
-from pages._ui import utility_map, utility_verdict
+from engine.examine.verdict import MARKS, use_table
+from pages._ui.utility import map as utility_map
+from pages._ui.utility import verdict as utility_verdict
 
 
 def words(app, *kinds: str) -> str:

@@ -10,9 +10,9 @@ import pytest
 
 from engine.pii import benchmark
 from engine.pii.benchmark import MEASURES, counted, halves, measure, summary
-from engine.pii.detect import RecordDetector
+from engine.pii.detect.detector import RecordDetector
+from engine.pii.detect.settings import DetectorSettings
 from engine.pii.evaluate import wilson
-from engine.pii.settings import DetectorSettings
 from engine.pii.spans import Span
 
 ROOT = Path(__file__).resolve().parents[2]

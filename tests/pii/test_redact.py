@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import DataError, UserError
-from engine.pii.redactors import redact
+from engine.pii.redact import redact
 from engine.pii.spans import LABELS, Span
 
 TEXT = "Dr Maria Kowalska, aged 47, saw Kowalska's son on 3 May 2014 for 12,430 euros."

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.corpus.samples import SAMPLES, generate
-from engine.corpus.samples.names import DATE_STYLES, date_text
+from engine.corpus.names import DATE_STYLES, date_text
+from engine.corpus.samples import SAMPLES
 from engine.errors import UserError
 from engine.pii.spans import LABELS, Span
 from engine.pii.surrogates import SurrogateMaker
@@ -19,6 +19,7 @@ from engine.pii.surrogates.dates import month_first, shift_date
 from engine.pii.surrogates.keyed import Draw, fold
 from engine.pii.surrogates.numbers import shift_age
 from engine.pii.surrogates.pools import pools
+from engine.training.samples import generate
 
 KEY = b"a key of the tests, no secret...."
 

@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 from pydantic import BaseModel
 
-from engine.analysis.findings import Finding
 from engine.dp.guarantee import Guarantee
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
+from engine.examine.findings import Finding
 from engine.methods.base import MethodSpec
 from engine.release import CardFacts, GateFacts, build_card, evaluate, get_policy, verify, write_bundle
 

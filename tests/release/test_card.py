@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from pydantic import BaseModel
 
-from engine.analysis.findings import Finding
 from engine.dp.guarantee import Guarantee
+from engine.examine.findings import Finding
 from engine.methods.base import MethodSpec
 from engine.release import CardFacts, build_card, evaluate, get_policy, policies, write_bundle
 from engine.release.gate import GateFacts

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from engine.analysis.findings import Finding
 from engine.errors import UserError
+from engine.examine.findings import Finding
 from engine.release.compare import compare
 
 

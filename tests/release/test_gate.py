@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.analysis.findings import Finding
 from engine.errors import NotFoundError, UserError
+from engine.examine.findings import Finding
 from engine.release.gate import GateFacts, evaluate
 from engine.release.policy import Policy, get_policy, load_policy, policies
 

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from engine.dp.closed_form import default_delta, zcdp_rho
+from engine.dp.accounting.closed_form import default_delta, zcdp_rho
 from engine.errors import UserError
 from engine.methods import method_ids
 from engine.release.policy import get_policy

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "pages").glob("*.py"))
-HELPERS = sorted((ROOT / "pages" / "_ui").glob("*.py"))
+HELPERS = sorted((ROOT / "pages" / "_ui").rglob("*.py"))
 EXPECTED = {
     "home", "load", "review", "plan", "run", "privacy", "utility", "compare", "release", "ledger", "models", "settings",
 }  # fmt: skip

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import update
 
-from engine.dp.closed_form import noise_multiplier
+from engine.dp.accounting.closed_form import noise_multiplier
 from engine.dp.events import Event
 from engine.dp.guarantee import Guarantee
 from engine.store.schema import runs

@@ -3,8 +3,8 @@
 import pandas as pd
 from sqlalchemy import update
 
-from engine.analysis.findings import Finding
 from engine.dp.guarantee import Guarantee
+from engine.examine.findings import Finding
 from engine.store import queue
 from engine.store.audit import now
 from engine.store.base import new_id

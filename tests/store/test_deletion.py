@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from engine.corpus.mapping import ColumnMapping
-from engine.pii.settings import DetectorSettings
+from engine.pii.detect.settings import DetectorSettings
 from tests.store.conftest import CANARY, MAPPING, made_up
 from tests.store.making import examine, finding, finished_run
 

@@ -81,7 +81,7 @@ RESERVE = """
 import sys
 from pathlib import Path
 from engine.errors import RefusedError
-from engine.store import reservations
+from engine.store.budget import reservations
 from engine.store.service import ServiceStation
 from tests.store.ledger_making import gaussian
 store = ServiceStation(Path(sys.argv[1]), actor=sys.argv[3])

@@ -14,7 +14,8 @@ import pandas as pd
 import pytest
 
 from engine.errors import RefusedError, StorageError, UserError
-from engine.store import accept_rollback, heads, restore
+from engine.store import accept_rollback, restore
+from engine.store.disk import heads
 from engine.store.service import ServiceStation
 from tests.store.conftest import MAPPING, made_up
 from tests.store.ledger_making import DELTA, draw, end, gaussian, kinds, limited, reserved_run

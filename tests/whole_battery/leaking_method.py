@@ -14,9 +14,9 @@ from random import Random
 from pydantic import BaseModel, ConfigDict, Field
 
 import engine.methods
-from engine.corpus.samples import generate
 from engine.dp.guarantee import Guarantee
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
+from engine.training.samples import generate
 
 ENTRY = ("leaking", "tests.whole_battery.leaking_method", "LeakingMethod")
 MARK = "Reference words:"  # what stands in front of a canary
@@ -89,7 +89,7 @@ def register() -> None:
 
 
 if __name__ == "__main__":
-    from engine.jobs.worker import main
+    from engine.cli.worker import main
 
     register()
     sys.exit(main())

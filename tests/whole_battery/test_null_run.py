@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.analysis.looks import BLIND
-from engine.analysis.verdict import privacy_verdict
+from engine.examine.stats.looks import BLIND
+from engine.examine.verdict import privacy_verdict
 from engine.workspace import Workspace
 from tests.whole_battery import world
 

@@ -17,7 +17,7 @@ import pytest
 from engine.corpus.mapping import ColumnMapping
 from engine.jobs import launch
 from engine.workspace import Workspace, open_workspace
-from tests.analysis.examine_helpers import PatternDetector
+from tests.examine.examine_helpers import PatternDetector
 from tests.whole_battery import leaking_method
 from tests.whole_battery.leaking_method import MARK, NOTES
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engine.errors import UserError
-from engine.pii.redactors.base import resolve
+from engine.pii.redact.base import resolve
 from engine.pii.spans import Span
 from engine.pii.surrogates import codes
 from engine.pii.surrogates.dates import shift_date

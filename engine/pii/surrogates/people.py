@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from engine.corpus.samples import names as invented
+from engine.corpus import names as invented
 from engine.pii.surrogates.keyed import Draw, fold
 from engine.pii.surrogates.pools import pools
 

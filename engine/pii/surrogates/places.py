@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engine.corpus.samples import names as invented
+from engine.corpus import names as invented
 from engine.pii.surrogates.codes import same_shape
 from engine.pii.surrogates.keyed import Draw, fold
 from engine.pii.surrogates.people import Names, cased

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
-from engine.corpus.samples.names import FEMALE, JOBS, MALE, NATIONS
+from engine.corpus.names import FEMALE, JOBS, MALE, NATIONS
 from engine.pii.surrogates.keyed import fold
 
 _LOCALES = ("en_US", "en_GB", "de_DE", "fr_FR", "es_ES", "it_IT", "pt_BR", "nl_NL", "sv_SE", "cs_CZ", "fi_FI", "hr_HR",

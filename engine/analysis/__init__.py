@@ -1,1 +1,0 @@
-"""From scores to findings with intervals."""

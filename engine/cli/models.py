@@ -1,0 +1,117 @@
+"""The verb `models`: list language models, import a folder, fetch one, keep an endpoint, give consents, test.
+
+Privacy posture: prints names, sizes, digests and settings; a key is read from standard input or named by its
+environment variable, and never printed.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import UserError
+
+if TYPE_CHECKING:
+    from engine.workspace import Workspace
+
+ACTIONS = ("list", "inspect", "import", "fetch", "endpoint", "consent", "withdraw", "test", "remove")
+ARGUMENTS: list[tuple[tuple[str, ...], dict[str, Any]]] = [
+    (("action",), {"nargs": "?", "choices": ACTIONS, "default": "list", "help": "what to do; list by default"}),
+    (
+        ("name",),
+        {"nargs": "?", "help": "a folder (inspect, import), a hub id (fetch), an endpoint's name, or a model id"},
+    ),
+    (("--as",), {"dest": "as_name", "help": "import, fetch: the name it gets here"}),
+    (("--prompts",), {"choices": ("instruct", "plain", "builtin"), "help": "how the model is asked"}),
+    (("--set",), {"action": "append", "default": [], "metavar": "k=v", "help": "endpoint: a setting, such as url=…"}),
+    (("--key-stdin",), {"action": "store_true", "help": "endpoint: read its key from standard input"}),
+    (("--corpus",), {"help": "consent, withdraw: the corpus"}),
+    (("--text",), {"default": "", "help": "consent, fetch: why this is allowed, in your words"}),
+    (("--host",), {"default": "", "help": "consent, fetch: the host that is connected, typed out"}),
+    (("--revision",), {"default": "main", "help": "fetch: branch, tag or commit"}),
+]
+
+
+def models(options: Namespace) -> dict[str, Any]:
+    """Do one thing with the language models of the workspace."""
+    from engine.cli.verbs import _open
+
+    workspace = _open(options)
+    if options.action == "list":
+        return {"models": [_shown(info) for info in workspace.language_models()]}
+    if not options.name:
+        raise UserError(f"models {options.action}: name the folder, endpoint or model")
+    if options.action == "inspect":
+        return _shown(workspace.inspect_model(Path(options.name)))
+    if options.action == "import":
+        name = options.as_name or Path(options.name).resolve().name.lower()
+        return _shown(workspace.import_model(Path(options.name), name, options.prompts))
+    if options.action == "fetch":
+        return _fetch(workspace, options)
+    if options.action == "endpoint":
+        return _endpoint(workspace, options)
+    if options.action == "test":
+        return _test(workspace, options.name)
+    if options.action == "remove":
+        workspace.remove_model(options.name)
+        return {"removed": options.name}
+    return _consent(workspace, options)
+
+
+def _fetch(workspace: Workspace, options: Namespace) -> dict[str, Any]:
+    from engine.cli.verbs import wait_for
+
+    if not options.text or not options.host:
+        raise UserError(
+            f"models fetch: --text and --host are needed; you consent to this: "
+            f"{workspace.download_statement(options.name)} The host is {workspace.hub_host()}"
+        )
+    name = options.as_name or options.name.rpartition("/")[2].lower()
+    job = workspace.fetch_model(
+        options.name, name, options.text, options.host, revision=options.revision, prompts=options.prompts
+    )
+    wait_for(workspace, job)
+    return _shown(workspace.model_info(f"folder:{name}"))
+
+
+def _shown(info: Any) -> dict[str, Any]:
+    body = {field.name: getattr(info, field.name) for field in fields(info)}
+    return {name: sorted(value) if isinstance(value, frozenset) else value for name, value in body.items()}
+
+
+def _endpoint(workspace: Workspace, options: Namespace) -> dict[str, Any]:
+    from engine.cli.verbs import parse_settings
+
+    given = parse_settings(options.set)
+    before = workspace.endpoints().get(options.name)
+    values = {**(before.as_dict() if before else {}), **given, "name": options.name}
+    if options.prompts:
+        values["prompts"] = options.prompts
+    if missing := {"url", "model"} - set(values):
+        raise UserError(f"models endpoint: --set {min(missing)}=… is needed")
+    if "key_variable" in given:
+        values["key_source"] = "environment"
+    return _shown(workspace.add_endpoint(values, sys.stdin.readline().strip() if options.key_stdin else None))
+
+
+def _consent(workspace: Workspace, options: Namespace) -> dict[str, Any]:
+    if not options.corpus:
+        raise UserError(f"models {options.action}: --corpus is needed")
+    if options.action == "withdraw":
+        return {"cancelled": workspace.withdraw_consent(options.corpus, options.name)}
+    if not options.text or not options.host:
+        raise UserError(
+            f"models consent: --text and --host are needed; you consent to this: "
+            f"{workspace.consent_statement(options.corpus, options.name)}"
+        )
+    return asdict(workspace.give_consent(options.corpus, options.name, options.text, options.host))
+
+
+def _test(workspace: Workspace, model: str) -> dict[str, Any]:
+    from engine.cli.verbs import wait_for
+
+    wait_for(workspace, workspace.test_model(model))
+    return {"model": model, **workspace.model_test(model)}

@@ -1,0 +1,465 @@
+"""What each verb of the command line does: one engine call, and waiting where the verb waits.
+
+Privacy posture: results hold ids, counts, settings and findings; never record text.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.cli.curve import curve
+from engine.cli.models import models
+from engine.cli.study import study
+from engine.errors import UnderstudyError, UserError
+
+if TYPE_CHECKING:
+    from engine.workspace import Workspace
+
+_POLL_SECONDS = 0.2
+
+
+def say(message: str) -> None:
+    """Write one line for the person at the terminal."""
+    print(message, file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _open(options: Namespace) -> Workspace:
+    from engine import open_workspace
+
+    return open_workspace(options.workspace, "command line")
+
+
+def parse_settings(pairs: list[str]) -> dict[str, Any]:
+    """Return `k=v` pairs as a mapping; a value is JSON where it parses as JSON, else a string.
+
+    Raises:
+        UserError: a pair has no `=`.
+    """
+    settings: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise UserError(f"--set {pair!r} is not of the form name=value")
+        try:
+            settings[key] = json.loads(value)
+        except json.JSONDecodeError:
+            settings[key] = value
+    return settings
+
+
+def _budget(options: Namespace, settings: dict[str, Any]) -> dict[str, Any]:
+    """Add ε and δ to the settings of a method that takes them; refuse them elsewhere."""
+    from engine.methods import get_method
+
+    spec = get_method(options.method).spec
+    for name in ("epsilon", "delta"):
+        value = getattr(options, name)
+        if value is None:
+            continue
+        if name not in spec.parameters.model_fields:
+            raise UserError(f"--{name}: method {spec.id!r} makes no formal claim and takes no budget; leave it out")
+        settings[name] = value
+    return settings
+
+
+def wait_for(workspace: Workspace, job_id: str) -> None:
+    """Block until the job ends, writing progress.
+
+    Raises:
+        UnderstudyError: the job failed; the message is the job's.
+        UserError: the job was cancelled.
+    """
+    shown = ""
+    while True:
+        job = workspace.job(job_id)
+        left = f", about {job.seconds_left:.0f} s left" if job.seconds_left else ""
+        line = f"{job.kind}: {job.stage or job.state} {job.done}/{job.total}"
+        if line != shown:
+            say(line + left)
+            shown = line
+        if job.state == "done":
+            return
+        if job.state == "failed":
+            raise UnderstudyError(job.error or "the job failed")
+        if job.state == "cancelled":
+            raise UserError("the job was cancelled")
+        time.sleep(_POLL_SECONDS)
+
+
+def import_(options: Namespace) -> dict[str, Any]:
+    """Load a file or a sample."""
+    workspace = _open(options)
+    if bool(options.file) == bool(options.sample):
+        raise UserError("import needs either a FILE or --sample, and not both")
+    corpus = workspace.import_sample(options.sample, options.name) if options.sample else _from_file(workspace, options)
+    return {
+        "corpus": corpus.id,
+        "records": corpus.records,
+        "units": corpus.units,
+        "holdout_units": corpus.holdout_units,
+        "warnings": list(corpus.warnings),
+    }
+
+
+def _from_file(workspace: Workspace, options: Namespace) -> Any:
+    from engine.corpus.mapping import ColumnMapping
+    from engine.corpus.readers import ReadOptions
+
+    path = Path(options.file)
+    read = ReadOptions(encoding=options.encoding, delimiter=options.delimiter)
+    text, spans = options.text, options.spans
+    if text is None or spans is None:
+        suggested = workspace.preview(path, path.name, read).suggested
+        text, spans = text or suggested.text, spans or suggested.spans
+    if not text:
+        raise UserError("no column looks like text; name it with --text")
+    mapping = ColumnMapping(
+        text=text,
+        record_id=options.id,
+        source_id=options.source,
+        label=options.label,
+        keep=tuple(options.keep),
+        spans=spans,
+    )
+    return workspace.import_corpus(
+        path,
+        path.name,
+        mapping,
+        name=options.name or path.stem,
+        unit=options.unit,
+        cap=options.cap,
+        holdout=options.holdout,
+        options=read,
+        labels_public=options.labels_public,
+        same_people_as=options.same_people_as,
+    )
+
+
+def labels(options: Namespace) -> dict[str, Any]:
+    """Print the training part's labels beside the public list, after declaring or withdrawing it where asked to."""
+    workspace = _open(options)
+    if options.withdraw:
+        found = workspace.withdraw_labels(options.corpus)
+    elif options.declare or options.label:
+        found = workspace.declare_labels(options.corpus, options.label or None, unusual_too=options.unusual)
+    else:
+        found = workspace.label_list(options.corpus)
+    return {"corpus": options.corpus, **asdict(found)}
+
+
+def corpora(options: Namespace) -> dict[str, Any]:
+    """List corpora."""
+    return {"corpora": [asdict(corpus) for corpus in _open(options).corpora()]}
+
+
+def delete(options: Namespace) -> dict[str, Any]:
+    """Delete a corpus."""
+    _open(options).delete_corpus(options.corpus)
+    return {"deleted": options.corpus}
+
+
+def detect(options: Namespace) -> dict[str, Any]:
+    """Detect, wait, count."""
+    workspace, started = _open(options), time.monotonic()
+    if options.gold and not workspace.corpus(options.corpus).has_gold:
+        raise UserError("--gold: this corpus was imported without gold spans")
+    settings = workspace.detector_settings(options.corpus)
+    if options.preset and options.preset != settings.preset:
+        settings = settings.model_copy(update={"preset": options.preset})
+        workspace.set_detector_settings(options.corpus, settings)
+    job = workspace.detect(options.corpus)
+    if options.no_wait:
+        return {"job": job, "state": "queued"}
+    wait_for(workspace, job)
+    counts = workspace.span_counts(options.corpus)
+    result = {
+        "preset": settings.preset,
+        "records": workspace.corpus(options.corpus).records,
+        "spans": sum(counts["by_label"].values()),
+        "by_label": counts["by_label"],
+        "seconds": round(time.monotonic() - started, 2),
+    }
+    if options.gold:
+        result["gold"] = workspace.gold_evaluation(options.corpus)
+    return result
+
+
+def methods(options: Namespace) -> dict[str, Any]:
+    """List methods."""
+    from engine.methods import methods as every
+
+    return {
+        "methods": [
+            {"id": s.id, "title": s.title, "citation": s.citation, "kind": s.kind, "needs": list(s.needs)}
+            for s in (method.spec for method in every())
+        ]
+    }
+
+
+def guarantee(options: Namespace) -> dict[str, Any]:
+    """Print a guarantee without running anything."""
+    from engine.corpus.mapping import default_cap
+    from engine.methods import get_method
+    from engine.methods.base import Facts, parse_parameters
+
+    method = get_method(options.method)
+    parameters = parse_parameters(method.spec, _budget(options, parse_settings(options.set)))
+    facts = Facts(
+        records=options.units,
+        units=options.units,
+        unit=options.unit,
+        cap=default_cap(options.unit) if options.cap is None else options.cap,
+        labels=options.labels,
+    )
+    return {"method": method.spec.id, **method.guarantee(parameters, facts).as_dict()}
+
+
+def plan(options: Namespace) -> dict[str, Any]:
+    """Print what a run would cost, also of the budget."""
+    workspace, parameters = _open(options), _budget(options, parse_settings(options.set))
+    workspace.wait_guarantee(options.method, corpus_id=options.corpus, parameters=parameters)
+    return workspace.plan(
+        options.corpus, options.method, count=options.count, parameters=parameters, model=options.model
+    )
+
+
+def ledger(options: Namespace) -> dict[str, Any]:
+    """Print the ledger of the people behind a corpus, after changing its limit where asked to."""
+    if options.accept_rollback:
+        return _accept_rollback(options)
+    if options.corpus is None:
+        raise UserError("ledger needs a corpus id; list them with `corpora`")
+    workspace = _open(options)
+    for other in options.same_people_as:
+        workspace.join_people(options.corpus, other)
+    for other in options.other_people_than:
+        workspace.keep_apart(options.corpus, other)
+    if options.spent_since:
+        workspace.declare_spent(options.corpus, *options.spent_since)
+    if options.set_limit:
+        workspace.set_limit(options.corpus, *options.set_limit, large_delta=options.large_delta)
+    workspace.wait_total(options.corpus)
+    if options.export:
+        return dict(json.loads(workspace.ledger_export(options.corpus)))
+    view = workspace.ledger(options.corpus)
+    fields = {name: value for name, value in vars(view).items() if name != "lines"}
+    return {"corpus": options.corpus, **fields, "lines": view.lines.to_dict(orient="records")}
+
+
+def _accept_rollback(options: Namespace) -> dict[str, Any]:
+    """Go on with a database that was put back, after writing into every ledger what is unknown."""
+    from engine.store import accept_rollback
+
+    if options.corpus or options.set_limit or options.spent_since or options.export:
+        raise UserError("--accept-rollback concerns the whole workspace: give no corpus and no other option")
+    found = accept_rollback(options.workspace, "command line")
+    say("Every ledger now says that spends are unknown; enter the amounts with `ledger CORPUS --spent-since`.")
+    return found
+
+
+def synthesize(options: Namespace) -> dict[str, Any]:
+    """Run a method and wait for its records."""
+    workspace, parameters = _open(options), _budget(options, parse_settings(options.set))
+    workspace.wait_guarantee(options.method, corpus_id=options.corpus, parameters=parameters)
+    run_id = workspace.synthesize(
+        options.corpus,
+        options.method,
+        count=options.count,
+        parameters=parameters,
+        seed=options.seed,
+        model=options.model,
+    )
+    return _settled(workspace, run_id, options.no_wait)
+
+
+def _settled(workspace: Workspace, run_id: str, no_wait: bool) -> dict[str, Any]:
+    if not no_wait:
+        wait_for(workspace, workspace.run(run_id).job_id)
+    run = workspace.run(run_id)
+    return {
+        "run": run.id,
+        "state": run.state,
+        "records": run.kept,
+        "funnel": run.funnel,
+        "guarantee": run.guarantee,
+        "seconds": run.seconds,
+        "notes": [note.as_dict() for note in workspace.run_notes(run.id)],
+    }
+
+
+def runs(options: Namespace) -> dict[str, Any]:
+    """List runs."""
+    return {"runs": [asdict(run) for run in _open(options).runs(options.corpus)]}
+
+
+def resume(options: Namespace) -> dict[str, Any]:
+    """Resume a run where it stopped."""
+    workspace = _open(options)
+    workspace.resume(options.run)
+    return _settled(workspace, options.run, options.no_wait)
+
+
+def examine(options: Namespace) -> dict[str, Any]:
+    """Examine a run; both parts unless one is named."""
+    workspace = _open(options)
+    both = options.privacy == options.utility
+    job = workspace.examine(
+        options.run, privacy=both or options.privacy, utility=both or options.utility, model_attacks=not options.quick
+    )
+    if options.no_wait:
+        return {"run": options.run, "job": job, "state": "queued"}
+    wait_for(workspace, job)
+    return {
+        "run": options.run,
+        "findings": [finding.as_dict() for finding in workspace.findings(options.run)],
+        "notes": [note.as_dict() for note in workspace.run_notes(options.run)],
+    }
+
+
+def compare(options: Namespace) -> dict[str, Any]:
+    """Set the findings of runs side by side."""
+    if not 2 <= len(options.runs) <= 4:
+        raise UserError(f"compare takes two to four runs, not {len(options.runs)}")
+    frame = _open(options).compare(options.runs)
+    return {"runs": options.runs, "rows": frame.to_dict(orient="records")}
+
+
+def approve(options: Namespace) -> dict[str, Any]:
+    """Approve pending records."""
+    workspace = _open(options)
+    approved = workspace.approve_all_pending(options.run, options.max_risk)
+    return {"run": options.run, "approved_now": approved, **workspace.approval_counts(options.run)}
+
+
+def release(options: Namespace) -> dict[str, Any]:
+    """Write a bundle where the policy allows it."""
+    workspace = _open(options)
+    words = {name: getattr(options, name) for name in ("signed_off_by", "title", "source", "contact", "licence")}
+    made = workspace.release(
+        options.run, options.policy, out=options.out, accept_unbounded=options.accept_unbounded, **words
+    )
+    return asdict(made)
+
+
+def verify(options: Namespace) -> dict[str, Any]:
+    """Check a bundle's manifest.
+
+    Raises:
+        UnderstudyError: a file is missing or changed.
+    """
+    from engine.release.bundle import verify as verify_bundle
+
+    return dict(verify_bundle(options.bundle))
+
+
+def audit(options: Namespace) -> dict[str, Any]:
+    """Print the audit log, or check its chain and the ledger's."""
+    workspace = _open(options)
+    if options.verify:
+        verdict, lines = workspace.verify_audit(), workspace.verify_ledger()
+        for name, found in (("audit", verdict), ("ledger", lines)):
+            if not found["ok"]:
+                raise UnderstudyError(f"the {name} chain is broken at line {found['first_bad']}")
+        return {**verdict, "ledger": lines}
+    return {"audit": workspace.audit(limit=1_000_000).to_dict(orient="records")}
+
+
+def backup(options: Namespace) -> dict[str, Any]:
+    """Write a backup file."""
+    _open(options).backup(options.file)
+    return {"backup": str(options.file), "bytes": options.file.stat().st_size}
+
+
+def restore(options: Namespace) -> dict[str, Any]:
+    """Restore a backup into the (empty) workspace folder."""
+    from engine.store import default_workspace_path
+    from engine.store import restore as restore_backup
+
+    target = options.workspace or default_workspace_path()
+    restore_backup(options.file, target, "command line")
+    say("What was spent after the backup is unknown: enter it with `ledger CORPUS --spent-since EPSILON DELTA`.")
+    return {"workspace": str(target)}
+
+
+def doctor(options: Namespace) -> dict[str, Any]:
+    """Check the installation; with --bundle write a support file too."""
+    workspace = _open(options)
+    result = dict(workspace.doctor())
+    if options.bundle:
+        workspace.doctor_bundle(options.bundle)
+        result["bundle"] = str(options.bundle)
+    return result
+
+
+def demo(options: Namespace) -> dict[str, Any]:
+    """Go the whole way on a sample corpus in a workspace of its own, and print the findings."""
+    from engine import open_workspace
+
+    with tempfile.TemporaryDirectory(prefix="understudy-demo-", ignore_cleanup_errors=True) as folder:
+        workspace = open_workspace(options.workspace or Path(folder) / "workspace", "demo")
+        try:
+            return _demo(workspace, Path(folder))
+        finally:
+            workspace.stop_worker()
+
+
+def _demo(workspace: Workspace, folder: Path) -> dict[str, Any]:
+    started = time.monotonic()
+    corpus = workspace.import_sample("support_tickets")
+    say(f"demo: {corpus.records} made-up support tickets of {corpus.units} units")
+    wait_for(workspace, workspace.detect(corpus.id))
+    findings: dict[str, Any] = {}
+    run_ids = []
+    for method, count in (("surrogate", None), ("filter", 32)):
+        run_id = workspace.synthesize(corpus.id, method, count=count)
+        wait_for(workspace, workspace.run(run_id).job_id)
+        wait_for(workspace, workspace.examine(run_id, model_attacks=False))  # a demonstration ends in a minute or two
+        findings[method] = [finding.as_dict() for finding in workspace.findings(run_id)]
+        run_ids.append(run_id)
+    workspace.approve_all_pending(run_ids[-1], None)
+    released = workspace.release(run_ids[-1], "exploratory", out=folder / "bundle", accept_unbounded=True)
+    return {
+        "corpus": corpus.id,
+        "runs": run_ids,
+        "findings": [{"method": method, **row} for method, rows in findings.items() for row in rows],
+        "comparison": workspace.compare(run_ids).to_dict(orient="records"),
+        "release": {"policy": "exploratory", "records": released.records},
+        "seconds": round(time.monotonic() - started, 1),
+    }
+
+
+VERBS: dict[str, Callable[[Namespace], dict[str, Any]]] = {
+    "import": import_,
+    "corpora": corpora,
+    "labels": labels,
+    "delete": delete,
+    "detect": detect,
+    "methods": methods,
+    "models": models,
+    "guarantee": guarantee,
+    "plan": plan,
+    "ledger": ledger,
+    "synthesize": synthesize,
+    "runs": runs,
+    "resume": resume,
+    "examine": examine,
+    "study": study,
+    "curve": curve,
+    "compare": compare,
+    "approve": approve,
+    "release": release,
+    "verify": verify,
+    "audit": audit,
+    "backup": backup,
+    "restore": restore,
+    "doctor": doctor,
+    "demo": demo,
+}

@@ -1,0 +1,446 @@
+"""Private data behind mechanisms: the only way a `dp` method touches records.
+
+Privacy posture: it hands out noisy statistics only, and names no content in messages. Each call opens the data
+once, adds the noise, records an event and stores the output before the caller sees it; a stored output is
+returned again instead of being redrawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from engine.corpus.label_rules import LONGEST_LABEL, MOST_LABELS
+from engine.dp.events import Event, count_sensitivity, mean_sensitivity
+from engine.dp.noise import label_list, mechanisms, prediction, votes
+from engine.dp.noise.private_data import PrivateData
+from engine.errors import InternalError
+
+if TYPE_CHECKING:
+    from engine.dp.noise.train import Learner, Progress, Trainer, Training
+    from engine.dp.noise.train_store import MemoryKeeper
+
+__all__ = ["Measure", "Mechanisms", "MemoryOutputs", "OutputStore", "PrivateData", "Stored", "digest"]
+
+Measure = Callable[[str], int]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A mechanism's output as it was drawn: what was asked, what it cost, what came out."""
+
+    request: Mapping[str, Any]
+    event: Event
+    values: NDArray[np.float64]
+
+
+class OutputStore(Protocol):
+    """Keeps outputs of one run; `save` is atomic and durable before it returns."""
+
+    def load(self, key: str) -> Stored | None:
+        """Return what was stored under this key, or None."""
+        ...
+
+    def save(self, key: str, request: Mapping[str, Any], event: Event, values: NDArray[np.float64]) -> None:
+        """Keep an output, and its ledger line, for good."""
+        ...
+
+
+class MemoryOutputs:
+    """Outputs kept in this process only."""
+
+    def __init__(self) -> None:
+        self.stored: dict[str, Stored] = {}
+
+    def load(self, key: str) -> Stored | None:
+        """Return what was stored under this key, or None."""
+        return self.stored.get(key)
+
+    def save(self, key: str, request: Mapping[str, Any], event: Event, values: NDArray[np.float64]) -> None:
+        """Keep an output."""
+        self.stored[key] = Stored(dict(request), event, values)
+
+
+class Mechanisms:
+    """Data-bound noisy statistics of one run.
+
+    Args:
+        data: the private records; None where only choices among given candidates are made.
+        outputs: where outputs are kept. unit, cap, adjacency: whom the events protect.
+    """
+
+    def __init__(
+        self,
+        data: PrivateData | None,
+        outputs: OutputStore,
+        *,
+        unit: str = "record",
+        cap: int = 1,
+        adjacency: str = "zero-out",
+    ) -> None:
+        if data is not None and (data.unit, data.cap) != (unit, 1 if unit == "record" else cap):
+            raise InternalError("mechanisms and private data differ in unit or cap")
+        self._data, self._outputs = data, outputs
+        self.unit, self.adjacency = unit, adjacency
+        self.cap = 1 if unit == "record" else cap
+        self.events: list[Event] = []
+        self._trainers: dict[str, Trainer] = {}
+        self._kept: dict[str, MemoryKeeper] = {}
+
+    def noisy_votes(
+        self,
+        key: str,
+        embeddings: NDArray[np.float32],
+        *,
+        fingerprint: str,
+        noise_multiplier: float | None = None,
+        epsilon: float | None = None,
+        sampling_probability: float = 1.0,
+        groups: Sequence[str] | None = None,
+        clusters: NDArray[np.int64] | None = None,
+        what: str = "votes",
+    ) -> NDArray[np.float64]:
+        """Return, a candidate (or a cluster of them), how many records are nearest to it, with noise.
+
+        Args:
+            key: names this output within the run. embeddings: candidates, (c, d) unit rows.
+            fingerprint: digest of the candidates; a resumed run must come with the same.
+            noise_multiplier: Gaussian noise over sensitivity; or epsilon: Laplace noise of that pure loss.
+            sampling_probability: chance that a unit votes at all, with Gaussian noise only.
+            groups: a label a candidate; records vote within their own. clusters: (c,) from 0, to add votes up in.
+        """
+        noise = self._noise(noise_multiplier, epsilon)
+        if noise_multiplier is None and sampling_probability != 1.0:
+            raise InternalError("sampling_probability: sampled votes need Gaussian noise")
+        event = Event(what=what, sampling_probability=sampling_probability, **noise)
+        size = len(embeddings) if clusters is None else int(np.max(clusters, initial=-1)) + 1
+        request = self._request(
+            "votes", event, fingerprint=fingerprint, size=size, groups=digest(groups), clusters=digest(clusters)
+        )
+
+        def counts(data: PrivateData) -> NDArray[np.float64]:
+            taking_part = mechanisms.poisson_sample(data.units, sampling_probability)[data.unit_of]
+            labels = [label for label, kept in zip(data.labels, taking_part) if kept]
+            chosen = votes.nearest(
+                data.embeddings()[taking_part],
+                votes.quantised(embeddings),
+                labels if groups is not None else None,
+                groups,
+            )
+            chosen = chosen[chosen >= 0]
+            if clusters is not None:
+                chosen = np.asarray(clusters, dtype=np.int64)[chosen]
+            return self._with_noise(np.bincount(chosen, minlength=size), event)
+
+        return self._output(key, request, event, counts)
+
+    def noisy_histogram(
+        self,
+        key: str,
+        feature: str,
+        bins: Sequence[Any],
+        *,
+        noise_multiplier: float | None = None,
+        epsilon: float | None = None,
+        measure: Measure | None = None,
+        what: str | None = None,
+    ) -> NDArray[np.float64]:
+        """Return noisy counts a bin.
+
+        Args:
+            key: names this output within the run. feature: `label` or `length`.
+            bins: `label`: the public list of labels; `length`: n + 1 ascending edges of n bins, the last one
+                closed. Records outside are not counted.
+            noise_multiplier: Gaussian noise over sensitivity; or epsilon: Laplace noise of that pure loss.
+            measure: public length of a text; words by default.
+        """
+        event = Event(what=what or f"{feature} histogram", **self._noise(noise_multiplier, epsilon))
+        request = self._request("histogram", event, feature=feature, bins=digest(bins))
+
+        def counts(data: PrivateData) -> NDArray[np.float64]:
+            if feature == "label":
+                exact = np.array([data.labels.count(label) for label in bins], dtype=np.int64)
+            elif feature == "length":
+                exact = np.histogram(data.lengths(measure), bins=np.asarray(bins, dtype=float))[0]
+            else:
+                raise InternalError(f"feature {feature!r} has no histogram")
+            return self._with_noise(exact, event)
+
+        return self._output(key, request, event, counts)
+
+    def noisy_label_list(
+        self, key: str, *, noise_multiplier: float, delta: float, what: str = "label list"
+    ) -> dict[str, float]:
+        """Return the labels whose noisy number of records reaches a threshold, with that number, sorted.
+
+        Args:
+            key: names this output within the run. noise_multiplier: Gaussian noise over sensitivity. delta: most
+                that a label which one unit alone has may be released with; see `engine.dp.noise.label_list`.
+        """
+        event = Event(
+            "gaussian", what, noise_multiplier=noise_multiplier, delta=delta,
+            **self._whom(count_sensitivity(self.cap, self.adjacency, "l2")),
+        )  # fmt: skip
+        request = self._request("label list", event, longest=LONGEST_LABEL, most=MOST_LABELS)
+
+        def chosen(data: PrivateData) -> NDArray[np.float64]:
+            sigma = noise_multiplier * event.sensitivity
+            least = label_list.threshold(self.cap, sigma, delta)
+            return label_list.as_rows(label_list.released(label_list.countable(data.labels), sigma, least))
+
+        return label_list.from_rows(self._output(key, request, event, chosen))
+
+    def keep_labels(self, labels: Collection[str]) -> None:
+        """Let labels outside a list, public or bought, count as none in everything drawn from now on."""
+        if self._data is not None:
+            self._data.keep_labels(labels)
+
+    def above_threshold(
+        self,
+        key: str,
+        feature: str = "length",
+        *,
+        queries: Sequence[float],
+        direction: str,
+        threshold: float = 0.0,
+        epsilon: float,
+        measure: Measure | None = None,
+        what: str | None = None,
+    ) -> int:
+        """Return the index of the first query whose noisy count is at most the noisy threshold, or their number.
+
+        Args:
+            key: names this output within the run. feature: `length`. queries: lengths in the order asked; how many
+                there are is public. direction: count records longer (`above`) or shorter (`below`) than the query.
+            threshold: public. epsilon: pure loss of the whole search. measure: public length of a text.
+        """
+        if feature != "length" or direction not in ("above", "below"):
+            raise InternalError(f"search over {feature!r}, {direction!r} does not exist")
+        # One unit changes each count by at most its records, whatever the adjacency.
+        event = Event("pure", what or "length search", epsilon=epsilon, **self._whom(float(self.cap)))
+        request = self._request("search", event, queries=digest(queries), direction=direction, threshold=threshold)
+
+        def search(data: PrivateData) -> NDArray[np.float64]:
+            lengths = np.sort(data.lengths(measure))
+            if direction == "above":
+                counts = (len(lengths) - int(np.searchsorted(lengths, query, side="right")) for query in queries)
+            else:
+                counts = (int(np.searchsorted(lengths, query, side="left")) for query in queries)
+            found = mechanisms.first_at_most(counts, threshold, epsilon, float(self.cap))
+            return np.array([len(queries) if found is None else found], dtype=np.float64)
+
+        return int(self._output(key, request, event, search)[0])
+
+    def noisy_mean(
+        self, key: str, feature: str = "self_similarity", *, epsilon: float, what: str | None = None
+    ) -> float:
+        """Return the mean cosine, clipped to [0, 1], over all pairs of units, with Laplace noise; not clipped again.
+
+        N is public; one unit changes the mean by at most 2/N, however many records it has.
+        """
+        if feature != "self_similarity":
+            raise InternalError(f"feature {feature!r} has no mean")
+        sensitivity = mean_sensitivity(self._bound().units)
+        event = Event("laplace", what or "self-similarity mean", epsilon=epsilon, **self._whom(sensitivity))
+        request = self._request("mean", event, feature=feature)
+
+        def mean(data: PrivateData) -> NDArray[np.float64]:
+            # In units of its own sensitivity, so that the noise is as wide for a million units as for ten. Rounding
+            # to the grid can move neighbouring values apart by one step more.
+            value = votes.mean_similarity(data.embeddings(), data.unit_of, data.units) / sensitivity
+            return sensitivity * mechanisms.laplace([value], (1.0 + 1.0 / mechanisms.GRID) / epsilon)
+
+        return float(self._output(key, request, event, mean)[0])
+
+    def declared(self, key: str, feature: str, bins: Sequence[str] | None = None) -> NDArray[np.float64]:
+        """Return a statistic without noise, because the custodian declared it public.
+
+        Args:
+            key: names this output within the run. feature: `label` (records a label), `length` (words a record,
+                sorted) or `self_similarity`. bins: the public list of labels; by default those that occur, sorted.
+        """
+        event = Event("declared", f"{feature.replace('_', ' ')} declared public", **self._whom(0.0))
+        request = self._request("declared", event, feature=feature, bins=digest(bins))
+
+        def exact(data: PrivateData) -> NDArray[np.float64]:
+            if feature == "label":
+                found = bins if bins is not None else sorted({label for label in data.labels if label is not None})
+                return np.array([data.labels.count(label) for label in found], dtype=np.float64)
+            if feature == "length":
+                return np.sort(data.lengths(None)).astype(np.float64)
+            if feature == "self_similarity":
+                return np.array([votes.mean_similarity(data.embeddings(), data.unit_of, data.units)])
+            raise InternalError(f"feature {feature!r} cannot be declared")
+
+        return self._output(key, request, event, exact)
+
+    def noisy_selection(
+        self, key: str, utilities: NDArray[np.float64], *, sigma: float | None = None, epsilon: float | None = None
+    ) -> NDArray[np.int64]:
+        """Return, a row, the candidate chosen by noisy utility; a claim about given candidates only.
+
+        Args:
+            key: names this output within the run. utilities: (n, K), each changing by at most 1.
+            sigma: Gaussian noise on each utility; or epsilon: pure loss of a row's choice (exponential mechanism).
+        """
+        if (sigma is None) == (epsilon is None):
+            raise InternalError("selection: give either sigma or epsilon")
+        table = np.atleast_2d(np.asarray(utilities, dtype=np.float64))
+        loss = {"noise_multiplier": sigma} if epsilon is None else {"epsilon": epsilon}
+        event = Event("selection", "candidate", count=max(1, len(table)), **self._whom(1.0), **loss)
+        request = self._request("selection", event, shape=list(table.shape))
+
+        def choose(_: PrivateData | None) -> NDArray[np.float64]:
+            if sigma is not None:
+                return mechanisms.gaussian_argmax(table, sigma).astype(np.float64)
+            return mechanisms.noisy_argmax(table, float(epsilon or 0.0)).astype(np.float64)
+
+        return self._output(key, request, event, choose, opens=False).astype(np.int64)
+
+    def private_logits(
+        self,
+        turn: int,
+        cell: int,
+        cells: Sequence[prediction.Cell],
+        model: prediction.TokenModel,
+        asked: prediction.Prediction,
+        *,
+        fingerprint: str,
+    ) -> NDArray[np.int64]:
+        """Return the tokens of one text that a batch of private records had a say in.
+
+        The first batch pays each turn for all of them: they read disjoint units.
+
+        Args:
+            turn: which text of every batch. cell: which of `cells`, all batches of the run. model: a language model
+                with its prompts. asked: public settings. fingerprint: digest of model and prompts.
+        """
+        prediction.check_disjoint(cells)
+        whom = {"unit": self.unit, "adjacency": self.adjacency}
+        paid, pays = f"text/{turn}/0", cell == 0
+        event = (prediction.event_of if pays else prediction.parallel_of)(asked, whom)
+        table = digest([asdict(one) for one in cells])
+        request = self._request(
+            "private logits", event, settings=asdict(asked), cells=table, cell=cell, fingerprint=fingerprint
+        )
+        if not pays:
+            first = self._outputs.load(paid)
+            if first is None or first.request["cells"] != table or first.request["settings"] != request["settings"]:
+                raise InternalError(f"{paid!r} has not been drawn with these settings; nothing pays for this text")
+
+        def draw(data: PrivateData) -> NDArray[np.float64]:
+            texts = cells[cell].rows(data, asked.rows)
+            return prediction.draw_text(texts, model, asked, cells[cell].slots).astype(np.float64)
+
+        return self._output(f"text/{turn}/{cell}", request, event, draw).astype(np.int64)
+
+    def train_dp(
+        self,
+        key: str,
+        learner: Learner,
+        asked: Training,
+        *,
+        fingerprint: str,
+        folder: Path | None = None,
+        until: int | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Progress:
+        """Train `learner` with noise up to a step, and return how far it is; the whole schedule is paid at first.
+
+        Args:
+            key: names this training within the run. learner: weights at their public start. asked: public settings.
+            fingerprint: digest of network, start and prompts. folder: where steps are stored; None keeps them in
+                this object. until: the step to stop at, None for all. cancelled: asked between parts of a batch.
+
+        Raises:
+            UserError: the training is paid and its stored steps are gone.
+        """
+        from engine.dp.noise import train, train_store
+
+        trainer = self._trainers.get(key)
+        if trainer is None or trainer.learner is not learner:
+            event = train.event_of(asked, self.unit, self.adjacency)
+            request = self._request("training", event, settings=asdict(asked), fingerprint=fingerprint)
+            kept = (
+                train_store.FolderKeeper(folder)
+                if folder is not None
+                else self._kept.setdefault(key, train_store.MemoryKeeper())
+            )
+            spent = self._outputs.load(key) is not None
+            trainer = train.Trainer(learner, asked, event, kept, digest(request), spent=spent)
+            # The weights' public start is stored, then the cost of every step, and only then is the first one drawn.
+            self._output(key, request, event, trainer.begin)
+            self._trainers[key] = trainer
+        trainer.advance(self._bound(), asked.steps if until is None else until, cancelled)
+        return trainer.progress()
+
+    def _bound(self) -> PrivateData:
+        if self._data is None:
+            raise InternalError("these mechanisms hold no private data")
+        return self._data
+
+    def _whom(self, sensitivity: float) -> dict[str, Any]:
+        return {"sensitivity": sensitivity, "unit": self.unit, "adjacency": self.adjacency}
+
+    def _noise(self, noise_multiplier: float | None, epsilon: float | None) -> dict[str, Any]:
+        """Return the event's noise, sensitivity and neighbours for counts."""
+        if (noise_multiplier is None) == (epsilon is None):
+            raise InternalError("counts: give either noise_multiplier or epsilon")
+        if epsilon is None:
+            kind = {"type": "gaussian", "noise_multiplier": noise_multiplier}
+            return {**kind, **self._whom(count_sensitivity(self.cap, self.adjacency, "l2"))}
+        return {"type": "laplace", "epsilon": epsilon, **self._whom(count_sensitivity(self.cap, self.adjacency, "l1"))}
+
+    @staticmethod
+    def _with_noise(counts: ArrayLike, event: Event) -> NDArray[np.float64]:
+        if event.type == "gaussian":
+            return mechanisms.gaussian(counts, float(event.noise_multiplier or 0.0) * event.sensitivity)
+        return mechanisms.laplace(counts, event.sensitivity / float(event.epsilon or 0.0))
+
+    def _request(self, mechanism: str, event: Event, **values: Any) -> dict[str, Any]:
+        return {"mechanism": mechanism, "event": event.as_dict(), "cap": self.cap, **values}
+
+    def _output(
+        self,
+        key: str,
+        request: Mapping[str, Any],
+        event: Event,
+        draw: Callable[[Any], NDArray[np.float64]],
+        *,
+        opens: bool = True,
+    ) -> NDArray[np.float64]:
+        """Return what is stored under the key, else draw, store and return it."""
+        stored = self._outputs.load(key)
+        if stored is None:
+            data = self._bound().open() if opens else None
+            values = np.asarray(draw(data), dtype=np.float64)
+            self._outputs.save(key, request, event, values)
+        elif digest(stored.request) != digest(request):
+            raise InternalError(
+                f"mechanism output {key!r} was drawn for another request; it cannot be used for this one"
+            )
+        else:
+            values = stored.values
+        self.events.append(event)
+        return values.copy()
+
+
+def digest(value: Any) -> str:
+    """Return a digest of public parameters, the same in every process; empty for None."""
+    if value is None:
+        return ""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    ready = value if isinstance(value, Mapping) else list(value)
+    return hashlib.sha256(json.dumps(ready, sort_keys=True, default=_plain).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else str(value)

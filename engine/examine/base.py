@@ -1,0 +1,102 @@
+"""What every attack is given and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from engine.examine.words import WordTable
+
+Need = Literal["spans", "embeddings", "detections"]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One set of texts: the synthetic ones, or the reference they are held against.
+
+    Args:
+        record_ids: object array (n,) of str.
+        texts: object array (n,) of str.
+        words: the texts' words; both sides must share one vocabulary.
+        units: object array (n,), the person or record behind each text.
+        lineage: object array (n,), the source record id of a synthetic text, or None.
+        spans: accepted spans of these texts (record_id, start, end, label, identifier_type), or None.
+        embeddings: float32 array (n, d) of unit rows, or None.
+        detections: int array (n,) of identifying spans a detector found a text, or None.
+    """
+
+    record_ids: NDArray[np.object_]
+    texts: NDArray[np.object_]
+    words: WordTable
+    units: NDArray[np.object_]
+    lineage: NDArray[np.object_] | None = None
+    spans: pd.DataFrame | None = None
+    embeddings: NDArray[np.float32] | None = None
+    detections: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.record_ids)
+
+    def take(self, index: NDArray[np.int64]) -> Side:
+        """Return the side of the texts named by `index`, in that order."""
+        ids = self.record_ids[index]
+        spans = self.spans
+        return Side(
+            record_ids=ids,
+            texts=self.texts[index],
+            words=self.words.take(index),
+            units=self.units[index],
+            lineage=None if self.lineage is None else self.lineage[index],
+            spans=None if spans is None else spans[spans["record_id"].isin(set(ids))],
+            embeddings=None if self.embeddings is None else self.embeddings[index],
+            detections=None if self.detections is None else self.detections[index],
+        )
+
+
+def join_sides(parts: Sequence[Side]) -> Side:
+    """Return the texts of several sides with one vocabulary as one side, in order, with words, units and spans."""
+    spans = [part.spans for part in parts if part.spans is not None]
+    words = [part.words for part in parts]
+    lengths = np.concatenate([table.counts for table in words])
+    return Side(
+        np.concatenate([part.record_ids for part in parts]),
+        np.concatenate([part.texts for part in parts]),
+        WordTable(
+            np.concatenate([table.ids for table in words]),
+            np.concatenate([table.starts for table in words]),
+            np.concatenate([table.ends for table in words]),
+            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        ),
+        np.concatenate([part.units for part in parts]),
+        spans=pd.concat(spans, ignore_index=True) if spans else None,
+    )
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What an attack found.
+
+    Args:
+        values: float array (m,); higher = more is leaked.
+        per: whether `values` has one entry a synthetic `record` or a private `entity` of the reference.
+        detail: one row a find, positions and ids only, never text.
+    """
+
+    values: NDArray[np.float64]
+    per: Literal["record", "entity"]
+    detail: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attack on released text: `score(synthetic, reference)`."""
+
+    name: str
+    title: str
+    needs: tuple[Need, ...]
+    score: Callable[[Side, Side], Scores]

@@ -1,0 +1,1 @@
+"""Epsilon-delta curves of output distributions (log Bayes factors) and of attacks, with bands over the whole."""

@@ -1,0 +1,211 @@
+"""Bring an examination's input into the form attacks and metrics take: words once, embeddings once.
+
+Privacy posture: everything here is private and lives in memory for one examination only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from engine.errors import UnderstudyError, UserError
+from engine.examine.base import Side
+from engine.examine.samples import sample, sample_units
+from engine.examine.words import Vocabulary, cut
+from engine.models.contracts import Detector, Embedder
+
+EMBEDDED = 2000  # texts a side that are embedded
+EMBED_ALL_WORDS = 150_000  # a training part with no more words is embedded whole
+OWN_SOURCES = 300  # synthetic records whose own source is embedded as well
+BATCH = 128
+
+
+class CancelledError(UnderstudyError):
+    """The examination was stopped on request; nothing of it was kept."""
+
+
+Progress = Callable[[str, int, int], None]
+
+
+def no_progress(stage: str, done: int, total: int) -> None:
+    """Ignore progress."""
+
+
+def never() -> bool:
+    """Never cancel."""
+    return False
+
+
+@dataclass(frozen=True)
+class ExamineInput:
+    """What is examined.
+
+    Args:
+        synthetic: columns record_id, text, label, lineage (source record id or None).
+        train, holdout: records frames (record_id, text, source_id, label).
+        train_spans, holdout_spans: accepted spans (record_id, start, end, label, identifier_type).
+        unit: `record` or `source`: what intervals treat as one.
+        privacy, utility: which halves to compute.
+        embedder, detector: tools, or None; then what needs them is reported as not estimable.
+        model_attacks: whether models are trained on the synthetic text to be attacked; it takes minutes.
+        seed: fixes every sample and every resampling.
+    """
+
+    synthetic: pd.DataFrame
+    train: pd.DataFrame
+    holdout: pd.DataFrame
+    train_spans: pd.DataFrame
+    holdout_spans: pd.DataFrame
+    unit: str = "record"
+    privacy: bool = True
+    utility: bool = True
+    embedder: Embedder | None = None
+    detector: Detector | None = None
+    seed: int = 0
+    model_attacks: bool = True
+
+
+@dataclass
+class Prepared:
+    """Both sides cut into words, the embeddings computed so far, and what parts share (`kept`, by purpose)."""
+
+    given: ExamineInput
+    synthetic: Side
+    train: Side
+    holdout: Side
+    vocabulary: Vocabulary
+    progress: Progress = no_progress
+    cancelled: Callable[[], bool] = never
+    vectors: dict[tuple[str, str], NDArray[np.float32]] = field(default_factory=dict)
+    kept: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def seed(self) -> int:
+        """The examination's seed."""
+        return self.given.seed
+
+    @property
+    def grouped(self) -> bool:
+        """Whether records of one person are treated as one."""
+        return self.given.unit == "source"
+
+    @property
+    def one_to_one(self) -> bool:
+        """Whether every synthetic record names the record it stems from."""
+        lineage = self.synthetic.lineage
+        return lineage is not None and all(source is not None for source in lineage)
+
+    def check(self) -> None:
+        """Stop if asked to.
+
+        Raises:
+            CancelledError: the caller asked to stop.
+        """
+        if self.cancelled():
+            raise CancelledError("the examination was stopped on request")
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Tell progress, and stop if asked to.
+
+        Raises:
+            CancelledError: the caller asked to stop.
+        """
+        self.check()
+        self.progress(stage, done, total)
+
+    def embedded(self, side: Side, which: str) -> Side:
+        """Return `side` with embeddings; texts embedded before are not embedded again.
+
+        Args:
+            side: the texts wanted.
+            which: `synthetic`, `train`, `holdout` or `unrelated`: where its record ids belong.
+        """
+        embedder = self.given.embedder
+        if embedder is None:
+            raise UserError("embedder: this examination was started without one; start it again with an embedder")
+        missing = [row for row, record in enumerate(side.record_ids) if (which, record) not in self.vectors]
+        missing.sort(key=lambda row: len(side.texts[row]))
+        for start in range(0, len(missing), BATCH):
+            rows = missing[start : start + BATCH]
+            self.report(f"embedding: {which}", start, len(missing))
+            for row, vector in zip(rows, embedder.embed([side.texts[row] for row in rows]), strict=True):
+                self.vectors[which, side.record_ids[row]] = vector
+        if not len(side):
+            return side
+        vectors = np.stack([self.vectors[which, record] for record in side.record_ids]).astype(np.float32)
+        return Side(**{**vars(side), "embeddings": vectors})
+
+    def embedding_rows(self) -> dict[str, NDArray[np.int64]]:
+        """Return which rows a side are embedded: `synthetic`, `train`, `holdout`."""
+        train = sample_units(self.train.units, EMBEDDED, self.seed, "embed")
+        return {
+            "synthetic": sample(self.synthetic.record_ids, EMBEDDED, self.seed, "embed"),
+            "train": train,
+            "holdout": sample_units(self.holdout.units, EMBEDDED, self.seed, "embed"),
+        }
+
+    def synthetic_groups(self, rows: NDArray[np.int64] | None = None) -> NDArray[np.object_] | None:
+        """Return the unit behind each synthetic record where units hold several records, else None."""
+        if not self.grouped or self.synthetic.lineage is None:
+            return None
+        return self.synthetic.units if rows is None else self.synthetic.units[rows]
+
+
+def _texts(frame: pd.DataFrame) -> NDArray[np.object_]:
+    return np.array([text if isinstance(text, str) else "" for text in frame["text"]], dtype=object)
+
+
+def _objects(values: Sequence[Any] | pd.Series) -> NDArray[np.object_]:
+    result = np.empty(len(values), dtype=object)
+    result[:] = [None if value is None or value != value else str(value) for value in values]
+    return result
+
+
+def _units(frame: pd.DataFrame, unit: str) -> NDArray[np.object_]:
+    records = _objects(frame["record_id"])
+    if unit != "source" or "source_id" not in frame:
+        return records
+    sources = _objects(frame["source_id"])
+    return np.array([r if s is None else f"s:{s}" for r, s in zip(records, sources, strict=True)], dtype=object)
+
+
+def _side(frame: pd.DataFrame, spans: pd.DataFrame | None, unit: str, vocabulary: Vocabulary) -> Side:
+    texts = _texts(frame)
+    return Side(_objects(frame["record_id"]), texts, cut(texts.tolist(), vocabulary), _units(frame, unit), spans=spans)
+
+
+def _synthetic(given: ExamineInput, train: Side, vocabulary: Vocabulary) -> Side:
+    frame = given.synthetic
+    texts, ids = _texts(frame), _objects(frame["record_id"])
+    lineage = _objects(frame["lineage"]) if "lineage" in frame else None
+    if lineage is not None and all(source is None for source in lineage):
+        lineage = None
+    unit_of = dict(zip(train.record_ids, train.units, strict=True))
+    units = ids if lineage is None else np.array(
+        [unit_of.get(source, record) for source, record in zip(lineage, ids, strict=True)], dtype=object
+    )  # fmt: skip
+    return Side(ids, texts, cut(texts.tolist(), vocabulary), units, lineage)
+
+
+def prepare(given: ExamineInput, progress: Progress = no_progress, cancelled: Callable[[], bool] = never) -> Prepared:
+    """Cut all texts into words of one vocabulary.
+
+    Raises:
+        UserError: there is no synthetic or no training record.
+    """
+    if not len(given.synthetic):
+        raise UserError("synthetic: the run kept no record, so there is nothing to examine; look at its funnel")
+    if not len(given.train):
+        raise UserError("train: the corpus has no training record; import it again with a smaller holdout")
+    vocabulary = Vocabulary()
+    progress("reading words", 0, 3)
+    train = _side(given.train, given.train_spans, given.unit, vocabulary)
+    holdout = _side(given.holdout, given.holdout_spans, given.unit, vocabulary)
+    synthetic = _synthetic(given, train, vocabulary)
+    progress("reading words", 3, 3)
+    return Prepared(given, synthetic, train, holdout, vocabulary, progress, cancelled)

@@ -1,0 +1,1 @@
+"""Is text repeated? Windows of eight words, near copies, longest runs, whole originals, closeness in meaning."""

@@ -1,0 +1,89 @@
+"""Findings from word-for-word copies of eight words or more.
+
+The `train` row counts copies from any training record; the `baseline` row does the same for real holdout
+records, so it is the level of stock phrases. `_excess` compares equal numbers of reference records.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from engine.examine.base import Side
+from engine.examine.findings import Finding, Reference
+from engine.examine.make import finding, missing
+from engine.examine.part import Part
+from engine.examine.prepare import Prepared
+from engine.examine.repeats.verbatim import WINDOW, WindowIndex, copied_spans, copies_anything, index_windows
+from engine.examine.stats import intervals
+from engine.examine.values.leaks import NO_HOLDOUT, equal_size
+from engine.examine.words import WordTable
+
+NAME = "verbatim_8gram"
+
+
+def examine_copies(prepared: Prepared) -> Part:
+    """Return copied shares against train, holdout and baseline, the copied passages, and their weight a record."""
+    part = Part()
+    synthetic, groups = prepared.synthetic, prepared.synthetic_groups()
+    prepared.report("word-for-word copies", 0, 3)
+    small = copies_anything(synthetic.words, _indexed(prepared, equal_size(prepared).words))
+    train = _copied(prepared, prepared.train, "train", part)
+    part.findings.append(
+        finding(NAME, "train", intervals.share(train, groups), words=WINDOW, reference_records=len(prepared.train),
+                equal_size_value=float(small.mean()) if len(prepared.holdout) else None)
+    )  # fmt: skip
+    prepared.report("word-for-word copies", 1, 3)
+    if not len(prepared.holdout):
+        part.findings += [missing(NAME, "holdout", NO_HOLDOUT), missing(NAME, "baseline", NO_HOLDOUT),
+                          missing(f"{NAME}_excess", "holdout", NO_HOLDOUT)]  # fmt: skip
+        return part
+    holdout = _copied(prepared, prepared.holdout, "holdout", part)
+    prepared.report("word-for-word copies", 2, 3)
+    size = min(len(prepared.train), len(prepared.holdout))
+    part.findings += [
+        finding(NAME, "holdout", intervals.share(holdout, groups), words=WINDOW,
+                reference_records=len(prepared.holdout)),
+        _baseline_finding(prepared),
+        finding(f"{NAME}_excess", "holdout", intervals.difference_paired(small, holdout, groups), words=WINDOW,
+                reference_records=size),
+    ]  # fmt: skip
+    prepared.report("word-for-word copies", 3, 3)
+    return part
+
+
+def _indexed(prepared: Prepared, words: WordTable) -> WindowIndex:
+    """Return the windows of a reference; a block of them is a point at which the examination can be stopped."""
+    return index_windows(words, report=lambda done, total: prepared.check())
+
+
+def _baseline_finding(prepared: Prepared) -> Finding:
+    """Return how often real records that nobody used repeat the training part."""
+    real = prepared.holdout
+    hits = copies_anything(real.words, _indexed(prepared, prepared.train.words))
+    groups = real.units if prepared.grouped else None
+    return finding(NAME, "baseline", intervals.share(hits, groups), words=WINDOW,
+                   what="holdout records in the place of the synthetic ones, against the training part")  # fmt: skip
+
+
+def _copied(prepared: Prepared, reference: Side, name: Reference, part: Part) -> NDArray[np.bool_]:
+    """Return which synthetic records copy from `reference`, and add the passages to `part`."""
+    synthetic = prepared.synthetic
+    spans = copied_spans(synthetic, reference, _indexed(prepared, reference.words))
+    row_of = {record: row for row, record in enumerate(synthetic.record_ids)}
+    rows = spans["record_id"].map(row_of).to_numpy(np.int64)
+    copied = np.zeros(len(synthetic), bool)
+    copied[rows] = True
+    words = np.bincount(rows, weights=spans["words"].to_numpy(float), minlength=len(synthetic))
+    longest = np.zeros(len(synthetic))
+    np.maximum.at(longest, rows, spans["words"].to_numpy(float))
+    covered = np.minimum(1.0, words / np.maximum(synthetic.words.counts, 1))
+    part.signals[f"copied_{name}"] = covered
+    part.signals[f"longest_{name}"] = longest
+    table = pd.DataFrame({
+        "record_id": synthetic.record_ids[copied], "reference": name, "longest_words": longest[copied].astype(int),
+        "share_of_words": covered[copied],
+    })  # fmt: skip
+    part.add(Part(tables={"leaks": spans.assign(reference=name), "verbatim": table}))
+    return copied

@@ -1,0 +1,204 @@
+"""Findings from near-verbatim copies and from the longest run of words a record shares with another.
+
+The `train` rows hold every training record against the synthetic ones: that is the threat. A highest value over more
+records is larger by itself, so settings carry `equal_size_value`, and the `_excess` rows compare equal numbers. The
+`baseline` rows put holdout records in the place of the synthetic ones: the level of stock phrases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from engine.examine.base import Side
+from engine.examine.findings import Finding
+from engine.examine.make import finding, missing
+from engine.examine.part import Part
+from engine.examine.prepare import Prepared
+from engine.examine.repeats.longest_run import common_run, longest_runs
+from engine.examine.repeats.near_copies_scores import SHINGLE_WORDS, NearPairs, Sketch, near_pairs, sketch
+from engine.examine.samples import sample_units
+from engine.examine.stats import intervals
+from engine.examine.stats.highest import highest_excess, parts_of
+from engine.examine.values.leaks import NO_HOLDOUT
+from engine.examine.words import WordTable
+
+STAGE = "near copies"
+RUNS = "longest shared runs"
+LEVELS = (("near_copies_05", 0.5), ("near_copies_08", 0.8))
+DUPLICATE = 0.7  # as at import
+PAIRS_A_RECORD = 5
+MOST_PAIRS = 1000
+WHAT = "holdout records in the place of the synthetic ones, against the training part"
+COLUMNS = ["record_id", "reference", "source_record_id", "equal_records", "jaccard", "estimate", "words",
+           "start", "end", "source_start", "source_end"]  # fmt: skip
+
+Numbers = NDArray[np.float64]
+
+
+def examine_near_copies(prepared: Prepared) -> Part:
+    """Return shares of near copies and longest shared runs, each against train, holdout and baseline, and the pairs."""
+    part = Part()
+    sketches = {name: _sketch(prepared, name) for name in ("synthetic", "train", "holdout")}
+    size = min(len(prepared.train), len(prepared.holdout))
+    small = sample_units(prepared.train.units, size, prepared.seed, "equal size")
+    _copies(prepared, sketches, small, part)
+    _runs(prepared, small, part)
+    return part
+
+
+@dataclass(frozen=True)
+class _Levels:
+    """One number a record: synthetic against train, an equal-size part of it, and holdout; holdout against train."""
+
+    train: Numbers
+    small: Numbers
+    holdout: Numbers
+    baseline: Numbers
+
+
+def _sketch(prepared: Prepared, name: str) -> Sketch:
+    side: Side = getattr(prepared, name)
+    return sketch(side.texts.tolist(), lambda done, total: prepared.report(f"{STAGE}: {name}", done, total))
+
+
+def _copies(prepared: Prepared, sketches: dict[str, Sketch], small: NDArray[np.int64], part: Part) -> None:
+    """Add the shares of near copies, the table of pairs, and a signal a synthetic record."""
+    made, train, holdout = sketches["synthetic"], sketches["train"], sketches["holdout"]
+
+    def pairs(ours: Sketch, theirs: Sketch, step: int) -> NearPairs:
+        prepared.report(STAGE, step, 3)
+        return near_pairs(ours, theirs, report=lambda done, total: prepared.check())
+
+    to_train, to_holdout = pairs(made, train, 0), pairs(made, holdout, 1)
+    real = pairs(holdout, train, 2)
+    levels = _Levels(to_train.best(made), to_train.best(made, train.holds(small)), to_holdout.best(made),
+                     real.best(holdout))  # fmt: skip
+    _keep_duplicates(prepared, real, train, holdout)
+    for name, least in LEVELS:
+        part.findings += _triple(prepared, name, levels, _share(least), threshold=least, shingle_words=SHINGLE_WORDS)
+    part.signals |= {"near_train": levels.train, "near_holdout": levels.holdout}
+    rows = _pair_rows(prepared, "train", to_train, made, train)
+    rows += _pair_rows(prepared, "holdout", to_holdout, made, holdout)
+    part.tables["near_copies"] = pd.DataFrame(rows, columns=COLUMNS)
+    prepared.report(STAGE, 3, 3)
+
+
+def _runs(prepared: Prepared, small: NDArray[np.int64], part: Part) -> None:
+    """Add the mean of the longest run of words each record shares with one reference record."""
+    made, train, holdout = prepared.synthetic.words, prepared.train, prepared.holdout
+
+    def longest(ours: WordTable, theirs: WordTable) -> Numbers:
+        return longest_runs(ours, theirs, lambda done, total: prepared.check()).astype(np.float64)
+
+    def by_tenth(side: Side) -> Numbers:
+        """Return a column a tenth of the reference's units (fewer where there are fewer)."""
+        tenths = parts_of(side.units, prepared.seed)
+        return np.column_stack([longest(made, side.words.take(np.flatnonzero(tenths == t))) for t in np.unique(tenths)])
+
+    prepared.report(RUNS, 0, 4)
+    whole = longest(made, train.words)
+    part.signals["longest_shared_train"] = whole
+    if not len(holdout):
+        empty = np.zeros(len(made.counts))
+        part.findings += _triple(prepared, "longest_run", _Levels(whole, empty, empty, empty), lambda found: found)
+        return
+    prepared.report(RUNS, 1, 4)
+    ours = by_tenth(train.take(small))
+    prepared.report(RUNS, 2, 4)
+    theirs = by_tenth(holdout)
+    prepared.report(RUNS, 3, 4)
+    levels = _Levels(whole, ours.max(axis=1), theirs.max(axis=1), longest(holdout.words, train.words))
+    excess = highest_excess(ours, theirs, prepared.seed, prepared.synthetic_groups())
+    part.findings += _triple(prepared, "longest_run", levels, lambda found: found, excess)
+    prepared.report(RUNS, 4, 4)
+
+
+def _share(least: float) -> Callable[[Numbers], NDArray[np.bool_]]:
+    return lambda best: np.asarray(best >= least)
+
+
+def _triple(
+    prepared: Prepared,
+    name: str,
+    levels: _Levels,
+    of: Callable[[Numbers], NDArray[Any]],
+    excess: intervals.Interval | None = None,
+    **settings: Any,
+) -> list[Finding]:
+    """Return train, holdout, baseline and excess of one measure; `of` gives what is averaged.
+
+    Without `excess` the measure is a share, and its difference is that of paired shares.
+    """
+    groups = prepared.synthetic_groups()
+    real_groups = prepared.holdout.units if prepared.grouped else None
+
+    def level(values: Numbers, units: NDArray[np.object_] | None) -> intervals.Interval:
+        counted = of(values)
+        shares = counted.dtype == np.bool_
+        return intervals.share(counted, units) if shares else intervals.mean(counted, prepared.seed, units)
+
+    size = min(len(prepared.train), len(prepared.holdout))
+    train = settings | {"reference_records": len(prepared.train), "highest": float(levels.train.max())}
+    if not size:
+        why = [missing(name, "holdout", NO_HOLDOUT), missing(name, "baseline", NO_HOLDOUT)]
+        return [finding(name, "train", level(levels.train, groups), **train), *why,
+                missing(f"{name}_excess", "holdout", NO_HOLDOUT)]  # fmt: skip
+    ours, theirs = of(levels.small), of(levels.holdout)
+    excess = excess or intervals.difference_paired(ours, theirs, groups)
+    return [
+        finding(name, "train", level(levels.train, groups), equal_size_value=float(ours.mean()), **train),
+        finding(name, "holdout", level(levels.holdout, groups), reference_records=len(prepared.holdout),
+                highest=float(levels.holdout.max()), **settings),
+        finding(name, "baseline", level(levels.baseline, real_groups), what=WHAT,
+                highest=float(levels.baseline.max()), **settings),
+        finding(f"{name}_excess", "holdout", excess, reference_records=size, **settings),
+    ]  # fmt: skip
+
+
+def _keep_duplicates(prepared: Prepared, real: NearPairs, train: Sketch, holdout: Sketch) -> None:
+    """Leave word which records have a near-duplicate on the other side, so that nobody looks for them again."""
+    close = real.jaccard >= DUPLICATE
+    sides = []
+    for groups, one in ((real.theirs[close], train), (real.ours[close], holdout)):
+        flags = np.zeros(len(one.first) + 1, bool)  # one more, for texts without words (-1)
+        flags[groups] = True
+        sides.append(flags[one.group])
+    prepared.kept.setdefault("near duplicates", (sides[0], sides[1]))
+
+
+def _pair_rows(
+    prepared: Prepared, name: str, pairs: NearPairs, made: Sketch, reference: Sketch
+) -> list[tuple[object, ...]]:
+    """Return the closest pairs of each synthetic record: ids, similarities, and where the longest shared run lies."""
+    side: Side = getattr(prepared, name)
+    mine, theirs = prepared.synthetic, side
+    starts = np.searchsorted(pairs.ours, np.arange(len(made.first) + 1))
+    best = pairs.best(made)
+    rows: list[tuple[object, ...]] = []
+    for row in np.argsort(-best, kind="stable").tolist():
+        if best[row] == 0 or len(rows) >= MOST_PAIRS:
+            break
+        prepared.check()
+        group = made.group[row]
+        for slot in range(starts[group], min(starts[group + 1], starts[group] + PAIRS_A_RECORD)):
+            source = int(reference.first[pairs.theirs[slot]])
+            words, at, there = common_run(mine.words.of(row), theirs.words.of(source))
+            head = (mine.record_ids[row], name, theirs.record_ids[source],
+                    int(reference.sizes[pairs.theirs[slot]]), float(pairs.jaccard[slot]),
+                    float(pairs.estimate[slot]), words)  # fmt: skip
+            rows.append((*head, *_offsets(mine, row, at, words), *_offsets(theirs, source, there, words)))
+    return rows
+
+
+def _offsets(side: Side, row: int, first: int, words: int) -> tuple[int, int]:
+    """Return the code-point offsets of a run of words in a text; (0, 0) for none."""
+    if not words:
+        return 0, 0
+    start = int(side.words.offsets[row]) + first
+    return int(side.words.starts[start]), int(side.words.ends[start + words - 1])

@@ -1,0 +1,39 @@
+"""Findings from synthetic records that are a real record, in whatever spelling; the gate refuses them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from engine.examine.base import Side
+from engine.examine.findings import Reference
+from engine.examine.make import finding, missing
+from engine.examine.part import Part
+from engine.examine.prepare import Prepared
+from engine.examine.repeats.originals_scores import originals_among
+from engine.examine.stats import intervals
+from engine.examine.values.leaks import NO_HOLDOUT
+
+NAME, TABLE = "original_records", "originals"
+
+
+def examine_originals(prepared: Prepared) -> Part:
+    """Return the share of records equal to one of each part, and the table `originals` of their ids."""
+    synthetic = prepared.synthetic
+    equal = np.zeros(len(synthetic), bool)
+    part = Part()
+    sides: tuple[tuple[Reference, Side], ...] = (("train", prepared.train), ("holdout", prepared.holdout))
+    for done, (reference, side) in enumerate(sides):
+        prepared.report("original records", done, len(sides))
+        if not len(side):
+            part.findings.append(missing(NAME, reference, NO_HOLDOUT))
+            continue
+        found = np.zeros(len(synthetic), bool)
+        found[list(originals_among(synthetic.texts.tolist(), side.texts.tolist()))] = True
+        equal |= found
+        share = intervals.share(found, prepared.synthetic_groups())
+        part.findings.append(finding(NAME, reference, share, matching="texts folded to words: case, marks, spelling"))
+    part.signals["original"] = equal.astype(np.float64)
+    prepared.report("original records", len(sides), len(sides))
+    part.tables[TABLE] = pd.DataFrame({"record_id": [str(i) for i in synthetic.record_ids[equal]]}, dtype=object)
+    return part

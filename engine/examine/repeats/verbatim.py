@@ -1,0 +1,77 @@
+"""Find word-for-word copies: windows of eight words that stand in the reference too, as passages a person can read.
+
+The join itself is `engine.examine.repeats.window_join`. (`engine.corpus.text.windows` joins whole corpora without
+confirming hits and takes "Smith's" as one word; here the words must be those that entities are matched on.) Eight words
+follow Lee et al. 2022 (Deduplicating training data, section 4) in kind, but are far shorter than their 50 tokens, since
+short records rarely share 50.
+
+Privacy posture: results are record ids and code-point offsets.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from engine.examine.base import Scores, Side
+from engine.examine.repeats.window_join import WINDOW, WindowIndex, copies_anything, index_windows, matching_windows
+from engine.examine.words import WordTable
+
+__all__ = ["COLUMNS", "WINDOW", "WindowIndex", "copied_spans", "copies_anything", "index_windows", "matching_windows",
+           "score"]  # fmt: skip
+
+MAX_SOURCES = 16
+COLUMNS = ["record_id", "source_record_id", "kind", "start", "end", "source_start", "source_end", "words"]
+
+
+def copied_spans(synthetic: Side, reference: Side, index: WindowIndex) -> pd.DataFrame:
+    """Return maximal copied passages, one row each: ids, code-point offsets on both sides, length in words.
+
+    Of several sources the record the text stems from is preferred, then the longest passage.
+    """
+    positions, slots = matching_windows(synthetic.words, index)
+    ours, theirs = synthetic.words, reference.words
+    text_of = np.searchsorted(ours.offsets, positions, side="right") - 1
+    rows: list[tuple[str, str, str, int, int, int, int, int]] = []
+    covered, current = -1, -1
+    for position, slot, text in zip(positions.tolist(), slots.tolist(), text_of.tolist(), strict=True):
+        if text == current and position + index.width <= covered:
+            continue
+        wanted = None if synthetic.lineage is None else synthetic.lineage[text]
+        source, length = _best_source(ours, text, position, slot, index, reference, wanted)
+        current, covered = text, position + length
+        first = int(index.positions[source])
+        source_text = int(np.searchsorted(theirs.offsets, first, side="right") - 1)
+        rows.append(
+            (synthetic.record_ids[text], reference.record_ids[source_text], "verbatim",
+             int(ours.starts[position]), int(ours.ends[position + length - 1]),
+             int(theirs.starts[first]), int(theirs.ends[first + length - 1]), length)
+        )  # fmt: skip
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _best_source(
+    ours: WordTable, text: int, position: int, slot: int, index: WindowIndex, reference: Side, wanted: str | None
+) -> tuple[int, int]:
+    """Return (slot, words) of the passage to show for the window at `position`."""
+    theirs = index.words
+    best, best_key = slot, (False, index.width)
+    for other in range(slot, min(slot + MAX_SOURCES, len(index.hashes))):
+        if index.hashes[other] != index.hashes[slot]:
+            break
+        first = int(index.positions[other])
+        source_text = int(np.searchsorted(theirs.offsets, first, side="right") - 1)
+        room = min(int(ours.offsets[text + 1]) - position, int(theirs.offsets[source_text + 1]) - first)
+        equal = ours.ids[position : position + room] == theirs.ids[first : first + room]
+        length = room if bool(equal.all()) else int(np.argmin(equal))
+        key = (wanted is not None and reference.record_ids[source_text] == wanted, length)
+        if length >= index.width and key > best_key:
+            best, best_key = other, key
+    return best, best_key[1]
+
+
+def score(synthetic: Side, reference: Side) -> Scores:
+    """Score 1 a synthetic record that holds an eight-word window of the reference, else 0."""
+    index = index_windows(reference.words)
+    copied = copies_anything(synthetic.words, index)
+    return Scores(copied.astype(np.float64), "record", copied_spans(synthetic, reference, index))

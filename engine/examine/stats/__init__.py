@@ -1,0 +1,1 @@
+"""Statistics: intervals, bands of distribution functions, ROC curves, power laws, many looks at once."""

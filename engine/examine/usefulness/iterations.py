@@ -1,0 +1,101 @@
+"""What a run's rounds moved towards: each round's population held against the training part.
+
+Internal figures: they are computed on private data that no budget paid for, so they are never released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.examine.usefulness.base import Sample
+from engine.examine.usefulness.embeddings import mauve
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from engine.models.contracts import Embedder
+
+LARGEST = 1000  # texts a side
+LEAST = 20  # texts a side below which no covariance is estimated
+DIMENSIONS = 64
+COLUMNS = ["iteration", "texts", "self_similarity", "fid", "fid_real", "mauve", "mauve_real"]
+
+
+def iteration_table(
+    snapshots: Sequence[pd.DataFrame], private_texts: Sequence[str], embedder: Embedder
+) -> pd.DataFrame:
+    """Return one row a round: self-similarity, FID and MAUVE against the training part, each beside real texts.
+
+    Args:
+        snapshots: a frame a round with `iteration` and `text`.
+        private_texts: the training part. embedder: gives unit rows.
+
+    `fid_real` and `mauve_real` hold one part of the training texts against another of the same size: what equal
+    sources would score. Values that too few texts cannot carry are NaN.
+    """
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(private_texts))[: 2 * LARGEST]
+    private = embedder.embed([private_texts[i] for i in order])
+    rows = []
+    for snapshot in snapshots:
+        texts = [str(text) for text in snapshot["text"]]
+        chosen = texts if len(texts) <= LARGEST else [texts[i] for i in rng.permutation(len(texts))[:LARGEST]]
+        ours = embedder.embed(chosen)
+        size = min(len(ours), len(private) // 2)
+        real, other = private[:size], private[size : 2 * size]
+        rows.append(
+            (
+                int(snapshot["iteration"].iloc[0]) if len(snapshot) else 0,
+                len(texts),
+                self_similarity(ours),
+                fid(ours[:size], real),
+                fid(other, real),
+                _mauve(ours[:size], real),
+                _mauve(other, real),
+            )
+        )
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def self_similarity(rows: NDArray[np.float32]) -> float:
+    """Return the mean cosine over all pairs of different texts; NaN for fewer than two."""
+    n = len(rows)
+    if n < 2:
+        return float("nan")
+    total = rows.astype(np.float64).sum(axis=0)
+    return float((total @ total - np.square(rows.astype(np.float64)).sum()) / (n * (n - 1)))
+
+
+def fid(ours: NDArray[np.float32], real: NDArray[np.float32]) -> float:
+    """Return the Fréchet distance of two sets of embeddings after PCA to at most 64 dimensions.
+
+    The axes are those of the real side and at most a quarter as many as texts, because the distance of full
+    covariances is biased upwards in small samples. Source: Heusel et al. 2017, equation 6.
+    """
+    size = min(len(ours), len(real))
+    if size < LEAST:
+        return float("nan")
+    centre = real.mean(axis=0)
+    _, _, axes = np.linalg.svd((real - centre).astype(np.float64), full_matrices=False)
+    axes = axes[: min(DIMENSIONS, size // 4)]
+    one, two = (ours - centre) @ axes.T, (real - centre) @ axes.T
+    covariance, other = np.cov(one, rowvar=False), np.cov(two, rowvar=False)
+    values, vectors = np.linalg.eigh(np.atleast_2d(covariance))
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    cross = np.linalg.eigvalsh(root @ np.atleast_2d(other) @ root)
+    distance = np.square(one.mean(axis=0) - two.mean(axis=0)).sum()
+    trace = np.trace(np.atleast_2d(covariance)) + np.trace(np.atleast_2d(other))
+    return float(max(0.0, distance + trace - 2.0 * np.sqrt(np.maximum(cross, 0.0)).sum()))
+
+
+def _mauve(ours: NDArray[np.float32], real: NDArray[np.float32]) -> float:
+    none = tuple(np.zeros(0, np.int32) for _ in range(max(len(ours), len(real))))
+    names = np.arange(max(len(ours), len(real))).astype(object)
+    first = Sample(none[: len(ours)], names[: len(ours)], ours)
+    return mauve(first, Sample(none[: len(real)], names[: len(real)], real), 0).value

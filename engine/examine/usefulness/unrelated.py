@@ -1,0 +1,39 @@
+"""Text that has nothing to do with a corpus: the level that utility metrics must be clearly better than."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.examine.base import Side
+from engine.examine.prepare import Prepared
+from engine.examine.usefulness.base import Sample
+from engine.examine.usefulness.ngrams import ngram_divergence
+from engine.examine.words import cut
+
+LARGEST = 1000
+
+
+def unrelated_text(prepared: Prepared) -> Side | None:
+    """Return the shipped sample corpus whose words differ most from the training part's, or None if none is shipped."""
+    from engine.corpus.samples import SAMPLES, load_sample
+    from engine.errors import UserError
+
+    real = _sample(prepared.train)
+    best: tuple[float, Side] | None = None
+    for info in SAMPLES:
+        try:
+            frame = load_sample(info.id)
+        except (UserError, OSError):
+            continue
+        texts = frame["text"].head(LARGEST).to_numpy(dtype=object)
+        ids = np.array([f"{info.id}:{record}" for record in frame["record_id"].head(LARGEST)], dtype=object)
+        side = Side(ids, texts, cut(texts.tolist(), prepared.vocabulary), ids)
+        apart = ngram_divergence(_sample(side), real, 1).value
+        if best is None or apart > best[0]:
+            best = (apart, side)
+    return None if best is None else best[1]
+
+
+def _sample(side: Side) -> Sample:
+    rows = range(min(len(side), LARGEST))
+    return Sample(tuple(side.words.of(row) for row in rows), side.units[: len(rows)])

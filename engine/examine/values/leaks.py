@@ -1,0 +1,228 @@
+"""Findings from private entities in synthetic text: PIPP and ELP, in both editions.
+
+The `train` row holds all training entities against all synthetic records: that is the threat. The
+training part is several times the holdout, and more entities are found by chance; so settings carry
+`equal_size_value`, and the `_excess` rows compare equal numbers of records.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from engine.examine.base import Side, join_sides
+from engine.examine.findings import Finding, Reference
+from engine.examine.make import finding, missing
+from engine.examine.part import Part
+from engine.examine.prepare import Prepared
+from engine.examine.samples import keyed_order, sample_units
+from engine.examine.stats import intervals
+from engine.examine.stats.split_excess import Split, split_excess
+from engine.examine.values.entities import (
+    EntityIndex,
+    Matches,
+    context_shares,
+    entities_found,
+    find_entities,
+    index_entities,
+    leak_table,
+    records_with,
+)
+
+MATCHING = "word sequences, ignoring case, punctuation and spacing"
+KINDS = (("", "all"), ("_direct", "direct"))
+MOST_ROWS = 100_000
+NO_SPANS = "no span is accepted: run detection or use the gold spans, then examine again"
+NO_HOLDOUT = "the corpus has no holdout record: import it with a holdout"
+NO_LINEAGE = "the method does not write each record from one source record"
+
+
+def equal_size(prepared: Prepared) -> Side:
+    """Return a sample of training units with as many records as the holdout has."""
+    size = min(len(prepared.train), len(prepared.holdout))
+    return prepared.train.take(sample_units(prepared.train.units, size, prepared.seed, "equal size"))
+
+
+def examine_leaks(prepared: Prepared) -> Part:
+    """Return PIPP and ELP against train, holdout and a baseline, the entities found and who leaks what."""
+    part = Part()
+    prepared.report("leaked entities", 0, 4)
+    train = index_entities(prepared.train)
+    holdout = index_entities(prepared.holdout)
+    in_train = find_entities(prepared.synthetic.words, train)
+    prepared.report("leaked entities", 1, 4)
+    in_holdout = find_entities(prepared.synthetic.words, holdout)
+    prepared.report("leaked entities", 2, 4)
+    small = index_entities(equal_size(prepared))
+    in_small = find_entities(prepared.synthetic.words, small)
+    sides: tuple[tuple[Reference, EntityIndex, Matches], ...] = (
+        ("train", train, in_train),
+        ("holdout", holdout, in_holdout),
+    )
+    for reference, index, matches in sides:
+        why = NO_HOLDOUT if reference == "holdout" and not len(prepared.holdout) else NO_SPANS
+        part.findings += _one_reference(prepared, reference, index, matches, small, in_small, why)
+        part.add(Part(tables=_tables(prepared, reference, index, matches)))
+    prepared.report("leaked entities", 3, 4)
+    part.findings += _baseline(prepared, train, in_train)
+    part.findings += _excess(prepared)
+    part.findings += _context(prepared, train, in_train)
+    part.signals = _signals(prepared, train, in_train)
+    prepared.report("leaked entities", 4, 4)
+    return part
+
+
+def _hits(prepared: Prepared, index: EntityIndex, matches: Matches, kind: str) -> NDArray[np.bool_]:
+    return records_with(matches, len(prepared.synthetic), index.mask(kind))
+
+
+def _one_reference(
+    prepared: Prepared, reference: Reference, index: EntityIndex, matches: Matches,
+    small: EntityIndex, in_small: Matches, why: str,
+) -> list[Finding]:  # fmt: skip
+    """Return the PIPP and ELP rows of one reference."""
+    rows: list[Finding] = []
+    groups = prepared.synthetic_groups()
+    base = {"matching": MATCHING, "edition": "corpus", "spans_too_short": index.skipped}
+    found = entities_found(matches, len(index.entities))
+    for suffix, kind in KINDS:
+        mask = index.mask(kind)
+        if not mask.any():
+            reason = why if not len(index.entities) else "no accepted span is a direct identifier"
+            rows += [missing(f"pipp{suffix}", reference, reason), missing(f"elp{suffix}", reference, reason)]
+            continue
+        extra: dict[str, object] = {"entities": int(mask.sum()), "identifiers": kind}
+        elp_extra = dict(extra)
+        if reference == "train" and len(small.entities):
+            extra["equal_size_value"] = float(np.mean(_hits(prepared, small, in_small, kind)))
+            allowed = small.mask(kind)
+            if allowed.any():
+                elp_extra["equal_size_value"] = float(entities_found(in_small, len(small.entities))[allowed].mean())
+        rows.append(
+            finding(f"pipp{suffix}", reference, intervals.share(_hits(prepared, index, matches, kind), groups),
+                    **base, **extra)
+        )  # fmt: skip
+        rows.append(finding(f"elp{suffix}", reference, intervals.share(found[mask]), **base, **elp_extra))
+    rare = index.mask("rare")
+    if rare.any():
+        rows.append(finding("elp_rare", reference, intervals.share(found[rare]), **base, entities=int(rare.sum())))
+    else:
+        reason = why if not len(index.entities) else "no entity is held by a single unit"
+        rows.append(missing("elp_rare", reference, reason))
+    return rows
+
+
+def _baseline(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list[Finding]:
+    """Return what real records that nobody used would score against the training part, at equal texts for ELP."""
+    real = prepared.holdout
+    if not len(real) or not len(train.entities):
+        why = NO_HOLDOUT if not len(real) else NO_SPANS
+        return [missing("pipp", "baseline", why), missing("elp", "baseline", why)]
+    matches = find_entities(real.words, train)
+    hits = records_with(matches, len(real), train.mask("all"))
+    groups = real.units if prepared.grouped else None
+    size = min(len(real), len(prepared.synthetic))
+    keep = np.zeros(len(real), bool)
+    keep[keyed_order(real.record_ids, prepared.seed, "baseline")[:size]] = True
+    ours = np.zeros(len(prepared.synthetic), bool)
+    ours[keyed_order(prepared.synthetic.record_ids, prepared.seed, "baseline")[:size]] = True
+    of_real = np.bincount(matches.entity[keep[matches.text]], minlength=len(train.entities)) > 0
+    of_ours = np.bincount(in_train.entity[ours[in_train.text]], minlength=len(train.entities)) > 0
+    what = "holdout records in the place of the synthetic ones, against the training part"
+    return [
+        finding("pipp", "baseline", intervals.share(hits, groups), what=what, matching=MATCHING),
+        finding("elp", "baseline", intervals.share(of_real), what=what, matching=MATCHING, texts=size,
+                synthetic_value_at_these_texts=float(of_ours.mean())),
+    ]  # fmt: skip
+
+
+def _excess(prepared: Prepared) -> list[Finding]:
+    """Return train minus holdout at equal numbers of reference records."""
+    equal = equal_size(prepared)
+    both = join_sides([equal, prepared.holdout])
+    index = index_entities(both)
+    if not len(prepared.holdout) or not len(index.entities):
+        why = NO_HOLDOUT if not len(prepared.holdout) else NO_SPANS
+        return [missing("pipp_excess", "holdout", why), missing("elp_excess", "holdout", why)]
+    matches = find_entities(prepared.synthetic.words, index)
+    units = [str(unit) for side in (equal, prepared.holdout) for unit in np.unique(side.units.astype(str))]
+    number = {unit: i for i, unit in enumerate(units)}
+    pairs = [(i, number[unit]) for i, entity in enumerate(index.entities) for unit in entity.units]
+    held = np.array(pairs, np.int64).reshape(-1, 2)
+    first = np.arange(len(units)) < len(np.unique(equal.units.astype(str)))
+    size = len(index.entities)
+    split = Split(len(prepared.synthetic), size, matches.entity, matches.text, held[:, 0], held[:, 1], first)
+    pipp, elp = split_excess(split, np.ones(size, bool), prepared.seed)
+    records = min(len(prepared.train), len(prepared.holdout))
+    return [
+        finding("pipp_excess", "holdout", pipp, reference_records=records),
+        finding("elp_excess", "holdout", elp, reference_records=records),
+    ]
+
+
+def _context(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list[Finding]:
+    """Return the context editions, with the entities of a different training record as baseline."""
+    lineage = prepared.synthetic.lineage
+    names = ("pipp_context", "elp_context")
+    if lineage is None or not len(train.entities):
+        why = NO_LINEAGE if lineage is None else NO_SPANS
+        return [missing(name, "train", why) for name in names]
+    others = np.array(sorted(train.of_record), dtype=object)
+    order = keyed_order(prepared.synthetic.record_ids, prepared.seed, "other source")
+    other = np.empty(len(lineage), dtype=object)
+    other[order] = others[np.arange(len(lineage)) % len(others)]
+    other = np.where(other == lineage, np.roll(other, 1), other)
+    rows: list[Finding] = []
+    references: tuple[tuple[Reference, NDArray[np.object_], str], ...] = (
+        ("train", lineage, "the record each text stems from"),
+        ("baseline", other, "a training record drawn at random"),
+    )
+    for reference, sources, what in references:
+        shares = context_shares(in_train, sources, train)
+        known = ~np.isnan(shares)
+        groups = None if not prepared.grouped else prepared.synthetic.units[known]
+        if not known.any():
+            rows += [missing(name, reference, "no source record has an accepted span") for name in names]
+            continue
+        settings = {"edition": "context", "entities_of": what, "matching": MATCHING}
+        pipp = intervals.share(shares[known] > 0, groups)
+        elp = intervals.mean(shares[known], prepared.seed, groups)
+        rows += [finding(names[0], reference, pipp, **settings), finding(names[1], reference, elp, **settings)]
+    return rows
+
+
+def _tables(prepared: Prepared, reference: Reference, index: EntityIndex, matches: Matches) -> dict[str, pd.DataFrame]:
+    """Return `leaks` (rare and direct first, at most `MOST_ROWS`) and `elp` (a row a label), without text."""
+    leaks = leak_table(prepared.synthetic, matches, index)
+    leaks["reference"] = reference
+    order = np.lexsort((leaks["units"], leaks["identifier_type"] != "direct"))
+    found = entities_found(matches, len(index.entities))
+    frame = pd.DataFrame(
+        {
+            "label": [entity.label for entity in index.entities],
+            "identifier_type": ["direct" if entity.direct else "quasi" for entity in index.entities],
+            "entities": np.ones(len(found), int),
+            "leaked": found.astype(int),
+            "rare": index.mask("rare").astype(int),
+            "rare_leaked": (index.mask("rare") & found).astype(int),
+        }
+    )
+    by_label = frame.groupby(["label", "identifier_type"], as_index=False).sum()
+    by_label["reference"] = reference
+    return {"leaks": leaks.iloc[order[:MOST_ROWS]].sort_index(), "elp": by_label}
+
+
+def _signals(prepared: Prepared, train: EntityIndex, in_train: Matches) -> dict[str, NDArray[np.float64]]:
+    """Return, a synthetic record, its distinct direct entities, each divided by its units, and its rare quasi ones."""
+    pairs = np.unique(np.column_stack([in_train.text, in_train.entity]), axis=0).astype(np.int64)
+    direct, rare = train.mask("direct"), train.mask("rare")
+    size = len(prepared.synthetic)
+
+    share = np.array([1.0 / max(1, len(entity.units)) for entity in train.entities])
+
+    def count(mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+        kept = pairs[mask[pairs[:, 1]]]
+        return np.bincount(kept[:, 0], weights=share[kept[:, 1]], minlength=size).astype(np.float64)
+
+    return {"direct": count(direct), "rare": count(rare & ~direct)}

@@ -1,0 +1,127 @@
+"""Findings of the strict meter: private values given away in any way of writing, more than chance explains.
+
+These lead: the excess over the holdout at equal sizes first, then the shares it is made of. The paper's PIPP and ELP
+stand behind them (`engine.examine.values.leaks`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.examine.base import join_sides
+from engine.examine.findings import Finding, Reference
+from engine.examine.make import finding, missing
+from engine.examine.part import Part
+from engine.examine.prepare import Prepared
+from engine.examine.samples import keyed_order
+from engine.examine.stats import intervals
+from engine.examine.stats.split_excess import Split, split_excess
+from engine.examine.values.leaks import NO_HOLDOUT, NO_SPANS, equal_size
+from engine.examine.values.strict_scores import Mentions, StrictIndex, find_strict, index_strict
+
+MATCHING = "any way of writing, parts of names, joined or cut short, one or two letters or digits away"
+KINDS = ("", "_direct")
+MOST_TEXTS = 20_000
+STAGE = "private values, strictly"
+
+
+def examine_strict(prepared: Prepared) -> Part:
+    """Return the strict PIPP and ELP against train and holdout, their excess at equal sizes, and a baseline."""
+    prepared.report(STAGE, 0, 3)
+    index = index_strict(join_sides([prepared.train, prepared.holdout]))
+    rows = np.sort(keyed_order(prepared.synthetic.record_ids, prepared.seed, "strict")[:MOST_TEXTS])
+    texts = [str(prepared.synthetic.texts[row]) for row in rows]
+    found = find_strict(texts, index, lambda done: prepared.check())
+    prepared.report(STAGE, 1, 3)
+    groups = prepared.synthetic_groups()
+    own = None if groups is None else np.asarray(groups, dtype=object)[rows]
+    part = Part()
+    part.findings += _shares(prepared, index, found, len(texts), own)
+    part.findings += _excess(prepared, index, found, len(texts))
+    prepared.report(STAGE, 2, 3)
+    part.findings += _baseline(prepared, index)
+    prepared.report(STAGE, 3, 3)
+    return part
+
+
+def _of(index: StrictIndex, units: NDArray[np.object_]) -> NDArray[np.bool_]:
+    """Return which values stand in records of these units, bool array (m,)."""
+    held = np.zeros(len(index), bool)
+    held[index.values[np.isin(index.units.astype(str), np.unique(units.astype(str)))]] = True
+    return held
+
+
+def _hits(found: Mentions, texts: int, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    hit = np.zeros(texts, bool)
+    hit[found.text[allowed[found.value]]] = True
+    return hit
+
+
+def _shares(
+    prepared: Prepared, index: StrictIndex, found: Mentions, texts: int, groups: NDArray[np.object_] | None
+) -> list[Finding]:
+    """Return the shares against either part, the training part's also at the holdout's size."""
+    rows: list[Finding] = []
+    given = np.bincount(found.value, minlength=len(index)) > 0
+    whole = np.bincount(found.value[found.whole], minlength=len(index)) > 0
+    small = _of(index, equal_size(prepared).units)
+    parts: tuple[tuple[Reference, NDArray[np.object_]], ...] = (
+        ("train", prepared.train.units), ("holdout", prepared.holdout.units),
+    )  # fmt: skip
+    for reference, units in parts:
+        mine = _of(index, units)
+        for suffix in KINDS:
+            kept = index.direct if suffix else np.ones(len(index), bool)
+            names = f"strict_pipp{suffix}", f"strict_elp{suffix}"
+            if not (mine & kept).any():
+                why = NO_HOLDOUT if not len(units) else NO_SPANS if not len(index) else "no such value is accepted"
+                rows += [missing(name, reference, why) for name in names]
+                continue
+            settings: dict[str, object] = {
+                "matching": MATCHING, "entities": int((mine & kept).sum()), "texts": texts, "cannot_identify":
+                index.skipped, "written_whole": float(whole[mine & kept].mean()),
+            }  # fmt: skip
+            equal: list[dict[str, object]] = [{}, {}]
+            if reference == "train" and len(prepared.holdout) and (small & kept).any():
+                equal[0]["equal_size_value"] = float(_hits(found, texts, small & kept).mean())
+                equal[1]["equal_size_value"] = float(given[small & kept].mean())
+            pipp = intervals.share(_hits(found, texts, mine & kept), groups)
+            rows.append(finding(names[0], reference, pipp, **settings, **equal[0]))
+            rows.append(finding(names[1], reference, intervals.share(given[mine & kept]), **settings, **equal[1]))
+    return rows
+
+
+def _excess(prepared: Prepared, index: StrictIndex, found: Mentions, texts: int) -> list[Finding]:
+    """Return train minus holdout at equal numbers of reference records."""
+    names = [f"{measure}{suffix}_excess" for suffix in KINDS for measure in ("strict_pipp", "strict_elp")]
+    if not len(prepared.holdout) or not len(index):
+        return [missing(name, "holdout", NO_SPANS if len(prepared.holdout) else NO_HOLDOUT) for name in names]
+    sides = equal_size(prepared).units, prepared.holdout.units
+    units = np.concatenate([np.unique(side.astype(str)) for side in sides])
+    number = {unit: i for i, unit in enumerate(units.tolist())}
+    pairs = [(v, number[u]) for v, u in zip(index.values.tolist(), index.units.astype(str), strict=True) if u in number]
+    table = np.array(pairs, np.int64).reshape(-1, 2)
+    first = np.arange(len(units)) < len(np.unique(sides[0].astype(str)))
+    split = Split(texts, len(index), found.value, found.text, table[:, 0], table[:, 1], first)
+    records = min(len(prepared.train), len(prepared.holdout))
+    rows: list[Finding] = []
+    for suffix in KINDS:
+        kept = index.direct if suffix else np.ones(len(index), bool)
+        pipp, elp = split_excess(split, kept, prepared.seed)
+        rows.append(finding(f"strict_pipp{suffix}_excess", "holdout", pipp, reference_records=records))
+        rows.append(finding(f"strict_elp{suffix}_excess", "holdout", elp, reference_records=records))
+    return rows
+
+
+def _baseline(prepared: Prepared, index: StrictIndex) -> list[Finding]:
+    """Return what real records that nobody used would score against the training part."""
+    real = prepared.holdout
+    if not len(real) or not len(index):
+        return [missing("strict_pipp", "baseline", NO_SPANS if len(real) else NO_HOLDOUT)]
+    rows = np.sort(keyed_order(real.record_ids, prepared.seed, "strict")[:MOST_TEXTS])
+    found = find_strict([str(real.texts[row]) for row in rows], index, lambda done: prepared.check())
+    hits = _hits(found, len(rows), _of(index, prepared.train.units))
+    what = "holdout records in the place of the synthetic ones, against the training part"
+    share = intervals.share(hits, real.units[rows] if prepared.grouped else None)
+    return [finding("strict_pipp", "baseline", share, what=what, matching=MATCHING)]

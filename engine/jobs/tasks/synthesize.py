@@ -1,0 +1,270 @@
+"""Job `synthesize`: run a method from its last committed state.
+
+Each step's state, records and funnel go into the database in one transaction. Record ids follow
+from the position within the run, so an interrupted run's ids and count equal an uninterrupted one's.
+
+A method of kind `dp` sees no record: it gets an empty table and mechanisms bound to the training part, whose
+outputs and ledger lines are stored before the method gets them. The budget is reserved before it begins.
+"""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from sqlalchemy import Connection, select, update
+
+from engine.errors import UserError
+from engine.jobs.marks import counted, mark_tuned, marks_used, population_now
+from engine.jobs.model_station import catalogue
+from engine.jobs.private import mechanisms
+from engine.jobs.task import Stopped, Task
+from engine.jobs.used import Used
+from engine.methods.base import Context, Step, parse_parameters
+from engine.methods.label_list import with_labels
+from engine.methods.readable import run as run_readable
+from engine.store.budget.ledger import stored_guarantee
+from engine.store.disk.folder import file_errors, remove_tree
+from engine.store.review.spans import ACCEPTED_COLUMNS
+from engine.store.runs import run_row
+from engine.store.schema import runs, synthetic
+from engine.store.summaries import corpus_row
+
+if TYPE_CHECKING:
+    from engine.dp.guarantee import Guarantee
+    from engine.methods.base import Method
+    from engine.models.contracts import Operators
+
+TRACES, TUNED = "traces", "tuned"  # below a run's scratch folder: what stays after it
+LOSS_WATCHED = (
+    "Each training step's loss is computed on private records and shown inside. It is outside the guarantee, is not "
+    "accounted for, and must stay inside."
+)
+COLUMNS = ["record_id", "text", "source_id", "label"]
+
+
+def run(task: Task) -> None:
+    """Make synthetic records until the run is complete."""
+    from engine.methods import get_method
+
+    with task.store.db.read() as connection:
+        row = run_row(connection, task.run_id)
+    method = get_method(row.method)
+    claim = _reserved(task, row, method)
+    position, begun = row.kept, time.monotonic()
+    context = _context(task, row, method, claim)
+    used = Used(context.generator, task)
+    for step in used.watched(run_readable(method, context)):
+        seconds, begun = time.monotonic() - begun, time.monotonic()
+        cursor = {"records": position + len(step.records)}
+        sample = [r.text for r in step.records]
+        if step.snapshot is not None:
+            task.store._save_snapshot(task.run_id, step.snapshot)
+        with task.batch(step.stage, step.done, step.total, cursor=cursor, sample=sample[-5:]) as connection:
+            _commit(connection, task.run_id, position, step, seconds, used.since())
+        position += len(step.records)
+        task.check()
+    if task.cancelled():
+        raise Stopped
+    _keep_parts(task)
+    remove_tree(task.store.folder.scratch(task.run_id))
+
+
+def _keep_parts(task: Task) -> None:
+    """Move notes of a method's tries, and the model it tuned, to the run's folder: internal, gone with the run."""
+    for part in (TRACES, TUNED):
+        made = task.store.folder.scratch(task.run_id) / part
+        kept = task.store.folder.run(task.run_id) / part
+        if made.is_dir() and not kept.exists():
+            with file_errors():
+                made.rename(kept)
+
+
+def _reserved(task: Task, row: Any, method: Method) -> Guarantee:
+    """Return the run's guarantee with its budget reserved, or its use of private records written down.
+
+    Raises:
+        RefusedError: the budget does not cover the run.
+    """
+    store, claim = task.store, stored_guarantee(row.guarantee)
+    if claim.pending:
+        task.report("account", 0, 1)
+        values = parse_parameters(method.spec, row.parameters)
+        claim = store._promise(
+            method, values, store.facts_for(method, task.corpus_id, _labels(task, row, method)), wait=True
+        )
+        own, found = population_now(store, task.corpus_id, marks_used(store, method.spec, values, row.model))
+        claim = counted(claim, found, own)
+    with store.db.write() as connection:
+        if run_row(connection, task.run_id).guarantee.get("pending"):
+            connection.execute(update(runs).where(runs.c.id == task.run_id).values(guarantee=claim.as_dict()))
+        store._reserve_budget(connection, task.run_id, task.corpus_id, row.method, claim.as_dict())
+        if method.spec.kind != "dp":
+            store._touch(connection, task.run_id, "run", _touched(method), once=True)
+        elif getattr(parse_parameters(method.spec, row.parameters), "watch_loss", False):
+            store._touch(connection, task.run_id, "training loss", LOSS_WATCHED, once=True)
+    return claim
+
+
+def _touched(method: Method) -> str:
+    if method.spec.kind == "selection-only":
+        return (
+            f"{method.spec.title} reads private records; only its choice among candidates is noisy. "
+            "Its output has no formal guarantee and must stay inside."
+        )
+    return f"{method.spec.title} reads private records without a formal guarantee; its output must stay inside."
+
+
+def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
+    needs, store, private = set(method.spec.needs), task.store, method.spec.kind == "dp"
+    with store.db.read() as connection:
+        corpus = corpus_row(connection, task.corpus_id)
+    labels = _labels(task, row, method)
+    facts = store.facts_for(method, task.corpus_id, labels)
+    records = keyed_order(store._frame(task.corpus_id, "train", [*COLUMNS, "split"]), store._subkey("order"))[COLUMNS]
+    if "spans" in needs and not private:
+        spans = store.accepted_spans(task.corpus_id, "train")
+    else:
+        spans = pd.DataFrame(columns=ACCEPTED_COLUMNS)
+    models = task.models
+    generator = models.generator(row.model, store, task.corpus_id) if "generator" in needs else None
+    context = Context(
+        records=records.iloc[:0] if private else records,
+        spans=spans,
+        count=row.count,
+        parameters=parse_parameters(method.spec, row.parameters),
+        seed=row.seed,
+        unit=corpus.unit,
+        state=row.state_json,
+        generator=generator,
+        operators=_operators(task, row) if "generator" in needs else None,
+        embedder=models.embedder() if "embedder" in needs else None,
+        detector=models.detector(store.detector_settings(task.corpus_id)) if "detector" in needs else None,
+        cancelled=task.cancelled,
+        progress=task.report,
+        surrogate_key=store._subkey("surrogate"),
+        batch_size=getattr(generator, "texts_a_call", Context.batch_size),
+        mechanisms=mechanisms(
+            task,
+            records,
+            unit=corpus.unit,
+            cap=facts.cap,
+            adjacency=claim.adjacency or "zero-out",
+            bound=private and bool(claim.events),
+        ),
+        facts=facts,
+        labels=labels,
+        guarantee=claim,
+        scratch=_scratch(task),
+        saved=partial(_mark, task, row, method),
+    )
+    return with_labels(context)
+
+
+def _labels(task: Task, row: Any, method: Method) -> tuple[str, ...]:
+    """Return the labels that a run knows: under a formal claim the list as it was declared when the run was asked for.
+
+    Raises:
+        UserError: an earlier edition asked for the run.
+    """
+    if method.spec.kind != "dp":
+        return tuple(sorted(task.store.label_counts(task.corpus_id)))
+    if "labels" not in (row.manifest or {}):
+        raise UserError(
+            "this run was begun by an earlier edition, which took the list of labels from the records; start a new "
+            "run instead"
+        )
+    return tuple(row.manifest["labels"])
+
+
+def _mark(task: Task, row: Any, method: Method, folder: Path) -> None:
+    """Mark weights that the run fitted, wherever they go from here."""
+    from engine.models.builtin.shipped import lm_folder
+
+    store, values = task.store, parse_parameters(method.spec, row.parameters)
+    given = str(getattr(values, "tuned_model", "") or "")
+    start = Path(given).expanduser() if given else Path(catalogue(store).info(row.model).where)
+    base = marks_used(store, method.spec, values, row.model)
+    mark_tuned(store, task.run_id, folder, base, [lm_folder(), start])
+
+
+def _scratch(task: Task) -> Path:
+    """Return a folder, owner-only, for what a killed run goes on from: weights in training are private text."""
+    path: Path = task.store.folder.scratch(task.run_id)
+    with file_errors():
+        for folder in (path.parent, path):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
+def _operators(task: Task, row: Any) -> Operators:
+    """Return the run's prompt formats, with the templates it was started with."""
+    from engine.models.prompts.templates import with_templates
+
+    changed = (row.manifest or {}).get("prompts", {}).get("changed", {})
+    return with_templates(task.models.operators(row.model, task.store), changed)
+
+
+def keyed_order(records: pd.DataFrame, key: bytes) -> pd.DataFrame:
+    """Return the records ordered by a keyed hash of their id: an order that says nothing about the file's."""
+    rank = [hmac.new(key, b"order\0" + str(i).encode(), "sha256").digest() for i in records["record_id"]]
+    order = sorted(range(len(rank)), key=rank.__getitem__)
+    return records.iloc[order].reset_index(drop=True)
+
+
+def added(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the diagnostics of a run so far: numbers add up, also inside mappings; other values are replaced."""
+    result = dict(old)
+    for name, value in new.items():
+        before = result.get(name)
+        if isinstance(value, Mapping):
+            result[name] = added(before if isinstance(before, Mapping) else {}, value)
+        elif isinstance(value, int | float) and isinstance(before, int | float) and not isinstance(value, bool):
+            result[name] = before + value
+        else:
+            result[name] = value
+    return result
+
+
+def _commit(
+    connection: Connection, run_id: str, position: int, step: Step, seconds: float, used: Mapping[str, Any]
+) -> None:
+    row = connection.execute(
+        select(runs.c.kept, runs.c.funnel, runs.c.diagnostics, runs.c.seconds).where(runs.c.id == run_id)
+    ).first()
+    if row is None or row.kept != position:
+        raise Stopped  # the run was deleted, or another worker was here
+    if step.records:
+        connection.execute(
+            synthetic.insert(),
+            [
+                {
+                    "run_id": run_id,
+                    "position": position + i,
+                    "record_id": f"s-{position + i + 1:06d}",
+                    "text": record.text,
+                    "label": record.label,
+                    "lineage": record.lineage,
+                }
+                for i, record in enumerate(step.records)
+            ],
+        )
+    funnel = dict(row.funnel)
+    for stage, n in step.funnel.items():
+        funnel[stage] = funnel.get(stage, 0) + int(n)
+    connection.execute(
+        update(runs)
+        .where(runs.c.id == run_id)
+        .values(
+            kept=position + len(step.records),
+            funnel=funnel,
+            diagnostics=added(added(row.diagnostics, step.diagnostics), used),
+            state_json=dict(step.state),
+            seconds=row.seconds + seconds,
+        )
+    )

@@ -1,0 +1,226 @@
+"""The guarantee of methods that only ever see noisy statistics: events, sentence, public inputs, what voids it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.dp.accounting import delta_rules
+from engine.dp.accounting.accountant import Calibration
+from engine.dp.accounting.closed_form import default_delta
+from engine.dp.events import Event, count_sensitivity
+from engine.dp.guarantee import Guarantee
+from engine.dp.noise.mechanisms import drawable
+from engine.errors import UserError
+from engine.methods import label_list
+from engine.methods.base import Facts
+from engine.methods.evolution.common import PrivateParameters
+
+SIMILARITY = "self-similarity mean"
+_NEIGHBOURS = {
+    "zero-out": "whether or not the data of any single {unit} are in it",
+    "replace-one": "whichever data any single {unit} has in it",
+}
+
+
+def cap_of(facts: Facts) -> int:
+    """Return how many records one unit contributes at most."""
+    return facts.cap if facts.unit == "source" else 1
+
+
+def delta_of(parameters: PrivateParameters, facts: Facts) -> float:
+    """Return δ as asked, else 1 / (N ln N).
+
+    Raises:
+        UserError: it is 1/N or more, and nobody confirmed that.
+    """
+    delta = default_delta(facts.units) if parameters.delta is None else parameters.delta
+    return delta_rules.check_against_units(delta, facts.units, parameters.large_delta)
+
+
+def gaussian(
+    what: str,
+    parameters: PrivateParameters,
+    facts: Facts,
+    noise_multiplier: float,
+    count: int = 1,
+    sampling_probability: float = 1.0,
+) -> Event:
+    """Return the event of Gaussian noise on counts a unit adds at most `cap` to."""
+    return Event(
+        "gaussian",
+        what,
+        noise_multiplier=noise_multiplier,
+        count=count,
+        sampling_probability=sampling_probability,
+        sensitivity=count_sensitivity(cap_of(facts), parameters.adjacency),
+        unit=facts.unit,
+        adjacency=parameters.adjacency,
+    )
+
+
+def pure(what: str, parameters: PrivateParameters, facts: Facts, epsilon: float, kind: str = "laplace") -> Event:
+    """Return the event of a pure-ε mechanism on counts (`laplace`, or `pure` for a sparse vector)."""
+    return Event(
+        "laplace" if kind == "laplace" else "pure",
+        what,
+        epsilon=epsilon,
+        sensitivity=count_sensitivity(cap_of(facts), parameters.adjacency, "l1"),
+        unit=facts.unit,
+        adjacency=parameters.adjacency,
+    )
+
+
+def declared(what: str, parameters: PrivateParameters, facts: Facts) -> Event:
+    """Return the event of a statistic that the custodian declared public."""
+    return Event("declared", what, sensitivity=0.0, unit=facts.unit, adjacency=parameters.adjacency)
+
+
+def noise_of(event: Event) -> dict[str, float]:
+    """Return `sigma` in the statistic's unit, `noise_multiplier`, `sensitivity`, and `epsilon` where it is pure.
+
+    The standard deviation of Laplace noise is √2 · sensitivity / ε; of a sparse vector's query noise, whose
+    scale is 4 · sensitivity / ε, four times that.
+    """
+    values = {"sensitivity": event.sensitivity}
+    if event.noise_multiplier is not None:
+        multiplier = event.noise_multiplier
+    else:
+        multiplier = math.sqrt(2.0) * (4.0 if event.type == "pure" else 1.0) / float(event.epsilon or 1.0)
+        values["epsilon"] = float(event.epsilon or 0.0)
+    return {"sigma": multiplier * event.sensitivity, "noise_multiplier": multiplier, **values}
+
+
+def check_scales(noise: Mapping[str, Event]) -> None:
+    """Check, before anything is reserved, that the noise of every statistic on a grid can be drawn exactly.
+
+    Raises:
+        UserError: it cannot; the message names the statistic.
+    """
+    for name, event in noise.items():
+        if event.geometry == "vectors" or event.type not in ("gaussian", "laplace", "pure"):
+            continue
+        if event.noise_multiplier is not None:
+            scale = event.noise_multiplier * event.sensitivity
+        else:
+            # The mean similarity is asked about in units of its own sensitivity, a search's counts by 2Δ/ε.
+            one = 1.0 if event.what == SIMILARITY else event.sensitivity
+            scale = (2.0 if event.type == "pure" else 1.0) * one / float(event.epsilon or 1.0)
+        if not drawable(scale):
+            raise UserError(
+                f"epsilon: the noise of {name.replace('_', ' ')} would have the scale {scale:.3g}, which cannot be "
+                "drawn exactly; choose an epsilon between 0.001 and 100 and larger shares"
+            )
+
+
+def dp_guarantee(
+    parameters: PrivateParameters,
+    facts: Facts,
+    calibration: Calibration,
+    *,
+    bought: Sequence[str],
+    noise: Mapping[str, Event],
+    inputs: Sequence[str],
+    assumptions: Sequence[str],
+    accounting: Mapping[str, Any] | None = None,
+) -> Guarantee:
+    """Return the claim of a calibrated schedule.
+
+    Args:
+        bought: what is drawn from private data, in words. noise: a statistic's name to its event.
+        inputs: public inputs beside the ones every such method has, as nouns. assumptions: the same and further
+        conditions as sentences. accounting: further totals.
+    """
+    delta, cap = delta_of(parameters, facts), cap_of(facts)
+    check_scales(noise)
+    facts = label_list.known(parameters, facts)
+    listing = noise.get(label_list.NAME)
+    own_list = "" if listing is None else label_list.sentence(listing, facts)
+    neighbours = _NEIGHBOURS[parameters.adjacency].format(unit=facts.unit)
+    capped = f", each {facts.unit} counting with at most {cap} records" if facts.unit == "source" else ""
+    sentence = (
+        f"The run's complete output is (ε = {parameters.epsilon:g}, δ = {delta:.3g})-differentially private for each "
+        f"{facts.unit}: the probability of anything that can be seen in it is at most "
+        f"e^{parameters.epsilon:g} = {math.exp(parameters.epsilon):.3g} times as large, plus "
+        f"{delta:.3g}, {neighbours}. "
+        f"Private text is read for {listed(bought)} only, with noise{capped}. "
+        f"{given(facts, inputs, shares_public=parameters.labels == 'public', own_list=own_list)}"
+    )
+    large = delta_rules.warning(delta, facts.units, facts.unit)
+    public = [
+        *([large] if large else []),
+        f"The number of {facts.unit}s, N = {facts.units}, is public.",
+        "The number of outputs, the number of rounds, the domain, the prompts and the word lists are public.",
+        "The models were not trained on this corpus.",
+    ]
+    if facts.labels:
+        public.append(f"The list of the {facts.labels} labels is public.")
+        if parameters.labels == "public":
+            public.append("The label shares were declared public.")
+    return Guarantee(
+        kind="dp",
+        sentence=sentence,
+        scope="the run's complete output",
+        epsilon=parameters.epsilon,
+        delta=delta,
+        unit=facts.unit,
+        adjacency=parameters.adjacency,
+        events=tuple(event.as_dict() for event in calibration.events),
+        assumptions=(*public, *assumptions),
+        voided_by=(
+            "Outputs or runs were filtered, approved or chosen with anything computed from private text.",
+            f"One person stands behind several {facts.unit}s: the loss then grows with their number.",
+            "Parameters were chosen by looking at private text or at the results of attacks on it.",
+            "The run's internal notes, its examination or the store of raw votes were published.",
+        ),
+        noise={
+            name: label_list.level_of(event, facts) if event is listing else noise_of(event)
+            for name, event in noise.items()
+        },
+        accounting={
+            "epsilon_pld": calibration.epsilon,
+            "epsilon_pld_low": calibration.epsilon_low,
+            "epsilon_rdp": calibration.rdp_epsilon,
+            **(accounting or {}),
+        },
+    )
+
+
+def rounds_of_votes(rounds: int) -> str:
+    """Return how many rounds of votes are bought, as words in the guarantee's sentence."""
+    return "1 round of votes" if rounds == 1 else f"{rounds} rounds of votes"
+
+
+def one_vote(facts: Facts) -> str:
+    """Return what a figure of votes leaves out: how many records a source has is not public."""
+    return ", counting one record a source" if facts.unit == "source" else ""
+
+
+def ledger_preview(guarantee: Guarantee) -> tuple[dict[str, Any], ...]:
+    """Return the lines a run would add to the ledger."""
+    return tuple(dict(event) for event in guarantee.events)
+
+
+def given(facts: Facts, inputs: Sequence[str], *, shares_public: bool = False, own_list: str = "") -> str:
+    """Return the condition that a claim's own sentence carries: everything it takes as public.
+
+    Args:
+        facts: N, unit, cap and the number of labels in the public list. inputs: a method's own, as nouns.
+        shares_public: whether the shares of the labels were declared public too. own_list: what to say of a list of
+            labels that the run buys.
+    """
+    own = [f"the number of {facts.unit}s, N = {facts.units:,}"]
+    if facts.unit == "source":
+        own.append(f"the cap of {facts.cap} records a source")
+    own += ["the number of outputs", *inputs]
+    if facts.labels:
+        own.append(f"the list of the {facts.labels} labels" if facts.labels > 1 else "the list of the one label")
+        own += ["the shares of the labels"] if shares_public else []
+    tail = own_list or ("" if facts.labels else " The outputs carry no labels.")
+    return f"It holds given these inputs, which the custodian declared public: {listed(own)}.{tail}"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Return nouns as one phrase."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

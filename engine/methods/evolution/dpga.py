@@ -1,0 +1,267 @@
+"""DPGA-TextSyn: a genetic algorithm on texts whose fitness is a noisy vote of private records.
+
+Source: Sun et al. 2025, "DPGA-TextSyn: Differentially Private Genetic Algorithm for Synthetic Text Generation",
+sections 3 and 4, appendix D. Three things differ from it. Suppression holds back near-duplicates alone, by a public
+threshold, since as printed it leaves votes without effect (see `dpga_elite`); printed as it is, it stays on offer, and
+then its threshold τ, which the paper reads from private data unpaid, is bought. Votes compose as T Poisson-sampled
+Gaussians by loss distributions. Private records vote among candidates of their own label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, Field, model_validator
+
+from engine.dp.accounting.accountant import ExactAccountant
+from engine.dp.events import Event, mean_sensitivity
+from engine.dp.guarantee import Guarantee
+from engine.methods import label_list
+from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
+from engine.methods.evolution import claim as pe_claim
+from engine.methods.evolution import common as pe
+from engine.methods.evolution.dpga_stages import paper_epsilon
+
+if TYPE_CHECKING:
+    from engine.dp.accounting.accountant import Accountant
+
+_SUN = "Sun et al. 2025"
+SHARES = {"elite": 0.2, "mutate": 0.4, "cross": 0.2, "generate": 0.2}
+"""Parts of a new population: 2,000, 4,000, 2,000 and 2,000 of 10,000."""
+MUTATION_BLANKS = 0.5
+
+
+class DpgaParameters(pe.PrivateParameters):
+    """Budget shares, rounds, population, and what may be left out."""
+
+    rounds: int = Field(
+        3, ge=1, le=50,
+        description=f"Rounds T of voting and breeding. {_SUN} has 10, for a large model; with a small one each further "
+        "round adds more noise to the votes than breeding adds to the texts.",
+    )  # fmt: skip
+    sampling_rate: float = Field(
+        0.8, gt=0, le=1, description=f"Chance that a unit votes in a round (Poisson sampling; {_SUN}, figure 7)."
+    )
+    population: int | None = Field(
+        None, ge=5, le=20000,
+        description="Candidates a round; empty: five for each output, so that the elite is the output. The paper has "
+        "10,000, an hour and more a round on a small machine.",
+    )  # fmt: skip
+    length: bool = Field(True, description="Buy the length range and a histogram of 100 lengths (ablation: off).")
+    keywords: bool = Field(True, description="Buy votes for key words of each label (ablation: off).")
+    suppression: Literal["near-duplicates", "as printed", "off"] = Field(
+        "near-duplicates",
+        description="near-duplicates: votes decide, copies of a kept text are held back. as printed: the paper's rule, "
+        "measured to keep no more votes than chance. off: votes alone.",
+    )
+    tau: float | None = Field(
+        None, ge=0, le=1,
+        description="Public cosine from which a text is held back; empty: the first candidates' median similarity to "
+        "their nearest neighbour, or, as printed, the mean similarity of private texts, bought.",
+    )  # fmt: skip
+    tau_share: float = Field(0.02, gt=0, lt=0.3, description="Share of ε for τ, as printed, where it is bought.")
+    search_share: float = Field(0.2, gt=0, lt=0.9, description=f"Share of ε for the two length searches ({_SUN}, D.3).")
+    attribute_share: float = Field(
+        0.3, gt=0, lt=0.9, description=f"Share of ε for the three histograms: labels, lengths, key words ({_SUN}, D.3)."
+    )
+    longest: int = Field(400, ge=20, le=2000, description="Longest length asked about (words): a public bound.")
+    keyword_count: int = Field(50, ge=4, le=200, description=f"Key words a label ({_SUN}).")
+    keyword_temperature: float = Field(1.4, gt=0, le=5, description=f"Randomness of making key words ({_SUN}, D.1).")
+    keyword_choice: Literal["votes", "softmax"] = Field(
+        "votes",
+        description="Chance of a key word: in proportion to its votes above the noise; or the paper's softmax of votes "
+        "(standardised), which is flatter.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_edition(cls, values: Any) -> Any:
+        """Read settings of the first edition, whose suppression was as printed, bought or not, as what they were."""
+        if not isinstance(values, dict) or not isinstance(values.get("suppression"), bool | None):
+            return values
+        values = dict(values)
+        on, tau = values.pop("suppression", None), values.get("tau")
+        if tau == "paid":
+            values["tau"] = None
+        if on is False:
+            values["suppression"] = "off"
+        elif tau == "paid" or (on and "tau" in values):
+            values["suppression"] = "as printed"
+        return values
+
+    def buys_tau(self) -> bool:
+        """Return whether the threshold is bought from private text."""
+        return self.suppression == "as printed" and self.tau is None
+
+
+class DpgaMethod:
+    """Breed texts by mutation, crossing and new invention; let private records vote on who survives."""
+
+    spec = MethodSpec(
+        id="dpga",
+        title="Private genetic algorithm (DPGA-TextSyn)",
+        summary="Buys label shares, lengths and key words with noise, writes a first population from them, and breeds "
+        "it over rounds of noisy votes in which texts that resemble a better one are held back.",
+        origin="A language model wrote each record from prompts built of statistics with noise. Original texts took "
+        "part in nothing but those statistics and in counts with noise.",
+        citation="Sun et al. 2025, DPGA-TextSyn: Differentially Private Genetic Algorithm for Synthetic Text "
+        "Generation",
+        kind="dp",
+        needs=("generator", "operators", "embedder"),
+        parameters=DpgaParameters,
+        good_for="A provable bound with lengths, subjects and variety nearer to the private text than prompts alone.",
+        bad_for="Small corpora at a small ε: half of the budget goes to facts about the corpus before the first vote.",
+    )
+
+    def guarantee(self, parameters: BaseModel, facts: Facts, accountant: Accountant | None = None) -> Guarantee:
+        """Return (ε, δ): fixed parts by their shares, the votes' noise calibrated for the whole schedule."""
+        assert isinstance(parameters, DpgaParameters)
+        facts = label_list.known(parameters, facts)
+        fixed = fixed_events(parameters, facts)
+        votes = pe_claim.gaussian("votes", parameters, facts, 1.0, parameters.rounds, parameters.sampling_rate)
+        delta = pe_claim.delta_of(parameters, facts)
+        open_ = []
+        if facts.labels and parameters.labels == "public":
+            open_ = [pe_claim.declared("label declared public", parameters, facts)]
+        exact = accountant or ExactAccountant()
+        found = exact.calibrate([*open_, *fixed.values()], [votes], parameters.epsilon, delta)
+        drawn = next(event for event in found.events if event.what == "votes")
+        spent = sum(float(event.epsilon or 0.0) for event in fixed.values())
+        paper = paper_epsilon(
+            float(drawn.noise_multiplier or 1.0), parameters.rounds, parameters.sampling_rate, delta, spent
+        )
+        rate = (
+            "" if parameters.sampling_rate == 1 else f" by a random {parameters.sampling_rate:.0%} of the {facts.unit}s"
+        )
+        return pe_claim.dp_guarantee(
+            parameters,
+            facts,
+            found,
+            bought=[*(WORDS[name] for name in fixed), f"{pe_claim.rounds_of_votes(parameters.rounds)}{rate}"],
+            noise={**fixed, "votes": drawn},
+            inputs=_inputs(parameters),
+            assumptions=_assumptions(parameters),
+            accounting={"epsilon_paper": paper},
+        )
+
+    def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:
+        """Return calls, tokens and seconds for `count` outputs, and the ledger's lines but for the votes' noise."""
+        assert isinstance(parameters, DpgaParameters)
+        sizes = sizes_of(parameters, count)
+        calls = texts_written(parameters, count)
+        tokens = int(calls * parameters.words * pe.TOKENS_A_WORD)
+        seconds = tokens * pe.SECONDS_A_TOKEN
+        seconds += (sizes["population"] * parameters.rounds + facts.units) * pe.SECONDS_A_TEXT
+        votes = pe_claim.gaussian("votes", parameters, facts, 1.0, parameters.rounds, parameters.sampling_rate)
+        lines = [event.as_dict() for event in (*fixed_events(parameters, facts).values(), votes)]
+        lines[-1].pop("noise_multiplier")
+        return Plan(
+            model_calls=calls,
+            tokens=tokens,
+            seconds=round(seconds, 1),
+            outputs=count,
+            ledger=tuple(lines),
+            notes=(
+                f"A population of {sizes['population']} (the paper's 10,000 scaled, shares kept): "
+                f"{sizes['elite']} elite, {sizes['mutate']} mutations, {sizes['cross']} crosses, "
+                f"{sizes['generate']} new texts a round.",
+                "The noise of the votes follows from exact accounting.",
+                "Seconds are for the built-in model on two CPU cores.",
+            ),
+        )
+
+    def run(self, context: Context) -> Iterator[Step]:
+        """Yield one step a batch of candidates and one a vote; the last elite is the output."""
+        from engine.methods.evolution.dpga_run import DpgaRun
+
+        assert isinstance(context.parameters, DpgaParameters)
+        return DpgaRun(context, context.parameters).steps()
+
+
+WORDS = {
+    label_list.NAME: "a list of labels",
+    "labels": "a histogram of labels",
+    "length_maximum": "a search for the greatest length",
+    "length_minimum": "a search for the least length",
+    "lengths": "a histogram of lengths",
+    "keywords": "votes for key words",
+    "tau": "the mean similarity of texts to each other",
+}
+
+
+def fixed_events(parameters: DpgaParameters, facts: Facts) -> dict[str, Event]:
+    """Return the events of a fixed size that a run draws before its first vote, by name, in order."""
+    search = parameters.search_share * parameters.epsilon / 2.0
+    third = parameters.attribute_share * parameters.epsilon / 3.0
+    events: dict[str, Event] = {}
+    if label_list.is_bought(parameters):
+        delta = pe_claim.delta_of(parameters, facts)
+        events[label_list.NAME] = label_list.list_event(parameters, facts, delta)
+        facts = label_list.known(parameters, facts)
+    if facts.labels and parameters.labels == "bought":
+        events["labels"] = pe_claim.pure("label histogram", parameters, facts, third)
+    if parameters.length:
+        cap = float(pe_claim.cap_of(facts))
+        for name, what in (("length_maximum", "length search, maximum"), ("length_minimum", "length search, minimum")):
+            events[name] = Event(
+                "pure", what, epsilon=search, sensitivity=cap, unit=facts.unit, adjacency=parameters.adjacency
+            )
+        events["lengths"] = pe_claim.pure("length histogram", parameters, facts, third)
+    if parameters.keywords:
+        events["keywords"] = pe_claim.pure("keyword votes", parameters, facts, third)
+    if parameters.buys_tau():
+        events["tau"] = Event(
+            "laplace", pe_claim.SIMILARITY, epsilon=parameters.tau_share * parameters.epsilon,
+            sensitivity=mean_sensitivity(facts.units), unit=facts.unit, adjacency=parameters.adjacency,
+        )  # fmt: skip
+    return events
+
+
+def _inputs(parameters: DpgaParameters) -> list[str]:
+    found = ["the domain and the prompts", "the settings of this plan"]
+    if parameters.length:
+        found.append(f"the bound of {parameters.longest} words on lengths")
+    else:
+        found.append(f"the length asked for, {parameters.words} words")
+    if parameters.suppression != "off" and parameters.tau is not None:
+        found.append(f"the similarity threshold {parameters.tau:g}")
+    return found
+
+
+def _assumptions(parameters: DpgaParameters) -> list[str]:
+    found = []
+    if parameters.length:
+        found.append(
+            f"Lengths are counted in words up to a public bound of {parameters.longest}, in steps of one word."
+        )
+    else:
+        found.append(f"The length asked for, {parameters.words} words, is public.")
+    if parameters.keywords:
+        found.append(
+            f"The {parameters.keyword_count} key words a label come from texts the model made for that label and "
+            "from a public list, not from private text."
+        )
+    if parameters.suppression != "off" and parameters.tau is not None:
+        found.append(f"The similarity threshold {parameters.tau:g} is public.")
+    elif parameters.suppression == "near-duplicates":
+        found.append(
+            "The similarity threshold comes from the first candidates, before any vote, not from private text."
+        )
+    if parameters.sampling_rate < 1:
+        found.append("Who votes in a round is drawn from the operating system's randomness and stays secret.")
+    return found
+
+
+def sizes_of(parameters: DpgaParameters, count: int) -> dict[str, int]:
+    """Return the population and its parts: the paper's shares of a population scaled to `count`."""
+    population = max(parameters.population or 5 * count, 5)
+    elite = max(count, round(SHARES["elite"] * population))
+    sizes = {name: round(share * population) for name, share in SHARES.items() if name != "elite"}
+    return {"population": elite + sum(sizes.values()), "elite": elite, **sizes}
+
+
+def texts_written(parameters: DpgaParameters, count: int) -> int:
+    """Return how many texts a run writes, without the samples that key words are taken from."""
+    sizes = sizes_of(parameters, count)
+    return sizes["population"] + (parameters.rounds - 1) * (sizes["population"] - sizes["elite"])

@@ -1,0 +1,1 @@
+"""Private examples in the prompt, with and without control codes (Zhao and Field 2025)."""

@@ -1,0 +1,1 @@
+"""Private prediction: texts written token by token from logits that batches of private prompts move a little."""

@@ -1,0 +1,278 @@
+"""What private prediction promises and what its budget buys: clip, tokens, texts, from public quantities alone.
+
+Sources: Vinod, Pillutla and Thakurta 2025 (InvisibleInk), theorem 2; Canonne, Kamath and Steinke 2020, proposition 12.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from engine.corpus.label_rules import MOST_LABELS
+from engine.dp.accounting import delta_rules
+from engine.dp.accounting.closed_form import default_delta, zcdp_rho
+from engine.dp.accounting.rdp import epsilon_rdp
+from engine.dp.events import Event, count_sensitivity
+from engine.dp.guarantee import Guarantee
+from engine.dp.noise import prediction
+from engine.errors import UserError
+from engine.methods import label_list
+from engine.methods.base import Facts
+from engine.methods.evolution.claim import given
+from engine.methods.label_list import LabelListParameters
+from engine.methods.readable import ReadableParameters
+
+_ROUNDING = 1.0 - 1e-9
+_NEIGHBOURS = {
+    "zero-out": "whether or not the data of any single {unit} are in it",
+    "replace-one": "whichever data any single {unit} has in it",
+}
+
+
+class PrivatePredictionParameters(LabelListParameters, ReadableParameters):
+    """Budget, batches and writing."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    epsilon: float = Field(4.0, gt=0, le=100, description="Privacy loss bound ε of the run's complete output.")
+    delta: float | None = Field(
+        None, gt=0, lt=1, description="δ, allowed on top of the factor e^ε; empty: 1 / (N ln N) for N units."
+    )
+    adjacency: Literal["zero-out", "replace-one"] = Field(
+        "zero-out", description="Neighbouring corpora: a unit's data removed (N public), or replaced by another's."
+    )
+    variant: prediction.Variant = Field(
+        "difference-clip",
+        description="Clip each record's difference to the public logits (InvisibleInk), or its logits (Amin et al.).",
+    )
+    batch_size: int = Field(40, ge=2, le=2000, description="Private records a batch is expected to have (s).")
+    texts_a_batch: int = Field(1, ge=1, le=100, description="Texts each batch writes; they share its budget.")
+    tokens: int = Field(100, ge=4, le=400, description="Tokens drawn with private records, paid a text (T).")
+    temperature: float = Field(1.0, gt=0, le=3, description="Randomness of the draw (τ); it is what protects.")
+    top_k: int = Field(100, ge=0, le=100_000, description="Tokens the public logits leave to choose from; 0: all.")
+    rows_a_unit: int = Field(1, ge=1, le=20, description="Records a unit has in the batches; r cost r² as much.")
+    labels: Literal["bought", "public"] = Field(
+        "bought", description="Label shares: bought with a part of the budget, or declared public."
+    )
+    label_share: float = Field(0.05, gt=0, lt=1, description="Share of the budget (in ρ) that buys label shares.")
+    operator: Literal["rephrase", "from_examples", "vary"] = Field(
+        "rephrase", description="What each private prompt asks of the model with its record."
+    )
+    domain: Literal["auto", "clinical", "legal", "social", "reviews", "generic"] = Field(
+        "auto", description="Kind of text, declared public; auto means generic, since private text is not looked at."
+    )
+    kind: str = Field("", max_length=60, description="Kind of document in plain words, declared public.")
+    words: int = Field(60, ge=5, le=300, description="Length asked for in the prompt (words).")
+    record_tokens: int = Field(128, ge=16, le=2000, description="Tokens of a record that its prompt shows.")
+    longest: int = Field(200, ge=8, le=1000, description="mean-clip: longest text with its public tokens (tokens).")
+    threshold: float = Field(
+        0.3,
+        gt=0,
+        lt=1,
+        description="mean-clip: distance of batch and public prompt that a private token is paid for.",
+    )
+    search_share: float = Field(0.25, gt=0, lt=1, description="mean-clip: share of a token's budget for that question.")
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A run's losses: total, a token, the settings of the mechanism, how many batches and what it may write."""
+
+    delta: float
+    rho: float
+    settings: prediction.Prediction
+    slots: float
+    batches: int
+    texts: int
+    events: tuple[Event, ...]
+    label_event: Event | None
+    list_event: Event | None
+
+
+def rows_of(p: PrivatePredictionParameters, facts: Facts) -> int:
+    """Return how many records of a unit take part at most."""
+    return min(p.rows_a_unit, facts.cap) if facts.unit == "source" else 1
+
+
+def parts_of(p: PrivatePredictionParameters, rows: float) -> tuple[int, float]:
+    """Return into how many batches so many expected rows are split, and the expected rows of each (s)."""
+    parts = max(1, round(rows / p.batch_size))
+    return parts, max(1.0, rows / parts)
+
+
+def schedule(p: PrivatePredictionParameters, facts: Facts) -> Schedule:
+    """Return the losses of a run, fixed beforehand.
+
+    Raises:
+        UserError: δ is out of range.
+    """
+    delta = default_delta(facts.units) if p.delta is None else p.delta
+    if not 1e-12 <= delta <= 1e-3:
+        raise UserError(f"delta: must be between 1e-12 and 0.001, got {delta:g}")
+    delta_rules.check_against_units(delta, facts.units, p.large_delta)
+    facts = label_list.known(p, facts)
+    rho = _rho(p.epsilon, delta - label_list.list_delta(p, delta))
+    listing: Event | None = None
+    whom: dict[str, Any] = {"unit": facts.unit, "adjacency": p.adjacency}
+    label, bought = None, 0.0
+    if facts.labels:
+        bought = p.label_share * rho if p.labels == "bought" else 0.0
+        cap = facts.cap if facts.unit == "source" else 1
+        label = (
+            Event("gaussian", "label histogram", noise_multiplier=1.0 / math.sqrt(2.0 * bought),
+                  sensitivity=count_sensitivity(cap, p.adjacency), **whom)
+            if bought
+            else Event("declared", "label declared public", sensitivity=0.0, **whom)
+        )  # fmt: skip
+    if label_list.is_bought(p):
+        bought = p.list_share * rho
+        listing = label_list.list_event(p, facts, delta, 1.0 / math.sqrt(2.0 * bought))
+    token = (rho - bought) / (p.tokens * p.texts_a_batch)
+    rows = rows_of(p, facts)
+    parts, slots = parts_of(p, facts.units * rows)
+    mean = p.variant == "mean-clip"
+    search = p.search_share * token if mean else 0.0
+    settings = prediction.Prediction(
+        variant=p.variant,
+        rows=rows,
+        reach=prediction.reach_of(token - search, rows, p.temperature, p.adjacency),
+        temperature=p.temperature,
+        tokens=p.tokens,
+        longest=max(p.tokens, p.longest) if mean else p.tokens,
+        top_k=p.top_k,
+        threshold=p.threshold,
+        search=math.sqrt(2.0 * search),
+    )
+    # Labels round their batches up, each on its own.
+    batches = parts + max(0, (MOST_LABELS if listing else facts.labels) - 1)
+    events = prediction.events(settings, whom, p.texts_a_batch, batches)
+    return Schedule(
+        delta, rho, settings, slots, batches, parts * p.texts_a_batch,
+        (*(one for one in (listing, label) if one is not None), *events), label, listing,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def _rho(epsilon: float, delta: float) -> float:
+    return zcdp_rho(epsilon, delta) * _ROUNDING
+
+
+def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
+    """Return the claim of a run."""
+    planned = schedule(p, facts)
+    settings = planned.settings
+    clip = settings.reach * planned.slots
+    neighbours = _NEIGHBOURS[p.adjacency].format(unit=facts.unit)
+    read = "the label shares and " if planned.label_event is not None and p.labels == "bought" else ""
+    total = epsilon_rdp(planned.events, planned.delta)
+    noise: dict[str, dict[str, float]] = {
+        "tokens": {
+            # A draw from softmax(m/τ) is the largest of m with Gumbel noise of scale τ on each entry.
+            "sigma": p.temperature * math.pi / math.sqrt(6.0), "sensitivity": settings.rows * settings.reach,
+            "reach": settings.reach, "clip": clip,
+            "temperature": p.temperature, "rho": settings.token_rho(p.adjacency), "search": settings.search,
+        }
+    }  # fmt: skip
+    if planned.list_event is not None:
+        noise[label_list.NAME] = label_list.level_of(planned.list_event, facts)
+    if planned.label_event is not None and planned.label_event.noise_multiplier is not None:
+        multiplier, one = planned.label_event.noise_multiplier, planned.label_event.sensitivity
+        noise["labels"] = {"sigma": multiplier * one, "noise_multiplier": multiplier, "sensitivity": one}
+    return Guarantee(
+        kind="dp",
+        sentence=(
+            f"The run's complete output is (ε = {p.epsilon:g}, δ = {planned.delta:.3g})-differentially private for "
+            f"each {facts.unit}: the probability of anything that can be seen in it is at most e^{p.epsilon:g} = "
+            f"{math.exp(p.epsilon):.3g} times as large, plus {planned.delta:.3g}, {neighbours}. Private text is read "
+            f"for {read}{p.tokens} tokens a text only, each drawn at random from a mean over about "
+            f"{planned.slots:.0f} records in which one {facts.unit} counts for at most "
+            f"{settings.rows * settings.reach:.3g} nats. "
+            + given(
+                facts,
+                (
+                    "the domain and the prompts",
+                    "the model",
+                    "the settings of this plan",
+                    f"the length of {p.words} words",
+                ),
+                shares_public=p.labels == "public",
+                own_list=label_list.sentence(planned.list_event, facts) if planned.list_event else "",
+            )
+        ),
+        scope="the run's complete output",
+        epsilon=p.epsilon,
+        delta=planned.delta,
+        unit=facts.unit,
+        adjacency=p.adjacency,
+        events=tuple(event.as_dict() for event in planned.events),
+        assumptions=(
+            *(line for line in [delta_rules.warning(planned.delta, facts.units, facts.unit)] if line),
+            *_assumptions(p, facts),
+        ),
+        voided_by=(
+            "Outputs or runs were filtered, approved or chosen with anything computed from private text.",
+            f"One person stands behind several {facts.unit}s: the loss then grows with their number.",
+            "Parameters were chosen by looking at private text or at the results of attacks on it.",
+            "The choice of tokens was cut by private logits, or logits were published.",
+            "The run's internal notes or its examination were published.",
+        ),
+        noise=noise,
+        accounting={"epsilon_rdp": total, "rho": planned.rho},
+    )
+
+
+def _assumptions(p: PrivatePredictionParameters, facts: Facts) -> tuple[str, ...]:
+    public = [
+        f"The number of {facts.unit}s, N = {facts.units}, is public.",
+        "The number of outputs, the batch size, the lengths, the domain, the prompts and the model are public.",
+        "Batches are disjoint by keyed hash; all tokens of the schedule are paid, also where a text ends early.",
+        "Tokens are drawn by inversion of 53-bit uniforms from the operating system, in floating point.",
+        "A record's logits do not depend on which other records are computed beside it, and timings are not seen.",
+        "The model was not trained on this corpus.",
+    ]
+    if facts.labels:
+        public.append(f"The list of the {facts.labels} labels is public.")
+        if p.labels == "public":
+            public.append("The label shares were declared public.")
+    return tuple(public)
+
+
+def figures(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `rows` (figure, value, reference) and `advice`: what a budget buys, from public quantities.
+
+    Args:
+        request: `parameters` and `facts` of the run.
+    """
+    p = PrivatePredictionParameters.model_validate(dict(request["parameters"]))
+    facts = Facts(**request["facts"])
+    planned = schedule(p, facts)
+    settings = planned.settings
+    ratio = settings.reach * planned.slots / p.temperature
+    spent = p.tokens * p.texts_a_batch
+    affordable = int(spent * ratio**2)
+    wanted = math.ceil(planned.slots / ratio)
+    rows = [
+        _row("Clip over temperature, C/τ", f"{ratio:.2g}", "at least 1 is useful"),
+        _row("Private tokens a batch affords at C/τ = 1", f"{affordable:,}", f"{spent:,} asked for"),
+        _row("Records a batch, for C/τ = 1", f"{wanted:,}", f"{planned.slots:.0f} expected in a batch now"),
+        _row("Texts this corpus gives", f"{planned.texts:,}", f"of {facts.units:,} {facts.unit}s"),
+        _row("Loss of one token, ρ", f"{settings.token_rho(p.adjacency):.2g}", f"{planned.rho:.3g} in all"),
+    ]
+    advice = []
+    if ratio < 1.0:
+        advice.append(
+            f"C/τ is {ratio:.2g}: one record hardly moves a token, and the texts will read like the public prompt's. "
+            f"Ask for batches of {wanted:,} records, for {max(1, affordable):,} tokens a batch, or for a larger ε."
+        )
+    if wanted > facts.units * settings.rows:
+        advice.append(f"No batch of this corpus of {facts.units:,} {facts.unit}s is large enough at these settings.")
+    return {"rows": rows, "advice": advice}
+
+
+def _row(figure: str, value: str, reference: str) -> dict[str, str]:
+    return {"figure": figure, "value": value, "reference": reference}

@@ -1,0 +1,187 @@
+"""What the methods that fit a model to records share: parameters, prompts of training and writing, and writing.
+
+A record is learned behind its own label and length; texts are then asked for by label and length. Writing sees the
+tuned model, labels and lengths alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from engine.errors import InternalError, UserError
+from engine.methods.base import Context, Facts, Step, SyntheticRecord
+from engine.methods.evolution import common as pe
+from engine.models.builtin.format import LENGTH_EDGES
+
+if TYPE_CHECKING:
+    from engine.models.contracts import Generator
+    from engine.models.tune.learner import NetLearner
+    from engine.models.tune.tunable import Tunable
+    from engine.models.tune.tuning_rows import Goldfish
+
+TUNED = "tuned"
+"""Below a run's scratch folder, later its own: the tuned model, internal for good."""
+TOKENS_A_CHARACTER = 1 / 3.3
+SECONDS_A_TRAINED_TOKEN = 1 / 1500  # one CPU core that is fast in bfloat16, built-in model, adapters
+_WHOLE = 1.6  # times as many where every weight is trained
+_TRIES = 4
+LONGEST = 480
+LENGTHS = (*LENGTH_EDGES, LONGEST)
+"""Lengths in words that stand for the length tokens; the last for all above."""
+
+
+class TuningParameters(pe.WritingParameters):
+    """What is trained, and how texts are written afterwards."""
+
+    temperature: float = Field(0.9, gt=0, le=2, description="Randomness of generation.")
+    rank: int = Field(
+        8, ge=0, le=256, description="Rank of the adapters that are trained (LoRA); 0 trains every weight."
+    )
+    alpha: int = Field(16, ge=1, le=1024, description="Weight of the adapters, times their rank (Hu et al. 2022).")
+    layers: Literal["all", "attention"] = Field("all", description="Which layers of the built-in model get adapters.")
+    tokens: int = Field(128, ge=8, le=2000, description="Tokens of a record that are learned; the rest is cut.")
+    tuned_model: str = Field(
+        "", description="Folder of a causal model to tune through peft; empty takes the model chosen, if it lies here."
+    )
+
+
+class TunedPrompts:
+    """Prompts of training and of writing, the same for both; stands in for the run's operators.
+
+    Args:
+        operators: of the run. bare: whether the network reads plain words instead of control tokens.
+    """
+
+    def __init__(self, operators: Any, bare: bool, domain: str, kind: str) -> None:
+        self._operators, self._bare, self._domain, self._kind = operators, bare, domain, kind
+
+    def head(self, label: str | None, words: int) -> str:
+        """Return what stands in front of a text of this label and length."""
+        if not self._bare:
+            wanted = {"domain": self._domain, "kind": self._kind, "label": label or "", "words": max(1, words)}
+            return str(self._operators.prompt("invent", **wanted))
+        shown = f", {label}" if label else ""
+        return f"{(self._kind or self._domain).capitalize()}{shown}, up to {length_of(words)} words.\n\n"
+
+    def prompt(self, name: str, **inputs: Any) -> str:
+        """Return the prompt of one text."""
+        return self.head(inputs.get("label"), int(inputs["words"]))
+
+    def parse(self, name: str, output: str, **inputs: Any) -> str:
+        """Return the usable text of a raw output."""
+        return output.strip() if self._bare else str(self._operators.parse("invent", output))
+
+
+def length_of(words: int) -> int:
+    """Return the length that stands for all lengths of its class: the least of `LENGTHS` not below it."""
+    return next((edge for edge in LENGTHS if words <= edge), LONGEST)
+
+
+def network(context: Context, p: TuningParameters) -> Tunable:
+    """Return the network to train, its adapters at a start that the run's seed fixes."""
+    from engine.models.builtin.decoder.lora import LAYERS
+    from engine.models.tune.tunable import Adapter, tunable
+
+    if context.generator is None:
+        raise InternalError("the method was started without a generator")
+    layers = LAYERS if p.layers == "all" else LAYERS[:4]
+    return tunable(context.generator, Adapter(p.rank, p.alpha, layers, context.seed % 2**31), p.tuned_model)
+
+
+def learner(
+    net: Tunable, prompts: TunedPrompts, p: TuningParameters, *, rate: float, steps: int, apart: bool,
+    goldfish: Goldfish | None = None,
+) -> NetLearner:  # fmt: skip
+    """Return what trains the network."""
+    from engine.models.tune.learner import LearnerSettings, NetLearner
+    from engine.models.tune.tuning_rows import Goldfish
+
+    settings = LearnerSettings(rate=rate, steps=steps, tokens=p.tokens, goldfish=goldfish or Goldfish())
+    return NetLearner(net, prompts.head, settings, apart=apart)
+
+
+def writer_of(context: Context, net: Tunable) -> Generator:
+    """Return the generator of the tuned model, after its weights were kept in the run's folder."""
+    if context.scratch is not None and not (context.scratch / TUNED).exists():
+        part = context.scratch / f"{TUNED}.part"
+        part.mkdir(mode=0o700, exist_ok=True)
+        net.save(part)
+        context.saved(part)
+        part.rename(context.scratch / TUNED)
+    writer = net.writer()
+    watch: Any = getattr(writer, "watch", None)
+    if watch is not None:
+        watch(context.cancelled)
+    return writer
+
+
+def write(
+    context: Context,
+    p: TuningParameters,
+    generator: Generator,
+    prompts: TunedPrompts,
+    state: Mapping[str, Any],
+    *,
+    temperature: float | None = None,
+) -> Iterator[Step]:
+    """Yield one step a batch until `count` texts are written.
+
+    Args:
+        state: with `waiting`, a label and a length in words for each text that is still wanted.
+
+    Raises:
+        UserError: the tuned model gives too few usable texts.
+    """
+    writer = pe.Writer(replace(context, generator=generator, operators=prompts), p)
+    state = dict(state)
+    while state["kept"] < context.count and not context.cancelled():
+        waiting: list[Any] = state["waiting"]
+        if state["position"] > _TRIES * context.count + 32:
+            raise UserError(
+                f"the tuned model gave {state['kept']} usable texts of {context.count} wanted after "
+                f"{state['position']} tries: train it for more steps, or with less noise, or use another model"
+            )
+        batch = waiting[: min(writer.batch_size(context.count), len(waiting))]
+        tasks = [pe.Task("invent", label, words) for label, words in batch]
+        worked = state["kept"] > 0
+        written = writer.write(tasks, "tuned", state["position"], temperature=temperature, worked=worked)
+        made = [(text, task.label) for text, task in zip(written.texts, tasks, strict=True) if text is not None]
+        # A text that failed leaves its label and length to the next batch.
+        left = [one for one, text in zip(batch, written.texts, strict=True) if text is None] + waiting[len(batch) :]
+        state |= {"position": state["position"] + len(batch), "kept": state["kept"] + len(made), "waiting": left}
+        yield Step(
+            state=dict(state),
+            records=tuple(SyntheticRecord(text, label) for text, label in made),
+            funnel={"made": len(batch), **written.dropped, "kept": len(made)},
+            stage="generating",
+            done=state["kept"],
+            total=context.count,
+        )
+
+
+def trained_step(state: Mapping[str, Any], step: int, total: int, losses: Sequence[float] | None) -> Step:
+    """Return the step that commits how far training is; losses are internal."""
+    noted = {} if losses is None else {"training_losses": [None if loss != loss else loss for loss in losses]}
+    return Step(dict(state), (), {"made": 0, "kept": 0}, "training", step, total, diagnostics=noted)
+
+
+def training_tokens(p: TuningParameters, facts: Facts) -> float:
+    """Return how many tokens of a record are learned on average; at most, where no length is public."""
+    if not facts.mean_characters:
+        return float(p.tokens)
+    return max(1.0, min(float(p.tokens), facts.mean_characters * TOKENS_A_CHARACTER))
+
+
+def training_seconds(p: TuningParameters, tokens: float) -> float:
+    """Return how long training on so many tokens takes."""
+    return tokens * SECONDS_A_TRAINED_TOKEN * (1.0 if p.rank else _WHOLE)
+
+
+def scratch(context: Context) -> Path | None:
+    """Return where training keeps its steps."""
+    return None if context.scratch is None else context.scratch / "training"

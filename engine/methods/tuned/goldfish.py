@@ -1,0 +1,69 @@
+"""Fine-tuning that leaves tokens out of its loss, so that no passage can be learned whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, Field
+
+from engine.dp.guarantee import Guarantee
+from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
+from engine.methods.tuned.run import PlainParameters, plan_of, run_plain
+
+if TYPE_CHECKING:
+    from engine.dp.accounting.accountant import Accountant
+
+
+class GoldfishParameters(PlainParameters):
+    """Settings of fine-tuning with the goldfish loss."""
+
+    drop_every: int = Field(4, ge=2, le=100, description="Every k-th token on average is left out of the loss (k).")
+    hash_context: int = Field(13, ge=1, le=100, description="Tokens before a token that decide whether it is (h).")
+
+
+class GoldfishMethod:
+    """Fit a model with the goldfish loss, then have it write."""
+
+    spec = MethodSpec(
+        id="goldfish",
+        title="Fine-tuning with the goldfish loss",
+        summary="Fits a language model to the records, but never to every fourth token: which ones, a hash of the "
+        "tokens before them decides, so that a passage has the same gaps wherever it stands.",
+        origin="A language model wrote each record after it was fitted to most of each original text. It can repeat "
+        "passages of them by heart.",
+        citation="Hans et al. 2024, Be like a Goldfish, Don't Memorize! (arXiv 2406.10209)",
+        kind="heuristic",
+        needs=("generator", "operators", "train"),
+        parameters=GoldfishParameters,
+        good_for="Fewer long verbatim copies than plain fine-tuning, at almost no loss of quality.",
+        bad_for="Short secrets: a name or number between two gaps is learned like anything else.",
+    )
+
+    def guarantee(self, parameters: BaseModel, facts: Facts, accountant: Accountant | None = None) -> Guarantee:
+        """Return the statement that there is no formal guarantee."""
+        assert isinstance(parameters, GoldfishParameters)
+        return Guarantee(
+            kind="heuristic",
+            sentence="There is no formal guarantee: the model is fitted to the private records except for one token "
+            f"in {parameters.drop_every} on average. That makes long copies rarer; short ones come out as they are.",
+            unit=facts.unit,
+            assumptions=("The tuned model stays inside; only texts leave.",),
+            voided_by=(
+                "A name, number or phrase lies between two left-out tokens.",
+                "A passage stands in many records with different words around it: its gaps then differ.",
+            ),
+        )
+
+    def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:
+        """Return what training and `count` outputs cost."""
+        assert isinstance(parameters, GoldfishParameters)
+        return plan_of(parameters, facts, count)
+
+    def run(self, context: Context) -> Iterator[Step]:
+        """Yield steps of training, then one step a batch until `count` usable texts are made."""
+        from engine.models.tune.tuning_rows import Goldfish
+
+        p = context.parameters
+        assert isinstance(p, GoldfishParameters)
+        yield from run_plain(context, Goldfish(p.drop_every, p.hash_context))

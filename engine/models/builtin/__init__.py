@@ -1,0 +1,7 @@
+"""What ships with the program: language model, tagger, sentiment model, sentence encoder.
+
+shipped         which files lie where, told without loading anything
+language_model  the generator; format, tokenizer: its control tokens and vocabulary; decoder/: its network
+tagger, tagger_run, tagger_spans  the tagger of identifiers
+sentiment, sentiment_sentences, minilm, embedder, ngram_model, everyday  the smaller ones
+"""

@@ -1,0 +1,108 @@
+"""Sentence embeddings by all-MiniLM-L6-v2 through sentence-transformers, from files on this machine.
+
+Privacy posture: texts and vectors stay in memory; nothing is logged or cached.
+
+Source: Reimers and Gurevych 2019 (Sentence-BERT), mean pooling and unit norm.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import UserError
+from engine.models.builtin import minilm
+from engine.models.contracts import Embedder
+
+BATCH = 64
+
+
+class SentenceEmbedder:
+    """Turns texts into unit vectors; implements `engine.models.contracts.Embedder`."""
+
+    def __init__(self, model: str | Path | None = None) -> None:
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging as transformers_logging
+
+        transformers_logging.set_verbosity_error()
+        transformers_logging.disable_progress_bar()
+        source = minilm.resolve(model)
+        self.id = "all-MiniLM-L6-v2" if model is None or source != str(model) else Path(source).name
+        try:
+            self.model: Any = SentenceTransformer(
+                source, trust_remote_code=False, local_files_only=True, model_kwargs={"use_safetensors": True}
+            )
+        except (OSError, ValueError) as error:
+            raise UserError(
+                f"embedding model {Path(source).name!r} cannot be loaded ({type(error).__name__}): name a local "
+                "sentence-transformers folder with safetensors weights"
+            ) from None
+        self.model.eval()
+        self.dimension = int(self.model.get_embedding_dimension() or 0)
+        self.half = self.model.device.type == "cpu" and bf16_pays()
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return unit-norm rows (n, d) float32 in the order of `texts`; long texts are cut at the model's limit."""
+        import torch
+
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.half):
+            found = self.model.encode(
+                list(texts),
+                batch_size=BATCH,
+                show_progress_bar=False,
+                convert_to_numpy=True,
+                normalize_embeddings=False,
+            )
+        return _unit(np.asarray(found, dtype=np.float32))
+
+    def embed_apart(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return what `embed` returns for each text alone: (n, d) rows that no other text of the call can move.
+
+        One text a pass, so that there is no padding; faster than as many calls, since weights are converted once.
+        """
+        import torch
+        from sentence_transformers.util import batch_to_device
+
+        rows = [np.zeros((0, self.dimension), dtype=np.float32)]
+        with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.half):
+            for text in texts:
+                features = batch_to_device(self.model.preprocess([text]), self.model.device)
+                rows.append(self.model(features)["sentence_embedding"].float().cpu().numpy())
+        return _unit(np.concatenate(rows))
+
+
+def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return (rows / np.maximum(norms, 1e-12)).astype(np.float32)
+
+
+def embed_apart(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return one row a text, each embedded on its own, with any embedder."""
+    if isinstance(embedder, SentenceEmbedder):
+        return embedder.embed_apart(texts)
+    return np.concatenate([embedder.embed([]), *(embedder.embed([text]) for text in texts)])
+
+
+@lru_cache(maxsize=1)
+def bf16_pays() -> bool:
+    """Return whether this processor multiplies bf16 natively (elsewhere it is slower than float32)."""
+    import torch
+
+    check = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
+    return bool(check and check())
+
+
+@lru_cache(maxsize=2)
+def load_embedder(model: str | None = None) -> SentenceEmbedder:
+    """Return the embedder of a model, the packaged one for None, kept for the life of the process."""
+    return SentenceEmbedder(model)

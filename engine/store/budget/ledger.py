@@ -1,0 +1,482 @@
+"""The ledger of a population: its limit, what runs reserved and drew, touches, releases, and the guarantee of a run.
+
+Privacy posture: everything here is made of public quantities; no line holds text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from sqlalchemy import Connection, select
+
+from engine.dp.accounting.accountant import AccountingPending
+from engine.dp.accounting.delta_rules import check_against_units
+from engine.dp.events import Event, acting
+from engine.dp.guarantee import Guarantee
+from engine.dp.ledger import Admission, adjacency_of, admit, remaining, share_used, units_of
+from engine.errors import UnderstudyError, UserError
+from engine.methods.base import Facts
+from engine.models.marks import Mark
+from engine.store.budget import accounts, populations, recognition, reservations, unknown
+from engine.store.budget import lines as ledger_lines
+from engine.store.budget.lines import Book
+from engine.store.budget.outputs import RunOutputs
+from engine.store.labels import LabelStation
+from engine.store.runs import run_row
+from engine.store.schema import corpora, ledger
+from engine.store.schema import populations as populations_table
+from engine.store.summaries import corpus_row
+from engine.store.views import LedgerView
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from engine.dp.accounting.accountant import Accountant
+    from engine.methods.base import Method
+
+Lookup = Callable[[dict[str, Any]], dict[str, Any] | None]
+LINE_COLUMNS = "seq at actor kind run_id method epsilon delta unit adjacency what sentence share_after".split()
+EXPORT = "understudy-ledger"
+
+
+@dataclass(frozen=True)
+class Sum:
+    """What the drawn outputs of one unit add up to at the limit's δ; epsilon is None while it is computed.
+
+    adjacency: the neighbouring relation that it holds for.
+    """
+
+    unit: str
+    adjacency: str
+    epsilon: float | None
+
+
+class LedgerStation(LabelStation):
+    """What the ledger page asks, and what runs, examinations and releases write."""
+
+    def facts(self, corpus_id: str) -> Facts:
+        """Return the quantities of a corpus' training part, private ones too; a formal claim takes `public_facts`."""
+        summary, statistics = self.corpus(corpus_id), self.statistics(corpus_id)
+        return Facts(
+            records=statistics.train_records,
+            units=statistics.train_units,
+            unit=summary.unit,
+            cap=summary.cap if summary.unit == "source" else 1,
+            labels=sum(label != "" for label in (statistics.train_labels or statistics.labels)),
+            mean_characters=float(statistics.characters.get("mean", 0.0)),
+        )
+
+    def public_facts(self, corpus_id: str, labels: Sequence[str] | None = None) -> Facts:
+        """Return the public quantities alone: N, unit, cap, and how many labels the declared list holds.
+
+        Records count as one a unit and lengths as unknown, since neither is public.
+
+        Args:
+            corpus_id: the corpus. labels: the public list of a run, None takes the one declared now.
+        """
+        summary, units = self.corpus(corpus_id), self.statistics(corpus_id).train_units
+        return Facts(
+            records=units,
+            units=units,
+            unit=summary.unit,
+            cap=summary.cap if summary.unit == "source" else 1,
+            labels=len(self.public_labels(corpus_id) if labels is None else labels),
+        )
+
+    def facts_for(self, method: Method, corpus_id: str, labels: Sequence[str] | None = None) -> Facts:
+        """Return what a method's plan and guarantee may know: public quantities where it makes a formal claim."""
+        return self.public_facts(corpus_id, labels) if method.spec.kind == "dp" else self.facts(corpus_id)
+
+    def ledger(self, corpus_id: str) -> LedgerView:
+        """Return the ledger of the people behind a corpus."""
+        with self.db.read() as connection:
+            book = self._book(connection, corpus_id)
+        sums = self._sums(book)
+        reserved = tuple(run for run in book.state.runs if run.state != "spent")
+        left = remaining(book.state)
+        return LedgerView(
+            population=book.population,
+            limit_epsilon=book.state.limit.epsilon,
+            limit_delta=book.state.limit.delta,
+            limit_is_default=book.is_default,
+            order=book.state.order,
+            share=book.share,
+            remaining_epsilon=left,
+            reserved_share=share_used(type(book.state)(book.state.limit, book.state.order, reserved)),
+            unbounded=book.unbounded,
+            total_epsilon=0.0 if not sums else sums[0].epsilon if len(sums) == 1 else None,
+            no_total=len(sums) > 1,
+            sentence=_sentence(book, left, sums),
+            lines=_frame(book),
+            unknown_since=min((str(line.body["since"]) for line in book.unknown), default=None),
+            questions=self._questions(book.population),
+        )
+
+    def join_people(self, corpus_id: str, other: str) -> LedgerView:
+        """Say that the people of a corpus are those of another corpus, or population: they share one ledger for good.
+
+        Raises:
+            UserError: they do already.
+        """
+        with self.db.write() as connection:
+            own, joined = corpus_row(connection, corpus_id).population, self._population(connection, other)
+            if own == joined:
+                raise UserError("These people share one ledger already; there is nothing to join.")
+            populations.merge(
+                connection,
+                joined,
+                own,
+                lambda left, into: reservations.merge(connection, self.key, self.actor, left, into, by_person=True),
+            )
+            self._audit(connection, "people joined", corpus_id, population=own, joined=joined)
+        return self.ledger(corpus_id)
+
+    def keep_apart(self, corpus_id: str, other: str) -> LedgerView:
+        """Say that the people of a corpus are not those of another corpus, or population; their limits rely on it.
+
+        Raises:
+            UserError: nobody asked.
+        """
+        with self.db.write() as connection:
+            own, apart = corpus_row(connection, corpus_id).population, self._population(connection, other)
+            shared = dict(recognition.open_questions(connection, own)).get(apart)
+            if shared is None:
+                raise UserError("Nobody asked whether these are the same people; there is nothing to answer.")
+            recognition.answer(connection, own, apart, recognition.OTHER)
+            for one, two in ((own, apart), (apart, own)):
+                ledger_lines.write(
+                    connection,
+                    self.key,
+                    self.actor,
+                    one,
+                    "apart",
+                    what="people",
+                    other=two,
+                    sentence=f"Declared to be other people than those of {two}, although the texts share "
+                    f"{shared.get('sentence', 'marks')}. The limit relies on that.",
+                    share_after=ledger_lines.last_share(connection, one),
+                )
+            self._audit(connection, "people kept apart", corpus_id, population=own, other=apart)
+        return self.ledger(corpus_id)
+
+    def _questions(self, population: str) -> tuple[dict[str, Any], ...]:
+        with self.db.read() as connection:
+            asked = recognition.open_questions(connection, population)
+            names = connection.execute(select(corpora.c.name, corpora.c.population)).all()
+        return tuple(
+            {
+                "population": other,
+                "corpora": sorted(row.name for row in names if row.population == other),
+                "sentence": str(shared.get("sentence", "marks")),
+            }
+            for other, shared in asked
+        )
+
+    def declare_spent(self, corpus_id: str, epsilon: float, delta: float) -> LedgerView:
+        """Enter what was spent in the time that a restored or rolled-back ledger knows nothing of; 0, 0 for nothing.
+
+        Raises:
+            UserError: nothing is unknown, or a number is out of range.
+        """
+        with self.db.write() as connection:
+            row = corpus_row(connection, corpus_id)
+            amount = float(epsilon), float(delta)
+            unknown.declare(connection, self.key, self.actor, row.population, row.unit, *amount)
+        return self.ledger(corpus_id)
+
+    def set_limit(self, corpus_id: str, epsilon: float, delta: float, *, large_delta: bool = False) -> LedgerView:
+        """Set the most that the people behind a corpus may ever spend, and return their ledger."""
+        units = self.public_facts(corpus_id).units
+        check_against_units(delta, units, large_delta)
+        large = delta * units >= 1.0
+        with self.db.write() as connection:
+            population = corpus_row(connection, corpus_id).population
+            reservations.change_limit(connection, self.key, self.actor, population, epsilon, delta, large)
+        return self.ledger(corpus_id)
+
+    def what_if(self, corpus_id: str, guarantee: Guarantee) -> dict[str, Any]:
+        """Return `allowed`, `sentence`, and share and remaining ε before and after a run with this guarantee."""
+        with self.db.read() as connection:
+            return self._admission(self._book(connection, corpus_id), guarantee)
+
+    def ledger_export(self, corpus_id: str) -> str:
+        """Return every line of a ledger as JSON, with the hashes that chain it to the workspace's other lines."""
+        view = self.ledger(corpus_id)
+        with self.db.read() as connection:
+            members = {line.seq for line in self._book(connection, corpus_id).lines}
+            rows = [row for row in connection.execute(select(ledger).order_by(ledger.c.seq)) if row.seq in members]
+        head = {
+            name: getattr(view, name)
+            for name in "population limit_epsilon limit_delta limit_is_default order share remaining_epsilon".split()
+        }
+        total = {"unbounded": view.unbounded, "total_epsilon": view.total_epsilon, "sentence": view.sentence}
+        lines = [{**_columns(row), "body": json.loads(row.body), "hash": row.hash} for row in rows]
+        return json.dumps({"format": EXPORT, **head, **total, "lines": lines}, indent=1) + "\n"
+
+    def wait_total(self, corpus_id: str) -> float | None:
+        """Return ε of all drawn outputs at the limit's δ, computed in this process where it is not known yet.
+
+        None where outputs for two units were drawn: they have no sum.
+        """
+        with self.db.read() as connection:
+            book = self._book(connection, corpus_id)
+        sums = [self._account(events, book, self._computed) for events in _by_unit(book.drawn)]
+        return 0.0 if not sums else sums[0] if len(sums) == 1 else None
+
+    def verify_ledger(self) -> dict[str, Any]:
+        """Check the ledger's chain: `ok`, `lines`, `first_bad` (number of the first line that does not hold)."""
+        with self.db.read() as connection:
+            return ledger_lines.CHAIN.verify(connection, self.key)
+
+    def outputs(self, run_id: str) -> RunOutputs:
+        """Return the store of a run's mechanism outputs."""
+        return RunOutputs(self.db, self.key, self.actor, run_id)
+
+    def _book(self, connection: Connection, corpus_id: str) -> Book:
+        return ledger_lines.read(connection, corpus_row(connection, corpus_id).population)
+
+    @staticmethod
+    def _admission(book: Book, guarantee: Guarantee) -> dict[str, Any]:
+        events = reservations.claimed(guarantee.as_dict())
+        if events:
+            limits = float(guarantee.epsilon or 0.0), float(guarantee.delta or 0.0)
+            return admit(book.state, events, *limits).as_dict()
+        share, left = book.share, remaining(book.state)
+        return Admission(True, False, "This run claims nothing of the budget.", share, share, left, left).as_dict()
+
+    def _sums(self, book: Book) -> tuple[Sum, ...]:
+        """Return ε of the drawn outputs at the limit's δ, one sum a unit: outputs for two units are never added."""
+        found = []
+        for events in _by_unit(book.drawn):
+            try:
+                epsilon: float | None = self._account(events, book, self._known)
+            except AccountingPending as pending:
+                self._ask("account", pending.request)
+                epsilon = None
+            found.append(Sum(events[0].unit, adjacency_of(events), epsilon))
+        return tuple(found)
+
+    @staticmethod
+    def _account(events: Sequence[Event], book: Book, lookup: Lookup) -> float:
+        from engine.dp.accounting.accountant import CachedAccountant
+        from engine.dp.accounting.accounts import merged
+
+        return CachedAccountant(lookup).account(merged(events), book.state.limit.delta).epsilon
+
+    def _ask(self, kind: str, request: Mapping[str, Any]) -> None:
+        """Have a request answered in the worker; the jobs part overrides this."""
+
+    def _known(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        with self.db.read() as connection:
+            return accounts.lookup(connection, "account", request)
+
+    def _computed(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer to an accounting request, computed here unless it is known; takes seconds."""
+        from engine.dp.accounting.accountant import answer_request
+
+        known = self._known(request)
+        if known is not None:
+            return known
+        try:
+            found = answer_request(request)
+        except UnderstudyError as error:
+            with self.db.write() as connection:
+                accounts.answer(connection, "account", request, None, str(error))
+            raise
+        with self.db.write() as connection:
+            accounts.answer(connection, "account", request, found)
+        return found
+
+    def _promise(self, method: Method, values: BaseModel, facts: Facts, *, wait: bool) -> Guarantee:
+        """Return a method's guarantee; `wait` computes what is not known yet.
+
+        Raises:
+            AccountingPending: something is not known yet, and `wait` is false.
+        """
+        from engine.dp.accounting.accountant import CachedAccountant
+
+        if method.spec.kind not in ("dp", "selection-only"):
+            return method.guarantee(values, facts)
+        accountant: Accountant = CachedAccountant(self._computed if wait else self._known)
+        return method.guarantee(values, facts, accountant)
+
+    def _reserve_budget(
+        self, connection: Connection, run_id: str, corpus_id: str, method: str, claim: Mapping[str, Any]
+    ) -> None:
+        """Reserve a run's events in the ledger, unless they are reserved already."""
+        if claim.get("pending"):
+            return
+        reservations.reserve(
+            connection,
+            self.key,
+            self.actor,
+            population=reservations.population_of(connection, corpus_id),
+            run_id=run_id,
+            method=method,
+            guarantee=claim,
+        )
+
+    def _settle(self, connection: Connection) -> None:
+        """Settle or give back the reservations of runs that are over."""
+        reservations.reconcile(connection, self.key, self.actor)
+
+    def _touch(
+        self, connection: Connection, run_id: str, what: str, sentence: str, *, once: bool = False, kind: str = "touch",
+        **body: Any,
+    ) -> None:  # fmt: skip
+        """Write that private data were used, or records left, outside any reservation."""
+        row = run_row(connection, run_id)
+        if once:
+            query = select(ledger.c.body).where(ledger.c.run_id == run_id, ledger.c.kind == kind)
+            if any(json.loads(found)["what"] == what for found in connection.execute(query).scalars()):
+                return
+        population = reservations.population_of(connection, row.corpus_id)
+        ledger_lines.write(
+            connection,
+            self.key,
+            self.actor,
+            population,
+            kind,
+            run_id,
+            method=row.method,
+            what=what,
+            sentence=sentence,
+            share_after=ledger_lines.last_share(connection, population),
+            **body,
+        )
+
+    def _touch_of_release(self, connection: Connection, run_id: str, records: int) -> None:
+        claim = stored_guarantee(run_row(connection, run_id).guarantee)
+        bounded = claim.kind == "dp"
+        if not bounded:
+            sentence = "Released without a formal guarantee. Formal total: unbounded."
+        elif claim.epsilon == 0:
+            sentence = "Released; made without any private input, so it costs nothing."
+        else:
+            sentence = f"Released under the run's own guarantee: ε = {claim.epsilon:g} at δ = {claim.delta:g}."
+        self._touch(
+            connection,
+            run_id,
+            "release",
+            sentence,
+            kind="release",
+            epsilon=claim.epsilon if bounded else None,
+            delta=claim.delta if bounded else None,
+            records=records,
+            unbounded=not bounded,
+        )
+        self._touch_of_models(connection, run_id)
+
+    def _touch_of_models(self, connection: Connection, run_id: str) -> None:
+        """Write into the ledgers of other people that a model fitted to their text without a guarantee wrote these."""
+        row = run_row(connection, run_id)
+        own = reservations.population_of(connection, row.corpus_id)
+        known = set(connection.execute(select(populations_table.c.id)).scalars())
+        marks = [Mark(**mark) for mark in (row.manifest or {}).get("fitted", ())]
+        for population in sorted({ledger_lines.current(connection, m.population) for m in marks if not m.bounded}):
+            if population == own or population not in known:
+                continue
+            ledger_lines.write(
+                connection,
+                self.key,
+                self.actor,
+                population,
+                "release",
+                run_id,
+                method=row.method,
+                what="release",
+                sentence="Records of another corpus were released, written by a model that was fitted to these "
+                "people's text without a guarantee. Formal total: unbounded.",
+                share_after=ledger_lines.last_share(connection, population),
+                unbounded=True,
+            )
+
+
+def stored_guarantee(values: Mapping[str, Any]) -> Guarantee:
+    """Return the guarantee that was stored with a run."""
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    return Guarantee(**fields)
+
+
+def _columns(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ("seq", "at", "actor", "population", "kind", "run_id")}
+
+
+def _frame(book: Book) -> pd.DataFrame:
+    """Return the lines as a table with the columns of `LINE_COLUMNS`."""
+    rows = []
+    for line in book.lines:
+        own = {name: getattr(line, name) for name in ("seq", "at", "actor", "kind", "run_id")}
+        rows.append({**{name: line.body.get(name) for name in LINE_COLUMNS}, **_protects(line.body), **own})
+    frame = pd.DataFrame(rows, columns=LINE_COLUMNS)
+    for name in ("epsilon", "delta", "share_after"):
+        frame[name] = frame[name].astype("float64")
+    return frame
+
+
+def _protects(body: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return the unit and the neighbouring relation of a line's events; None where it has none that costs."""
+    raw = body.get("events") or ([body["event"]] if body.get("event") else [])
+    events = acting(ledger_lines.events_of(raw))
+    return {
+        "unit": " and ".join(sorted({event.unit for event in events})) or None,
+        "adjacency": adjacency_of(events) or None,
+    }
+
+
+def _sentence(book: Book, left: float, sums: Sequence[Sum]) -> str:
+    limit = book.state.limit
+    if book.unbounded:
+        return (
+            "Records that carry no formal guarantee were released, so no number bounds what can be learnt about the "
+            "people behind this corpus."
+        )
+    drawn = _drawn(book, sums)
+    after = f"a further run may claim up to ε = {left:.3g}" if left > 0 else "no further run fits"
+    if book.unknown:
+        after = "no run is admitted until a person enters what was spent since"
+    elif book.state.asked:
+        after = "no run is admitted until a person says whether these are people of another ledger too"
+    if len(units_of(book.state)) > 1:
+        after = "no further run is admitted, since runs for records and runs for sources cannot be added"
+    return f"{_lost(book)}{drawn} The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.2e}; {after}."
+
+
+def _drawn(book: Book, sums: Sequence[Sum]) -> str:
+    """Return what was drawn, with the unit and the neighbours that each sum holds for."""
+    if not sums:
+        return "No mechanism output has been drawn yet."
+    if any(one.epsilon is None for one in sums):
+        return "What was drawn so far is being added up."
+    bound = "at least " if book.unknown else ""
+    delta = book.state.limit.delta
+    said = [f"{bound}ε = {one.epsilon:.3g} at δ = {delta:.2e} for each {one.unit} ({one.adjacency})" for one in sums]
+    if len(said) == 1:
+        return f"What was drawn in runs so far adds up to {said[0]}."
+    return (
+        f"Some runs protect records and some protect sources. Neither covers the other, so there is no total; by "
+        f"themselves they add up to {' and to '.join(said)}."
+    )
+
+
+def _by_unit(events: Sequence[Event]) -> list[list[Event]]:
+    """Return the events that cost something, those of one unit together, in the order of the units' names."""
+    live = acting(events)
+    return [[event for event in live if event.unit == unit] for unit in sorted({event.unit for event in live})]
+
+
+def _lost(book: Book) -> str:
+    """Return what a ledger says of spends that it does not know, or knows from a person alone."""
+    if book.unknown:
+        since = min(str(line.body["since"]) for line in book.unknown)
+        return f"What was spent after {since} is unknown, so every total is at least what stands here. "
+    if book.declared:
+        amounts = " and ".join(
+            f"ε = {line.body['epsilon']:g} at δ = {line.body['delta']:.3g}" for line in book.declared
+        )
+        return f"For a time that the ledger lost, a person entered {amounts} as spent; it is counted here. "
+    return ""

@@ -1,0 +1,199 @@
+"""The ledger's lines: what they are, how they are written, and what they amount to for a population.
+
+Lines are append-only and chained. A line's body holds numbers, events and a sentence of ours. What a
+population has used follows from replaying its lines and those of the populations merged into it; the
+meaning of limits and admission is `engine.dp.ledger`'s.
+
+Privacy posture: public parameters, counts and ids; no text, no statistic of private data.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from engine.dp.events import Event
+from engine.dp.ledger import LedgerRun, LedgerState, Limit, default_limit, new_state, share_used
+from engine.store.budget import recognition
+from engine.store.chain import Chain, canonical
+from engine.store.schema import ledger, ledger_head, populations
+
+CHAIN = Chain("ledger", ledger, ledger_head)
+KINDS = (
+    "limit",
+    "reserve",
+    "spend",
+    "settle",
+    "give_back",
+    "touch",
+    "release",
+    "merge",
+    "unknown",
+    "declared",
+    "apart",
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line with its body read."""
+
+    seq: int
+    at: str
+    actor: str
+    population: str
+    kind: str
+    run_id: str
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Book:
+    """What a population's lines amount to.
+
+    fixed: a line holds the limit. is_default: nobody chose it. drawn: events of every output that was drawn.
+    unbounded: records without a formal guarantee were released. unknown: lines that say that spends were lost, to
+    which nobody has entered the amount yet. declared: lines with such an amount.
+    """
+
+    population: str
+    state: LedgerState
+    fixed: bool
+    is_default: bool
+    drawn: tuple[Event, ...]
+    unbounded: bool
+    lines: tuple[Line, ...]
+    unknown: tuple[Line, ...] = ()
+    declared: tuple[Line, ...] = ()
+
+    @property
+    def share(self) -> float:
+        """Return the part of the limit that is reserved or spent."""
+        return share_used(self.state)
+
+    def run(self, run_id: str) -> LedgerRun | None:
+        """Return what a run has claimed, or None."""
+        return next((run for run in self.state.runs if run.run_id == run_id), None)
+
+
+def write(
+    connection: Connection, key: bytes, actor: str, population: str, kind: str, run_id: str = "", **body: Any
+) -> None:
+    """Add a line inside the caller's write transaction."""
+    cleaned = {name: _finite(value) for name, value in body.items()}
+    values = {"actor": actor, "population": population, "kind": kind, "run_id": run_id, "body": canonical(cleaned)}
+    CHAIN.append(connection, key, values)
+
+
+def read(connection: Connection, population: str) -> Book:
+    """Return what the lines of a population, and of those merged into it, amount to."""
+    members = _members(connection, population)
+    rows = connection.execute(select(ledger).where(ledger.c.population.in_(members)).order_by(ledger.c.seq)).all()
+    lines = tuple(line_of(row) for row in rows)
+    units = connection.execute(select(populations.c.units).where(populations.c.id == population)).scalar()
+    state = new_state(default_limit(int(units or 0)))
+    fixed, is_default, unbounded = False, True, False
+    runs: dict[str, LedgerRun] = {}
+    drawn: list[Event] = []
+    unknown: dict[int, Line] = {}
+    declared: list[Line] = []
+    for line in lines:
+        if line.kind in ("limit", "merge") and line.population == population:
+            limit = Limit(line.body["epsilon"], line.body["delta"])
+            state = replace(state, limit=limit, order=int(line.body["order"]))
+            fixed, is_default = True, bool(line.body["default"])
+        elif line.kind == "release":
+            unbounded = unbounded or bool(line.body["unbounded"])
+        elif line.kind == "spend":
+            drawn.append(Event.from_dict(line.body["event"]))
+            runs[line.run_id] = replace(runs[line.run_id], drawn=runs[line.run_id].drawn + 1)
+        elif line.kind == "unknown":
+            unknown[line.seq] = line
+        elif line.kind == "declared":
+            unknown = {seq: open_line for seq, open_line in unknown.items() if seq not in line.body["answers"]}
+            declared.append(line)
+            for run in declared_runs(line.seq, line.body):
+                runs[run.run_id] = run
+                drawn.extend(run.events)
+        elif line.kind in ("reserve", "settle", "give_back"):
+            runs[line.run_id] = _after(runs.get(line.run_id), line)
+    state = replace(state, runs=tuple(runs.values()), unknown=bool(unknown))
+    state = replace(state, asked=bool(recognition.open_questions(connection, population)))
+    return Book(
+        population, state, fixed, is_default, tuple(drawn), unbounded, lines, tuple(unknown.values()), tuple(declared)
+    )
+
+
+def declared_runs(seq: int, body: Mapping[str, Any]) -> tuple[LedgerRun, ...]:
+    """Return what a person entered as spent in an unknown time as one spent run, or none for nothing."""
+    if not body["event"]:
+        return ()
+    event = Event.from_dict(body["event"])
+    return (LedgerRun(f"declared {seq}", (event,), "spent", 1, epsilon=body["epsilon"], delta=body["delta"]),)
+
+
+def line_of(row: Any) -> Line:
+    """Return a table row as a line."""
+    return Line(row.seq, row.at, row.actor, row.population, row.kind, row.run_id, json.loads(row.body))
+
+
+def events_of(body: Sequence[Mapping[str, Any]]) -> tuple[Event, ...]:
+    """Return serialised events as events."""
+    return tuple(Event.from_dict(event) for event in body)
+
+
+def last_share(connection: Connection, population: str) -> float:
+    """Return the share of the limit in use after the last line of a population."""
+    row = connection.execute(
+        select(ledger.c.body).where(ledger.c.population == population).order_by(ledger.c.seq.desc()).limit(1)
+    ).scalar()
+    return float(json.loads(row).get("share_after") or 0.0) if row else 0.0
+
+
+def current(connection: Connection, population: str) -> str:
+    """Return the population that a merged one belongs to now, or itself."""
+    into = _merged_into(connection)
+    while population in into:
+        population = into[population]
+    return population
+
+
+def _merged_into(connection: Connection) -> dict[str, str]:
+    rows = connection.execute(select(ledger.c.population, ledger.c.body).where(ledger.c.kind == "merge"))
+    return {json.loads(row.body)["other"]: row.population for row in rows}
+
+
+def _members(connection: Connection, population: str) -> list[str]:
+    members, into = [population], _merged_into(connection)
+    for member in members:
+        members.extend(other for other, target in into.items() if target == member and other not in members)
+    return members
+
+
+def _after(run: LedgerRun | None, line: Line) -> LedgerRun:
+    body = line.body
+    if line.kind == "reserve":
+        return LedgerRun(
+            line.run_id,
+            events_of(body["events"]),
+            "reserved",
+            0,
+            epsilon=body["epsilon"],
+            delta=body["delta"],
+            whole=bool(body["whole"]),
+        )
+    assert run is not None  # a line that closes follows one that reserves, inside one transaction
+    if line.kind == "settle":
+        return replace(run, state="spent", events=events_of(body["events"]))
+    return replace(run, state="given_back")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value.item() if hasattr(value, "item") else value

@@ -1,0 +1,123 @@
+"""Mechanism outputs of one run: kept, with the ledger's line, before anything uses them.
+
+Privacy posture: values are noisy statistics, or exact ones that the custodian declared public; they are
+deleted with their run. Ledger lines hold the event only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, func, select
+
+from engine.dp.accounting.rdp import added_delta, total_rdp
+from engine.dp.events import Event, acting
+from engine.dp.noise.private import Stored
+from engine.errors import InternalError
+from engine.store.budget import lines as ledger_lines
+from engine.store.budget import reservations
+from engine.store.chain import canonical, now
+from engine.store.database import Database
+from engine.store.schema import mechanism_outputs, runs
+
+ROUNDING = 1e-6  # relative; sums of the same losses in another order
+
+
+class RunOutputs:
+    """The output store of one run; every `save` is one immediate write transaction."""
+
+    def __init__(self, database: Database, key: bytes, actor: str, run_id: str) -> None:
+        self._database, self._key, self._actor, self._run_id = database, key, actor, run_id
+
+    def load(self, key: str) -> Stored | None:
+        """Return what was stored under this key, or None."""
+        table = mechanism_outputs
+        with self._database.read() as connection:
+            row = connection.execute(
+                select(table.c.request, table.c.event, table.c.shape, table.c["values"]).where(
+                    table.c.run_id == self._run_id, table.c.key == key
+                )
+            ).first()
+        if row is None:
+            return None
+        values = np.frombuffer(row[3], dtype="<f8").reshape(row.shape).astype(np.float64)
+        return Stored(json.loads(row.request), Event.from_dict(json.loads(row.event)), values)
+
+    def save(self, key: str, request: Mapping[str, Any], event: Event, values: NDArray[np.float64]) -> None:
+        """Keep an output and its ledger line for good, both or neither.
+
+        Raises:
+            InternalError: the run is gone, the key is taken, or the output is not covered by a reservation.
+        """
+        array = np.ascontiguousarray(values, dtype="<f8")
+        with self._database.write() as connection:
+            seq = self._next(connection, key)
+            self._line(connection, event)
+            connection.execute(
+                mechanism_outputs.insert().values(
+                    run_id=self._run_id,
+                    key=key,
+                    seq=seq,
+                    request=canonical(dict(request)),
+                    event=canonical(event.as_dict()),
+                    shape=list(array.shape),
+                    values=array.tobytes(),
+                    at=now(),
+                )
+            )
+
+    def _next(self, connection: Connection, key: str) -> int:
+        table = mechanism_outputs
+        if connection.execute(select(runs.c.id).where(runs.c.id == self._run_id)).first() is None:
+            raise InternalError("a mechanism output has no run any more; it was deleted meanwhile")
+        mine = table.c.run_id == self._run_id
+        if connection.execute(select(table.c.seq).where(mine, table.c.key == key)).first() is not None:
+            raise InternalError(f"mechanism output {key!r} was drawn twice; the first one stays")
+        return int(connection.execute(select(func.coalesce(func.max(table.c.seq), 0)).where(mine)).scalar_one()) + 1
+
+    def _line(self, connection: Connection, event: Event) -> None:
+        """Write the ledger's line of an output; a choice among given candidates has none."""
+        if event.type == "selection":
+            return
+        row = connection.execute(select(runs.c.corpus_id, runs.c.method).where(runs.c.id == self._run_id)).one()
+        population = reservations.population_of(connection, row.corpus_id)
+        reservation = reservations.open_reservation(connection, self._run_id)
+        free = not acting([event])
+        if reservation is None:
+            if not free or event.type == "parallel":
+                raise InternalError("a mechanism drew an output without a reservation in the ledger")
+            kind, sentence = "touch", "Opened as declared public; no noise was added."
+        else:
+            self._covered(connection, reservation, event)
+            kind = "spend"
+            sentence = "Drawn within the run's reservation."
+            if event.type == "parallel":
+                sentence = "Drawn from units that no other part reads; paid by the line of the first part."
+            elif free:
+                sentence = "Opened as declared public; no noise was added."
+        ledger_lines.write(
+            connection,
+            self._key,
+            self._actor,
+            population,
+            kind,
+            self._run_id,
+            method=row.method,
+            epsilon=event.epsilon,
+            what=event.what,
+            event=event.as_dict(),
+            sentence=sentence,
+            share_after=ledger_lines.last_share(connection, population),
+        )
+
+    def _covered(self, connection: Connection, reservation: ledger_lines.Line, event: Event) -> None:
+        order = int(reservation.body["order"])
+        drawn = reservations.drawn_events(connection, self._run_id, reservation.seq)
+        planned, made = ledger_lines.events_of(reservation.body["events"]), [*drawn, event]
+        over = total_rdp(made, order) > total_rdp(planned, order) * (1 + ROUNDING)
+        if over or added_delta(made) > added_delta(planned) * (1 + ROUNDING):
+            raise InternalError("a run drew more than it reserved; its schedule and its guarantee differ")

@@ -1,0 +1,121 @@
+"""Populations: the people behind one or more corpora, recognised by keyed hashes of their units.
+
+A new file belongs to a known population when at least `OVERLAP_SHARE` of the smaller side's distinct
+unit hashes are common, or when `recognition` finds clear evidence in runs of words or source ids; lesser evidence asks
+a person. Hashes stay when a corpus is deleted, so importing it again finds its
+population, and with it its ledger.
+
+Privacy posture: a hash is an HMAC under the workspace key; it says nothing without that key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, func, select, text, update
+
+from engine.corpus.people_marks import PeopleMarks
+from engine.store.audit import now
+from engine.store.base import new_id
+from engine.store.budget import recognition
+from engine.store.schema import corpora, populations, unit_hashes
+
+OVERLAP_SHARE = 0.1
+CHUNK = 500
+
+
+@dataclass(frozen=True)
+class Adopted:
+    """The population of a new corpus. known: it was here before. asked: what it shares with others, in words."""
+
+    population: str
+    known: bool
+    asked: tuple[str, ...]
+
+
+def match(connection: Connection, hashes: Sequence[str]) -> list[str]:
+    """Return the populations that share enough units with these hashes, largest overlap first."""
+    distinct = sorted(set(hashes))
+    common: dict[str, int] = {}
+    for begin in range(0, len(distinct), CHUNK):
+        query = (
+            select(unit_hashes.c.population, func.count())
+            .where(unit_hashes.c.hash.in_(distinct[begin : begin + CHUNK]))
+            .group_by(unit_hashes.c.population)
+        )
+        for population, n in connection.execute(query):
+            common[population] = common.get(population, 0) + n
+    found = []
+    for population, n in common.items():
+        known = connection.execute(
+            select(func.count()).select_from(unit_hashes).where(unit_hashes.c.population == population)
+        ).scalar_one()
+        if n >= OVERLAP_SHARE * min(known, len(distinct)):
+            found.append((n, population))
+    return [population for n, population in sorted(found, key=lambda pair: (-pair[0], pair[1]))]
+
+
+def adopt(
+    connection: Connection,
+    hashes: Sequence[str],
+    marks: PeopleMarks,
+    *,
+    units: int,
+    by_source: bool,
+    joined: Sequence[str] = (),
+    merging: Callable[[str, str], None],
+) -> Adopted:
+    """Return the population of a new corpus; merge populations that it joins, ask about those it may be.
+
+    Args:
+        hashes: of whole texts. marks: of runs of words and source ids.
+        units: in the corpus' training part; a new population keeps the number for its default limit.
+        by_source: whether source ids are compared: where the unit is the source.
+        joined: populations that a person says these people are.
+        merging: called with (other, into) before two populations become one, to merge their ledgers.
+    """
+    found = recognition.evidence(connection, marks, by_source)
+    clear = [population for population, shared in found.items() if shared.clear]
+    matched = list(dict.fromkeys([*joined, *match(connection, hashes), *clear]))
+    if matched:
+        population = matched[0]
+        for other in matched[1:]:
+            merge(connection, other, population, merging)
+    else:
+        population = new_id("pop")
+        connection.execute(populations.insert().values(id=population, created=now(), units=units))
+    rows = [{"hash": h, "population": population} for h in sorted(set(hashes))]
+    if rows:
+        connection.execute(unit_hashes.insert().prefix_with("OR IGNORE"), rows)
+    recognition.keep(connection, population, marks)
+    asked = []
+    for other, shared in found.items():
+        if (
+            other not in matched
+            and shared.any
+            and recognition.ask(connection, population, other, recognition.described(shared))
+        ):
+            asked.append(shared.sentence())
+    return Adopted(population, bool(matched), tuple(asked))
+
+
+def merge(connection: Connection, other: str, into: str, merging: Callable[[str, str], None]) -> None:
+    """Make two populations one."""
+    merging(other, into)
+    recognition.merged(connection, other, into)
+    _merge(connection, other, into)
+
+
+def _merge(connection: Connection, other: str, into: str) -> None:
+    parameters = {"other": other, "into": into}
+    connection.execute(
+        text(
+            "INSERT OR IGNORE INTO unit_hashes (hash, population) "
+            "SELECT hash, :into FROM unit_hashes WHERE population = :other"
+        ),
+        parameters,
+    )
+    connection.execute(unit_hashes.delete().where(unit_hashes.c.population == other))
+    connection.execute(update(corpora).where(corpora.c.population == other).values(population=into))
+    connection.execute(populations.delete().where(populations.c.id == other))

@@ -1,0 +1,1 @@
+"""The review: queue, spans, decisions as events, values in bulk, the same words where nothing is marked."""

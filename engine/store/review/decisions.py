@@ -1,0 +1,233 @@
+"""The custodian's decisions: appended events; undo is an event too.
+
+An event names the place (record position, start, end, label as detected), so a decision survives a
+new detection that finds the same span again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, func, select, text, update
+
+from engine.pii.spans import default_identifier_type
+from engine.store.audit import now
+from engine.store.review.spans import CHUNK, refresh
+from engine.store.schema import corpora, decisions, spans
+
+
+def next_batch(connection: Connection, corpus_id: str) -> int:
+    """Return the number of the next group of events of a corpus."""
+    last = connection.execute(select(func.max(decisions.c.batch)).where(decisions.c.corpus_id == corpus_id)).scalar()
+    return int(last or 0) + 1
+
+
+def apply(
+    connection: Connection,
+    corpus_id: str,
+    rows: Sequence[Any],
+    action: str,
+    label: str | None,
+    actor: str,
+    batch: int | None = None,
+) -> int:
+    """Append one event a span row and change the spans' state; return how many changed or were confirmed.
+
+    `batch` joins the events to a group that undo takes back as one; None begins a new one.
+    """
+    if not rows:
+        return 0
+    batch, at = batch or next_batch(connection, corpus_id), now()
+    connection.execute(
+        decisions.insert(),
+        [_event(r, corpus_id, batch, at, actor, action, label) for r in rows],
+    )
+    changed = False
+    for row in rows:
+        state = "rejected" if action == "reject" else row.state if action == "review" else "accepted"
+        new_label = label if action == "relabel" and label else row.label
+        changed = changed or state != row.state or new_label != row.label
+    values: dict[str, Any] = {"decided": True}
+    if action != "review":
+        values["state"] = "rejected" if action == "reject" else "accepted"
+    if action == "relabel":
+        values["label"] = label
+        values["identifier_type"] = default_identifier_type(str(label))
+    _update(connection, [r.id for r in rows], values)
+    refresh(connection, corpus_id, [r.position for r in rows])
+    if changed:
+        bump(connection, corpus_id)
+    return len(rows)
+
+
+def bump(connection: Connection, corpus_id: str) -> None:
+    """Raise the corpus' revision: what was made from its accepted spans is stale now."""
+    connection.execute(update(corpora).where(corpora.c.id == corpus_id).values(revision=corpora.c.revision + 1))
+
+
+def record_added(
+    connection: Connection,
+    corpus_id: str,
+    number: int,
+    place: tuple[int, int, int],
+    label: str,
+    actor: str,
+    batch: int | None = None,
+) -> None:
+    """Append the event that the custodian added a span."""
+    position, start, end = place
+    connection.execute(
+        decisions.insert().values(
+            corpus_id=corpus_id,
+            batch=batch or next_batch(connection, corpus_id),
+            at=now(),
+            actor=actor,
+            action="add",
+            span_id=number,
+            position=position,
+            start=start,
+            end=end,
+            first_label=label,
+            label=label,
+            prior=None,
+        )
+    )
+
+
+def undo(connection: Connection, corpus_id: str, actor: str) -> str | None:
+    """Take back the latest group of events and return a sentence about it, or None if there is none."""
+    undone = select(decisions.c.undoes).where(decisions.c.corpus_id == corpus_id, decisions.c.undoes.is_not(None))
+    batch = connection.execute(
+        select(func.max(decisions.c.batch)).where(
+            decisions.c.corpus_id == corpus_id,
+            decisions.c.action != "undo",
+            decisions.c.batch.not_in(undone),
+        )
+    ).scalar()
+    if batch is None:
+        return None
+    events = connection.execute(
+        select(decisions).where(decisions.c.corpus_id == corpus_id, decisions.c.batch == batch)
+    ).all()
+    positions = {e.position for e in events}
+    _revert(connection, corpus_id, events)
+    connection.execute(
+        decisions.insert().values(
+            corpus_id=corpus_id,
+            batch=next_batch(connection, corpus_id),
+            at=now(),
+            actor=actor,
+            action="undo",
+            undoes=batch,
+        )
+    )
+    refresh(connection, corpus_id, sorted(positions))
+    bump(connection, corpus_id)
+    return describe(events)
+
+
+def describe(events: Sequence[Any]) -> str:
+    """Return a plain sentence about what was taken back."""
+    n, action = len(events), events[0].action
+    noun = "1 span" if n == 1 else f"{n:,} spans"
+    if action == "review":
+        records = len({e.position for e in events})
+        return f"Took back: {records:,} record{'s' if records != 1 else ''} marked as reviewed."
+    if action == "relabel":
+        return f"Took back: {noun} changed to {events[0].label}."
+    words = {"accept": "accepted", "reject": "rejected", "add": "added"}
+    return f"Took back: {noun} {words[action]}."
+
+
+def replay(connection: Connection, corpus_id: str, origin: str) -> int:
+    """Apply the latest standing decision of each place to the spans of one origin; return how many."""
+    standing = """
+        SELECT d.position, d.start, d.end, d.first_label, d.action, d.label, d.prior, max(d.seq) AS seq
+        FROM decisions AS d
+        WHERE d.corpus_id = :corpus AND d.action IN ('accept', 'reject', 'relabel', 'review') AND d.span_id IS NOT NULL
+          AND d.batch NOT IN (SELECT undoes FROM decisions WHERE corpus_id = :corpus AND undoes IS NOT NULL)
+        GROUP BY d.position, d.start, d.end, d.first_label"""
+    places = connection.execute(
+        text(
+            f"SELECT s.id, e.action, e.label, json_extract(e.prior, '$.state') AS state "
+            f"FROM ({standing}) AS e JOIN spans AS s "
+            "ON s.corpus_id = :corpus AND s.active IN (0, 1) AND s.position = e.position "
+            "AND s.start = e.start AND s.end = e.end AND s.first_label = e.first_label "
+            "WHERE s.origin = :origin AND s.decided = 0"
+        ),
+        {"corpus": corpus_id, "origin": origin},
+    ).all()
+    groups: dict[tuple[str, str, str | None], list[int]] = {}
+    for row in places:
+        confirmed = {"review": row.state, "reject": "rejected"}.get(row.action, "accepted")
+        groups.setdefault((row.action, confirmed, row.label), []).append(row.id)
+    for (action, state, label), numbers in groups.items():
+        values: dict[str, Any] = {"decided": True, "state": state}
+        if action == "relabel" and label:
+            values |= {"label": label, "identifier_type": default_identifier_type(label)}
+        _update(connection, numbers, values)
+    return len(places)
+
+
+def _event(row: Any, corpus_id: str, batch: int, at: str, actor: str, action: str, label: str | None) -> dict[str, Any]:
+    return {
+        "corpus_id": corpus_id,
+        "batch": batch,
+        "at": at,
+        "actor": actor,
+        "action": action,
+        "span_id": row.id,
+        "position": row.position,
+        "start": row.start,
+        "end": row.end,
+        "first_label": row.first_label,
+        "label": label,
+        "prior": {
+            "state": row.state,
+            "decided": bool(row.decided),
+            "label": row.label,
+            "identifier_type": row.identifier_type,
+        },
+    }
+
+
+def _revert(connection: Connection, corpus_id: str, taken: Sequence[Any]) -> None:
+    added = [e.span_id for e in taken if e.action == "add"]
+    _update(connection, added, {"active": False, "origin": "removed"})
+    records = [{"corpus": corpus_id, "position": e.position} for e in taken if e.span_id is None]
+    if records:
+        connection.execute(
+            text("UPDATE record_index SET reviewed = 0 WHERE corpus_id = :corpus AND position = :position"), records
+        )
+    changed = [
+        {
+            "corpus": corpus_id,
+            "position": e.position,
+            "start": e.start,
+            "end": e.end,
+            "first": e.first_label,
+            "state": e.prior["state"],
+            "decided": e.prior["decided"],
+            "label": e.prior["label"],
+            "kind": e.prior["identifier_type"],
+        }
+        for e in taken
+        if e.span_id is not None and e.action != "add"
+    ]
+    if changed:
+        # `active IN (0, 1)` lets SQLite use the index on (corpus_id, active, position).
+        connection.execute(
+            text(
+                "UPDATE spans SET state = :state, decided = :decided, label = :label, identifier_type = :kind "
+                "WHERE corpus_id = :corpus AND active IN (0, 1) AND position = :position "
+                'AND start = :start AND "end" = :end AND first_label = :first'
+            ),
+            changed,
+        )
+
+
+def _update(connection: Connection, numbers: Sequence[int], values: dict[str, Any]) -> None:
+    for begin in range(0, len(numbers), CHUNK):
+        part = numbers[begin : begin + CHUNK]
+        connection.execute(update(spans).where(spans.c.id.in_(part)).values(**values))

@@ -1,0 +1,193 @@
+"""Spans in the database: rows, per-record aggregates, value keys.
+
+A span's `hazard` is -ln(1 - risk), with the risk order of `engine.pii.decide.queue`: type weight times doubt,
+which is 1 at the threshold and falls to 0.1 half a point away. A record's risk is
+1 - exp(-sum of its undecided spans' hazards).
+
+Privacy posture: a row holds positions and a keyed digest of the case-folded text, never the text.
+"""
+
+from __future__ import annotations
+
+import hmac
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from sqlalchemy import Connection, select, text
+
+from engine.pii.decide.queue import REACH, WEIGHTS
+from engine.pii.detect.settings import DEFAULT_THRESHOLD
+from engine.pii.spans import canonical_label, default_identifier_type
+from engine.store.schema import record_index, spans
+
+SPAN_COLUMNS = [
+    "span_id",
+    "start",
+    "end",
+    "label",
+    "score",
+    "recogniser",
+    "identifier_type",
+    "state",
+    "decided",
+]
+ACCEPTED_COLUMNS = ["record_id", "start", "end", "label", "identifier_type"]
+CHUNK = 500
+
+
+def span_id(number: int) -> str:
+    """Return the public id of a span row."""
+    return f"p-{number}"
+
+
+def span_number(identifier: str) -> int | None:
+    """Return the row number of a span id, or None where it is malformed."""
+    head, _, tail = str(identifier).partition("-")
+    return int(tail) if head == "p" and tail.isdecimal() and len(tail) < 19 else None
+
+
+def value_key(key: bytes, surface: str) -> str:
+    """Return the keyed digest (16 bytes, hexadecimal) of a case-folded surface form."""
+    folded = " ".join(surface.casefold().split())
+    return hmac.new(key, b"value\0" + folded.encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:32]
+
+
+def hazard(score: float, identifier_type: str, threshold: float) -> float:
+    """Return how much an undecided span adds to its record's risk, >= 0."""
+    doubt = min(1.0, max(0.1, 1.0 - abs(score - threshold) / REACH))
+    return -math.log1p(-min(0.999, WEIGHTS.get(identifier_type, 0.1) * doubt))
+
+
+def span_rows(
+    found: Iterable[Mapping[str, Any]],
+    *,
+    corpus_id: str,
+    places: Mapping[str, tuple[int, str]],
+    key: bytes,
+    origin: str,
+    active: bool,
+    threshold: Callable[[str], float] = lambda _: DEFAULT_THRESHOLD,
+) -> list[dict[str, Any]]:
+    """Return database rows for spans; `places` maps a record id to its position and text."""
+    rows = []
+    for span in found:
+        position, record = places[span["record_id"]]
+        start, end, label = int(span["start"]), int(span["end"]), str(span["label"])
+        score = float(span.get("score", 1.0))
+        kind = str(span.get("identifier_type") or default_identifier_type(canonical_label(label)))
+        limit = threshold(label)
+        entity = span.get("entity_id")
+        rows.append(
+            {
+                "corpus_id": corpus_id,
+                "position": position,
+                "start": start,
+                "end": end,
+                "label": label,
+                "first_label": label,
+                "score": score,
+                "recogniser": str(span.get("recogniser", origin)),
+                "identifier_type": kind,
+                "origin": origin,
+                "active": active,
+                "state": "accepted" if score >= limit else "rejected",
+                "decided": False,
+                "hazard": hazard(score, kind, limit),
+                "value_key": value_key(key, record[start:end]),
+                "entity_key": value_key(key, f"entity {entity}") if isinstance(entity, str) and entity else None,
+            }
+        )
+    return rows
+
+
+def insert_spans(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+    """Insert span rows."""
+    if rows:
+        connection.execute(spans.insert(), list(rows))
+
+
+def refresh(connection: Connection, corpus_id: str, positions: Sequence[int] | None = None) -> None:
+    """Recompute the span counts and hazards of all or some records of a corpus."""
+    statement = """
+        UPDATE record_index SET (spans, accepted, undecided, decided, hazard) = (
+            SELECT count(*), coalesce(sum(s.state = 'accepted'), 0), coalesce(sum(NOT s.decided), 0),
+                   coalesce(sum(s.decided), 0), coalesce(sum(CASE WHEN s.decided THEN 0.0 ELSE s.hazard END), 0.0)
+            FROM spans AS s
+            WHERE s.corpus_id = :corpus AND s.active = 1 AND s.position = record_index.position)
+        WHERE corpus_id = :corpus"""
+    if positions is None:
+        connection.execute(text(statement), {"corpus": corpus_id})
+        return
+    wanted = sorted({int(p) for p in positions})
+    if len(wanted) > 5000:
+        refresh(connection, corpus_id)
+        return
+    for begin in range(0, len(wanted), CHUNK):
+        part = ",".join(str(p) for p in wanted[begin : begin + CHUNK])
+        connection.execute(text(f"{statement} AND position IN ({part})"), {"corpus": corpus_id})
+
+
+def activate(connection: Connection, corpus_id: str, origin: str) -> None:
+    """Make the spans of one origin, and the custodian's own, the corpus' spans."""
+    connection.execute(
+        text(
+            "UPDATE spans SET active = (origin IN (:origin, 'custodian')) "
+            "WHERE corpus_id = :corpus AND active != (origin IN (:origin, 'custodian')) AND origin != 'removed'"
+        ),
+        {"corpus": corpus_id, "origin": origin},
+    )
+
+
+def record_spans(connection: Connection, corpus_id: str, position: int) -> pd.DataFrame:
+    """Return a record's spans with the columns of `SPAN_COLUMNS`, in text order."""
+    query = (
+        select(spans)
+        .where(spans.c.corpus_id == corpus_id, spans.c.active.is_(True), spans.c.position == position)
+        .order_by(spans.c.start, spans.c.end, spans.c.id)
+    )
+    rows = [
+        (
+            span_id(r.id),
+            r.start,
+            r.end,
+            r.label,
+            r.score,
+            r.recogniser,
+            r.identifier_type,
+            r.state,
+            bool(r.decided),
+        )
+        for r in connection.execute(query)
+    ]
+    return pd.DataFrame(rows, columns=SPAN_COLUMNS)
+
+
+def accepted_spans(connection: Connection, corpus_id: str, split: str | None = None) -> pd.DataFrame:
+    """Return the accepted spans of a corpus, or of one part, with the columns of `ACCEPTED_COLUMNS`.
+
+    Labels are ours, whatever the file called them (`ORG`, `DATETIME`).
+    """
+    query = (
+        select(
+            record_index.c.record_id,
+            spans.c.start,
+            spans.c.end,
+            spans.c.label,
+            spans.c.identifier_type,
+        )
+        .join(
+            record_index,
+            (record_index.c.corpus_id == spans.c.corpus_id) & (record_index.c.position == spans.c.position),
+        )
+        .where(spans.c.corpus_id == corpus_id, spans.c.active.is_(True), spans.c.state == "accepted")
+        .order_by(spans.c.position, spans.c.start, spans.c.end, spans.c.id)
+    )
+    if split is not None:
+        query = query.where(record_index.c.split == split)
+    rows = [
+        (record, start, end, canonical_label(label), kind)
+        for record, start, end, label, kind in connection.execute(query)
+    ]
+    return pd.DataFrame(rows, columns=ACCEPTED_COLUMNS)

@@ -1,0 +1,199 @@
+"""Values: one row a distinct value and label, for bulk decisions; the review's quality numbers.
+
+Privacy posture: groups are made by keyed digests; the value shown is read from one example's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import pandas as pd
+from sqlalchemy import Connection, Integer, func, select
+
+from engine.errors import NotFoundError
+from engine.store.records import read_rows
+from engine.store.review import decisions
+from engine.store.review.memory import remembered
+from engine.store.review.queries import alike_rows, check, check_action
+from engine.store.review.spans import accepted_spans
+from engine.store.review.station import ReviewStation
+from engine.store.schema import record_index, spans
+from engine.store.summaries import corpus_row
+
+VALUE_COLUMNS = ["value_key", "value", "label", "count", "records", "state", "decided"]
+VALUE_STATES = ("accepted", "rejected", "mixed", "undecided", "decided")
+LONGEST_VALUE = 400  # characters of a value that are shown
+MANY = 2000  # records from which reading the whole column is quicker
+
+
+class ValueStation(ReviewStation):
+    """The table of values, and what the review says about the detectors."""
+
+    def values(
+        self,
+        corpus_id: str,
+        *,
+        labels: Sequence[str] = (),
+        state: str | None = None,
+        search: str | None = None,
+        offset: int = 0,
+        limit: int = 50,
+    ) -> tuple[pd.DataFrame, int]:
+        """Return a page of distinct values, most frequent first, and how many there are.
+
+        `state` is accepted, rejected or mixed; `decided` counts the decided spans of the value.
+        """
+        check(state, VALUE_STATES, "state")
+        # without a type of its own the sum of a condition would come back as a truth value
+        accepted = func.sum(spans.c.state == "accepted", type_=Integer)
+        decided = func.sum(spans.c.decided, type_=Integer)
+        n = func.count()
+        query = (
+            select(
+                spans.c.value_key,
+                spans.c.label,
+                n.label("n"),
+                func.count(spans.c.position.distinct()).label("records"),
+                accepted.label("accepted"),
+                decided.label("decided"),
+                func.min(spans.c.id).label("example"),
+                # SQLite takes these three from the row that min() chose
+                spans.c.position,
+                spans.c.start,
+                spans.c.end,
+            )
+            .where(spans.c.corpus_id == corpus_id, spans.c.active.is_(True))
+            .group_by(spans.c.value_key, spans.c.label)
+            .order_by(n.desc(), spans.c.value_key, spans.c.label)
+        )
+        if labels:
+            query = query.where(spans.c.label.in_(list(labels)))
+        conditions = {
+            "accepted": accepted == n,
+            "rejected": accepted == 0,
+            "mixed": (accepted > 0) & (accepted < n),
+            "undecided": decided < n,
+            "decided": decided == n,
+        }
+        if state is not None:
+            query = query.having(conditions[state])
+        name = f"values {sorted(labels)} {state}"
+        rows = remembered(self.db, corpus_id, name, lambda c: list(c.execute(query)))
+        if search and search.strip():
+            matching, needle = self._matching(corpus_id, search), search.strip().casefold()
+            candidates = [r for r in rows if r.position in matching]
+            shown = self._surfaces(corpus_id, candidates)
+            rows = [r for r in candidates if needle in shown[r.example].casefold()]
+            page = rows[offset : offset + limit]
+        else:
+            page = rows[offset : offset + limit]
+            shown = self._surfaces(corpus_id, page)
+        table = [_value_row(row, shown[row.example]) for row in page]
+        return pd.DataFrame(table, columns=VALUE_COLUMNS), len(rows)
+
+    def decide_values(self, corpus_id: str, value_keys: Sequence[str], action: str, label: str | None = None) -> int:
+        """Decide every span with one of these values and labels, as one step of undo; return how many.
+
+        Raises:
+            NotFoundError: no span has any of the values any more; values that are gone are left out otherwise.
+        """
+        check_action(action, label)
+        with self.db.write() as connection:
+            corpus_row(connection, corpus_id)
+            rows = []
+            for value_key in dict.fromkeys(value_keys):
+                key, _, old_label = value_key.partition(".")
+                rows += alike_rows(connection, corpus_id, key, old_label)
+            if not rows:
+                raise NotFoundError("no span has this value any more; a newer detection may have replaced it")
+            return decisions.apply(connection, corpus_id, rows, action, label, self.actor)
+
+    def gold_evaluation(self, corpus_id: str) -> dict[str, Any] | None:
+        """Compare the accepted spans with the gold spans; None where the corpus has no gold spans."""
+        from engine.pii.evaluate import evaluate
+
+        def measure(connection: Connection) -> dict[str, Any] | None:
+            if not corpus_row(connection, corpus_id).has_gold:
+                return None
+            gold = _origin_frame(connection, corpus_id, "gold")
+            records = self._frame(corpus_id, columns=["record_id", "text"])
+            return evaluate(gold, accepted_spans(connection, corpus_id), records)
+
+        return remembered(self.db, corpus_id, "gold evaluation", measure)
+
+    def residual_risk(self, corpus_id: str) -> dict[str, Any] | None:
+        """Estimate the share of identifiers that detection misses, from the records marked as reviewed.
+
+        Returns:
+            value, low, high (95% interval), n (identifiers in them), missed, records, and a sentence;
+            None where no record was marked.
+        """
+        from engine.pii.decide.queue import ResidualRisk, residual_risk
+
+        query = (
+            select(record_index.c.record_id, spans.c.recogniser, spans.c.state)
+            .join(
+                record_index,
+                (record_index.c.corpus_id == spans.c.corpus_id) & (record_index.c.position == spans.c.position),
+            )
+            .where(spans.c.corpus_id == corpus_id, spans.c.active.is_(True), record_index.c.reviewed.is_(True))
+        )
+
+        def estimate(connection: Connection) -> ResidualRisk | None:
+            mine = record_index.c.corpus_id == corpus_id
+            marked = select(record_index.c.record_id).where(mine, record_index.c.reviewed.is_(True))
+            reviewed = list(connection.execute(marked).scalars())
+            rows = [tuple(r) for r in connection.execute(query)] if reviewed else []
+            return residual_risk(pd.DataFrame(rows, columns=["record_id", "recogniser", "state"]), reviewed)
+
+        risk = remembered(self.db, corpus_id, "residual risk", estimate)
+        if risk is None:
+            return None
+        return {**asdict(risk), "sentence": _residual_sentence(risk.missed, risk.n, risk.records)}
+
+    def _surfaces(self, corpus_id: str, rows: Sequence[Any]) -> dict[int, str]:
+        """Return the surface form of each row's example span, by its number."""
+        positions = sorted({r.position for r in rows})
+        if len(positions) > MANY:
+            texts = dict(enumerate(self._texts(corpus_id).to_pylist()))
+        else:
+            texts = dict(zip(positions, read_rows(self.folder.records(corpus_id), positions)["text"]))
+        return {r.example: str(texts[r.position])[r.start : r.end][:LONGEST_VALUE] for r in rows}
+
+
+def _value_row(row: Any, value: str) -> tuple[Any, ...]:
+    state = "accepted" if row.accepted == row.n else "rejected" if row.accepted == 0 else "mixed"
+    return (f"{row.value_key}.{row.label}", value, row.label, row.n, row.records, state, int(row.decided))
+
+
+def _residual_sentence(missed: int, n: int, records: int) -> str:
+    return (
+        f"In {records:,} reviewed record{'s' if records != 1 else ''} a person added {missed:,} of "
+        f"{n:,} identifiers by hand. This holds for the others only if these records were not chosen by what "
+        "was found in them."
+    )
+
+
+def _origin_frame(connection: Any, corpus_id: str, origin: str) -> pd.DataFrame:
+    from engine.pii.gold import COLUMNS
+
+    query = (
+        select(
+            record_index.c.record_id,
+            spans.c.start,
+            spans.c.end,
+            spans.c.first_label,
+            spans.c.identifier_type,
+            spans.c.entity_key,
+        )
+        .join(
+            record_index,
+            (record_index.c.corpus_id == spans.c.corpus_id) & (record_index.c.position == spans.c.position),
+        )
+        .where(spans.c.corpus_id == corpus_id, spans.c.origin == origin)
+        .order_by(spans.c.position, spans.c.start, spans.c.end)
+    )
+    rows = [tuple(r) for r in connection.execute(query)]
+    return pd.DataFrame(rows, columns=COLUMNS)

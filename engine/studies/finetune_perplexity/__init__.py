@@ -1,0 +1,1 @@
+"""Study `finetune-perplexity`: what noise in training costs, and whether the claim holds."""

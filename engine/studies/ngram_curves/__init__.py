@@ -1,0 +1,1 @@
+"""Study `ngram-curves`: what one n-gram drawn straight from a corpus gives away."""

@@ -1,0 +1,1 @@
+"""Study `nll-filter`: attacks with and without the likelihood filter of RPSG."""

@@ -1,0 +1,1 @@
+"""Study `noiseless`: a method at its epsilon beside the same method without noise."""

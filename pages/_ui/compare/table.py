@@ -1,0 +1,103 @@
+"""Runs side by side: the table of findings, and better, worse or cannot tell in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine.examine.findings import Finding
+from engine.examine.measures import MEASURES, REFERENCES, show
+from engine.release.compare import compare
+from pages._ui.texts import count_of
+
+OUTCOMES = {"better": "▲ better", "worse": "▼ worse", "same": "= same", "cannot tell": "≈ cannot tell",
+            "not measured": "– not measured in both", "": ""}  # fmt: skip
+
+
+def letters(run_ids: Sequence[str]) -> dict[str, str]:
+    """Return A, B, C, D for the runs in the order they were chosen."""
+    return dict(zip(run_ids, "ABCD", strict=False))
+
+
+def sentences(table: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
+    """Return one sentence a run after the first, a group at a time."""
+    first, *others = names
+    result = []
+    for run in others:
+        parts = []
+        for group in ("privacy", "utility"):
+            outcome = table.loc[table["group"] == group, f"{run} against first"]
+            outcome = outcome[outcome != ""]
+            if outcome.empty:
+                continue
+            counts = outcome.value_counts()
+            unsure = counts.get("cannot tell", 0) + counts.get("same", 0)
+            measured = len(outcome) - int(counts.get("not measured", 0))
+            parts.append(
+                f"{group}: better on {counts.get('better', 0)}, worse on {counts.get('worse', 0)}, "
+                f"cannot tell on {unsure} of the {measured} measured in both"
+            )
+        result.append(f"**{names[run]}** against **{names[first]}** – " + "; ".join(parts) + ".")
+    return result
+
+
+def build(findings: Mapping[str, Sequence[Finding]]) -> pd.DataFrame:
+    """Return the comparison of the runs' findings."""
+    return compare(findings)
+
+
+def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: bool) -> None:
+    """Draw the rows of one group; `context` adds the rows that only give something to judge by."""
+    rows = table[table["group"] == group]
+    if rows.empty:
+        st.caption(f"None of these runs has {group} findings yet.")
+        return
+    if not context:
+        rows = rows[(rows.filter(like=" against first") != "").any(axis=1)]
+    values = rows[[f"{run} value" for run in names]]
+    unmeasured = int(values.isna().all(axis=1).sum())
+    rows = rows[values.notna().any(axis=1)]
+    order = {name: place for place, name in enumerate(MEASURES)}
+    rows = rows.sort_values("name", key=lambda names: names.map(order).fillna(len(order)), kind="stable")
+    shown: dict[str, Any] = {
+        "Finding": [_title(name) for name in rows["name"]],
+        "Held against": [REFERENCES.get(ref, ref) for ref in rows["reference"]],
+        "Good is": rows["direction"].tolist(),
+    }
+    config: dict[str, Any] = {"Finding": st.column_config.TextColumn(pinned=True, width=260)}
+    for run, name in names.items():
+        shown[name] = [
+            cell(row["name"], row[f"{run} value"], row[f"{run} low"], row[f"{run} high"]) for _, row in rows.iterrows()
+        ]
+        config[name] = st.column_config.TextColumn(alignment="right", help="Value, and its 95% interval in brackets")
+        if f"{run} against first" in rows:
+            column = f"{name[0]} against {next(iter(names.values()))[0]}"
+            shown[column] = [OUTCOMES.get(value, value) for value in rows[f"{run} against first"]]
+    st.dataframe(
+        pd.DataFrame(shown),
+        hide_index=True,
+        column_config=config,
+        alt=f"{group.capitalize()} findings of the chosen runs",
+        height="content",
+    )
+    st.caption(
+        f"{count_of(len(rows), 'row')}. Better or worse is said only where the 95% intervals do not overlap. "
+        "Rows that only give something to judge by carry no judgement."
+        + (f" Left out: {count_of(unmeasured, 'row')} that none of these runs has a number for." if unmeasured else "")
+    )
+
+
+def cell(name: str, value: float, low: float, high: float) -> str:
+    """Return a value with its interval, or a dash where the run has none."""
+    if value != value:
+        return "–"
+    if low != low or high != high:
+        return show(name, value)
+    return f"{show(name, value)} ({show(name, low)} to {show(name, high)})"
+
+
+def _title(name: str) -> str:
+    return MEASURES[name].title if name in MEASURES else name.replace("_", " ")

@@ -1,0 +1,364 @@
+"""The formal budget of the people behind a corpus: limit, what is left, what-if, every line.
+
+Nothing here holds record text: ledger lines are public parameters, counts and ids.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+import engine
+from engine.dp.accounting.closed_form import epsilon as epsilon_of
+from engine.dp.accounting.closed_form import gaussian_mu, noise_multiplier
+from engine.dp.events import Event
+from engine.dp.guarantee import Guarantee
+from engine.figures.budget import LINES, ledger_timeline, probability
+from pages._ui import states
+from pages._ui.examined import figure as examined_figure
+from pages._ui.pager import offset_of, pager
+from pages._ui.plan.promise import wait
+from pages._ui.sliders import slider
+from pages._ui.texts import count_of, plain, share, when
+
+PAGE = 50
+POPULATION = (
+    "The budget belongs to the people, not to the file. They are recognised by keyed hashes of whole texts, of runs of "
+    "eight words, and of source ids, so that the same file, a part of it, or one with other headers, footers, numbers "
+    "or names shares its ledger, also after a corpus was deleted: importing it again does not bring budget back. Clear "
+    "overlap joins two ledgers at once: what was spent adds up and the smaller limit holds. Lesser overlap asks you, "
+    "and no run with a guarantee is admitted until you answer."
+)
+UNSEEN = (
+    "What it cannot see: other text about the same people without source ids, or with other ids; translations and "
+    "paraphrases; texts of fewer than eight words that were changed. The limit holds for the people recognised and for "
+    "those whom you join here."
+)
+LATE = (
+    "A limit that is changed after outputs were seen is a weaker promise: the change stands in the ledger as its own "
+    "line, with that sentence."
+)
+
+
+def headline(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+    """Draw the total and what is left."""
+    if view.unbounded:
+        st.warning(f"**The formal total is unbounded.** {plain(view.sentence)}", icon=":material/all_inclusive:")
+    else:
+        st.markdown(plain(view.sentence))
+    questions(workspace, corpus, view)
+    if view.unknown_since is not None:
+        spent_since(workspace, corpus, view)
+    st.progress(min(1.0, max(0.0, view.share)), text=f"{share(view.share, 0)} of the limit in use")
+    with st.grid(4, min_column_width=170):
+        st.metric("Limit, ε", f"{view.limit_epsilon:g}", border=True, help=_limit_help(view))
+        st.metric("A further run may claim, ε", _left(view), border=True, help="At the limit's δ.")
+        st.metric("In use", share(view.share, 0), border=True, help="Share of the limit, reserved or drawn.")
+        st.metric("Drawn so far, ε", total(view), border=True, help="All mechanism outputs composed, at the limit's δ.")
+    st.caption(
+        f"δ of the limit: {view.limit_delta:.2e}, {probability(view.limit_delta)}. Runs add up in Rényi divergence of "
+        f"order {view.order}, fixed with the limit, so that a run may be chosen after looking at earlier ones."
+    )
+    if view.remaining_epsilon <= 0 and view.share < 1:
+        st.caption("The first run took the whole limit by its own exact accounting, so nothing else fits.")
+    if not view.unbounded and not view.no_total and view.total_epsilon is None:
+        wait(lambda: workspace.ledger(corpus.id).total_epsilon is None, key="ledger.wait.total", what="The total")
+
+
+def questions(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+    """Draw what shares something with these people, and the two answers."""
+    for asked in view.questions:
+        other = str(asked["population"])
+        with st.container(border=True, key=f"ledger.same.{other}"):
+            named = ", ".join(asked["corpora"]) or "a corpus that was deleted"
+            st.markdown(f"**Are these the same people as those of {plain(named)}?**")
+            st.markdown(
+                f"The texts share {plain(asked['sentence'])}. If some people are in both, join the ledgers: what was "
+                "spent adds up, for good. If only a form or a phrase is shared, keep them apart: the limit then relies "
+                "on your word, which stands in both ledgers."
+            )
+            with st.container(horizontal=True):
+                st.button(
+                    "Same people: join", icon=":material/merge:", key=f"ledger.same.join.{other}",
+                    on_click=states.act, args=(workspace.join_people, corpus.id, other),
+                    kwargs={"done": "The two ledgers are one now."},
+                )  # fmt: skip
+                st.button(
+                    "Other people: keep apart", icon=":material/call_split:", key=f"ledger.same.apart.{other}",
+                    on_click=states.act, args=(workspace.keep_apart, corpus.id, other),
+                    kwargs={"done": "The ledgers stay apart, by your word."},
+                )  # fmt: skip
+
+
+def join(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+    """Draw how people are recognised, and the control that joins them with those of another corpus."""
+    st.markdown(POPULATION)
+    st.markdown(UNSEEN)
+    st.caption(plain(f"These people are kept as {view.population}."))
+    others = {one.id: one.name for one in workspace.corpora() if one.population != view.population}
+    if not others:
+        return
+    chosen = st.selectbox(
+        "Same people as", list(others), format_func=others.__getitem__, index=None, key="ledger.join.other",
+        placeholder="Choose a corpus",
+    )  # fmt: skip
+    st.button(
+        "Join for good", icon=":material/merge:", key="ledger.join.do", disabled=chosen is None,
+        on_click=states.act, args=(workspace.join_people, corpus.id, chosen),
+        kwargs={"done": "The two ledgers are one now."},
+    )  # fmt: skip
+
+
+def spent_since(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+    """Draw the form that enters what a restored or rolled-back ledger does not know."""
+    with st.container(border=True, key="ledger.since.box"):
+        st.markdown(f"**What was spent after {when(view.unknown_since)}?**")
+        st.markdown(
+            "This ledger was restored, or put back to an older state, so it has lost what runs drew since. Enter the "
+            "sum of their ε and δ from your own notes or released data cards; 0 if there was none. It is counted "
+            "against the limit under your name. Until then no run with a guarantee is admitted."
+        )
+        left, right = st.columns(2)
+        with left:
+            epsilon = st.number_input(
+                "ε spent since", min_value=0.0, max_value=1000.0, value=0.0, step=0.5,
+                key=f"ledger.since.epsilon.{corpus.id}",
+            )  # fmt: skip
+        with right:
+            delta = st.number_input(
+                "δ spent since", min_value=0.0, max_value=0.01, value=0.0, step=1e-6, format="%.2e",
+                key=f"ledger.since.delta.{corpus.id}",
+            )  # fmt: skip
+        st.button(
+            "Enter this amount", icon=":material/check:", key="ledger.since.set",
+            on_click=states.act, args=(workspace.declare_spent, corpus.id, epsilon, delta),
+            kwargs={"done": f"ε = {epsilon:g} is counted as spent in the unknown time."},
+        )  # fmt: skip
+
+
+def total(view: Any) -> str:
+    """Return the formal total of what was drawn or released."""
+    if view.unbounded:
+        return "unbounded"
+    if view.no_total:
+        return "no sum"
+    if view.total_epsilon is None:
+        return "pending"
+    return f"{'at least ' if view.unknown_since is not None else ''}{view.total_epsilon:.3g}"
+
+
+def _left(view: Any) -> str:
+    return f"{view.remaining_epsilon:.3g}" if view.remaining_epsilon > 0 else "nothing"
+
+
+def _limit_help(view: Any) -> str:
+    return "The default; nobody set one yet." if view.limit_is_default else "Set by a person; see the lines below."
+
+
+def set_limit(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+    """Draw the form that changes the limit."""
+    seen = bool((view.lines["kind"] == "spend").any()) if len(view.lines) else False
+    with st.expander("Set the limit", icon=":material/tune:", key="ledger.limit.box"):
+        st.markdown("What all runs with a guarantee together may cost the people behind this corpus, at most.")
+        left, right = st.columns(2)
+        with left:
+            epsilon = st.number_input(
+                "Limit, ε", min_value=0.01, max_value=100.0, value=float(view.limit_epsilon), step=0.5,
+                key=f"ledger.limit.epsilon.{corpus.id}",
+            )  # fmt: skip
+        with right:
+            delta = st.number_input(
+                "Limit, δ", min_value=1e-12, max_value=1e-3, value=float(view.limit_delta), step=1e-6, format="%.2e",
+                key=f"ledger.limit.delta.{corpus.id}",
+            )  # fmt: skip
+        large, units = False, workspace.public_facts(corpus.id).units
+        if delta * units >= 1.0:
+            st.warning(
+                f"This δ is 1/N or more (N = {units:,}): publishing whole records at random, {delta * units:.3g} of "
+                "them on average, would stay within it.",
+                icon=":material/warning:",
+            )
+            large = st.checkbox("A δ this large is meant", key=f"ledger.limit.large.{corpus.id}")
+        (st.warning if seen else st.caption)(LATE + (" Outputs were already drawn." if seen else ""))
+        st.button(
+            "Set this limit", icon=":material/check:", key="ledger.limit.set",
+            on_click=states.act, args=(workspace.set_limit, corpus.id, epsilon, delta),
+            kwargs={"done": f"The limit is ε = {epsilon:g} at δ = {delta:.2e}.", "large_delta": large},
+        )  # fmt: skip
+
+
+def what_if(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+    """Draw what would be left after a run at a chosen ε."""
+    st.markdown("**What if a run claimed …**")
+    epsilon = slider("ε of the run", 0.1, 16.0, 4.0, 0.1, key="ledger.whatif", persist=True)
+    answer = workspace.what_if(corpus.id, one_gaussian(epsilon, view.limit_delta, corpus.unit))
+    if answer["allowed"]:
+        left = answer["remaining_after"]
+        after = f"a further run may claim up to ε = {left:.3g}" if left > 0 else "nothing is left"
+        st.progress(
+            min(1.0, max(0.0, answer["share_after"])), text=f"{share(answer['share_after'], 0)} in use, {after}"
+        )
+        st.caption(plain(answer["sentence"]))
+    else:
+        states.refused(answer["sentence"], "Choose a smaller ε, or set the limit anew before anything was drawn.")
+    st.caption("For a run with Gaussian noise; the Plan page answers for the very run you set up there.")
+
+
+def one_gaussian(epsilon: float, delta: float, unit: str) -> Guarantee:
+    """Return the guarantee of a single Gaussian release with this claim."""
+    event = Event("gaussian", "what if", noise_multiplier=noise_multiplier(epsilon, delta), unit=unit)
+    return Guarantee("dp", "A run that is only thought of.", epsilon=epsilon, delta=delta, unit=unit,
+                     adjacency="zero-out", events=(event.as_dict(),))  # fmt: skip
+
+
+def timeline(view: Any) -> None:
+    """Draw every line as a mark over time and as a table."""
+    if view.lines.empty:
+        st.caption("No line yet: the first run, examination or release writes one.")
+        return
+    examined_figure.draw(ledger_timeline(view.lines, view.limit_epsilon), key="ledger.lines.figure")
+    latest = view.lines.sort_values("seq", ascending=False)
+    begin = offset_of("ledger.lines.page", PAGE)
+    shown = table(latest.iloc[begin : begin + PAGE])
+    st.dataframe(shown, hide_index=True, column_config={
+        **{name: st.column_config.TextColumn(alignment="right", width=90) for name in ("ε", "δ", "In use after")},
+        "Sentence": st.column_config.TextColumn(width="large"),
+    }, alt="Every line of the ledger, latest first")  # fmt: skip
+    pager(len(latest), key="ledger.lines.page", size=PAGE, noun="lines")
+
+
+def table(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return ledger lines as people read them."""
+    return pd.DataFrame(
+        {
+            "Line": lines["seq"],
+            "When": [when(at) for at in lines["at"]],
+            "What": [_kind(kind, what) for kind, what in zip(lines["kind"], lines["what"], strict=True)],
+            "Run": [_text(run_id) for run_id in lines["run_id"]],
+            "ε": [_short(value, ".4g") for value in pd.to_numeric(lines["epsilon"])],
+            "δ": [_short(value, ".2e") for value in pd.to_numeric(lines["delta"])],
+            "Protects": [
+                f"each {unit}, {adjacency}" if isinstance(unit, str) else "–"
+                for unit, adjacency in zip(lines["unit"], lines["adjacency"], strict=True)
+            ],
+            "In use after": [share(value, 0) for value in pd.to_numeric(lines["share_after"])],
+            "Sentence": lines["sentence"],
+            "Who": lines["actor"],
+        }
+    )
+
+
+def _kind(kind: str, what: Any) -> str:
+    """Return a line's kind in words, with the statistic of a spend."""
+    name = LINES[kind][0] if kind in LINES else kind
+    words = _text(what).replace("_", " ")
+    if words.endswith("declared public"):
+        name = "Opened"  # without noise, and at no cost: an assumption of the guarantee
+    return f"{name}: {words}" if kind == "spend" else name
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) and value else "–"
+
+
+def _short(value: Any, digits: str) -> str:
+    return "–" if value is None or value != value else format(float(value), digits)
+
+
+def runs(view: Any, known: dict[str, Any]) -> None:
+    """Draw what each run with a guarantee claimed and drew, totals recomputed from its events."""
+    rows = run_rows(view, known)
+    if not rows:
+        return
+    st.markdown("**Runs with a guarantee**")
+    st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Claims, recomputed totals and outputs drawn, a row a run",
+                 column_config={name: st.column_config.TextColumn(alignment="right")
+                                for name in ("Claimed ε", "Recomputed ε")})  # fmt: skip
+    st.caption("Recomputed from the run's own list of mechanisms, which is fixed before it starts.")
+
+
+def run_rows(view: Any, known: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return one row a run that reserved budget, latest first."""
+    rows = []
+    for run_id, part in view.lines.sort_values("seq", ascending=False).groupby("run_id", sort=False):
+        kinds = part["kind"].value_counts()
+        if not kinds.get("reserve", 0):
+            continue
+        run = known.get(str(run_id))
+        claimed = pd.to_numeric(part.loc[part["kind"] == "reserve", "epsilon"]).max()
+        rows.append(
+            {
+                "Run": str(run_id),
+                "Method": run.title if run else "deleted; its lines stay",
+                "Claimed ε": _short(claimed, ".4g"),
+                "Recomputed ε": _short(recomputed(run.guarantee) if run else None, ".4g"),
+                "Outputs drawn": int(kinds.get("spend", 0)),
+                "State": state_of(kinds),
+            }
+        )
+    return rows
+
+
+def recomputed(guarantee: dict[str, Any]) -> float | None:
+    """Return a run's ε from its own events: by formula, else as the accounting noted it."""
+    mu = gaussian_mu([Event.from_dict(event) for event in guarantee.get("events", ())])
+    if mu is not None and guarantee.get("delta"):
+        return epsilon_of(mu, float(guarantee["delta"]))
+    noted = guarantee.get("accounting") or {}
+    return noted.get("epsilon_pld", noted.get("epsilon_rdp"))
+
+
+def state_of(kinds: Any) -> str:
+    """Return where a reservation stands, in words, from the counts of its lines by kind."""
+    if kinds.get("give_back", 0):
+        return "given back, nothing was drawn"
+    if kinds.get("settle", 0):
+        return "settled"
+    return f"reserved, {count_of(int(kinds.get('spend', 0)), 'output')} drawn" if kinds.get("spend", 0) else "reserved"
+
+
+def overview(workspace: engine.Workspace) -> None:
+    """Draw one row a corpus: its limit, what is left, and the total."""
+    rows = []
+    for corpus in workspace.corpora():
+        view = workspace.ledger(corpus.id)
+        rows.append(
+            {
+                "Corpus": corpus.name,
+                "People": view.population,
+                "Limit, ε": view.limit_epsilon,
+                "In use": share(view.share, 0),
+                "A further run may claim, ε": _left(view),
+                "Formal total": total(view),
+            }
+        )
+    if rows:
+        st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Budgets, a row a corpus")
+        st.caption("Corpora with the same entry under People share one budget.")
+
+
+def exported(workspace: engine.Workspace, corpus_id: str) -> bytes:
+    """Return every line of a ledger as JSON; asked for only when somebody downloads it."""
+    return workspace.ledger_export(corpus_id).encode("utf-8")
+
+
+def check(workspace: engine.Workspace) -> None:
+    """Verify the ledger's chain and keep the answer for this session; a callback."""
+    st.session_state["ledger.lines.checked"] = workspace.verify_ledger()
+
+
+def answer() -> None:
+    """Draw the answer of the last check."""
+    found = st.session_state.get("ledger.lines.checked")
+    if found is None:
+        return
+    if found["ok"]:
+        st.success(f"All {found['lines']:,} lines of the ledger hold together.", icon=":material/verified:")
+    else:
+        st.error(
+            f"**The ledger was changed.** Line {plain(found['first_bad'])} is the first that does not hold. "
+            "Keep this folder as it is and compare it with a backup.",
+            icon=":material/gpp_bad:",
+        )

@@ -1,0 +1,81 @@
+"""What a planned run does to the budget of the people behind a corpus, and what that budget buys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+import engine
+from pages._ui import states
+from pages._ui.plan.promise import wait
+from pages._ui.texts import NO_CLAIM, plain, share
+
+
+def draw(guarantee: Any, what_if: Mapping[str, Any] | None) -> None:
+    """Draw the budget before and after this run."""
+    st.subheader("What it does to the budget", anchor=False)
+    if guarantee.kind != "dp":
+        st.markdown(NO_CLAIM)
+        return
+    if guarantee.epsilon == 0:
+        st.markdown("Nothing private is read, so nothing is spent.")
+        return
+    if guarantee.pending or not what_if:
+        st.caption(":material/hourglass_top: Known once the exact accounting is there.")
+        return
+    st.progress(
+        _part(what_if["share_before"]), text=_line("Before", what_if["share_before"], what_if["remaining_before"])
+    )
+    if what_if["allowed"]:
+        st.progress(
+            _part(what_if["share_after"]), text=_line("After", what_if["share_after"], what_if["remaining_after"])
+        )
+    st.caption(plain(what_if["sentence"]))
+
+
+def _part(value: float) -> float:
+    return min(1.0, max(0.0, float(value)))
+
+
+def _line(title: str, used: float, remaining: float) -> str:
+    left = f"a further run may claim up to ε = {remaining:.3g}" if remaining > 0 else "nothing is left"
+    return f"{title}: {share(used, 0)} of the limit in use, {left}"
+
+
+def buys(
+    workspace: engine.Workspace,
+    corpus: Any,
+    method: Any,
+    parameters: Mapping[str, Any],
+    guarantee: Any,
+    count: int | None = None,
+) -> None:
+    """Draw what the budget buys on public text of this corpus' size, and advice where it buys nothing."""
+    if guarantee.kind != "dp" or not guarantee.epsilon:
+        return
+    st.subheader("What the budget buys", anchor=False)
+    asked = dict(parameters)
+    found = states.act(workspace.buys, corpus.id, method.id, asked, count)
+    states.flash()
+    if found is None:
+        return
+    if found["pending"]:
+        wait(
+            lambda: bool(workspace.buys(corpus.id, method.id, asked, count)["pending"]),
+            key="plan.wait.buys", what="What the budget buys",
+        )  # fmt: skip
+    else:
+        for sentence in found["advice"]:
+            st.warning(plain(sentence), icon=":material/lightbulb:")
+        if found["rows"]:
+            st.dataframe(table(found["rows"]), hide_index=True, alt="What the budget buys, a row a figure")
+    st.caption("Computed on public text for as many records and outputs; the private text itself is not looked at.")
+
+
+def table(rows: list[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return the rows with names as words."""
+    frame = pd.DataFrame([dict(row) for row in rows])
+    return frame.rename(columns={name: str(name).replace("_", " ").capitalize() for name in frame.columns})

@@ -1,0 +1,54 @@
+"""The language model of a run or a study, chosen where there is more than one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import streamlit as st
+
+import engine
+from pages._ui.models.language import KINDS
+
+CHOICE = "plan.model"
+BUILTIN = "builtin"
+
+
+def choose(workspace: engine.Workspace, method: Any) -> str:
+    """Return the model's id; the built-in one without asking where there is no other or the method needs none."""
+    return choose_for(workspace, method.needs, CHOICE)
+
+
+def choose_for(workspace: engine.Workspace, needs: Collection[str], key: str) -> str:
+    """Return the chosen model's id, kept under `key`; the built-in one where nothing is to be chosen."""
+    if "generator" not in needs:
+        return BUILTIN
+    models = {info.id: info for info in workspace.language_models()}
+    if st.session_state.get(key) not in models:
+        st.session_state[key] = BUILTIN
+    if len(models) == 1:
+        return BUILTIN
+    chosen = st.selectbox(
+        "Language model",
+        list(models),
+        format_func=lambda model: _name(models[model]),
+        key=key,
+        persist_state="session",
+        help="Add others on the Models page. The run's manifest names the model and its checksum."
+        if key == CHOICE
+        else "Add others on the Models page. The study keeps which model it was run with.",
+    )
+    return str(chosen or BUILTIN)
+
+
+def called(workspace: engine.Workspace, model: str) -> str:
+    """Return what a model is called here, also one that was removed since."""
+    known = {info.id: info for info in workspace.language_models()}
+    return _name(known[model]) if model in known else model
+
+
+def _name(info: Any) -> str:
+    if info.id == BUILTIN:
+        return "Built-in language model"
+    place = "" if info.local else ", on another machine"
+    return f"{info.id.partition(':')[2] or info.id} ({KINDS[info.back_end][0].lower()}{place})"

@@ -1,0 +1,25 @@
+"""Closeness to single training records, beside closeness to records that nobody used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import engine
+from pages._ui.privacy import beside as privacy_beside
+from pages._ui.privacy.data import Examined
+
+MISSING = "Closeness was not measured in this examination (no encoder or no holdout)."
+
+
+def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
+    """Draw how similar the nearest record is, as a share of synthetic records."""
+    from engine.figures.privacy import closeness
+
+    tables = [workspace.table(side.run.id, "nearest_quantiles") for side in sides]
+    privacy_beside.draw(
+        [None if t is None or t.empty else closeness(t, s.findings) for t, s in zip(tables, sides, strict=True)],
+        [side.name for side in sides],
+        key="privacy.nearest",
+        missing=MISSING,
+        limits="A line further to the right means closer.",
+    )

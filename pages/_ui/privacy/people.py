@@ -1,0 +1,129 @@
+"""People at risk: units ranked by how many attacks flag them, beside what chance flags.
+
+Privacy posture: names of units and records only; the text stays behind the reveal of the Leaks view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine.examine.stats.looks import wider
+from pages._ui.pager import digest, offset_of, pager
+from pages._ui.privacy.data import Examined
+from pages._ui.texts import count_of
+
+SIZE = 25
+OLD = "Units were not ranked in this examination: examine the run again."
+TEXT_FLAGS = {"direct identifier": "a direct identifier of theirs alone", "copied words": "eight of their words copied"}
+
+
+def draw(side: Examined) -> None:
+    """Draw who is at risk in one run."""
+    units, counts = side.units, side.unit_flags
+    if units is None or counts is None:
+        st.caption(OLD)
+        return
+    titles = dict(zip(side.attacks["attack"], side.attacks["title"], strict=True)) if side.attacks is not None else {}
+    titles |= TEXT_FLAGS
+    noun = "person" if _grouped(units) else "record"
+    st.markdown(sentence(counts, units, noun))
+    if not units.empty:
+        _ranked(side.run.id, units, titles, noun)
+    with st.expander("How many each attack flags, and how many chance flags", key=f"privacy.flags.{side.run.id}"):
+        table = flags(counts, titles)
+        config: dict[str, Any] = {
+            name: st.column_config.TextColumn(alignment="right") for name in ("Flagged", "By chance")
+        }
+        st.dataframe(table, hide_index=True, column_config=config, key=f"privacy.flags.table.{side.run.id}",
+                     alt="Units flagged by each attack and expected by chance", height="content")  # fmt: skip
+    st.caption(
+        "An attack flags a unit if at most one other in a hundred scores as high. With several attacks, chance alone "
+        "flags many: look at those with many flags, and judge an attack by its line above. Not being listed is no "
+        "proof of safety."
+    )
+
+
+def _grouped(units: pd.DataFrame) -> bool:
+    return bool(units["unit"].astype(str).str.startswith("s:").any())
+
+
+def sentence(counts: pd.DataFrame, units: pd.DataFrame, noun: str) -> str:
+    """Return how many are flagged, and whether that is more than chance flags, all attacks allowed for."""
+    usable = counts[counts["flagged"].notna()]
+    attacks = usable[~usable["attack"].isin(list(TEXT_FLAGS))]
+    if attacks.empty and units.empty:
+        if len(counts[counts["flagged"].isna()]):
+            return f"Too few records were kept aside to single out any {noun}: an attack needs 99 of them."
+        return f"No {noun} is flagged."
+    plural = "people" if noun == "person" else "records"
+    more = [f - e for _, f, e in _counts(attacks) if _above(f, e, len(attacks))]
+    text = f"**{count_of(len(units), noun, plural)}** flagged by something"
+    text += " (the riskiest 500 are kept). " if len(units) >= 500 else ". "
+    told = usable[usable["attack"].isin(list(TEXT_FLAGS)) & (usable["flagged"] > 0)]
+    for name, flagged, expected in _counts(told):
+        text += f"{count_of(int(flagged), noun, plural)}: {TEXT_FLAGS[name]}"
+        text += f" (by chance about {expected:,.0f}). " if expected == expected else ". "
+    if attacks.empty:
+        return (
+            text + f"No attack could flag a {noun}: it needs 99 records kept aside, and an attack that is not greyed."
+        )
+    if more:
+        verb = "flags" if len(attacks) == 1 else "flag"
+        text += f"{len(more)} of {count_of(len(attacks), 'attack')} {verb} more than chance does, "
+        return text + f"the clearest {max(more):,.0f} more."
+    return text + "No attack flags more than chance does: take each line below as a candidate, not as a finding."
+
+
+def _counts(rows: pd.DataFrame) -> list[tuple[str, float, float]]:
+    names = [str(name) for name in rows["attack"]]
+    return list(zip(names, map(float, rows["flagged"]), map(float, rows["expected"]), strict=True))
+
+
+def _above(flagged: float, expected: float, looks: int) -> bool:
+    return flagged - expected > 1.96 * wider(looks) * max(expected, 1.0) ** 0.5
+
+
+def flags(counts: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """Return one row an attack as it is drawn: flagged, expected by chance, units, non-members."""
+    return pd.DataFrame(
+        {
+            "Attack": [titles.get(str(a), str(a)).capitalize() for a in counts["attack"]],
+            "Flagged": ["too few others" if f != f else f"{f:,.0f}" for f in counts["flagged"]],
+            "By chance": ["–" if e != e else f"about {e:,.0f}" for e in counts["expected"]],
+            "Of": counts["units"].astype(int),
+            "Others": counts["others"].astype(int),
+        }
+    )
+
+
+def _ranked(run_id: str, units: pd.DataFrame, titles: Mapping[str, str], noun: str) -> None:
+    key = f"privacy.units.page.{run_id}"
+    start = offset_of(key, SIZE)
+    rows = units.iloc[start : start + SIZE]
+    shown = pd.DataFrame(
+        {
+            noun.capitalize(): [str(u).removeprefix("s:") for u in rows["unit"]],
+            "Flags": rows["flags"].astype(int).to_numpy(),
+            "Flagged by": [", ".join(titles.get(a, a) for a in str(f).split("|")) for f in rows["flagged_by"]],
+            "Scores above others": ["–" if p != p else f"{100 * p:.1f}%" for p in rows["percentile"]],
+            "Records": rows["records"].astype(int).to_numpy(),
+            "Most exposed record": rows["record_id"].astype(str).to_numpy(),
+            "Seen in output": ["" if s is None or s != s else str(s) for s in rows["synthetic"]],
+        }
+    )
+    if (shown["Most exposed record"] == shown[noun.capitalize()]).all():
+        shown = shown.drop(columns=["Most exposed record", "Records"])
+    config: dict[str, Any] = {
+        "Flagged by": st.column_config.TextColumn(width="large"),
+        "Scores above others": st.column_config.TextColumn(
+            alignment="right", help="Share of records kept aside that score lower than this unit's highest record"
+        ),
+        "Seen in output": st.column_config.TextColumn(help="A synthetic record that holds words of theirs"),
+    }
+    st.dataframe(shown, hide_index=True, column_config=config, key=f"privacy.units.{run_id}.{digest(rows['unit'])}",
+                 alt="Units at risk, riskiest first")  # fmt: skip
+    pager(len(units), key=key, size=SIZE, noun="people" if noun == "person" else "records")

@@ -1,0 +1,62 @@
+"""Shares against training part, holdout and real records: the chart, and the same as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from engine.examine.measures import MEASURES
+from pages._ui.examined import table as examined_table
+from pages._ui.privacy import beside as privacy_beside
+from pages._ui.privacy.data import NEW, Examined
+from pages._ui.texts import plain
+
+COLUMNS = ("excess", "train", "holdout", "baseline", "none")  # what goes beyond chance leads
+RATE = "_tpr01"
+MISSING = "No leakage was measured in this run."
+
+
+def figure(sides: Sequence[Examined]) -> None:
+    """Draw shares with their intervals."""
+    from engine.figures.palette import GREY
+    from engine.figures.privacy import triple_bars
+
+    figures = [triple_bars(side.findings) for side in sides]
+    for made in figures:
+        made.plot.update_traces(error_x_color=GREY)  # whiskers that can be seen on light and dark ground
+    privacy_beside.draw(figures, [side.name for side in sides], key="privacy.shares", missing=MISSING)
+
+
+def triples(sides: Sequence[Examined]) -> None:
+    """Draw every measure as a triple: what stands in the text first, then the attacks."""
+    for side in sides:
+        if len(sides) > 1:
+            st.markdown(f"**{plain(side.name)}**")
+        known = [finding for finding in side.findings if finding.name in MEASURES]
+        attacks = attacks_of(side)
+        examined_table.triples(
+            [f for f in known if f.name.removesuffix(RATE) not in attacks],
+            COLUMNS,
+            key=f"privacy.triples.{side.run.id}",
+            alt="Privacy findings against training part, holdout and real records",
+        )
+        if attacks:
+            st.markdown("**Attacks**: area under the ROC curve, 0.5 is chance; the holdout is told from itself.")
+            examined_table.triples(
+                [f for f in known if f.name in attacks],
+                COLUMNS,
+                headings={**examined_table.HEADINGS, "baseline": "Words alone (blind)"},
+                key=f"privacy.attacks.triples.{side.run.id}",
+                alt="Membership attacks: members against holdout, holdout against itself, blind baseline",
+            )
+    st.caption(
+        "Brackets hold the 95% interval. The holdout was never shown to any method: what stands in both columns is "
+        "chance. All numbers are internal: they were computed on private text and never leave with a release."
+    )
+
+
+def attacks_of(side: Examined) -> set[str]:
+    """Return names of findings that are membership attacks: those with a rate at 1% beside them, and the blind one."""
+    names = {finding.name for finding in side.findings}
+    return {name for name in names if f"{name}{RATE}" in names} | (names & {NEW})

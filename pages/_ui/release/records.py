@@ -1,0 +1,236 @@
+"""Records to approve, in risk order: a list, one record in full, and buttons with shortcuts.
+
+Approvals name stable record ids; the list's key holds a digest of them, so that a selection never
+moves to another record when rows change.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+import engine
+from pages._ui.highlight import highlight, segments
+from pages._ui.pager import digest, offset_of, pager
+from pages._ui.privacy.leaks import marks, of_record
+from pages._ui.sliders import slider
+from pages._ui.states import act, notice
+from pages._ui.texts import count_of, number
+
+SIZE = 25
+DECISIONS = {"pending": "undecided", "approved": "approved", "rejected": "rejected"}
+ICONS = {
+    "pending": ":material/radio_button_unchecked:",
+    "approved": ":material/check_circle:",
+    "rejected": ":material/cancel:",
+}
+
+
+def draw(workspace: engine.Workspace, run: Any, counts: dict[str, int]) -> None:
+    """Draw the station for one run."""
+    total, known = sum(counts.values()), bool(run.examined_at)
+    st.markdown(
+        f"**{number(counts['approved'])}** approved · **{number(counts['rejected'])}** rejected · "
+        f"**{number(counts['pending'])}** undecided, of {count_of(total, 'record')}. "
+        + ("Riskiest first." if known else "In the order of the run: without an examination no record has a risk.")
+    )
+    if total == 0:
+        st.info("This run kept no record, so there is nothing to release.", icon=":material/info:")
+        return
+    equal = _originals(workspace, run)
+    _together(workspace, run, counts)
+    key = f"release.page.{run.id}"
+    rows = workspace.synthetic(run.id, offset=offset_of(key, SIZE), limit=SIZE, order="risk")
+    ids = [str(record) for record in rows["record_id"]]
+    chosen = _current(run.id, ids)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _table(run.id, rows, ids)
+        pager(total, key=key, size=SIZE)
+    with right:
+        if chosen is not None:
+            if chosen in equal:
+                st.error("This record equals a record of the corpus. It cannot leave.", icon=":material/content_copy:")
+            _one(workspace, run, rows.iloc[ids.index(chosen)], ids)
+
+
+def _originals(workspace: engine.Workspace, run: Any) -> frozenset[str]:
+    """Return the records that are originals, and offer to reject them together; none after a proof."""
+    found = None if run.guarantee["kind"] == "dp" else workspace.table(run.id, "originals")
+    ids = [] if found is None else [str(record) for record in found["record_id"]]
+    if not ids:
+        return frozenset()
+    still = workspace.synthetic(run.id, ids=ids)
+    open_ids = [str(record) for record in still.loc[still["approval"] != "rejected", "record_id"]]
+    if open_ids:
+        is_one = len(open_ids) == 1
+        st.warning(
+            f"**{count_of(len(open_ids), 'record')} {'is an original' if is_one else 'are originals'}**, in the same "
+            "or another spelling. Under no policy may they leave.",
+            icon=":material/content_copy:",
+        )
+        st.button(
+            f"Reject {'it' if is_one else f'these {number(len(open_ids))}'}",
+            key=f"release.originals.{run.id}",
+            on_click=act,
+            args=(workspace.approve, run.id, open_ids, "rejected"),
+        )
+    return frozenset(ids)
+
+
+def _current(run_id: str, ids: list[str]) -> str | None:
+    """Return the record shown in full: the chosen one if it is on this page, else the first."""
+    chosen = st.session_state.get(f"release.record.{run_id}")
+    return chosen if chosen in ids else (ids[0] if ids else None)
+
+
+def _show(run_id: str, record_id: str) -> None:
+    st.session_state[f"release.record.{run_id}"] = record_id
+
+
+def _table(run_id: str, rows: pd.DataFrame, ids: list[str]) -> None:
+    key = f"release.rows.{run_id}.{digest(ids)}"
+
+    def selected() -> None:
+        chosen = st.session_state[key]["selection"]["rows"]
+        if chosen and chosen[0] < len(ids):
+            _show(run_id, ids[chosen[0]])
+
+    shown = pd.DataFrame(
+        {
+            "Decision": [DECISIONS[state] for state in rows["approval"]],
+            "Risk": rows["risk"].astype("float64"),
+            "Label": rows["label"].astype(object),
+            "Text": [" ".join(str(text)[:300].split()) for text in rows["text"]],
+        }
+    )
+    if shown["Label"].isna().all():
+        shown = shown.drop(columns="Label")
+    if shown["Risk"].isna().all():
+        shown = shown.drop(columns="Risk")
+    st.dataframe(
+        shown,
+        key=key,
+        on_select=selected,
+        selection_mode="single-row",
+        hide_index=True,
+        height=460,
+        alt="Synthetic records of this run with their decision",
+        column_config={
+            "Decision": st.column_config.TextColumn(width=90),
+            "Risk": st.column_config.NumberColumn(
+                format="%.2f",
+                width=60,
+                help="0 to 1: how much this record's own findings stand out. Not a probability.",
+            ),
+            "Label": st.column_config.TextColumn(width=90),
+            "Text": st.column_config.TextColumn(width="large"),
+        },
+    )
+
+
+def _one(workspace: engine.Workspace, run: Any, row: pd.Series, ids: list[str]) -> None:
+    """Draw one record in full with its decision buttons."""
+    record = str(row["record_id"])
+    place = ids.index(record)
+    risk = "" if pd.isna(row["risk"]) else f" · risk {number(float(row['risk']))}"
+    st.markdown(f"{ICONS[row['approval']]} **{DECISIONS[row['approval']].capitalize()}**{risk}")
+    with st.container(border=True, height=330, key=f"release.text.{record}"):
+        text = str(row["text"])
+        highlight(
+            segments(text, marks(text, of_record(workspace, run.id, record))),
+            key=f"release.marks.{run.id}.{record}",
+            label="Synthetic record, copies marked",
+        )
+    with st.container(horizontal=True):
+        for label, state, shortcut, kind in (
+            ("Approve", "approved", "A", "primary"),
+            ("Reject", "rejected", "X", "secondary"),
+            ("Undecide", "pending", "U", "tertiary"),
+        ):
+            st.button(
+                label,
+                key=_key(state, record),
+                type=kind,  # type: ignore[arg-type]
+                shortcut=shortcut,
+                disabled=row["approval"] == state,
+                on_click=_decide,
+                args=(workspace, run.id, record, state, ids),
+            )
+        st.button(
+            "Next",
+            key=_key("next", record),
+            shortcut="J",
+            disabled=place + 1 >= len(ids),
+            on_click=_show,
+            args=(run.id, ids[min(place + 1, len(ids) - 1)]),
+        )
+        st.button(
+            "Previous",
+            key=_key("previous", record),
+            shortcut="K",
+            disabled=place == 0,
+            on_click=_show,
+            args=(run.id, ids[max(place - 1, 0)]),
+        )
+    st.caption("Approving or rejecting moves on to the next record of this page.")
+
+
+def _key(action: str, record: str) -> str:
+    """Return a button's key; it names the record, so that a press always belongs to the text that was seen."""
+    return f"release.{action}.{record}"
+
+
+def _decide(workspace: engine.Workspace, run_id: str, record: str, state: str, ids: list[str]) -> None:
+    """Decide on the record that is shown; a callback.
+
+    A second key on a record that was decided was meant for the next one, which was not on the screen yet; and of
+    two keys at once nobody knows which came first: neither counts.
+    """
+    late = st.session_state.get(f"release.record.{run_id}") not in (None, record)
+    if late or sum(bool(st.session_state.get(_key(one, record))) for one in DECISIONS) > 1:
+        notice("A key came before the next record was shown, and was not counted.", kind="problem")
+        return
+    if act(workspace.approve, run_id, [record], state) is not None and state != "pending":
+        place = ids.index(record)
+        _show(run_id, ids[min(place + 1, len(ids) - 1)])
+
+
+def _together(workspace: engine.Workspace, run: Any, counts: dict[str, int]) -> None:
+    """Offer to approve the rest below a risk, with the count first."""
+    if not counts["pending"]:
+        return
+    with st.expander("Approve the rest together", icon=":material/done_all:", key=f"release.rest.{run.id}"):
+        st.markdown("Look at the riskiest records first. Then approve what is left below a risk you accept.")
+        limit = slider("Risk at most", 0.0, 1.0, 0.2, 0.05, key=f"release.limit.{run.id}")
+        fitting = workspace.pending_below(run.id, limit)
+        everything = counts["pending"]
+        with st.container(horizontal=True):
+            st.button(
+                f"Approve {count_of(fitting, 'undecided record')} with risk at most {limit:.2f}",
+                key=f"release.rest.below.{run.id}",
+                disabled=not fitting,
+                on_click=_approve_rest,
+                args=(workspace, run.id, limit),
+            )
+            if not run.examined_at:
+                st.button(
+                    f"Approve all {number(everything)} unread",
+                    key=f"release.rest.all.{run.id}",
+                    on_click=_approve_rest,
+                    args=(workspace, run.id, None),
+                )
+        st.caption(
+            "Records approved together count as decided. The audit log says that they were approved together and at "
+            "which risk."
+            if run.examined_at
+            else "This run was not examined, so no record has a risk yet. Examine it on the Privacy page first."
+        )
+
+
+def _approve_rest(workspace: engine.Workspace, run_id: str, limit: float | None) -> None:
+    done = act(workspace.approve_all_pending, run_id, limit)
+    if done is not None:
+        notice(f"{count_of(done, 'record')} approved together.")

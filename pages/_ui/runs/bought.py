@@ -1,0 +1,112 @@
+"""What ε bought: a run with a guarantee beside the same prompts without any private input (ε = 0)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+import engine
+from pages._ui import once, states
+from pages._ui.compare import table as compare_table
+from pages._ui.current import show_run
+from pages._ui.progress import ACTIVE
+from pages._ui.texts import number, plain, when
+
+REFERENCE = "public"
+
+
+def draw(workspace: engine.Workspace, run: Any, runs: list[Any]) -> None:
+    """Draw the comparison, or what is missing for it."""
+    if run.guarantee["kind"] != "dp" or run.method == REFERENCE or run.state != "done":
+        return
+    st.subheader("What ε bought", anchor=False)
+    other = reference(run, runs)
+    if other is None:
+        _missing(workspace, run)
+    elif other.state in ACTIVE:
+        st.caption("The reference without private input is being made.")
+    elif not (run.examined_at and other.examined_at):
+        _unexamined(workspace, run, other)
+    else:
+        _beside(workspace, run, other)
+
+
+def reference(run: Any, runs: list[Any]) -> Any | None:
+    """Return the run without private input to hold `run` against: examined first, then as many outputs, then newest."""
+    fitting = [other for other in runs if other.method == REFERENCE and other.state in ("done", *ACTIVE)]
+    return max(
+        fitting,
+        key=lambda other: (other.examined_at is not None, -abs(other.count - run.count), other.created),
+        default=None,
+    )
+
+
+def _missing(workspace: engine.Workspace, run: Any) -> None:
+    """Offer to make the reference."""
+    st.markdown("Held against nothing yet: there is no run of the same prompts without private text on this corpus.")
+    st.button(
+        f"Make {number(run.count)} outputs without private text (ε = 0)", icon=":material/add:", key="run.bought.make",
+        on_click=_make, args=(workspace, run),
+    )  # fmt: skip
+    once.rearm("run.bought.make")
+
+
+def _make(workspace: engine.Workspace, run: Any) -> None:
+    """Start the reference with the run's own settings as far as it knows them; a callback."""
+    spec = next((spec for spec in workspace.methods() if spec.id == REFERENCE), None)
+    if spec is None:
+        states.notice("This edition has no method without private input.", kind="problem")
+        return
+    known = {name: value for name, value in run.parameters.items() if name in spec.parameters.model_fields}
+    reference = partial(
+        workspace.synthesize, run.corpus_id, REFERENCE, count=run.count, parameters=known, seed=run.seed,
+        model=run.model,
+    )  # fmt: skip
+    done = "The reference without private text was asked for."
+    once.act("run.bought.make", partial(states.act, reference, done=done))
+
+
+def _unexamined(workspace: engine.Workspace, run: Any, other: Any) -> None:
+    """Say which of the two still has to be examined."""
+    open_ones = [item for item in (run, other) if not item.examined_at]
+    names = " and ".join("this run" if item.id == run.id else "the reference" for item in open_ones)
+    st.markdown(f"To compare, {names} must be examined first. Examinations are internal and cost no budget.")
+    st.button("Examine", icon=":material/science:", key="run.bought.examine",
+              on_click=_examine, args=(workspace, [item.id for item in open_ones]))  # fmt: skip
+
+
+def _examine(workspace: engine.Workspace, run_ids: list[str]) -> None:
+    for run_id in run_ids:
+        states.act(workspace.examine, run_id)
+    states.notice("The examination was asked for; its findings appear here.")
+
+
+def _beside(workspace: engine.Workspace, run: Any, other: Any) -> None:
+    """Draw both runs' utility with the verdict on each measure."""
+    table = workspace.compare([other.id, run.id])
+    judged = table.loc[table["group"] == "utility", f"{run.id} against first"]
+    counts = judged[judged != ""].value_counts()
+    better, worse, same = (int(counts.get(word, 0)) for word in ("better", "worse", "same"))
+    unsure = int(counts.get("cannot tell", 0)) + same
+    st.markdown(bought(float(run.guarantee["epsilon"]), better, worse, unsure))
+    names = {other.id: "A · ε = 0, no private text", run.id: f"B · {plain(run.title)}"}
+    compare_table.draw(table, names, "utility", context=False)
+    st.caption(
+        f"The reference: {number(other.kept)} outputs, {when(other.created)}. These figures were measured against "
+        "private text, so they are internal."
+    )
+    st.button("Show the reference", key="run.bought.show", on_click=show_run, args=(other.id,))
+
+
+def bought(epsilon: float, better: int, worse: int, unsure: int) -> str:
+    """Return the takeaway of the comparison."""
+    total = better + worse + unsure
+    if not total:
+        return "Nothing about utility was measured on both."
+    start = f"ε = {epsilon:g} made the text better than no private input at all on {better} of {total} measures"
+    ends = [f"worse on {worse}"] if worse else []
+    ends += [f"on {unsure} one cannot tell"] if unsure else []
+    advice = " So far the budget bought nothing that shows." if not better else ""
+    return start + ("; " + ", ".join(ends) if ends else "") + "." + advice

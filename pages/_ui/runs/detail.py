@@ -1,0 +1,214 @@
+"""One run: progress, funnel, latest outputs, what to do next, and how to repeat it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+import engine
+from pages._ui import once, readable, states
+from pages._ui.charts import bars
+from pages._ui.current import choose_run, show_run
+from pages._ui.method_cards import badge
+from pages._ui.navigation import go
+from pages._ui.progress import ACTIVE
+from pages._ui.progress import draw as draw_job
+from pages._ui.runs import blocked as run_blocked
+from pages._ui.runs import bought as run_bought
+from pages._ui.runs import budget as run_budget
+from pages._ui.runs import endpoint as run_endpoint
+from pages._ui.runs import filters as run_filters
+from pages._ui.runs import loss as run_loss
+from pages._ui.runs import rounds as run_rounds
+from pages._ui.texts import count_of, number, plain, seconds, when
+
+SHOWN = 240  # characters of an output
+
+
+def draw(workspace: engine.Workspace, run: Any, runs: list[Any]) -> None:
+    """Draw a run in whatever state it is."""
+    if run.state in ACTIVE:
+        _live(workspace, run.id)
+    else:
+        _ended(workspace, run)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        _facts(run, runs)
+    with right:
+        _again(workspace, run)
+    if run.state not in ACTIVE:
+        run_loss.draw(workspace, run)
+    run_rounds.draw(workspace, run)
+    run_filters.draw(workspace, run)
+    run_blocked.draw(workspace, run)
+    run_bought.draw(workspace, run, runs)
+
+
+@st.fragment(run_every="1s")
+def _live(workspace: engine.Workspace, run_id: str) -> None:
+    """Draw progress and outputs each second; run the page once when the run ends."""
+    run = workspace.run(run_id)
+    if run.state not in ACTIVE:
+        st.rerun()
+    job = workspace.job(run.job_id)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        draw_job(workspace, job, key="run.live", samples=False, cancel=True)
+        run_budget.draw(workspace, run)
+        run_endpoint.draw(workspace, run)
+        _funnel(run)
+        readable.draw(workspace, run)
+    with right:
+        _outputs(list(job.sample))
+    run_loss.draw(workspace, run)
+
+
+def _outputs(texts: list[str]) -> None:
+    st.markdown("**Latest outputs**")
+    if not texts:
+        st.caption("None yet.")
+        return
+    for text in texts[-5:]:
+        with st.container(border=True):
+            st.text(text if len(text) <= SHOWN else f"{text[:SHOWN]} …")
+
+
+def _ended(workspace: engine.Workspace, run: Any) -> None:
+    if run.state == "failed":
+        states.failed("This run stopped", run.error, "What was made is kept. Resume it, or plan it again with less.")
+    elif run.state == "cancelled":
+        st.warning("This run was cancelled. What was made until then is kept.", icon=":material/cancel:")
+    if run.stale:
+        states.stale("The review changed after this run started; run again to use the new decisions.")
+    with st.container(horizontal=True):
+        if run.state in ("failed", "cancelled"):
+            st.button("Resume", type="primary", icon=":material/play_arrow:", key="run.resume",
+                      on_click=states.act, args=(workspace.resume, run.id))  # fmt: skip
+        if run.state == "done":
+            done = run.examined_at is not None
+            if st.button(
+                "See what was measured" if done else "Examine this run",
+                type="primary",
+                icon=":material/arrow_forward:",
+                icon_position="right",
+                key="run.examine",
+            ):
+                choose_run(run.id)
+                go("privacy")
+        if st.button("Delete …", icon=":material/delete:", key="run.delete"):
+            _confirm_delete(workspace, run)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        run_budget.draw(workspace, run)
+        run_endpoint.draw(workspace, run)
+        _funnel(run)
+        readable.draw(workspace, run)
+    with right:
+        try:
+            latest = list(workspace.job(run.job_id).sample)
+        except engine.NotFoundError:
+            latest = []
+        _outputs(latest)
+
+
+def _funnel(run: Any) -> None:
+    """Draw how many outputs were made, dropped and kept."""
+    if not run.funnel:
+        st.caption("Nothing was made yet.")
+        return
+    steps = sorted(run.funnel.items(), key=lambda item: (item[0] == "kept", item[0] != "made"))
+    made = run.funnel.get("made") or sum(count for name, count in steps if name != "made")
+    kept = run.funnel.get("kept", run.kept)
+    bars(
+        [name.capitalize() for name, _ in steps],
+        [count for _, count in steps],
+        key=f"run.funnel.{run.id}",
+        takeaway=f"{number(made)} made, {number(kept)} kept of {number(run.count)} wanted.",
+        x="Outputs",
+        y="",
+        limits="Shows counts, not quality: examine the run for that.",
+        horizontal=True,
+        height=90 + 32 * len(steps),
+    )
+
+
+def difference(run: Any, runs: list[Any]) -> list[str]:
+    """Return the parameters that differ from the previous run of the same method, in words."""
+    earlier = [other for other in runs if other.method == run.method and other.created < run.created]
+    if not earlier:
+        return []
+    before = max(earlier, key=lambda other: other.created)
+    old = {**before.parameters, "outputs": before.count, "seed": before.seed}
+    new = {**run.parameters, "outputs": run.count, "seed": run.seed}
+    return [
+        f"{name.replace('_', ' ')}: {old.get(name, 'default')} → {new.get(name, 'default')}"
+        for name in sorted({*old, *new})
+        if old.get(name) != new.get(name)
+    ]
+
+
+def times(run: Any) -> str:
+    """Return when a run started and ended, in a sentence."""
+    if run.started is None:
+        return f"Asked for {when(run.created)}, not started yet."
+    if run.state in ACTIVE:
+        return f"Started {when(run.started)}."
+    return f"Started {when(run.started)}, ended {when(run.finished)}, {seconds(run.seconds)} of work."
+
+
+def _facts(run: Any, runs: list[Any]) -> None:
+    badge(run.guarantee["kind"])
+    st.markdown(plain(run.guarantee["sentence"]))
+    st.caption(plain(f"{times(run)} {count_of(run.kept, 'output')} kept. Model: {run.model}. Seed {run.seed}."))
+    changes = difference(run, runs)
+    if changes:
+        st.markdown("**Different from the run before**")
+        st.markdown("\n".join(f"- {plain(change)}" for change in changes))
+    elif any(other.method == run.method and other.created < run.created for other in runs):
+        st.caption("The same settings as the run of this method before it.")
+
+
+def _again(workspace: engine.Workspace, run: Any) -> None:
+    if run.state not in ACTIVE:
+        st.button("Run again, unchanged", icon=":material/replay:", key="run.again",
+                  help="A new run with the same method, settings, model and seed.",
+                  on_click=_rerun, args=(workspace, run))  # fmt: skip
+        once.rearm("run.again")
+    with st.expander("As a script", icon=":material/terminal:", key=f"run.script.{run.id}"):
+        st.caption("The run's settings, and one command that repeats it.")
+        st.code(workspace.script(run.id), language=None, wrap_lines=True)
+
+
+def _rerun(workspace: engine.Workspace, run: Any) -> None:
+    """Start the same run again; a callback."""
+    again = partial(
+        workspace.synthesize,
+        run.corpus_id,
+        run.method,
+        count=run.count,
+        parameters=run.parameters,
+        seed=run.seed,
+        model=run.model,
+    )
+    run_id = once.act("run.again", partial(states.act, again))
+    if run_id is not None:
+        show_run(run_id)
+
+
+@st.dialog("Delete this run?")
+def _confirm_delete(workspace: engine.Workspace, run: Any) -> None:
+    """Ask before a run goes."""
+    st.markdown(f"{count_of(run.kept, 'output')} and everything measured on them are removed. Releases stay.")
+    if st.button(
+        "Delete for good",
+        type="primary",
+        key="run.delete.sure",
+        on_click=states.act,
+        args=(workspace.delete_run, run.id),
+        kwargs={"done": "The run was deleted."},
+    ):
+        st.rerun()
+    if st.button("Keep it", key="run.delete.keep"):
+        st.rerun()

@@ -1,0 +1,39 @@
+"""The history of a corpus' runs as a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pages._ui.pager import digest, pager
+from pages._ui.runs.detail import difference
+from pages._ui.texts import GUARANTEES, STATES, seconds, when
+
+SIZE = 25
+
+
+def draw(runs: list[Any]) -> None:
+    """Draw one row a run, newest first, a page at a time."""
+    offset = (max(1, int(st.session_state.get("run.history.page", 1) or 1)) - 1) * SIZE
+    page = runs[offset : offset + SIZE] or runs[:SIZE]
+    frame = pd.DataFrame(
+        [
+            {
+                "Started": when(run.started or run.created),
+                "Method": run.title,
+                "State": STATES.get(run.state, (run.state,))[0] + (", out of date" if run.stale else ""),
+                "Kept": run.kept,
+                "Wanted": run.count,
+                "Time": seconds(run.seconds) if run.seconds else "–",
+                "Guarantee": GUARANTEES[run.guarantee["kind"]][0],
+                "Different from the run before": "; ".join(difference(run, runs)) or "–",
+                "Examined": when(run.examined_at),
+                "Released": when(run.released_at),
+            }
+            for run in page
+        ]
+    )
+    st.dataframe(frame, hide_index=True, key=f"run.history.{digest(run.id for run in page)}", alt="History of runs")
+    pager(len(runs), key="run.history.page", size=SIZE, noun="runs")

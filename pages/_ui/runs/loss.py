@@ -1,0 +1,36 @@
+"""The loss of a run that trains, live and afterwards. Internal: exact, of private text, outside any guarantee."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+import engine
+from engine.figures.training import over_steps
+from pages._ui.examined import figure as examined_figure
+
+NOTED = "training_losses"
+FORMAL = (
+    "The loss is exact and no part of the guarantee. That it is watched is in the ledger as an unaccounted touch; "
+    "choosing a run, a step or settings by it makes the guarantee untrue."
+)
+
+
+def losses(diagnostics: Any) -> list[float | None]:
+    """Return the loss of each step that a run noted, None where a step drew nobody."""
+    noted = diagnostics.get(NOTED)
+    if not isinstance(noted, list):
+        return []
+    return [float(value) if isinstance(value, int | float) and value == value else None for value in noted]
+
+
+def draw(workspace: engine.Workspace, run: Any) -> None:
+    """Draw the loss where the run has noted any."""
+    course = losses(workspace.diagnostics(run.id))
+    if sum(value is not None for value in course) < 2:
+        return
+    st.subheader("Training", anchor=False)
+    st.badge("internal, may not be released", color="orange", icon=":material/lock:")
+    limits = FORMAL if run.guarantee["kind"] == "dp" else ""
+    examined_figure.draw(over_steps(course), key=f"run.loss.{run.id}", limits=limits)

@@ -1,0 +1,40 @@
+"""The utility verdict: a table of uses with tick, warning or cross, and the chart beside real text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from engine.examine.findings import Finding
+from engine.examine.verdict import TICK, WARN, use_table
+from pages._ui.examined import figure as examined_figure
+from pages._ui.texts import plain
+
+# mark -> icon, word, colour; the word carries the meaning
+MARKS: dict[str, tuple[str, str, str]] = {
+    "tick": (":material/check_circle:", "suits", "green"),
+    "warning": (":material/warning:", "with care", "orange"),
+    "cross": (":material/cancel:", "does not suit", "red"),
+    "unknown": (":material/help:", "not known", "gray"),
+}
+
+
+def draw(findings: Sequence[Finding]) -> None:
+    """Draw one line a use, with the finding that decided."""
+    with st.container(border=True, key="utility.verdict", gap="small"):
+        for use in use_table(findings):
+            icon, word, colour = MARKS[use.mark]
+            st.markdown(f":{colour}[{icon} **{word}**] · **{plain(use.use)}** – :gray[{plain(use.sentence)}]")
+    st.caption(
+        f"A use suits where its weakest finding loses at most {TICK:.0%} of the way from real to unrelated text, "
+        f"and needs care up to {WARN:.0%}. This is a first look: test your own task before you rely on it."
+    )
+
+
+def figure(findings: Sequence[Finding], run: Any) -> None:
+    """Draw each finding beside the band of real against real."""
+    from engine.figures.utility import utility_dots
+
+    examined_figure.draw(utility_dots(findings), key=f"utility.figure.{run.id}")

@@ -1,0 +1,139 @@
+"""Utility metrics against closed forms and brute force."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from engine.examine.usefulness.base import Sample
+from engine.examine.usefulness.diversity import EPSILON, distinct_pairs, self_bleu, self_bleu_parts
+from engine.examine.usefulness.embeddings import embedding_similarity, mauve
+from engine.examine.usefulness.lengths import length_distance
+from engine.examine.usefulness.ngrams import jensen_shannon, ngram_codes, ngram_divergence
+from engine.examine.usefulness.text_map import lay_out
+
+
+def of(*texts: list[int]) -> Sample:
+    return Sample(tuple(np.array(t, np.int32) for t in texts), np.arange(len(texts)).astype(object))
+
+
+def cloud(n: int, centre: int, seed: int) -> Sample:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 32)) * 0.3
+    x[np.arange(n), centre + rng.integers(0, 4, n)] += 2.0
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    return Sample(tuple(np.zeros(1, np.int32) for _ in range(n)), np.arange(n).astype(object), x.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "bits"),
+    [
+        ([1, 0], [0, 1], 1.0),  # nothing in common
+        ([0.5, 0.5], [0.5, 0.5], 0.0),
+        ([1, 0], [0.5, 0.5], (math.log2(4 / 3) + (math.log2(2 / 3) + 1) / 2) / 2),
+    ],
+)
+def test_jensen_shannon_by_hand(p: list[float], q: list[float], bits: float) -> None:
+    assert jensen_shannon(np.array(p, float), np.array(q, float)) == pytest.approx(bits)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_equal_samples_are_at_zero_and_disjoint_ones_at_one(n: int) -> None:
+    texts = of([1, 2, 3, 4], [2, 2, 3, 1, 5])
+    other = of([11, 12, 13], [14, 15, 16, 17])
+    assert ngram_divergence(texts, texts, n).value == 0.0
+    assert ngram_divergence(texts, other, n).value == pytest.approx(1.0)
+
+
+def test_ngrams_stay_inside_a_text() -> None:
+    assert len(ngram_codes(of([1, 2], [3], [4, 5, 6]), 2, 10)) == 3
+    assert ngram_codes(of([1, 2]), 2, 10).tolist() == [12]
+
+
+def test_too_many_words_for_the_code_are_refused() -> None:
+    with pytest.raises(ValueError, match="too many"):
+        ngram_codes(of([1, 2, 3]), 3, 2**22)
+
+
+def brute_force(texts: list[list[int]]) -> list[float]:
+    """BLEU-4 by its definition, each text against all others, one reference after the other."""
+    values = []
+    for i, text in enumerate(texts):
+        logs = []
+        for n in range(1, 5):
+            own = Counter(tuple(text[k : k + n]) for k in range(len(text) - n + 1))
+            best: Counter[tuple[int, ...]] = Counter()
+            for j, other in enumerate(texts):
+                if j != i:
+                    best |= Counter(tuple(other[k : k + n]) for k in range(len(other) - n + 1))
+            total = sum(own.values())
+            if total:
+                matched = sum(min(count, best[gram]) for gram, count in own.items())
+                logs.append(math.log((matched or EPSILON) / total))
+        values.append(math.exp(sum(logs) / len(logs)))
+    return values
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("length", [3, 6, 12])
+def test_self_bleu_equals_brute_force(seed: int, length: int) -> None:
+    rng = np.random.default_rng(seed)
+    texts = [rng.integers(0, 5, length).tolist() for _ in range(12)]
+    texts[3] = list(texts[1])
+    assert self_bleu_parts(texts).tolist() == pytest.approx(brute_force(texts))
+
+
+def test_self_bleu_is_one_for_copies_and_uses_equal_texts() -> None:
+    same = of(*[[1, 2, 3, 4, 5, 6]] * 5)
+    other = of(*[[1, 2, 3, 4]] * 3)
+    assert self_bleu(same, same).value == pytest.approx(1.0)
+    for value in (self_bleu(same, other), self_bleu(other, same)):
+        assert value.parts is not None
+        assert len(value.parts) == 3
+
+
+def test_distinct_pairs_by_hand() -> None:
+    texts = of([1, 2, 1, 2], [1, 2]).words  # pairs 12 21 12 | 12: two different of four
+    assert distinct_pairs(texts, 100) == pytest.approx(2 / 4)
+    assert distinct_pairs(texts, 4) == pytest.approx(2 / 3)
+
+
+def test_length_distance_by_hand() -> None:
+    short, long = of([1], [1]), of([1, 1, 1], [1, 1, 1])
+    assert length_distance(short, long).value == pytest.approx(2 / 3)
+    assert length_distance(long, long).value == 0.0
+    assert math.isnan(length_distance(of(), long).value)
+
+
+def test_embedding_similarity_is_the_mean_over_all_pairs() -> None:
+    a, b = cloud(20, 0, 1), cloud(30, 5, 2)
+    assert a.embeddings is not None
+    assert b.embeddings is not None
+    assert embedding_similarity(a, b).value == pytest.approx(float((a.embeddings @ b.embeddings.T).mean()), abs=1e-6)
+
+
+def test_mauve_is_high_for_one_distribution_low_for_two_and_repeats(capfd: pytest.CaptureFixture[str]) -> None:
+    same, far = mauve(cloud(800, 0, 1), cloud(800, 0, 2), 7).value, mauve(cloud(800, 0, 1), cloud(800, 20, 3), 7).value
+    assert same > 0.9
+    assert far < 0.1
+    assert mauve(cloud(800, 0, 1), cloud(800, 0, 2), 7).value == same
+    assert math.isnan(mauve(cloud(50, 0, 1), cloud(50, 0, 2), 7).value)
+    printed = capfd.readouterr()
+    assert printed.out + printed.err == ""
+
+
+def test_the_map_keeps_two_clouds_apart_and_repeats() -> None:
+    a, b = cloud(60, 0, 1), cloud(60, 20, 2)
+    assert a.embeddings is not None
+    assert b.embeddings is not None
+    both = np.vstack([a.embeddings, b.embeddings])
+    placed = lay_out(both, 3)
+    assert placed.shape == (120, 2)
+    apart = np.linalg.norm(placed[:, None] - placed[None], axis=2) + np.diag(np.full(120, np.inf))
+    kinds = np.repeat([0, 1], 60)
+    assert np.mean(kinds[apart.argmin(axis=1)] == kinds) > 0.95
+    assert np.array_equal(placed, lay_out(both, 3))
+    assert lay_out(both[:3], 3).shape == (3, 2)

@@ -1,0 +1,86 @@
+"""Findings of the strict meter: no excess where nothing leaked, one where near misses and parts of names come out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.examine.examination import ExamineInput
+from engine.examine.prepare import prepare
+from engine.examine.values.strict import examine_strict
+from engine.examine.verdict import privacy_verdict
+
+GIVEN = "Anna Bertil Cecilia Doris Erik Fanny Gustav Hilda Ivar Jonna".split()
+FIRST, LAST = "Hass Lind Berg Ek Sund Dal Ros Holm Ny Gran".split(), "lund ström qvist mark gren berga".split()
+
+
+def people(rng: np.random.Generator, count: int) -> list[tuple[str, str]]:
+    """Return names and case numbers; surnames recur, numbers do not."""
+    return [
+        (f"{rng.choice(GIVEN)} {rng.choice(FIRST)}{rng.choice(FIRST).lower()}{rng.choice(LAST)}",
+         f"{rng.integers(10**6, 10**7)}/{rng.integers(10, 99)}")
+        for _ in range(count)
+    ]  # fmt: skip
+
+
+def records(who: list[tuple[str, str]], prefix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    texts = [f"{name} brought case {number} before the house." for name, number in who]
+    ids = [f"{prefix}{i}" for i in range(len(who))]
+    spans = [
+        (i, text.index(value), text.index(value) + len(value), label, "direct")
+        for i, text, pair in zip(ids, texts, who, strict=True)
+        for value, label in zip(pair, ("PERSON", "CODE"), strict=True)
+    ]
+    columns = ["record_id", "start", "end", "label", "identifier_type"]
+    return (
+        pd.DataFrame({"record_id": ids, "text": texts, "source_id": None, "label": None}),
+        pd.DataFrame(spans, columns=columns),
+    )
+
+
+def found(seed: int, size: int, texts: int, leaking: float) -> dict[tuple[str, str], object]:
+    rng = np.random.default_rng(seed)
+    train, train_spans = records(mine := people(rng, 3 * size), "t")
+    holdout, holdout_spans = records(people(rng, size), "h")
+    others = people(rng, texts)
+    made = []
+    for name, number in others:
+        if rng.random() < leaking:
+            name, number = mine[int(rng.integers(len(mine)))]
+            number = number[:-1] + str((int(number[-1]) + 1) % 10)  # a digit away
+            name = name.split()[1].upper()
+        made.append(f"So {name} came under {number}.")
+    synthetic = pd.DataFrame({"record_id": [f"s{i}" for i in range(texts)], "text": made, "label": None})
+    synthetic["lineage"] = None
+    given = ExamineInput(synthetic, train, holdout, train_spans, holdout_spans, seed=seed)
+    return {(f.name, f.reference): f for f in examine_strict(prepare(given)).findings}
+
+
+@pytest.mark.parametrize(("size", "texts"), [(12, 40), (60, 300)])
+def test_text_about_others_has_no_excess(size: int, texts: int) -> None:
+    rows = [found(seed, size, texts, 0.0) for seed in range(12)]
+    for name in ("strict_pipp_excess", "strict_elp_excess", "strict_pipp_direct_excess", "strict_elp_direct_excess"):
+        above = [row for row in rows if row[name, "holdout"].low > 0]  # type: ignore[attr-defined]
+        assert len(above) <= 2, name  # 2.5% expected; three of twelve have a chance of 0.3%
+
+
+def test_near_misses_and_surnames_of_training_people_are_an_excess_that_leads_the_verdict() -> None:
+    rows = found(1, 60, 300, 0.6)
+    excess = rows["strict_elp_excess", "holdout"]
+    assert excess.low > 0  # type: ignore[attr-defined]
+    train = rows["strict_pipp", "train"]
+    assert train.settings["written_whole"] < 0.5  # type: ignore[attr-defined]
+    first = privacy_verdict(list(rows.values()))[0]  # type: ignore[arg-type]
+    assert first.text.startswith("Real identifiers: ")
+    assert "more than the holdout (95% interval" in first.text.split(";")[0]
+
+
+def test_no_spans_and_no_holdout_are_said() -> None:
+    rng = np.random.default_rng(0)
+    train, spans = records(people(rng, 6), "t")
+    synthetic = pd.DataFrame({"record_id": ["s0"], "text": ["a b c"], "label": None, "lineage": None})
+    part = examine_strict(
+        prepare(ExamineInput(synthetic, train, train.iloc[:0], spans.iloc[:0], spans.iloc[:0], seed=0))
+    )
+    assert all(f.value != f.value and f.settings["why"] for f in part.findings)

@@ -1,0 +1,62 @@
+"""Sentence embeddings: unit norm, order, meaning, and float32 against bf16."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.errors import UserError
+from engine.models.builtin.embedder import SentenceEmbedder, load_embedder
+
+TEXTS = ["The patient had a fever.", "She was running a high temperature.", "The court dismissed the appeal.", ""]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> SentenceEmbedder:
+    return load_embedder()
+
+
+def test_rows_are_unit_vectors(embedder: SentenceEmbedder) -> None:
+    rows = embedder.embed(TEXTS)
+    assert rows.shape == (4, 384)
+    assert rows.dtype == np.float32
+    assert np.linalg.norm(rows, axis=1) == pytest.approx(np.ones(4), abs=1e-5)
+
+
+def test_meaning_decides_similarity(embedder: SentenceEmbedder) -> None:
+    near = embedder.embed(TEXTS) @ embedder.embed(TEXTS).T
+    assert near[0, 1] > near[0, 2] + 0.3
+
+
+def test_order_is_kept_whatever_the_lengths(embedder: SentenceEmbedder) -> None:
+    mixed = ["word " * n for n in (90, 1, 40, 3)]
+    alone = np.concatenate([embedder.embed([t]) for t in mixed])
+    assert np.abs(embedder.embed(mixed) - alone).max() < 0.02
+
+
+def test_half_precision_stays_close(embedder: SentenceEmbedder) -> None:
+    half = embedder.half
+    rows = embedder.embed(TEXTS)
+    embedder.half = False
+    exact = embedder.embed(TEXTS)
+    embedder.half = half
+    assert float((rows * exact).sum(1).min()) > 0.995
+
+
+def test_no_texts(embedder: SentenceEmbedder) -> None:
+    assert embedder.embed([]).shape == (0, 384)
+
+
+def test_a_broken_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be loaded"):
+        SentenceEmbedder(tmp_path)
+
+
+def test_apart_is_what_each_text_alone_gives_to_the_last_bit(embedder: SentenceEmbedder) -> None:
+    mixed = [*("word " * n for n in (90, 1, 40, 3)), *TEXTS]
+    alone = np.concatenate([embedder.embed([text]) for text in mixed])
+    assert (embedder.embed_apart(mixed) == alone).all()
+    assert (embedder.embed_apart(mixed[3:]) == alone[3:]).all()
+    assert embedder.embed_apart([]).shape == (0, 384)
