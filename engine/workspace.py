@@ -1,19 +1,83 @@
-"""The one object that pages and the command line talk to."""
+"""The one object that pages and the command line talk to, made of parts."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from engine.jobs.model_station import models_folder
+from engine.jobs import accounting, launch
+from engine.jobs.doctor import Doctor
+from engine.jobs.hub import Hub
+from engine.jobs.language_models import Models, models_folder
+from engine.jobs.planning import Planning
+from engine.jobs.prompts import Prompts
+from engine.jobs.running import Jobs
 from engine.models.folder.imports import sweep
-from engine.studies.station import StudyStation
+from engine.store.disk.folder import Folder
+from engine.store.store import Store
+from engine.store.upkeep import DEFAULT_ACTOR
+from engine.studies.running import Studies
 
 
-class Workspace(StudyStation):
-    """An open workspace: corpora, review, runs, examinations, studies, models, releases, audit, service."""
+def start_worker(folder: Folder) -> None:
+    """Start the worker of a workspace, unless it is at work."""
+    launch.ensure_worker(folder)
 
 
-def open_workspace(path: Path | None = None, actor: str = "custodian") -> Workspace:
+class Workspace:
+    """An open workspace.
+
+    Args:
+        path: the folder; None means `UNDERSTUDY_WORKSPACE` or the user's data directory.
+        actor: who acts; goes into the audit log.
+
+    Attributes:
+        corpora, labels, review, values: private text and what was decided about it.
+        models, hub, prompts: what writes.
+        plan, jobs, runs, examinations, studies: what is made and measured.
+        ledger, releases: what it costs and what leaves.
+        settings, audit, disk, doctor, session: the workspace itself.
+    """
+
+    def __init__(self, path: Path | None = None, actor: str = DEFAULT_ACTOR) -> None:
+        store = Store(path, actor, wake=start_worker, ask=accounting.ask)
+        self.session, self.settings, self.audit, self.disk = store.session, store.settings, store.audit, store.disk
+        self.corpora, self.labels, self.review, self.values = store.corpora, store.labels, store.review, store.values
+        self.runs, self.examinations = store.runs, store.examinations
+        self.ledger, self.releases = store.ledger, store.releases
+        self.models = Models(self.session, self.corpora, self.audit)
+        self.hub = Hub(self.session)
+        self.prompts = Prompts(self.settings, self.audit)
+        self.plan = Planning(
+            self.session, self.corpora, self.review, self.runs, self.ledger, self.settings, self.models
+        )
+        self.jobs = Jobs(
+            self.session, self.corpora, self.labels, self.review, self.runs, self.ledger, self.models, self.prompts,
+            self.plan,
+        )  # fmt: skip
+        self.doctor = Doctor(self.session, self.ledger, self.audit, self.jobs)
+        self.studies = Studies(self.session, self.corpora, self.models, self.prompts)
+
+    @property
+    def path(self) -> Path:
+        """The workspace's folder as it was given."""
+        return self.session.path
+
+    @property
+    def folder(self) -> Folder:
+        """The layout of the workspace's folder."""
+        return self.session.folder
+
+    @property
+    def actor(self) -> str:
+        """Who acts."""
+        return self.session.actor
+
+    def close(self) -> None:
+        """Close the database connections of this process."""
+        self.session.close()
+
+
+def open_workspace(path: Path | None = None, actor: str = DEFAULT_ACTOR) -> Workspace:
     """Open a workspace folder, creating it on first use.
 
     Args:
@@ -24,5 +88,5 @@ def open_workspace(path: Path | None = None, actor: str = "custodian") -> Worksp
         StorageError: the folder cannot be written, or a newer program made it.
     """
     workspace = Workspace(path, actor)
-    sweep(models_folder(workspace))
+    sweep(models_folder(workspace.session))
     return workspace

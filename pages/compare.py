@@ -61,7 +61,7 @@ if any(run.stale or run.examination_stale for run in shown.values()):
         "At least one of these runs was examined before the review changed. Examine it again to compare like with like."
     )
 
-findings = {run_id: workspace.findings(run_id) for run_id in chosen}
+findings = {run_id: workspace.examinations.findings(run_id) for run_id in chosen}
 table = compare_table.build(findings)
 for sentence in compare_table.sentences(table, names):
     st.markdown(sentence)

@@ -39,7 +39,7 @@ if corpus is None or scope == SCOPES[1]:
     else:
         ledger_events.timeline(frame)
 else:
-    view = workspace.ledger(corpus.id)
+    view = workspace.ledger.of(corpus.id)
     ledger_budget.headline(workspace, corpus, view)
     left, right = st.columns(2, gap="large")
     with left:
@@ -49,7 +49,7 @@ else:
         with st.expander("Whose budget is this?", icon=":material/groups:", key="ledger.population"):
             ledger_budget.join(workspace, corpus, view)
     st.subheader("Spends, touches and releases", anchor=False)
-    ledger_budget.runs(view, {run.id: run for run in workspace.runs()})
+    ledger_budget.runs(view, {run.id: run for run in workspace.runs.all()})
     ledger_budget.timeline(view)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -71,7 +71,7 @@ else:
     ledger_budget.answer()
 
 st.subheader("Audit log", anchor=False)
-lines = int(workspace.audit(limit=1)["seq"].max()) if len(workspace.audit(limit=1)) else 0
+lines = int(workspace.audit.lines(limit=1)["seq"].max()) if len(workspace.audit.lines(limit=1)) else 0
 with st.container(horizontal=True, vertical_alignment="center"):
     st.button(
         "Check the chain",
@@ -93,7 +93,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     )
 ledger_events.answer()
 if lines:
-    page = workspace.audit(limit=ledger_events.PAGE, offset=offset_of("ledger.page", ledger_events.PAGE))
+    page = workspace.audit.lines(limit=ledger_events.PAGE, offset=offset_of("ledger.page", ledger_events.PAGE))
     st.dataframe(ledger_events.audit_table(page), hide_index=True, alt="Audit lines, latest first")
     pager(lines, key="ledger.page", size=ledger_events.PAGE, noun="lines")
 st.caption("The log holds who did what and when, with counts, ids and the reasons people typed; never record text.")

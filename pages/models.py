@@ -28,7 +28,7 @@ found = models_cards.known(workspace)
 for model in found:
     if model["id"] == "builtin":
         models_cards.card(model, workspace)
-for info in workspace.language_models():
+for info in workspace.models.all():
     if info.id != "builtin":
         models_language.card(workspace, info)
 

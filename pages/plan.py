@@ -26,7 +26,7 @@ if corpus is None:
     states.empty("No corpus yet", "Load a file or try a sample first.", action="Load", page="load", key="plan.empty")
     st.stop()
 
-facts = workspace.facts(corpus.id)
+facts = workspace.ledger.facts(corpus.id)
 plan_wizard.draw(workspace, corpus, facts)
 method = method_cards.choose(workspace, corpus)
 left, right = st.columns([1, 1], gap="large")
@@ -76,7 +76,7 @@ with right:
     asked = parameters.checked(method, settings)
     if asked is None:
         st.stop()
-    answer = states.act(workspace.plan, corpus.id, method.id, count=count, parameters=asked, model=model)
+    answer = states.act(workspace.plan.draft, corpus.id, method.id, count=count, parameters=asked, model=model)
     states.flash()
     if answer is None:
         st.stop()
@@ -111,7 +111,7 @@ with left:
         width="stretch",
     ):
         settled = partial(
-            workspace.synthesize, corpus.id, method.id, count=count, parameters=asked, seed=seed, model=model
+            workspace.jobs.synthesize, corpus.id, method.id, count=count, parameters=asked, seed=seed, model=model
         )
         run_id = once.act("plan.start", partial(states.act, settled))
         if run_id is None:

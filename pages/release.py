@@ -23,11 +23,11 @@ if run.stale or run.examination_stale:
 st.subheader("1 · Policy", anchor=False)
 policy = release_policy.choose(workspace)
 signed = release_bundle.second_person(policy)
-verdict = workspace.gate(run.id, policy.id, signed_off_by=signed)
+verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
 release_policy.check_list(verdict, policy)
 
 st.subheader("2 · Records", anchor=False)
-release_records.draw(workspace, run, workspace.approval_counts(run.id))
+release_records.draw(workspace, run, workspace.runs.approval_counts(run.id))
 
 st.subheader("3 · Build", anchor=False)
 release_bundle.build(workspace, run, policy, verdict, signed)

@@ -35,7 +35,7 @@ if corpus.span_source is None:
     detector.first_time(workspace, corpus)
     st.stop()
 
-counts = workspace.span_counts(corpus.id)
+counts = workspace.review.span_counts(corpus.id)
 with st.grid(5, min_column_width=165):
     st.metric("Findings", number(counts["accepted"] + counts["rejected"]), border=True)
     st.metric("Will be replaced", number(counts["accepted"]), border=True, help="Accepted findings.")
@@ -81,6 +81,6 @@ else:
     with right:
         review_card.draw(workspace, corpus.id, record_id, spans)
 
-risk = workspace.residual_risk(corpus.id)
+risk = workspace.values.residual_risk(corpus.id)
 if risk is not None and view == TEXTS:
     st.caption(f"{plain(risk['sentence'])} Upper bound: {share(risk['high'])}.")

@@ -20,12 +20,12 @@ if corpus is None:
     states.empty("No corpus yet", "Load a file or try a sample first.", action="Load", page="load", key="run.empty")
     st.stop()
 
-queue = workspace.jobs(active_only=True)
+queue = workspace.jobs.all(active_only=True)
 if queue:
     names = [JOBS.get(job.kind, job.kind).lower() for job in sorted(queue, key=lambda job: job.created)]
     st.caption(f"In the queue, one after the other: {', '.join(names)}.")
 
-runs = {run.id: run for run in sorted(workspace.runs(corpus.id), key=lambda run: run.created, reverse=True)}
+runs = {run.id: run for run in sorted(workspace.runs.all(corpus.id), key=lambda run: run.created, reverse=True)}
 if not runs:
     states.empty(
         "No runs yet",

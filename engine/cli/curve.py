@@ -141,13 +141,13 @@ def _of_corpus(options: Namespace) -> dict[str, Any]:
         raise UserError("--draws: --adaptive takes --rounds instead")
     rounds = numbers(options.rounds, "rounds") if options.adaptive else ()
     workspace = _open(options)
-    summary = workspace.corpus(options.corpus)
-    every = workspace.records(options.corpus, limit=summary.records)
+    summary = workspace.corpora.get(options.corpus)
+    every = workspace.corpora.records(options.corpus, limit=summary.records)
     parts = [every[every["split"] == split] for split in (TRAIN, OVER_CAP, HOLDOUT)]
     drawn = chosen(parts[0], parts[1], parts[2], options.part)
     frame = drawn.records
     unit = options.adjacency or summary.unit
-    workspace.note("n-gram curves computed", options.corpus, n=options.n, exclude=options.exclude, unit=unit)
+    workspace.audit.note("n-gram curves computed", options.corpus, n=options.n, exclude=options.exclude, unit=unit)
     codes = unit_numbers(frame, unit)
     known = ngram_counts.Numbers()
     table = ngram_counts.tokens(frame["text"].tolist(), known)

@@ -41,14 +41,14 @@ def models(options: Namespace) -> dict[str, Any]:
 
     workspace = _open(options)
     if options.action == "list":
-        return {"models": [_shown(info) for info in workspace.language_models()]}
+        return {"models": [_shown(info) for info in workspace.models.all()]}
     if not options.name:
         raise UserError(f"models {options.action}: name the folder, endpoint or model")
     if options.action == "inspect":
-        return _shown(workspace.inspect_model(Path(options.name)))
+        return _shown(workspace.models.inspect(Path(options.name)))
     if options.action == "import":
         name = options.as_name or Path(options.name).resolve().name.lower()
-        return _shown(workspace.import_model(Path(options.name), name, options.prompts))
+        return _shown(workspace.models.import_folder(Path(options.name), name, options.prompts))
     if options.action == "fetch":
         return _fetch(workspace, options)
     if options.action == "endpoint":
@@ -56,7 +56,7 @@ def models(options: Namespace) -> dict[str, Any]:
     if options.action == "test":
         return _test(workspace, options.name)
     if options.action == "remove":
-        workspace.remove_model(options.name)
+        workspace.models.remove(options.name)
         return {"removed": options.name}
     return _consent(workspace, options)
 
@@ -67,14 +67,14 @@ def _fetch(workspace: Workspace, options: Namespace) -> dict[str, Any]:
     if not options.text or not options.host:
         raise UserError(
             f"models fetch: --text and --host are needed; you consent to this: "
-            f"{workspace.download_statement(options.name)} The host is {workspace.hub_host()}"
+            f"{workspace.hub.statement(options.name)} The host is {workspace.hub.host()}"
         )
     name = options.as_name or options.name.rpartition("/")[2].lower()
-    job = workspace.fetch_model(
+    job = workspace.hub.fetch(
         options.name, name, options.text, options.host, revision=options.revision, prompts=options.prompts
     )
     wait_for(workspace, job)
-    return _shown(workspace.model_info(f"folder:{name}"))
+    return _shown(workspace.models.info(f"folder:{name}"))
 
 
 def _shown(info: Any) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def _endpoint(workspace: Workspace, options: Namespace) -> dict[str, Any]:
     from engine.cli.verbs import parse_settings
 
     given = parse_settings(options.set)
-    before = workspace.endpoints().get(options.name)
+    before = workspace.models.endpoints().get(options.name)
     values = {**(before.as_dict() if before else {}), **given, "name": options.name}
     if options.prompts:
         values["prompts"] = options.prompts
@@ -94,24 +94,24 @@ def _endpoint(workspace: Workspace, options: Namespace) -> dict[str, Any]:
         raise UserError(f"models endpoint: --set {min(missing)}=… is needed")
     if "key_variable" in given:
         values["key_source"] = "environment"
-    return _shown(workspace.add_endpoint(values, sys.stdin.readline().strip() if options.key_stdin else None))
+    return _shown(workspace.models.add_endpoint(values, sys.stdin.readline().strip() if options.key_stdin else None))
 
 
 def _consent(workspace: Workspace, options: Namespace) -> dict[str, Any]:
     if not options.corpus:
         raise UserError(f"models {options.action}: --corpus is needed")
     if options.action == "withdraw":
-        return {"cancelled": workspace.withdraw_consent(options.corpus, options.name)}
+        return {"cancelled": workspace.models.withdraw_consent(options.corpus, options.name)}
     if not options.text or not options.host:
         raise UserError(
             f"models consent: --text and --host are needed; you consent to this: "
-            f"{workspace.consent_statement(options.corpus, options.name)}"
+            f"{workspace.models.consent_statement(options.corpus, options.name)}"
         )
-    return asdict(workspace.give_consent(options.corpus, options.name, options.text, options.host))
+    return asdict(workspace.models.give_consent(options.corpus, options.name, options.text, options.host))
 
 
 def _test(workspace: Workspace, model: str) -> dict[str, Any]:
     from engine.cli.verbs import wait_for
 
-    wait_for(workspace, workspace.test_model(model))
-    return {"model": model, **workspace.model_test(model)}
+    wait_for(workspace, workspace.models.test(model))
+    return {"model": model, **workspace.models.last_test(model)}

@@ -27,22 +27,22 @@ def study(options: Namespace) -> dict[str, Any]:
         }
     workspace = _open(options)
     if options.resume:
-        job = workspace.resume_study(options.resume)
+        job = workspace.studies.resume(options.resume)
     elif options.show:
         job = options.show
     elif options.study:
-        job = workspace.start_study(
+        job = workspace.studies.start(
             options.corpus, options.study, parse_settings(options.set), model=options.model, seed=options.seed
         )
     else:
         raise UserError("--study: name a study; list them with `study` alone")
-    found = workspace.study_run(job)
+    found = workspace.studies.run(job)
     if found.corpus_id != options.corpus:
         raise UserError(f"study {job!r} belongs to another corpus")
     if not (options.no_wait or options.show):
         wait_for(workspace, job)
-        found = workspace.study_run(job)
-    tables = workspace.study_results(job)
+        found = workspace.studies.run(job)
+    tables = workspace.studies.results(job)
     return {
         **asdict(found),
         "internal": INTERNAL,

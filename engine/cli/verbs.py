@@ -79,7 +79,7 @@ def wait_for(workspace: Workspace, job_id: str) -> None:
     """
     shown = ""
     while True:
-        job = workspace.job(job_id)
+        job = workspace.jobs.get(job_id)
         left = f", about {job.seconds_left:.0f} s left" if job.seconds_left else ""
         line = f"{job.kind}: {job.stage or job.state} {job.done}/{job.total}"
         if line != shown:
@@ -99,7 +99,11 @@ def import_(options: Namespace) -> dict[str, Any]:
     workspace = _open(options)
     if bool(options.file) == bool(options.sample):
         raise UserError("import needs either a FILE or --sample, and not both")
-    corpus = workspace.import_sample(options.sample, options.name) if options.sample else _from_file(workspace, options)
+    corpus = (
+        workspace.corpora.import_sample(options.sample, options.name)
+        if options.sample
+        else _from_file(workspace, options)
+    )
     return {
         "corpus": corpus.id,
         "records": corpus.records,
@@ -117,7 +121,7 @@ def _from_file(workspace: Workspace, options: Namespace) -> Any:
     read = ReadOptions(encoding=options.encoding, delimiter=options.delimiter)
     text, spans = options.text, options.spans
     if text is None or spans is None:
-        suggested = workspace.preview(path, path.name, read).suggested
+        suggested = workspace.corpora.preview(path, path.name, read).suggested
         text, spans = text or suggested.text, spans or suggested.spans
     if not text:
         raise UserError("no column looks like text; name it with --text")
@@ -129,7 +133,7 @@ def _from_file(workspace: Workspace, options: Namespace) -> Any:
         keep=tuple(options.keep),
         spans=spans,
     )
-    return workspace.import_corpus(
+    return workspace.corpora.import_file(
         path,
         path.name,
         mapping,
@@ -147,48 +151,48 @@ def labels(options: Namespace) -> dict[str, Any]:
     """Print the training part's labels beside the public list, after declaring or withdrawing it where asked to."""
     workspace = _open(options)
     if options.withdraw:
-        found = workspace.withdraw_labels(options.corpus)
+        found = workspace.labels.withdraw(options.corpus)
     elif options.declare or options.label:
-        found = workspace.declare_labels(options.corpus, options.label or None, unusual_too=options.unusual)
+        found = workspace.labels.declare(options.corpus, options.label or None, unusual_too=options.unusual)
     else:
-        found = workspace.label_list(options.corpus)
+        found = workspace.labels.known(options.corpus)
     return {"corpus": options.corpus, **asdict(found)}
 
 
 def corpora(options: Namespace) -> dict[str, Any]:
     """List corpora."""
-    return {"corpora": [asdict(corpus) for corpus in _open(options).corpora()]}
+    return {"corpora": [asdict(corpus) for corpus in _open(options).corpora.all()]}
 
 
 def delete(options: Namespace) -> dict[str, Any]:
     """Delete a corpus."""
-    _open(options).delete_corpus(options.corpus)
+    _open(options).corpora.delete(options.corpus)
     return {"deleted": options.corpus}
 
 
 def detect(options: Namespace) -> dict[str, Any]:
     """Detect, wait, count."""
     workspace, started = _open(options), time.monotonic()
-    if options.gold and not workspace.corpus(options.corpus).has_gold:
+    if options.gold and not workspace.corpora.get(options.corpus).has_gold:
         raise UserError("--gold: this corpus was imported without gold spans")
-    settings = workspace.detector_settings(options.corpus)
+    settings = workspace.review.detector_settings(options.corpus)
     if options.preset and options.preset != settings.preset:
         settings = settings.model_copy(update={"preset": options.preset})
-        workspace.set_detector_settings(options.corpus, settings)
-    job = workspace.detect(options.corpus)
+        workspace.review.set_detector_settings(options.corpus, settings)
+    job = workspace.jobs.detect(options.corpus)
     if options.no_wait:
         return {"job": job, "state": "queued"}
     wait_for(workspace, job)
-    counts = workspace.span_counts(options.corpus)
+    counts = workspace.review.span_counts(options.corpus)
     result = {
         "preset": settings.preset,
-        "records": workspace.corpus(options.corpus).records,
+        "records": workspace.corpora.get(options.corpus).records,
         "spans": sum(counts["by_label"].values()),
         "by_label": counts["by_label"],
         "seconds": round(time.monotonic() - started, 2),
     }
     if options.gold:
-        result["gold"] = workspace.gold_evaluation(options.corpus)
+        result["gold"] = workspace.values.gold_evaluation(options.corpus)
     return result
 
 
@@ -225,8 +229,8 @@ def guarantee(options: Namespace) -> dict[str, Any]:
 def plan(options: Namespace) -> dict[str, Any]:
     """Print what a run would cost, also of the budget."""
     workspace, parameters = _open(options), _budget(options, parse_settings(options.set))
-    workspace.wait_guarantee(options.method, corpus_id=options.corpus, parameters=parameters)
-    return workspace.plan(
+    workspace.plan.wait_guarantee(options.method, corpus_id=options.corpus, parameters=parameters)
+    return workspace.plan.draft(
         options.corpus, options.method, count=options.count, parameters=parameters, model=options.model
     )
 
@@ -239,17 +243,17 @@ def ledger(options: Namespace) -> dict[str, Any]:
         raise UserError("ledger needs a corpus id; list them with `corpora`")
     workspace = _open(options)
     for other in options.same_people_as:
-        workspace.join_people(options.corpus, other)
+        workspace.ledger.join_people(options.corpus, other)
     for other in options.other_people_than:
-        workspace.keep_apart(options.corpus, other)
+        workspace.ledger.keep_apart(options.corpus, other)
     if options.spent_since:
-        workspace.declare_spent(options.corpus, *options.spent_since)
+        workspace.ledger.declare_spent(options.corpus, *options.spent_since)
     if options.set_limit:
-        workspace.set_limit(options.corpus, *options.set_limit, large_delta=options.large_delta)
-    workspace.wait_total(options.corpus)
+        workspace.ledger.set_limit(options.corpus, *options.set_limit, large_delta=options.large_delta)
+    workspace.ledger.wait_total(options.corpus)
     if options.export:
-        return dict(json.loads(workspace.ledger_export(options.corpus)))
-    view = workspace.ledger(options.corpus)
+        return dict(json.loads(workspace.ledger.export(options.corpus)))
+    view = workspace.ledger.of(options.corpus)
     fields = {name: value for name, value in vars(view).items() if name != "lines"}
     return {"corpus": options.corpus, **fields, "lines": view.lines.to_dict(orient="records")}
 
@@ -268,8 +272,8 @@ def _accept_rollback(options: Namespace) -> dict[str, Any]:
 def synthesize(options: Namespace) -> dict[str, Any]:
     """Run a method and wait for its records."""
     workspace, parameters = _open(options), _budget(options, parse_settings(options.set))
-    workspace.wait_guarantee(options.method, corpus_id=options.corpus, parameters=parameters)
-    run_id = workspace.synthesize(
+    workspace.plan.wait_guarantee(options.method, corpus_id=options.corpus, parameters=parameters)
+    run_id = workspace.jobs.synthesize(
         options.corpus,
         options.method,
         count=options.count,
@@ -282,8 +286,8 @@ def synthesize(options: Namespace) -> dict[str, Any]:
 
 def _settled(workspace: Workspace, run_id: str, no_wait: bool) -> dict[str, Any]:
     if not no_wait:
-        wait_for(workspace, workspace.run(run_id).job_id)
-    run = workspace.run(run_id)
+        wait_for(workspace, workspace.runs.get(run_id).job_id)
+    run = workspace.runs.get(run_id)
     return {
         "run": run.id,
         "state": run.state,
@@ -291,19 +295,19 @@ def _settled(workspace: Workspace, run_id: str, no_wait: bool) -> dict[str, Any]
         "funnel": run.funnel,
         "guarantee": run.guarantee,
         "seconds": run.seconds,
-        "notes": [note.as_dict() for note in workspace.run_notes(run.id)],
+        "notes": [note.as_dict() for note in workspace.runs.notes(run.id)],
     }
 
 
 def runs(options: Namespace) -> dict[str, Any]:
     """List runs."""
-    return {"runs": [asdict(run) for run in _open(options).runs(options.corpus)]}
+    return {"runs": [asdict(run) for run in _open(options).runs.all(options.corpus)]}
 
 
 def resume(options: Namespace) -> dict[str, Any]:
     """Resume a run where it stopped."""
     workspace = _open(options)
-    workspace.resume(options.run)
+    workspace.jobs.resume(options.run)
     return _settled(workspace, options.run, options.no_wait)
 
 
@@ -311,7 +315,7 @@ def examine(options: Namespace) -> dict[str, Any]:
     """Examine a run; both parts unless one is named."""
     workspace = _open(options)
     both = options.privacy == options.utility
-    job = workspace.examine(
+    job = workspace.jobs.examine(
         options.run, privacy=both or options.privacy, utility=both or options.utility, model_attacks=not options.quick
     )
     if options.no_wait:
@@ -319,8 +323,8 @@ def examine(options: Namespace) -> dict[str, Any]:
     wait_for(workspace, job)
     return {
         "run": options.run,
-        "findings": [finding.as_dict() for finding in workspace.findings(options.run)],
-        "notes": [note.as_dict() for note in workspace.run_notes(options.run)],
+        "findings": [finding.as_dict() for finding in workspace.examinations.findings(options.run)],
+        "notes": [note.as_dict() for note in workspace.runs.notes(options.run)],
     }
 
 
@@ -328,22 +332,22 @@ def compare(options: Namespace) -> dict[str, Any]:
     """Set the findings of runs side by side."""
     if not 2 <= len(options.runs) <= 4:
         raise UserError(f"compare takes two to four runs, not {len(options.runs)}")
-    frame = _open(options).compare(options.runs)
+    frame = _open(options).examinations.compare(options.runs)
     return {"runs": options.runs, "rows": frame.to_dict(orient="records")}
 
 
 def approve(options: Namespace) -> dict[str, Any]:
     """Approve pending records."""
     workspace = _open(options)
-    approved = workspace.approve_all_pending(options.run, options.max_risk)
-    return {"run": options.run, "approved_now": approved, **workspace.approval_counts(options.run)}
+    approved = workspace.runs.approve_all_pending(options.run, options.max_risk)
+    return {"run": options.run, "approved_now": approved, **workspace.runs.approval_counts(options.run)}
 
 
 def release(options: Namespace) -> dict[str, Any]:
     """Write a bundle where the policy allows it."""
     workspace = _open(options)
     words = {name: getattr(options, name) for name in ("signed_off_by", "title", "source", "contact", "licence")}
-    made = workspace.release(
+    made = workspace.releases.make(
         options.run, options.policy, out=options.out, accept_unbounded=options.accept_unbounded, **words
     )
     return asdict(made)
@@ -364,17 +368,17 @@ def audit(options: Namespace) -> dict[str, Any]:
     """Print the audit log, or check its chain and the ledger's."""
     workspace = _open(options)
     if options.verify:
-        verdict, lines = workspace.verify_audit(), workspace.verify_ledger()
+        verdict, lines = workspace.audit.verify(), workspace.ledger.verify()
         for name, found in (("audit", verdict), ("ledger", lines)):
             if not found["ok"]:
                 raise UnderstudyError(f"the {name} chain is broken at line {found['first_bad']}")
         return {**verdict, "ledger": lines}
-    return {"audit": workspace.audit(limit=1_000_000).to_dict(orient="records")}
+    return {"audit": workspace.audit.lines(limit=1_000_000).to_dict(orient="records")}
 
 
 def backup(options: Namespace) -> dict[str, Any]:
     """Write a backup file."""
-    _open(options).backup(options.file)
+    _open(options).disk.backup(options.file)
     return {"backup": str(options.file), "bytes": options.file.stat().st_size}
 
 
@@ -392,9 +396,9 @@ def restore(options: Namespace) -> dict[str, Any]:
 def doctor(options: Namespace) -> dict[str, Any]:
     """Check the installation; with --bundle write a support file too."""
     workspace = _open(options)
-    result = dict(workspace.doctor())
+    result = dict(workspace.doctor.check())
     if options.bundle:
-        workspace.doctor_bundle(options.bundle)
+        workspace.doctor.support_file(options.bundle)
         result["bundle"] = str(options.bundle)
     return result
 
@@ -408,29 +412,31 @@ def demo(options: Namespace) -> dict[str, Any]:
         try:
             return _demo(workspace, Path(folder))
         finally:
-            workspace.stop_worker()
+            workspace.jobs.stop_worker()
 
 
 def _demo(workspace: Workspace, folder: Path) -> dict[str, Any]:
     started = time.monotonic()
-    corpus = workspace.import_sample("support_tickets")
+    corpus = workspace.corpora.import_sample("support_tickets")
     say(f"demo: {corpus.records} made-up support tickets of {corpus.units} units")
-    wait_for(workspace, workspace.detect(corpus.id))
+    wait_for(workspace, workspace.jobs.detect(corpus.id))
     findings: dict[str, Any] = {}
     run_ids = []
     for method, count in (("surrogate", None), ("filter", 32)):
-        run_id = workspace.synthesize(corpus.id, method, count=count)
-        wait_for(workspace, workspace.run(run_id).job_id)
-        wait_for(workspace, workspace.examine(run_id, model_attacks=False))  # a demonstration ends in a minute or two
-        findings[method] = [finding.as_dict() for finding in workspace.findings(run_id)]
+        run_id = workspace.jobs.synthesize(corpus.id, method, count=count)
+        wait_for(workspace, workspace.runs.get(run_id).job_id)
+        wait_for(
+            workspace, workspace.jobs.examine(run_id, model_attacks=False)
+        )  # a demonstration ends in a minute or two
+        findings[method] = [finding.as_dict() for finding in workspace.examinations.findings(run_id)]
         run_ids.append(run_id)
-    workspace.approve_all_pending(run_ids[-1], None)
-    released = workspace.release(run_ids[-1], "exploratory", out=folder / "bundle", accept_unbounded=True)
+    workspace.runs.approve_all_pending(run_ids[-1], None)
+    released = workspace.releases.make(run_ids[-1], "exploratory", out=folder / "bundle", accept_unbounded=True)
     return {
         "corpus": corpus.id,
         "runs": run_ids,
         "findings": [{"method": method, **row} for method, rows in findings.items() for row in rows],
-        "comparison": workspace.compare(run_ids).to_dict(orient="records"),
+        "comparison": workspace.examinations.compare(run_ids).to_dict(orient="records"),
         "release": {"policy": "exploratory", "records": released.records},
         "seconds": round(time.monotonic() - started, 1),
     }

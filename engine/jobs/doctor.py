@@ -18,11 +18,14 @@ from sqlalchemy import func, select
 from engine.assets import ROOT
 from engine.errors import UserError
 from engine.jobs import launch
-from engine.jobs.station import JobStation, versions
+from engine.jobs.running import Jobs, versions
 from engine.store import schema
+from engine.store.budget.ledger import Ledger
 from engine.store.disk import parts
 from engine.store.disk.folder import describe_os_error, file_errors, part_beside, write_private
 from engine.store.migrations import VERSION, current_version
+from engine.store.session import Session
+from engine.store.upkeep import AuditLog
 
 LOW_DISK_BYTES = 2 * 1024**3
 BUILTIN_MODELS = ("builtin", "builtin-tagger")
@@ -32,10 +35,16 @@ SHOWN = 5  # folders named in one check
 LOG_LINE = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00 \d+ [\w ,.:()\-]*")
 
 
-class DoctorStation(JobStation):
-    """The checks behind the settings page and `doctor`."""
+class Doctor:
+    """Checks of the installation and the workspace, and a support file without any record text."""
 
-    def doctor(self) -> dict[str, Any]:
+    def __init__(self, session: Session, ledger: Ledger, audit: AuditLog, jobs: Jobs) -> None:
+        self.session = session
+        self.ledger = ledger
+        self.audit = audit
+        self.jobs = jobs
+
+    def check(self) -> dict[str, Any]:
         """Return `ok` and `checks`: rows of name, ok and detail."""
         checks = [
             _python(),
@@ -56,13 +65,13 @@ class DoctorStation(JobStation):
         ]
         return {"ok": all(check["ok"] for check in checks), "checks": checks}
 
-    def doctor_bundle(self, path: Path) -> Path:
+    def support_file(self, path: Path) -> Path:
         """Write a support file: checks, versions, job states, row counts and our own log lines; no text."""
         target = Path(path).absolute()
         if target.exists():
             raise UserError("path: a file with this name exists already; choose another name for the support file")
         parts = {
-            "checks.json": self.doctor(),
+            "checks.json": self.check(),
             "versions.json": {**versions(), "platform": platform.platform(), "cpus": os.cpu_count()},
             "jobs.json": self._job_states(),
             "counts.json": self._counts(),
@@ -83,10 +92,10 @@ class DoctorStation(JobStation):
 
     def _job_states(self) -> list[dict[str, Any]]:
         names = "id kind lane state stage done total created started finished attempts".split()
-        return [{name: getattr(job, name) for name in names} for job in self.jobs(active_only=False)]
+        return [{name: getattr(job, name) for name in names} for job in self.jobs.all(active_only=False)]
 
     def _counts(self) -> dict[str, int]:
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             return {
                 table.name: int(connection.execute(select(func.count()).select_from(table)).scalar_one())
                 for table in schema.metadata.sorted_tables
@@ -94,14 +103,14 @@ class DoctorStation(JobStation):
 
     def _log_lines(self) -> list[str]:
         try:
-            lines = self.folder.worker_log.read_text("utf-8", "replace").splitlines()
+            lines = self.session.folder.worker_log.read_text("utf-8", "replace").splitlines()
         except FileNotFoundError:
             return []
         return [line for line in lines[-LOG_LINES:] if LOG_LINE.fullmatch(line)]
 
     def _writable(self) -> dict[str, Any]:
         try:
-            write_private(self.folder.path / "probe", b"x").unlink()
+            write_private(self.session.folder.path / "probe", b"x").unlink()
         except OSError as error:
             why = describe_os_error(error) or f"{type(error).__name__}; choose another folder"
             return _check("workspace can be written", False, f"no: {why}")
@@ -112,40 +121,40 @@ class DoctorStation(JobStation):
             return _check("private to its owner", True, "not checked on this system")
         loose = sum(
             bool(p.stat().st_mode & 0o077)
-            for p in (self.folder.path, *self.folder.path.rglob("*"))
+            for p in (self.session.folder.path, *self.session.folder.path.rglob("*"))
             if not p.is_symlink()
         )
         detail = "yes" if not loose else f"no: {loose} file(s) or folder(s) are open to others; run chmod -R go= on it"
         return _check("private to its owner", not loose, detail)
 
     def _disk(self) -> dict[str, Any]:
-        free = shutil.disk_usage(self.folder.path).free
+        free = shutil.disk_usage(self.session.folder.path).free
         low = free < LOW_DISK_BYTES
         return _check("disk space", not low, f"{free / 1024**3:.1f} GiB free" + ("; free some" if low else ""))
 
     def _schema(self) -> dict[str, Any]:
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             version = current_version(connection)
         return _check("schema version", version == VERSION, f"{version} of {VERSION}")
 
     def _integrity(self) -> dict[str, Any]:
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             answer = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
         return _check("database", answer == "ok", "sound" if answer == "ok" else "damaged; restore a backup")
 
     def _audit_chain(self) -> dict[str, Any]:
-        result = self.verify_audit()
+        result = self.audit.verify()
         detail = f"{result['lines']} lines, chain holds" if result["ok"] else f"broken at line {result['first_bad']}"
         return _check("audit log", result["ok"], detail)
 
     def _ledger_chain(self) -> dict[str, Any]:
-        result = self.verify_ledger()
+        result = self.ledger.verify()
         detail = f"{result['lines']} lines, chain holds" if result["ok"] else f"broken at line {result['first_bad']}"
         return _check("ledger", result["ok"], detail)
 
     def _unknown_folders(self) -> dict[str, Any]:
         """List folders that the database does not know: they may hold private text, and nothing removes them."""
-        found = self._strangers()
+        found = self.session.strangers()
         if not found:
             return _check("folders without an owner", True, "none")
         named = ", ".join(found[:SHOWN]) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
@@ -156,12 +165,12 @@ class DoctorStation(JobStation):
         )
 
     def _left_overs(self) -> dict[str, Any]:
-        found = parts.left_overs(self.folder.path)
+        found = parts.left_overs(self.session.folder.path)
         detail = f"{len(found)} file(s) or folder(s); they go when the workspace is opened next" if found else "none"
         return _check("left by killed writers", not found, detail)
 
     def _worker(self) -> dict[str, Any]:
-        status = launch.worker_status(self.folder)
+        status = launch.worker_status(self.session.folder)
         if not status["alive"]:
             return _check("worker", True, "not running; starts when there is work")
         age = status["heartbeat_age_seconds"]

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
@@ -27,6 +27,7 @@ from engine.models.marks import Mark, read_marks, weight_digests, workspace_abov
 from engine.store.budget import fitted
 from engine.store.budget import lines as ledger_lines
 from engine.store.schema import corpora, fitted_weights, runs
+from engine.store.session import Session
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -38,23 +39,23 @@ TUNED = "tuned"  # below a run's folder
 UNTOUCHED = re.compile(r"trained on this corpus|seen this corpus")
 
 
-def marks_in(store: Any, folder: Path) -> list[Mark]:
+def marks_in(session: Session, folder: Path) -> list[Mark]:
     """Return the marks of a model folder: those of its weights as kept here, and those it names itself."""
-    _register_earlier(store)
-    with store.db.read() as connection:
-        found = fitted.find(connection, store.key, weight_digests(folder))
+    _register_earlier(session)
+    with session.db.read() as connection:
+        found = fitted.find(connection, session.key, weight_digests(folder))
     named = {mark.run for mark in found}
     return [*found, *(replace(mark, whole=False) for mark in read_marks(folder) if mark.run not in named)]
 
 
-def carry(store: Any, folder: Path) -> None:
+def carry(session: Session, folder: Path) -> None:
     """Write into a copied model's folder which private text its weights were fitted to, where that is known."""
-    found = marks_in(store, folder)
+    found = marks_in(session, folder)
     if found:
         write_marks(folder, found)
 
 
-def marks_used(store: Any, spec: MethodSpec, values: BaseModel, model: str) -> list[Mark]:
+def marks_used(session: Session, spec: MethodSpec, values: BaseModel, model: str) -> list[Mark]:
     """Return the marks of every model that a run would use, one a run.
 
     Raises:
@@ -62,9 +63,9 @@ def marks_used(store: Any, spec: MethodSpec, values: BaseModel, model: str) -> l
     """
     folders = []
     if "generator" in spec.needs and model != "builtin":
-        from engine.jobs.model_station import catalogue
+        from engine.jobs.language_models import catalogue
 
-        info = catalogue(store).info(model)
+        info = catalogue(session).info(model)
         if info.back_end in ("folder", "hub") and not info.problem:
             folders.append(Path(info.where))
     for name in FOLDERS:
@@ -77,7 +78,7 @@ def marks_used(store: Any, spec: MethodSpec, values: BaseModel, model: str) -> l
                     "seen is counted, and choose it as the model"
                 )
             folders.append(path)
-    return list({mark.run: mark for folder in folders for mark in marks_in(store, folder)}.values())
+    return list({mark.run: mark for folder in folders for mark in marks_in(session, folder)}.values())
 
 
 def refused(title: str, claim: Guarantee, marks: Sequence[Mark], population: str) -> list[str]:
@@ -140,30 +141,30 @@ def counted(claim: Guarantee, marks: Sequence[Mark], population: str) -> Guarant
     )
 
 
-def population_now(store: Any, corpus_id: str, marks: Sequence[Mark]) -> tuple[str, list[Mark]]:
+def population_now(session: Session, corpus_id: str, marks: Sequence[Mark]) -> tuple[str, list[Mark]]:
     """Return a corpus' population, and the marks with those that theirs were merged into."""
-    with store.db.read() as connection:
+    with session.db.read() as connection:
         own = connection.execute(select(corpora.c.population).where(corpora.c.id == corpus_id)).scalar_one()
         found = [replace(mark, population=ledger_lines.current(connection, mark.population)) for mark in marks]
     return str(own), found
 
 
-def mark_tuned(store: Any, run_id: str, folder: Path, base: Sequence[Mark], starts: Sequence[Path]) -> None:
+def mark_tuned(session: Session, run_id: str, folder: Path, base: Sequence[Mark], starts: Sequence[Path]) -> None:
     """Mark freshly saved weights of a run in their folder and in the workspace.
 
     Args:
         folder: the saved model, before it gets its name. base: marks of the model that was tuned. starts: folders of
             it; tensors that did not change are not the run's.
     """
-    marks = [_own_mark(store, run_id), *base]
+    marks = [_own_mark(session, run_id), *base]
     write_marks(folder, marks)
     before = frozenset[str]().union(*(weight_digests(start) for start in starts))
-    with store.db.write() as connection:
-        fitted.register(connection, store.key, weight_digests(folder) - before, marks)
+    with session.db.write() as connection:
+        fitted.register(connection, session.key, weight_digests(folder) - before, marks)
 
 
-def _own_mark(store: Any, run_id: str) -> Mark:
-    with store.db.read() as connection:
+def _own_mark(session: Session, run_id: str) -> Mark:
+    with session.db.read() as connection:
         row = connection.execute(
             select(runs.c.guarantee, corpora.c.population)
             .join(corpora, corpora.c.id == runs.c.corpus_id)
@@ -184,23 +185,23 @@ def _own_mark(store: Any, run_id: str) -> Mark:
     )
 
 
-def _register_earlier(store: Any) -> None:
+def _register_earlier(session: Session) -> None:
     """Mark the tuned models of runs made before marks were kept."""
-    from engine.jobs.model_station import catalogue
+    from engine.jobs.language_models import catalogue
     from engine.models.builtin.shipped import lm_folder
 
-    folders = {path.parent.name: path for path in (store.folder.path / "runs").glob(f"*/{TUNED}") if path.is_dir()}
+    folders = {path.parent.name: path for path in (session.folder.path / "runs").glob(f"*/{TUNED}") if path.is_dir()}
     if not folders:
         return
-    with store.db.read() as connection:
+    with session.db.read() as connection:
         known = set(connection.execute(select(fitted_weights.c.run_id).distinct()).scalars())
         models = dict(connection.execute(select(runs.c.id, runs.c.model)).tuples().all())
     for run_id in sorted(folders.keys() & models.keys() - known):
         starts = [lm_folder()]
         with suppress(UserError):  # the model that was tuned is gone: nothing to leave out
-            start = catalogue(store).info(models[run_id])
+            start = catalogue(session).info(models[run_id])
             starts += [] if start.problem else [Path(start.where)]
-        mark_tuned(store, run_id, folders[run_id], [], starts)
+        mark_tuned(session, run_id, folders[run_id], [], starts)
 
 
 def _alike(claim: Guarantee, mark: Mark) -> bool:

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 from engine.store import model_settings
+from engine.store.session import Session
 
 if TYPE_CHECKING:
     from engine.models.catalogue import Catalogue
@@ -26,11 +27,11 @@ class ModelCache:
         self._held: dict[str, Any] = {}
         self._lock = Lock()
 
-    def generator(self, model: str, store: Any = None, corpus_id: str | None = None) -> Generator:
+    def generator(self, model: str, session: Session | None = None, corpus_id: str | None = None) -> Generator:
         """Return the generator with this id; one that is not built in replaces the last such one.
 
         Args:
-            store: the workspace, for models that were added to it.
+            session: the open workspace, for models that were added to it.
             corpus_id: whose consent an endpoint on another machine needs; it is asked for anew each time.
 
         Raises:
@@ -38,7 +39,7 @@ class ModelCache:
         """
         if model == BUILTIN:
             return self._builtin()
-        known = self._catalogue(store)
+        known = self._catalogue(session)
         name = f"generator {model}"
         with self._lock:
             for other in [k for k in self._held if k.startswith("generator ")]:
@@ -55,15 +56,16 @@ class ModelCache:
                 held = self._get(name, lambda: known.load(model))
             held.revision = info.revision
             return cast("Generator", held)
-        settings = known.endpoints.get(model.removeprefix(ENDPOINT))
-        with store.db.read() as connection:
-            given = None if settings is None else _consent(connection, settings, corpus_id)
-        key = None if settings is None else model_settings.read_key(store.folder, settings)
+        settings, given, key = known.endpoints.get(model.removeprefix(ENDPOINT)), None, None
+        if session is not None and settings is not None:
+            with session.db.read() as connection:
+                given = _consent(connection, settings, corpus_id)
+            key = model_settings.read_key(session.folder, settings)
         return cast("Generator", self._get(name, lambda: known.load(model, key=key, consent=given)))
 
-    def operators(self, model: str, store: Any = None) -> Operators:
+    def operators(self, model: str, session: Session | None = None) -> Operators:
         """Return the prompt operators that belong to a generator."""
-        return self._catalogue(store).operators(model)
+        return self._catalogue(session).operators(model)
 
     def _builtin(self) -> Generator:
         def load() -> Any:
@@ -74,11 +76,11 @@ class ModelCache:
         return cast("Generator", self._get(BUILTIN, load))
 
     @staticmethod
-    def _catalogue(store: Any) -> Catalogue:
-        from engine.jobs.model_station import catalogue
+    def _catalogue(session: Session | None) -> Catalogue:
+        from engine.jobs.language_models import catalogue
         from engine.models.catalogue import Catalogue
 
-        return Catalogue(Path(), {}) if store is None else catalogue(store)
+        return Catalogue(Path(), {}) if session is None else catalogue(session)
 
     def embedder(self) -> Embedder:
         """Return the sentence embedder."""

@@ -45,9 +45,13 @@ def mechanisms(task: Task, records: pd.DataFrame, *, unit: str, cap: int, adjace
     data: PrivateData | None = None
     if bound:
         data = PrivateData(
-            records, unit=unit, cap=cap, embed=private_embed(task, records), order_key=task.store._subkey("order")
+            records,
+            unit=unit,
+            cap=cap,
+            embed=private_embed(task, records),
+            order_key=task.store.corpora.subkey("order"),
         )
-    return Mechanisms(data, task.store.outputs(task.run_id), unit=unit, cap=cap, adjacency=adjacency)
+    return Mechanisms(data, task.store.ledger.outputs(task.run_id), unit=unit, cap=cap, adjacency=adjacency)
 
 
 def private_embed(task: Task, records: pd.DataFrame) -> Callable[[list[str]], NDArray[np.float32]]:

@@ -15,8 +15,8 @@ from sqlalchemy import Connection, select
 from engine.jobs.models import ModelCache
 from engine.jobs.progress import Rate
 from engine.store import queue
-from engine.store.budget.ledger import LedgerStation
 from engine.store.schema import jobs
+from engine.store.store import Store
 
 ASK_SECONDS = 0.25
 REPORT_SECONDS = 0.5
@@ -30,7 +30,7 @@ class Stopped(Exception):
 class Task:
     """One running job."""
 
-    def __init__(self, store: LedgerStation, row: Any, models: ModelCache, leaving: Callable[[], bool]) -> None:
+    def __init__(self, store: Store, row: Any, models: ModelCache, leaving: Callable[[], bool]) -> None:
         self.store, self.models = store, models
         self.id, self.kind = row.id, row.kind
         self.corpus_id, self.run_id = row.corpus_id, row.run_id
@@ -46,7 +46,7 @@ class Task:
             return True
         if time.monotonic() - self._asked >= ASK_SECONDS:
             self._asked = time.monotonic()
-            with self.store.db.read() as connection:
+            with self.store.session.db.read() as connection:
                 self._stop = queue.cancelled(connection, self.id)
         return self._stop
 
@@ -61,7 +61,7 @@ class Task:
         if time.monotonic() - self._reported < REPORT_SECONDS and done < total:
             return
         self._reported = time.monotonic()
-        with self.store.db.write() as connection:
+        with self.store.session.db.write() as connection:
             queue.progress(connection, self.id, stage=stage, done=done, total=total, seconds_left=left)
 
     @contextmanager
@@ -80,7 +80,7 @@ class Task:
             Stopped: the job or its corpus is gone, or it was cancelled; nothing of this batch is kept.
         """
         left = self._rate.seconds_left(stage, done, total)
-        with self.store.db.write() as connection:
+        with self.store.session.db.write() as connection:
             row = connection.execute(
                 select(jobs.c.state, jobs.c.cancel, jobs.c.sample).where(jobs.c.id == self.id)
             ).first()

@@ -32,8 +32,8 @@ from engine.jobs.models import ModelCache
 from engine.jobs.task import Stopped, Task
 from engine.store import queue
 from engine.store.audit import now
-from engine.store.releases import ReleaseStation
 from engine.store.schema import jobs
+from engine.store.store import Store
 
 IDLE_SECONDS = 600.0
 POLL_SECONDS = 0.25
@@ -92,7 +92,7 @@ class Worker:
 
     def __init__(
         self,
-        store: ReleaseStation,
+        store: Store,
         handlers_of: Callable[[], Mapping[str, Handler]],
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
@@ -106,9 +106,9 @@ class Worker:
 
     def work(self) -> None:
         """Work both lanes until idle for long enough or asked to leave."""
-        with self.store.db.write() as connection:
+        with self.store.session.db.write() as connection:
             recovered = queue.recover(connection)
-            self.store._settle(connection)
+            self.store.ledger.settle(connection)
         if recovered:
             log(f"recovered {len(recovered)} job(s): {', '.join(recovered)}")
         others = [
@@ -149,19 +149,19 @@ class Worker:
 
     def _step(self, lane: str) -> bool:
         for pending in list(self._unwritten):
-            with self.store.db.write() as connection:
+            with self.store.session.db.write() as connection:
                 queue.finish(connection, *pending)
-                self.store._settle(connection)
+                self.store.ledger.settle(connection)
             self._unwritten.remove(pending)
-        with self.store.db.read() as connection:
+        with self.store.session.db.read() as connection:
             waiting = connection.execute(
                 select(func.count()).select_from(jobs).where(jobs.c.state == "queued", jobs.c.lane == lane)
             ).scalar_one()
         if not waiting:
             return False
-        with self.store.db.write() as connection:
+        with self.store.session.db.write() as connection:
             row = queue.claim(connection, lane)
-            self.store._settle(connection)  # a job that was given up
+            self.store.ledger.settle(connection)  # a job that was given up
         if row is None:
             return False
         self._busy[lane] = True
@@ -185,13 +185,13 @@ class Worker:
             self._finish(row.id, "done", None)
 
     def _stopped(self, job_id: str) -> None:
-        with self.store.db.write() as connection:
+        with self.store.session.db.write() as connection:
             row = connection.execute(select(jobs.c.cancel, jobs.c.state).where(jobs.c.id == job_id)).first()
             if row is None:
                 log(f"{job_id} was deleted")
             elif row.cancel:
                 queue.finish(connection, job_id, "cancelled")
-                self.store._settle(connection)
+                self.store.ledger.settle(connection)
                 log(f"{job_id} cancelled")
             else:  # the worker is leaving; the next one goes on
                 connection.execute(update(jobs).where(jobs.c.id == job_id).values(state="queued", seconds_left=None))
@@ -199,9 +199,9 @@ class Worker:
 
     def _finish(self, job_id: str, state: str, error: str | None) -> None:
         try:
-            with self.store.db.write() as connection:
+            with self.store.session.db.write() as connection:
                 queue.finish(connection, job_id, state, error)
-                self.store._settle(connection)
+                self.store.ledger.settle(connection)
         except StorageError as problem:
             log(f"{job_id} could not be marked {state}: {frames(problem)}")
             self._unwritten.append((job_id, state, error))
@@ -214,9 +214,9 @@ class Worker:
         return time.monotonic() - self._last_busy >= self.idle_seconds
 
 
-def waiting(store: ReleaseStation) -> bool:
+def waiting(store: Store) -> bool:
     """Say whether any job is queued."""
-    with store.db.read() as connection:
+    with store.session.db.read() as connection:
         return bool(connection.execute(select(jobs.c.id).where(jobs.c.state == "queued").limit(1)).first())
 
 
@@ -233,7 +233,7 @@ def main(arguments: Sequence[str] | None, handlers_of: Callable[[], Mapping[str,
     options = parser.parse_args(arguments)
     _prepare_process()
     try:
-        store = ReleaseStation(options.workspace, actor="worker")
+        store = Store(options.workspace, actor="worker")
     except StorageError as error:
         log(str(error))
         return 1

@@ -2,7 +2,7 @@
 
 `python -m engine.pii.benchmark --data FILE [--tagger FOLDER] [--preset legal] [--without TYPE]`, where FILE holds
 `{id, text, spans}` a line as the Text Anonymization Benchmark's own (`tab_train_92.jsonl.gz`). A tagger that was
-trained on these judgments only compares settings here; `engine.training.tagger.__main__ --without-tab` trains one that
+trained on these judgments only compares settings here; `engine.training.tagger --without-tab` trains one that
 has not seen them.
 
 Source: Pilán et al. 2022 (see `engine.pii.evaluate`); bootstrap over clusters: Field and Welsh 2007.

@@ -200,7 +200,9 @@ def _policy(policy: Policy, kind: str) -> dict[str, Any]:
     if need.minimum_reviewed_share >= 1:
         checks.append("The custodian decided on every record of the run.")
     if need.whole_output:
-        checks.append("Every record of the run is in this bundle, and nothing was measured on the original before.")
+        checks.append(
+            "Every record of the run is in this bundle, and nothing of the run was measured on the original before."
+        )
     if need.highest_epsilon is not None:
         checks.append(f"The guarantee's ε is at most {need.highest_epsilon:g}.")
     if need.second_person:

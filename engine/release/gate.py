@@ -28,6 +28,8 @@ class GateFacts:
     `approved`, `rejected` and `pending` count the run's records. `stale` says that records, spans
     or the corpus changed after the run or its examination; `examined` that there is an examination,
     `watched` that exact losses of private records were shown while the run trained.
+    `text_examined` says that another run with the same texts was examined.
+    `delta` and `units` are those of the guarantee.
     `originals` counts approved records that are an original record, None where nobody looked.
     `actor` releases, `signed_off_by` signs.
     """
@@ -41,6 +43,9 @@ class GateFacts:
     watched: bool = False
     originals: int | None = None
     epsilon: float | None = None
+    delta: float | None = None
+    text_examined: bool = False
+    units: int | None = None
     run_state: str = "done"
     actor: str = ""
     signed_off_by: str = ""
@@ -205,17 +210,19 @@ def _no_original(facts: GateFacts) -> RuleVerdict:
 
 
 def _unmeasured(facts: GateFacts) -> RuleVerdict:
-    said = "Nothing was measured on private data, so nothing private could choose."
-    if facts.examined:
-        said = "The run was examined: a release now follows a look at private data, which its statement does not cover."
+    said = "Nothing of this run was measured on private data, so nothing private chose among its records."
+    looked = facts.examined or facts.text_examined
+    if looked:
+        said = (
+            "The run, or one with the same text, was examined: a release now follows a look at private data, which "
+            "its statement does not cover."
+        )
     elif facts.watched:
         said = "The loss of training on private records was watched, which the run's statement does not cover."
     elif facts.stale:
         said = "Spans or settings changed after the run was made."
     remedy = "Choose a policy with measurements; its card says that the statement holds before selection."
-    return _fact(
-        "unmeasured", "Nothing private had a say", not (facts.examined or facts.watched or facts.stale), said, remedy
-    )
+    return _fact("unmeasured", "Nothing private had a say", not (looked or facts.watched or facts.stale), said, remedy)
 
 
 def _whole(facts: GateFacts) -> RuleVerdict:
@@ -229,6 +236,9 @@ def _small_enough(facts: GateFacts, limit: float) -> RuleVerdict:
     known = facts.guarantee_kind == "dp" and _finite(facts.epsilon)
     passed = known and facts.epsilon is not None and facts.epsilon <= limit
     said = f"ε = {facts.epsilon:g}; at most {limit:g} is allowed." if known else "There is no ε to look at."
+    if known and facts.delta is not None and facts.units and facts.delta * facts.units >= 1.0:
+        passed = False
+        said += f" δ = {facts.delta:g} is 1/N or more for N = {facts.units:,}: it would allow one unit to be published."
     return _fact("epsilon", "The guarantee is strong enough", passed, said,
                  "Run a method with a formal guarantee and a smaller ε.", limit, facts.epsilon)  # fmt: skip
 

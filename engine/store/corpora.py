@@ -17,13 +17,13 @@ from sqlalchemy import Connection, select, update
 from engine.errors import NotFoundError, StorageError, UserError
 from engine.store import declarations, queue
 from engine.store.audit import now
-from engine.store.base import Store, new_id
 from engine.store.budget import populations, reservations, unknown
 from engine.store.records import forget, read_rows, read_table, write_table
 from engine.store.review import memory
 from engine.store.review.spans import insert_spans, refresh, span_rows
 from engine.store.schema import corpora, record_index, runs
 from engine.store.schema import populations as populations_table
+from engine.store.session import Session, new_id
 from engine.store.summaries import corpus_row, summary
 from engine.store.views import CorpusSummary
 
@@ -37,8 +37,11 @@ if TYPE_CHECKING:
 LONGEST_NAME = 120
 
 
-class CorpusStation(Store):
-    """What the load page and the home page ask."""
+class Corpora:
+    """The corpora of a workspace: preview, import, list, read, rename, delete."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
 
     def preview(self, source: Path | bytes, filename: str, options: ReadOptions | None = None) -> FilePreview:
         """Return the first rows of a file, its columns and a suggested mapping; nothing is stored."""
@@ -46,7 +49,7 @@ class CorpusStation(Store):
 
         return read_preview(source, filename, options)
 
-    def import_corpus(
+    def import_file(
         self,
         source: Path | bytes,
         filename: str,
@@ -121,34 +124,34 @@ class CorpusStation(Store):
         # Its labels are the generator's own, public in its source.
         return self._import(load_sample(sample_id), mapping, name or title, "source", cap, 0.2, sample_id, True)
 
-    def corpora(self) -> list[CorpusSummary]:
+    def all(self) -> list[CorpusSummary]:
         """Return every corpus, latest first."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             rows = connection.execute(select(corpora).order_by(corpora.c.created.desc(), corpora.c.id)).all()
             return [summary(connection, row) for row in rows]
 
-    def corpus(self, corpus_id: str) -> CorpusSummary:
+    def get(self, corpus_id: str) -> CorpusSummary:
         """Return one corpus."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             return summary(connection, corpus_row(connection, corpus_id))
 
     def statistics(self, corpus_id: str) -> CorpusStatistics:
         """Return the statistics computed at import; near-duplicates follow when their job is done."""
         from engine.corpus.statistics import CorpusStatistics
 
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             row = corpus_row(connection, corpus_id)
         return CorpusStatistics.from_dict(row.statistics)
 
-    def rename_corpus(self, corpus_id: str, name: str) -> None:
+    def rename(self, corpus_id: str, name: str) -> None:
         """Change what a corpus is called."""
         name = _checked_name(name)
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
             connection.execute(update(corpora).where(corpora.c.id == corpus_id).values(name=name))
-            self._audit(connection, "corpus renamed", corpus_id)
+            self.session.write_audit(connection, "corpus renamed", corpus_id)
 
-    def delete_corpus(self, corpus_id: str) -> None:
+    def delete(self, corpus_id: str) -> None:
         """Delete a corpus with its text, spans, decisions, runs, findings, jobs and internal files.
 
         An audit line without text, the keyed hashes of its units and the ledger stay. Released files stay, since
@@ -157,19 +160,19 @@ class CorpusStation(Store):
         Raises:
             StorageError: deleted, but another program keeps the log open; its traces go later.
         """
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             row = corpus_row(connection, corpus_id)
             run_ids = list(connection.execute(select(runs.c.id).where(runs.c.corpus_id == corpus_id)).scalars())
             for run_id in run_ids:
-                self._condemn(connection, f"runs/{run_id}")
-            self._condemn(connection, f"corpora/{corpus_id}")
+                self.session.mark_for_removal(connection, f"runs/{run_id}")
+            self.session.mark_for_removal(connection, f"corpora/{corpus_id}")
             connection.execute(corpora.delete().where(corpora.c.id == corpus_id))
-            reservations.reconcile(connection, self.key, self.actor)
-            self._audit(connection, "corpus deleted", corpus_id, records=row.records, runs=len(run_ids))
+            reservations.reconcile(connection, self.session.key, self.session.actor)
+            self.session.write_audit(connection, "corpus deleted", corpus_id, records=row.records, runs=len(run_ids))
         forget(corpus_id)
         memory.forget(corpus_id)
-        self._sweep()
-        if not self.db.truncate_log():
+        self.session.sweep()
+        if not self.session.db.truncate_log():
             raise StorageError(
                 "The corpus is deleted, but another program is still reading the workspace, so traces remain in its "
                 "log. They go when that program ends or at the next deletion."
@@ -185,10 +188,10 @@ class CorpusStation(Store):
         limit: int = 100,
     ) -> pd.DataFrame:
         """Return records in file order, or those with the given ids in that order (unknown ones are left out)."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             corpus_row(connection, corpus_id)
             places = self._positions(connection, corpus_id, split, ids, offset, limit)
-        return read_rows(self.folder.records(corpus_id), places)
+        return read_rows(self.session.folder.records(corpus_id), places)
 
     def _positions(
         self,
@@ -211,9 +214,9 @@ class CorpusStation(Store):
             found.update({r.record_id: r.position for r in connection.execute(part)})
         return [found[i] for i in ids if i in found]
 
-    def _frame(self, corpus_id: str, split: str | None = None, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    def frame(self, corpus_id: str, split: str | None = None, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return all records of a corpus or of one part, in file order."""
-        frame = read_table(self.folder.records(corpus_id), columns)
+        frame = read_table(self.session.folder.records(corpus_id), columns)
         if split is not None:
             frame = frame[frame["split"] == split].reset_index(drop=True)
         return frame
@@ -241,7 +244,7 @@ class CorpusStation(Store):
             unit=unit,
             cap=cap,
             holdout_rate=holdout,
-            key=self._subkey("corpus"),
+            key=self.subkey("corpus"),
             filename=filename,
         )
         labels: tuple[str, ...] = ()
@@ -249,19 +252,19 @@ class CorpusStation(Store):
             labels = checked_labels(label for label in built.statistics.train_labels or {} if label)
             declarations.check_usual(labels)
         corpus_id = new_id("c")
-        self._reserve(f"corpora/{corpus_id}")
+        self.session.begin_writing(f"corpora/{corpus_id}")
         try:
-            write_table(self.folder.records(corpus_id), built.records)
-            with self.db.write() as connection:
-                people = [self._population(connection, other) for other in same_people_as]
+            write_table(self.session.folder.records(corpus_id), built.records)
+            with self.session.db.write() as connection:
+                people = [self.population(connection, other) for other in same_people_as]
                 self._store(connection, corpus_id, built, name, unit, cap, holdout, people)
                 if labels:
-                    self._declare_labels(connection, corpus_id, labels, as_found=True)
+                    self.declare_labels(connection, corpus_id, labels, as_found=True)
         except BaseException:
-            self._discard(f"corpora/{corpus_id}")
+            self.session.discard(f"corpora/{corpus_id}")
             raise
-        self._wake()
-        return self.corpus(corpus_id)
+        self.session.wake()
+        return self.get(corpus_id)
 
     def _store(
         self,
@@ -282,7 +285,9 @@ class CorpusStation(Store):
             units=statistics.train_units,
             by_source=unit == "source",
             joined=joined,
-            merging=lambda other, into: reservations.merge(connection, self.key, self.actor, other, into),
+            merging=lambda other, into: reservations.merge(
+                connection, self.session.key, self.session.actor, other, into
+            ),
         )
         connection.execute(
             corpora.insert().values(
@@ -315,13 +320,18 @@ class CorpusStation(Store):
             insert_spans(
                 connection,
                 span_rows(
-                    _mappings(gold), corpus_id=corpus_id, places=places, key=self.key, origin="gold", active=True
+                    _mappings(gold),
+                    corpus_id=corpus_id,
+                    places=places,
+                    key=self.session.key,
+                    origin="gold",
+                    active=True,
                 ),
             )
             refresh(connection, corpus_id)
         queue.enqueue(connection, "profile", corpus_id=corpus_id)
-        self._keep(connection, f"corpora/{corpus_id}")
-        self._audit(
+        self.session.finish_writing(connection, f"corpora/{corpus_id}")
+        self.session.write_audit(
             connection,
             "corpus imported",
             corpus_id,
@@ -333,7 +343,7 @@ class CorpusStation(Store):
             population_asked=len(adopted.asked),
         )
 
-    def _population(self, connection: Connection, named: str) -> str:
+    def population(self, connection: Connection, named: str) -> str:
         """Return the population of a corpus, or the one that is named itself.
 
         Raises:
@@ -344,15 +354,18 @@ class CorpusStation(Store):
             return named
         return str(corpus_row(connection, named).population)
 
-    def _declare_labels(
+    def declare_labels(
         self, connection: Connection, corpus_id: str, labels: tuple[str, ...], *, as_found: bool
     ) -> None:
-        declarations.declare(connection, corpus_id, declarations.LABELS, list(labels), self.actor)
-        self._audit(connection, "label list declared public", corpus_id, labels=len(labels), as_found=as_found)
+        """Declare a list of labels public inside the caller's transaction; the audit log says how many."""
+        declarations.declare(connection, corpus_id, declarations.LABELS, list(labels), self.session.actor)
+        self.session.write_audit(
+            connection, "label list declared public", corpus_id, labels=len(labels), as_found=as_found
+        )
 
-    def _subkey(self, purpose: str) -> bytes:
+    def subkey(self, purpose: str) -> bytes:
         """Return a key derived from the workspace key for one purpose."""
-        return hmac.new(self.key, f"subkey\0{purpose}".encode(), "sha256").digest()
+        return hmac.new(self.session.key, f"subkey\0{purpose}".encode(), "sha256").digest()
 
 
 def _people_warnings(adopted: populations.Adopted, lost_since: str | None) -> list[str]:

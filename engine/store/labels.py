@@ -11,34 +11,39 @@ from collections.abc import Iterable
 from engine.corpus.label_rules import checked_labels, unusual
 from engine.errors import UserError
 from engine.store import declarations
-from engine.store.runs import RunStation
+from engine.store.corpora import Corpora
+from engine.store.session import Session
 from engine.store.summaries import corpus_row
 from engine.store.views import LabelList
 
 
-class LabelStation(RunStation):
-    """What the plan page and the verb `labels` ask."""
+class Labels:
+    """The labels of a corpus, and the list of them that a person declared public."""
 
-    def label_counts(self, corpus_id: str) -> dict[str, int]:
+    def __init__(self, session: Session, corpora: Corpora) -> None:
+        self.session = session
+        self.corpora = corpora
+
+    def counts(self, corpus_id: str) -> dict[str, int]:
         """Return label -> records of the training part, commonest first; private, for inside eyes only."""
-        found = self.statistics(corpus_id).train_labels
+        found = self.corpora.statistics(corpus_id).train_labels
         if found is None:  # imported by the first edition
-            with self.db.read() as connection:
+            with self.session.db.read() as connection:
                 corpus_row(connection, corpus_id)
-            column = self._frame(corpus_id, "train", ["label", "split"])["label"].dropna()
+            column = self.corpora.frame(corpus_id, "train", ["label", "split"])["label"].dropna()
             found = {str(label): int(n) for label, n in column.value_counts().items()}
         return {label: n for label, n in found.items() if label}
 
-    def public_labels(self, corpus_id: str) -> tuple[str, ...]:
+    def public(self, corpus_id: str) -> tuple[str, ...]:
         """Return the list of labels that was declared public, sorted; empty where none was."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             row = declarations.declared(connection, corpus_id, declarations.LABELS)
         return tuple(row.value) if row is not None else ()
 
-    def label_list(self, corpus_id: str) -> LabelList:
+    def known(self, corpus_id: str) -> LabelList:
         """Return the training part's labels beside the declared list, and who declared it when."""
-        counts = self.label_counts(corpus_id)
-        with self.db.read() as connection:
+        counts = self.counts(corpus_id)
+        with self.session.db.read() as connection:
             row = declarations.declared(connection, corpus_id, declarations.LABELS)
         return LabelList(
             counts=counts,
@@ -48,9 +53,7 @@ class LabelStation(RunStation):
             unusual=unusual(counts),
         )
 
-    def declare_labels(
-        self, corpus_id: str, labels: Iterable[str] | None = None, *, unusual_too: bool = False
-    ) -> LabelList:
+    def declare(self, corpus_id: str, labels: Iterable[str] | None = None, *, unusual_too: bool = False) -> LabelList:
         """Declare a list of labels public, in the name of whoever is at work here.
 
         Args:
@@ -61,20 +64,20 @@ class LabelStation(RunStation):
         Raises:
             UserError: the list is empty, or unusual without being allowed to be.
         """
-        known = self.label_counts(corpus_id)
+        known = self.counts(corpus_id)
         if labels is None and not known:
             raise UserError("labels: the training part of this corpus has none, so there is no list to declare")
         found = checked_labels(known if labels is None else labels)
         declarations.check_usual(found, unusual_too)
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
-            self._declare_labels(connection, corpus_id, found, as_found=labels is None)
-        return self.label_list(corpus_id)
+            self.corpora.declare_labels(connection, corpus_id, found, as_found=labels is None)
+        return self.known(corpus_id)
 
-    def withdraw_labels(self, corpus_id: str) -> LabelList:
+    def withdraw(self, corpus_id: str) -> LabelList:
         """Take the declaration back: further runs with a formal guarantee write without labels."""
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
             if declarations.withdraw(connection, corpus_id, declarations.LABELS):
-                self._audit(connection, "label list no longer public", corpus_id)
-        return self.label_list(corpus_id)
+                self.session.write_audit(connection, "label list no longer public", corpus_id)
+        return self.known(corpus_id)

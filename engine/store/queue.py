@@ -12,8 +12,8 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from engine.store.audit import now
-from engine.store.base import new_id
 from engine.store.schema import jobs, runs
+from engine.store.session import new_id
 from engine.store.views import JobView
 
 LANES = {

@@ -15,12 +15,14 @@ from sqlalchemy import select, update
 
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
 from engine.store.audit import now
-from engine.store.base import new_id
-from engine.store.budget.ledger import LedgerStation, stored_guarantee
+from engine.store.budget.ledger import Ledger, stored_guarantee
+from engine.store.corpora import Corpora
 from engine.store.disk import staging
 from engine.store.disk.folder import file_errors
-from engine.store.runs import run_row
+from engine.store.examinations import Examinations
+from engine.store.runs import Runs, run_row
 from engine.store.schema import releases, runs
+from engine.store.session import Session, new_id
 from engine.store.views import ReleaseSummary
 
 if TYPE_CHECKING:
@@ -38,8 +40,17 @@ UNBOUNDED = (
 WATCHED = "watch_loss"  # the parameter that shows exact losses of private records
 
 
-class ReleaseStation(LedgerStation):
-    """What the release page asks."""
+class Releases:
+    """Policies, the gate, and releases."""
+
+    def __init__(
+        self, session: Session, corpora: Corpora, runs: Runs, examinations: Examinations, ledger: Ledger
+    ) -> None:
+        self.session = session
+        self.corpora = corpora
+        self.runs = runs
+        self.examinations = examinations
+        self.ledger = ledger
 
     def policies(self) -> tuple[Policy, ...]:
         """Return the policies that come with the program."""
@@ -51,30 +62,33 @@ class ReleaseStation(LedgerStation):
         """Hold a run against a policy; whatever is missing or stale is not passed."""
         from engine.release import GateFacts, evaluate, get_policy
 
-        run, counts = self.run(run_id), self.approval_counts(run_id)
+        run, counts = self.runs.get(run_id), self.runs.approval_counts(run_id)
         facts = GateFacts(
             approved=counts["approved"],
             rejected=counts["rejected"],
             pending=counts["pending"],
             stale=run.stale or run.examination_stale,
             examined=run.examined_at is not None,
+            text_examined=self._examined_elsewhere(run),
             watched=bool(run.parameters.get(WATCHED)),
             originals=self._approved_originals(run),
             epsilon=run.guarantee.get("epsilon"),
+            delta=run.guarantee.get("delta"),
+            units=self.ledger.public_facts(run.corpus_id).units,
             guarantee_kind=run.guarantee["kind"],
             run_state=run.state,
-            actor=self.actor,
+            actor=self.session.actor,
             signed_off_by=signed_off_by,
         )
-        return evaluate(get_policy(policy_id), self.findings(run_id), facts)
+        return evaluate(get_policy(policy_id), self.examinations.findings(run_id), facts)
 
     def _approved_originals(self, run: Any) -> int | None:
         """Return how many approved records are an original, None where the examination did not look."""
-        found = None if run.guarantee["kind"] == "dp" else self.table(run.id, "originals")
+        found = None if run.guarantee["kind"] == "dp" else self.examinations.table(run.id, "originals")
         if found is None:
             return None
         ids = list(found["record_id"])
-        return int((self.synthetic(run.id, ids=ids)["approval"] == "approved").sum()) if ids else 0
+        return int((self.runs.synthetic(run.id, ids=ids)["approval"] == "approved").sum()) if ids else 0
 
     def makes_unbounded(self, run_id: str) -> bool:
         """Return whether releasing this run ends what can be proven about the people behind its corpus.
@@ -82,10 +96,10 @@ class ReleaseStation(LedgerStation):
         Text without a proof is no longer bounded by any ε once it has left; where that happened before, no more is
         lost in this respect.
         """
-        run = self.run(run_id)
-        return bool(run.guarantee["kind"] != "dp") and not self.ledger(run.corpus_id).unbounded
+        run = self.runs.get(run_id)
+        return bool(run.guarantee["kind"] != "dp") and not self.ledger.of(run.corpus_id).unbounded
 
-    def release(
+    def make(
         self,
         run_id: str,
         policy_id: str,
@@ -118,27 +132,27 @@ class ReleaseStation(LedgerStation):
 
         if waiver:
             raise UserError("waiver: no finding can be waived into a release in this edition; leave it out")
-        run, policy = self.run(run_id), get_policy(policy_id)
+        run, policy = self.runs.get(run_id), get_policy(policy_id)
         target = None if out is None else _free(Path(out))
         verdict = self.gate(run_id, policy_id, signed_off_by=signed_off_by)
         ends = self.makes_unbounded(run_id)
         if verdict.passed and ends and not accept_unbounded:
             raise RefusedError(UNBOUNDED)
-        records = self._synthetic_frame(run_id)
+        records = self.runs.synthetic_frame(run_id)
         sources = self._sources(run)
         release_id = new_id("rel")
         staged = None if target is None else staging.beside(target)
         inside = [f"releases/{name}" for name in (release_id, work_folder(Path(release_id)).name)]
         for relative in inside:
-            self._reserve(relative)
+            self.session.begin_writing(relative)
         if staged is not None:
-            self._reserve(str(staged))
+            self.session.begin_writing(str(staged))
         try:
             bundle = write_bundle(
-                self.folder.release(release_id),
+                self.session.folder.release(release_id),
                 release_id=release_id,
                 records=records[["text", "label", "approval"]],
-                originals=list(self._frame(run.corpus_id, None, ["text"])["text"]),
+                originals=list(self.corpora.frame(run.corpus_id, None, ["text"])["text"]),
                 card=self._card(run_id, policy, title, source, contact, licence),
                 policy=policy,
                 verdict=verdict,
@@ -164,12 +178,12 @@ class ReleaseStation(LedgerStation):
         except BaseException:
             if staged is not None:
                 staging.discard(staged)  # first: the database may be what failed
-            with self.db.write() as connection:
+            with self.session.db.write() as connection:
                 for relative in inside:
-                    self._condemn(connection, relative)
+                    self.session.mark_for_removal(connection, relative)
                 if staged is not None:
-                    self._condemn(connection, str(staged))
-            self._sweep()
+                    self.session.mark_for_removal(connection, str(staged))
+            self.session.sweep()
             raise
         if target is not None and staged is not None:
             self._place(release_id, staged, target, bundle.path)
@@ -181,32 +195,32 @@ class ReleaseStation(LedgerStation):
             staging.place(staged, target)
         except BaseException as error:
             gone = staging.discard(staged)
-            with self.db.write() as connection:
+            with self.session.db.write() as connection:
                 connection.execute(update(releases).where(releases.c.id == release_id).values(path=str(kept)))
                 if gone:
-                    self._keep(connection, str(staged))
+                    self.session.finish_writing(connection, str(staged))
                 else:
-                    self._condemn(connection, str(staged))
+                    self.session.mark_for_removal(connection, str(staged))
             if isinstance(error, StorageError):
                 raise StorageError(
                     f"The release {release_id} is made and recorded, but its copy could not be put in place. {error} "
                     "Download the files from the Release page."
                 ) from None
             raise
-        with self.db.write() as connection:
-            self._keep(connection, str(staged))
+        with self.session.db.write() as connection:
+            self.session.finish_writing(connection, str(staged))
 
-    def releases(self, corpus_id: str | None = None) -> list[ReleaseSummary]:
+    def all(self, corpus_id: str | None = None) -> list[ReleaseSummary]:
         """Return releases, latest first."""
         query = select(releases).order_by(releases.c.created.desc(), releases.c.id)
         if corpus_id is not None:
             query = query.where(releases.c.corpus_id == corpus_id)
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             return [_view(row) for row in connection.execute(query)]
 
-    def release_file(self, release_id: str, name: str) -> bytes:
+    def file(self, release_id: str, name: str) -> bytes:
         """Return one file of a release after checking that it is unchanged."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             row = connection.execute(select(releases).where(releases.c.id == release_id)).first()
         if row is None:
             raise NotFoundError(f"release {release_id!r} does not exist in this workspace")
@@ -215,7 +229,7 @@ class ReleaseStation(LedgerStation):
             raise NotFoundError(f"the release has no such file; it has {', '.join(sorted(row.files))}")
         with file_errors():
             try:
-                data = (self.folder.release(release_id) / name).read_bytes()
+                data = (self.session.folder.release(release_id) / name).read_bytes()
             except FileNotFoundError:
                 raise StorageError("A released file is missing. Restore the workspace from a backup.") from None
         if hashlib.sha256(data).hexdigest() != digest:
@@ -227,7 +241,7 @@ class ReleaseStation(LedgerStation):
 
         The labels of a `dp` run follow from a public list or were bought, so they are no copies.
         """
-        frame = self._frame(run.corpus_id, "train", ["text", "label", "split"])
+        frame = self.corpora.frame(run.corpus_id, "train", ["text", "label", "split"])
         labels = [] if run.guarantee["kind"] == "dp" else [str(label) for label in frame["label"].dropna().unique()]
         return [*frame["text"], *labels]
 
@@ -235,7 +249,7 @@ class ReleaseStation(LedgerStation):
         from engine.methods import get_method
         from engine.release import CardFacts, build_card
 
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             row = run_row(connection, run_id)
         return build_card(
             CardFacts(
@@ -259,10 +273,29 @@ class ReleaseStation(LedgerStation):
         Only a policy for whole outputs leaves nothing to choose: its gate wants every record approved, no examination,
         no loss watched and no comparison with the original.
         """
-        counts = self.approval_counts(row.id)
+        counts = self.runs.approval_counts(row.id)
         watched = bool(row.parameters.get(WATCHED))
         held_back = counts["rejected"] + counts["pending"] > 0
-        return held_back or not policy.requirements.whole_output or row.examined_at is not None or watched
+        examined = row.examined_at is not None or self._examined_elsewhere(row)
+        return held_back or not policy.requirements.whole_output or examined or watched
+
+    def _examined_elsewhere(self, run: Any) -> bool:
+        """Say whether another run of the same corpus, with the same texts and labels, was examined.
+
+        A method that draws no noise writes the same again from the same seed; who looked at the one has seen the other.
+        """
+        query = select(runs.c.id).where(
+            runs.c.corpus_id == run.corpus_id,
+            runs.c.id != run.id,
+            runs.c.examined_at.is_not(None),
+            runs.c.kept == run.kept,
+        )
+        with self.session.db.read() as connection:
+            others = list(connection.execute(query).scalars())
+        if not others:
+            return False
+        own = self.runs.synthetic_frame(run.id)[["text", "label"]]
+        return any(self.runs.synthetic_frame(other)[["text", "label"]].equals(own) for other in others)
 
     def _record(self, summary: ReleaseSummary, judged: pd.DataFrame, manifest_sha256: str, *, accepted: bool) -> None:
         """Store the release if the run is still as it was judged.
@@ -271,8 +304,8 @@ class ReleaseStation(LedgerStation):
         """
         from engine.release import work_folder
 
-        current = self._synthetic_frame(summary.run_id)
-        with self.db.write() as connection:
+        current = self.runs.synthetic_frame(summary.run_id)
+        with self.session.db.write() as connection:
             row = run_row(connection, summary.run_id)
             if not current[["record_id", "approval"]].equals(judged[["record_id", "approval"]]):
                 raise RefusedError("Approvals changed while the release was written. Look at them, then release again.")
@@ -292,10 +325,10 @@ class ReleaseStation(LedgerStation):
                 )
             )
             connection.execute(update(runs).where(runs.c.id == summary.run_id).values(released_at=summary.created))
-            self._keep(connection, f"releases/{summary.id}")
-            self._keep(connection, f"releases/{work_folder(Path(summary.id)).name}")
-            self._touch_of_release(connection, summary.run_id, summary.records)
-            self._audit(
+            self.session.finish_writing(connection, f"releases/{summary.id}")
+            self.session.finish_writing(connection, f"releases/{work_folder(Path(summary.id)).name}")
+            self.ledger.touch_of_release(connection, summary.run_id, summary.records)
+            self.session.write_audit(
                 connection,
                 "records released",
                 summary.id,

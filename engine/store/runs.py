@@ -1,71 +1,69 @@
-"""Runs: summaries, synthetic records, approvals, findings and their tables.
+"""Runs: summaries, synthetic records, approvals.
 
 Privacy posture: lineage and risk are internal; nothing here writes synthetic text outside the database.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 import yaml
-from sqlalchemy import Connection, func, select, text, update
+from sqlalchemy import Connection, func, select, update
 
 from engine.errors import NotFoundError, UserError
 from engine.examine import run_notes
-from engine.store.audit import now
 from engine.store.budget import reservations
-from engine.store.records import read_table, write_table
-from engine.store.review.values import ValueStation
-from engine.store.schema import corpora, findings, runs, synthetic
+from engine.store.schema import corpora, runs, synthetic
+from engine.store.session import Session
 from engine.store.views import RunSummary
 
 if TYPE_CHECKING:
-    from engine.examine.findings import Finding
+    pass
 
 APPROVALS = ("pending", "approved", "rejected")
 SYNTHETIC_COLUMNS = ["record_id", "text", "label", "approval", "risk"]
-TABLE_NAME = re.compile(r"[a-z0-9_]{1,60}")
-SNAPSHOT = re.compile(r"iteration_(\d+)")  # a method's candidates of one round, kept for internal figures
 
 
-class RunStation(ValueStation):
-    """What the run, privacy, utility and release pages read."""
+class Runs:
+    """Runs and their synthetic records."""
 
-    def runs(self, corpus_id: str | None = None) -> list[RunSummary]:
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def all(self, corpus_id: str | None = None) -> list[RunSummary]:
         """Return the runs of a corpus, or all, latest first."""
         query = _run_query().order_by(runs.c.created.desc(), runs.c.id)
         if corpus_id is not None:
             query = query.where(runs.c.corpus_id == corpus_id)
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             return [_run_view(row) for row in connection.execute(query)]
 
-    def run(self, run_id: str) -> RunSummary:
+    def get(self, run_id: str) -> RunSummary:
         """Return one run."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             return _run_view(run_row(connection, run_id))
 
     def diagnostics(self, run_id: str) -> dict[str, Any]:
         """Return the numbers a run noted on its way, for internal figures; never released."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             return dict(run_row(connection, run_id).diagnostics or {})
 
-    def run_notes(self, run_id: str) -> list[run_notes.Note]:
+    def notes(self, run_id: str) -> list[run_notes.Note]:
         """Return what the run noted on its way, in words beside what chance gives; never released."""
         return run_notes.read(self.diagnostics(run_id))
 
-    def delete_run(self, run_id: str) -> None:
+    def delete(self, run_id: str) -> None:
         """Delete a run with its records, findings and jobs."""
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             row = run_row(connection, run_id)
-            self._condemn(connection, f"runs/{run_id}")
+            self.session.mark_for_removal(connection, f"runs/{run_id}")
             connection.execute(runs.delete().where(runs.c.id == run_id))
-            reservations.reconcile(connection, self.key, self.actor)
-            self._audit(connection, "run deleted", run_id, corpus=row.corpus_id, records=row.kept)
-        self._sweep()
-        self.db.truncate_log(2.0)
+            reservations.reconcile(connection, self.session.key, self.session.actor)
+            self.session.write_audit(connection, "run deleted", run_id, corpus=row.corpus_id, records=row.kept)
+        self.session.sweep()
+        self.session.db.truncate_log(2.0)
 
     def synthetic(
         self,
@@ -81,7 +79,7 @@ class RunStation(ValueStation):
             raise UserError(f"order: must be position or risk, is {order!r}")
         columns = [synthetic.c[name] for name in SYNTHETIC_COLUMNS]
         query = select(*columns).where(synthetic.c.run_id == run_id)
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             run_row(connection, run_id)
             if ids is not None:
                 found: dict[str, Any] = {}
@@ -99,7 +97,7 @@ class RunStation(ValueStation):
 
     def lineage(self, run_id: str, record_id: str) -> str | None:
         """Return the source record's id of a synthetic record, or None; internal, never released."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             run_row(connection, run_id)
             row = connection.execute(
                 select(synthetic.c.lineage).where(synthetic.c.run_id == run_id, synthetic.c.record_id == record_id)
@@ -110,7 +108,7 @@ class RunStation(ValueStation):
 
     def script(self, run_id: str) -> str:
         """Return the run's settings as YAML, and the one command that repeats it."""
-        run = self.run(run_id)
+        run = self.get(run_id)
         body = {
             "corpus": run.corpus_id,
             "method": run.method,
@@ -137,7 +135,7 @@ class RunStation(ValueStation):
         if approval not in APPROVALS:
             raise UserError(f"approval: must be one of {', '.join(APPROVALS)}, is {approval!r}")
         changed = 0
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             _finished(run_row(connection, run_id))
             for begin in range(0, len(record_ids), 500):
                 result = connection.execute(
@@ -150,7 +148,7 @@ class RunStation(ValueStation):
                 )
                 changed += result.rowcount
             if changed:
-                self._audit(connection, f"records {approval}", run_id, records=changed)
+                self.session.write_audit(connection, f"records {approval}", run_id, records=changed)
         return changed
 
     def approve_all_pending(self, run_id: str, max_risk: float | None = None) -> int:
@@ -162,11 +160,13 @@ class RunStation(ValueStation):
         )
         if max_risk is not None:
             statement = statement.where(synthetic.c.risk <= max_risk)
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             _finished(run_row(connection, run_id))
             changed = int(connection.execute(statement).rowcount)
             if changed:
-                self._audit(connection, "records approved together", run_id, records=changed, max_risk=max_risk)
+                self.session.write_audit(
+                    connection, "records approved together", run_id, records=changed, max_risk=max_risk
+                )
         return changed
 
     def pending_below(self, run_id: str, max_risk: float) -> int:
@@ -174,112 +174,23 @@ class RunStation(ValueStation):
         query = select(func.count()).where(
             synthetic.c.run_id == run_id, synthetic.c.approval == "pending", synthetic.c.risk <= max_risk
         )
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             run_row(connection, run_id)
             return int(connection.execute(query).scalar_one())
 
     def approval_counts(self, run_id: str) -> dict[str, int]:
         """Return how many records are pending, approved and rejected."""
         query = select(synthetic.c.approval, func.count()).where(synthetic.c.run_id == run_id)
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             run_row(connection, run_id)
             found = dict(tuple(r) for r in connection.execute(query.group_by(synthetic.c.approval)))
         return {name: int(found.get(name, 0)) for name in APPROVALS}
 
-    def findings(self, run_id: str) -> list[Finding]:
-        """Return the run's findings in the order they were made."""
-        from engine.examine.findings import Finding
-
-        with self.db.read() as connection:
-            run_row(connection, run_id)
-            query = select(findings.c.body).where(findings.c.run_id == run_id).order_by(findings.c.position)
-            return [Finding(**_number(body)) for body in connection.execute(query).scalars()]
-
-    def table(
-        self, run_id: str, name: str, *, columns: Sequence[str] | None = None, where: Mapping[str, str] | None = None
-    ) -> pd.DataFrame | None:
-        """Return one of the examination's tidy tables, or None where it was not made.
-
-        Args:
-            columns: only these; all if None.
-            where: only rows whose columns equal these values; milliseconds even in a large table.
-        """
-        with self.db.read() as connection:
-            row = run_row(connection, run_id)
-        if row.examined_at is None or not TABLE_NAME.fullmatch(name):
-            return None
-        path = self.folder.run(run_id) / f"{name}.parquet"
-        return read_table(path, columns, where=where) if path.exists() else None
-
-    def tables(self, run_id: str) -> list[str]:
-        """Return the names of the examination's tables."""
-        with self.db.read() as connection:
-            if run_row(connection, run_id).examined_at is None:
-                return []
-        names = [path.stem for path in self.folder.run(run_id).glob("*.parquet")]
-        return sorted(name for name in names if not SNAPSHOT.fullmatch(name))
-
-    def compare(self, run_ids: Sequence[str]) -> pd.DataFrame:
-        """Return the findings of two to four runs side by side; see `engine.release.compare`."""
-        from engine.release import compare
-
-        return compare({run_id: self.findings(run_id) for run_id in run_ids})
-
-    def _save_examination(
-        self,
-        connection: Connection,
-        run_id: str,
-        found: Sequence[Finding],
-        risk: Mapping[str, float],
-        revision: int,
-        groups: Sequence[str],
-    ) -> None:
-        """Replace the findings of the examined groups and the records' risks inside the caller's transaction."""
-        kept = [
-            body
-            for body in connection.execute(
-                select(findings.c.body).where(findings.c.run_id == run_id).order_by(findings.c.position)
-            ).scalars()
-            if body["group"] not in groups
-        ]
-        connection.execute(findings.delete().where(findings.c.run_id == run_id))
-        bodies = kept + [_plain(f.as_dict()) for f in found]
-        if bodies:
-            connection.execute(
-                findings.insert(), [{"run_id": run_id, "position": i, "body": b} for i, b in enumerate(bodies)]
-            )
-        if risk:
-            connection.execute(
-                text("UPDATE synthetic SET risk = :risk WHERE run_id = :run AND record_id = :record"),
-                [{"run": run_id, "record": record_id, "risk": float(value)} for record_id, value in risk.items()],
-            )
-        connection.execute(
-            update(runs).where(runs.c.id == run_id).values(examined_at=now(), examined_revision=revision)
-        )
-        self._audit(connection, "run examined", run_id, findings=len(found))
-
-    def _save_tables(self, run_id: str, tables: Mapping[str, pd.DataFrame]) -> None:
-        for name, frame in tables.items():
-            if not TABLE_NAME.fullmatch(name):
-                raise UserError(f"table name {name!r}: must be lower-case letters, digits and underscores")
-            write_table(self.folder.run(run_id) / f"{name}.parquet", frame)
-
-    def _save_snapshot(self, run_id: str, snapshot: Mapping[str, Any]) -> None:
-        """Keep the candidates of one round; writing the same round again replaces it."""
-        texts = list(snapshot["texts"])
-        frame = pd.DataFrame({"text": texts, "label": snapshot.get("labels") or [None] * len(texts)}, dtype=object)
-        write_table(self.folder.run(run_id) / f"iteration_{int(snapshot['iteration'])}.parquet", frame)
-
-    def _snapshots(self, run_id: str) -> list[tuple[int, pd.DataFrame]]:
-        """Return the kept rounds of a run: number, and a table of text and label."""
-        found = {int(m[1]): p for p in self.folder.run(run_id).glob("*.parquet") if (m := SNAPSHOT.fullmatch(p.stem))}
-        return [(number, read_table(found[number])) for number in sorted(found)]
-
-    def _synthetic_frame(self, run_id: str) -> pd.DataFrame:
+    def synthetic_frame(self, run_id: str) -> pd.DataFrame:
         """Return all records of a run with lineage, for the examination and the release."""
         names = ["record_id", "text", "label", "lineage", "approval", "risk"]
         query = select(*[synthetic.c[n] for n in names]).where(synthetic.c.run_id == run_id)
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             rows = [tuple(r) for r in connection.execute(query.order_by(synthetic.c.position))]
         return _frame(rows, names)
 
@@ -319,16 +230,6 @@ def _frame(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> pd.DataFr
     if "risk" in columns:
         frame["risk"] = frame["risk"].astype("float64")
     return frame
-
-
-def _plain(body: dict[str, Any]) -> dict[str, Any]:
-    """Return the finding with NaN as None, which JSON can hold."""
-    value = body["value"]
-    return {**body, "value": None if value is None or value != value else float(value)}
-
-
-def _number(body: dict[str, Any]) -> dict[str, Any]:
-    return {**body, "value": float("nan") if body["value"] is None else body["value"]}
 
 
 def _shell(value: Any) -> str:

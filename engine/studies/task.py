@@ -20,6 +20,7 @@ from engine.store.budget import reservations
 from engine.store.disk.folder import remove_tree
 from engine.store.records import read_table, write_table
 from engine.store.review.spans import ACCEPTED_COLUMNS
+from engine.store.session import Session
 from engine.store.summaries import corpus_row
 
 if TYPE_CHECKING:
@@ -40,25 +41,29 @@ def run(task: Task) -> None:
     study = get_study(str(task.arguments["study"]))
     parameters = parse(study.spec, task.arguments["parameters"])
     cursor = task.cursor or {"step": 0, "state": None}
-    folder = study_folder(task.store, task.corpus_id, task.id)
+    folder = study_folder(task.store.session, task.corpus_id, task.id)
     _touch(task, study)
 
     def progress(stage: str, done: int, total: int) -> None:
         task.report(stage, done, total)
         task.check()
 
-    holdout = task.store._frame(task.corpus_id, "holdout", [*COLUMNS, "split"])[COLUMNS]
+    holdout = task.store.corpora.frame(task.corpus_id, "holdout", [*COLUMNS, "split"])[COLUMNS]
     spans = pd.DataFrame(columns=ACCEPTED_COLUMNS)
     context = StudyContext(
         run=_context(task, study, parameters),
         holdout=holdout.reset_index(drop=True),
-        holdout_spans=task.store.accepted_spans(task.corpus_id, "holdout") if "spans" in study.spec.needs else spans,
+        holdout_spans=task.store.review.accepted_spans(task.corpus_id, "holdout")
+        if "spans" in study.spec.needs
+        else spans,
         parameters=parameters,
         state=cursor["state"],
         tables=read_tables(folder, cursor["step"]),
         progress=progress,
         scratch=folder / SCRATCH,
-        over_cap=task.store._frame(task.corpus_id, OVER_CAP, [*COLUMNS, "split"])[COLUMNS].reset_index(drop=True),
+        over_cap=task.store.corpora.frame(task.corpus_id, OVER_CAP, [*COLUMNS, "split"])[COLUMNS].reset_index(
+            drop=True
+        ),
     )
     try:
         for step in study.run(context):
@@ -72,9 +77,9 @@ def run(task: Task) -> None:
     remove_tree(folder / SCRATCH)
 
 
-def study_folder(store: Any, corpus_id: str, job_id: str) -> Path:
+def study_folder(session: Session, corpus_id: str, job_id: str) -> Path:
     """Return the folder of a study's tables; it goes with its corpus."""
-    folder: Path = store.folder.corpus(corpus_id) / "studies" / job_id
+    folder: Path = session.folder.corpus(corpus_id) / "studies" / job_id
     return folder
 
 
@@ -104,7 +109,7 @@ def _touch(task: Task, study: Study) -> None:
     with task.batch("getting ready", 0, 1, cursor={"step": 0, "state": None}) as connection:
         population = reservations.population_of(connection, task.corpus_id)
         ledger_lines.write(
-            connection, task.store.key, task.store.actor, population, "touch", task.id, method=study.spec.id,
+            connection, task.store.session.key, task.store.actor, population, "touch", task.id, method=study.spec.id,
             what="study", sentence=f"The study “{study.spec.title}” {TOUCHED}",
             share_after=ledger_lines.last_share(connection, population),
         )  # fmt: skip
@@ -117,16 +122,20 @@ def _context(task: Task, study: Study, parameters: Any) -> Context:
 
     needs, store, models = set(needs_of(study, parameters)), task.store, task.models
     changed = task.arguments.get("prompts", {}).get("changed", {})
-    with store.db.read() as connection:
+    with store.session.db.read() as connection:
         unit = corpus_row(connection, task.corpus_id).unit
-    records = keyed_order(store._frame(task.corpus_id, "train", [*COLUMNS, "split"]), store._subkey("order"))[COLUMNS]
+    records = keyed_order(
+        store.corpora.frame(task.corpus_id, "train", [*COLUMNS, "split"]), store.corpora.subkey("order")
+    )[COLUMNS]
     if records.empty:
         raise UserError("the training part of this corpus is empty; import it again with a smaller holdout")
     spans = (
-        store.accepted_spans(task.corpus_id, "train") if "spans" in needs else pd.DataFrame(columns=ACCEPTED_COLUMNS)
+        store.review.accepted_spans(task.corpus_id, "train")
+        if "spans" in needs
+        else pd.DataFrame(columns=ACCEPTED_COLUMNS)
     )
     model = str(task.arguments.get("model", "builtin"))
-    generator: Any = models.generator(model, store, task.corpus_id) if "generator" in needs else None
+    generator: Any = models.generator(model, store.session, task.corpus_id) if "generator" in needs else None
     watch = getattr(generator, "watch", None)
     if watch is not None:
         watch(task.cancelled)
@@ -138,11 +147,11 @@ def _context(task: Task, study: Study, parameters: Any) -> Context:
         seed=int(task.arguments.get("seed", 0)),
         unit=unit,
         generator=generator,
-        operators=with_templates(models.operators(model, store), changed) if "generator" in needs else None,
+        operators=with_templates(models.operators(model, store.session), changed) if "generator" in needs else None,
         embedder=models.embedder() if "embedder" in needs else None,
-        detector=models.detector(store.detector_settings(task.corpus_id)) if "detector" in needs else None,
+        detector=models.detector(store.review.detector_settings(task.corpus_id)) if "detector" in needs else None,
         cancelled=task.cancelled,
-        surrogate_key=store._subkey("surrogate"),
-        facts=store.facts(task.corpus_id),
-        labels=tuple(sorted(store.label_counts(task.corpus_id))),
+        surrogate_key=store.corpora.subkey("surrogate"),
+        facts=store.ledger.facts(task.corpus_id),
+        labels=tuple(sorted(store.labels.counts(task.corpus_id))),
     )

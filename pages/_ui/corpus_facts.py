@@ -26,7 +26,7 @@ LANGUAGES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "
 
 def draw(workspace: engine.Workspace, corpus: Any) -> None:
     """Draw everything known about a corpus right after import."""
-    facts = workspace.statistics(corpus.id)
+    facts = workspace.corpora.statistics(corpus.id)
     with st.grid(5, min_column_width=150):
         st.metric("Records", number(facts.records), border=True)
         st.metric("Units of protection", number(facts.units), border=True)

@@ -35,7 +35,7 @@ def stations(corpus: Any, runs: list[Any]) -> list[tuple[str, bool, str]]:
 
 def draw(workspace: engine.Workspace, corpus: Any) -> None:
     """Draw one row."""
-    runs = workspace.runs(corpus.id)
+    runs = workspace.runs.all(corpus.id)
     with st.container(border=True, key=f"home.corpus.{corpus.id}"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(
@@ -77,7 +77,7 @@ def _more(workspace: engine.Workspace, corpus: Any) -> None:
 
 
 def _rename(workspace: engine.Workspace, corpus_id: str) -> None:
-    act(workspace.rename_corpus, corpus_id, str(st.session_state[f"home.name.{corpus_id}"]))
+    act(workspace.corpora.rename, corpus_id, str(st.session_state[f"home.name.{corpus_id}"]))
 
 
 @st.dialog("Delete this corpus?")
@@ -93,7 +93,7 @@ def _confirm_delete(workspace: engine.Workspace, corpus: Any) -> None:
         type="primary",
         key=f"home.delete.sure.{corpus.id}",
         on_click=act,
-        args=(workspace.delete_corpus, corpus.id),
+        args=(workspace.corpora.delete, corpus.id),
         kwargs={"done": "The corpus was deleted."},
     ):
         st.rerun()

@@ -27,7 +27,7 @@ def choose_corpus(corpus_id: str) -> None:
 
 def corpora(workspace: engine.Workspace) -> list[Any]:
     """Return all corpora, newest first."""
-    return sorted(workspace.corpora(), key=lambda corpus: corpus.created, reverse=True)
+    return sorted(workspace.corpora.all(), key=lambda corpus: corpus.created, reverse=True)
 
 
 def current_corpus(workspace: engine.Workspace) -> Any | None:
@@ -36,7 +36,7 @@ def current_corpus(workspace: engine.Workspace) -> Any | None:
     if not chosen:
         return None
     try:
-        return workspace.corpus(chosen)
+        return workspace.corpora.get(chosen)
     except engine.NotFoundError:
         return None
 
@@ -48,7 +48,7 @@ def choose_run(run_id: str) -> None:
 
 def current_run(workspace: engine.Workspace, corpus: Any) -> Any | None:
     """Return the finished run that the examination and release pages open with: the chosen one, else the newest."""
-    runs = {run.id: run for run in workspace.runs(corpus.id) if run.state == "done"}
+    runs = {run.id: run for run in workspace.runs.all(corpus.id) if run.state == "done"}
     chosen = st.session_state.get(RUN)
     return runs.get(str(chosen)) or max(runs.values(), key=lambda run: run.created, default=None)
 
@@ -61,7 +61,7 @@ def show_run(run_id: str) -> None:
 
 def pick_run(workspace: engine.Workspace, corpus: Any, *, key: str, states: tuple[str, ...] = ("done",)) -> Any | None:
     """Draw a picker over the corpus' runs in these states; return the run, or None without any."""
-    runs = {run.id: run for run in workspace.runs(corpus.id) if run.state in states}
+    runs = {run.id: run for run in workspace.runs.all(corpus.id) if run.state in states}
     if not runs:
         return None
     newest_first = sorted(runs, key=lambda run_id: runs[run_id].created, reverse=True)

@@ -28,7 +28,7 @@ def first_time(workspace: engine.Workspace, corpus: Any) -> None:
             "places, dates, numbers. You then decide. It runs on this machine and takes a few minutes for "
             "twenty thousand short records."
         )
-        chosen = _preset(workspace.detector_settings(corpus.id), f"review.first.preset.{corpus.id}")
+        chosen = _preset(workspace.review.detector_settings(corpus.id), f"review.first.preset.{corpus.id}")
         start_button(workspace, corpus, preset=chosen)
     with st.expander("Detector settings", icon=":material/tune:", key="review.first.settings"):
         panel(workspace, corpus, start=False)
@@ -50,10 +50,12 @@ def start_button(
 
 def _start(workspace: engine.Workspace, corpus_id: str, preset: str | None) -> None:
     """Keep the preset and start detection; a callback."""
-    saved = workspace.detector_settings(corpus_id)
+    saved = workspace.review.detector_settings(corpus_id)
     if preset is not None and preset != saved.preset:
-        workspace.set_detector_settings(corpus_id, DetectorSettings.from_dict({**saved.model_dump(), "preset": preset}))
-    states.act(workspace.detect, corpus_id)
+        workspace.review.set_detector_settings(
+            corpus_id, DetectorSettings.from_dict({**saved.model_dump(), "preset": preset})
+        )
+    states.act(workspace.jobs.detect, corpus_id)
 
 
 def _preset(saved: DetectorSettings, key: str) -> str:
@@ -75,7 +77,7 @@ def _preset(saved: DetectorSettings, key: str) -> str:
 
 def panel(workspace: engine.Workspace, corpus: Any, *, start: bool = True) -> None:
     """Draw all settings with a save button."""
-    saved = workspace.detector_settings(corpus.id)
+    saved = workspace.review.detector_settings(corpus.id)
     mark = digest([corpus.id, saved.to_json()])
     st.caption("Settings count from the next look for identifiers on. Your decisions on findings are kept.")
     preset = _preset(saved, f"review.set.preset.{mark}") if start else saved.preset
@@ -120,13 +122,13 @@ def _save(workspace: engine.Workspace, corpus_id: str, values: dict[str, Any], a
     if settings is None:
         return
     try:
-        workspace.set_detector_settings(corpus_id, settings)
+        workspace.review.set_detector_settings(corpus_id, settings)
     except engine.UserError as error:
         states.notice(str(error), kind="problem")
         return
     states.notice("Detector settings saved.")
     if again:
-        states.act(workspace.detect, corpus_id)
+        states.act(workspace.jobs.detect, corpus_id)
 
 
 def _recognisers(saved: DetectorSettings, mark: str) -> tuple[list[str], bool]:
@@ -211,12 +213,17 @@ def _gold(workspace: engine.Workspace, corpus: Any) -> None:
     """Offer the file's own marks, and a comparison with them on request."""
     st.markdown("**Marks that came with the file**")
     with st.container(horizontal=True):
-        st.button("Use them instead", key="review.gold", on_click=states.act, args=(workspace.use_gold, corpus.id),
-                  kwargs={"done": "The file's own marks are now the findings."})  # fmt: skip
+        st.button(
+            "Use them instead",
+            key="review.gold",
+            on_click=states.act,
+            args=(workspace.review.use_gold, corpus.id),
+            kwargs={"done": "The file's own marks are now the findings."},
+        )
         compare = st.button("How well do the findings match them?", key="review.gold.compare")
     if not compare:
         return
-    result = workspace.gold_evaluation(corpus.id) or {}
+    result = workspace.values.gold_evaluation(corpus.id) or {}
     if result.get("sentence"):
         st.markdown(plain(result["sentence"]))
     numbers = {name: value for name, value in result.items() if isinstance(value, int | float)}

@@ -44,7 +44,7 @@ def badge(kind: str) -> None:
 
 def choose(workspace: engine.Workspace, corpus: Any) -> Any:
     """Draw one card a method, by what they promise; return the chosen specification."""
-    methods = {spec.id: spec for spec in workspace.methods()}
+    methods = {spec.id: spec for spec in workspace.plan.methods()}
     if st.session_state.get(CHOICE) not in methods:
         st.session_state[CHOICE] = next(iter(methods))
     shown = _shown(methods)
@@ -113,9 +113,9 @@ def _lower(sentence: str) -> str:
 @st.cache_data(scope="session", show_spinner=False, max_entries=200)
 def _cost(_workspace: engine.Workspace, corpus_id: str, method_id: str) -> str:
     """Return the time of a run with the method's defaults; a corpus never changes, so neither does this."""
-    spec = next(spec for spec in _workspace.methods() if spec.id == method_id)
+    spec = next(spec for spec in _workspace.plan.methods() if spec.id == method_id)
     try:
-        plan = _workspace.plan(corpus_id, method_id)["plan"]
+        plan = _workspace.plan.draft(corpus_id, method_id)["plan"]
     except engine.UserError:
         return "not known yet"
     cost = f"{seconds(plan.seconds)} for {plan.outputs:,} outputs, roughly"

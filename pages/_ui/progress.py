@@ -34,7 +34,7 @@ def running_job(
     """Return the first waiting or running job that fits, running ones first; quiet ones only where asked for."""
     fitting = [
         job
-        for job in workspace.jobs(active_only=True)
+        for job in workspace.jobs.all(active_only=True)
         if (job.kind not in QUIET if kind is None else job.kind == kind)
         and (corpus_id is None or job.corpus_id == corpus_id)
         and (run_id is None or job.run_id == run_id)
@@ -45,7 +45,7 @@ def running_job(
 def still_running(workspace: engine.Workspace, job_id: str) -> Any:
     """Return a job that has not ended; run the whole page once where it has ended or is gone with its corpus."""
     try:
-        job = workspace.job(job_id)
+        job = workspace.jobs.get(job_id)
     except engine.NotFoundError:
         job = None
     if job is None or job.state not in ACTIVE:
@@ -91,7 +91,7 @@ def draw(workspace: engine.Workspace, job: Any, *, key: str, samples: bool, canc
     """Draw one state of a job."""
     st.markdown(f"**{JOBS.get(job.kind, job.kind)}**")
     st.progress(fraction(job), text=status_line(job))
-    if (silent := silence(workspace.worker_status())) is not None:
+    if (silent := silence(workspace.jobs.worker_status())) is not None:
         st.warning(silent, icon=":material/hourglass_disabled:")
     if samples and job.sample:
         st.caption("Latest outputs")
@@ -104,7 +104,7 @@ def draw(workspace: engine.Workspace, job: Any, *, key: str, samples: bool, canc
             key=f"{key}.cancel.{job.id}",
             icon=":material/cancel:",
             on_click=act,
-            args=(workspace.cancel, job.id),
+            args=(workspace.jobs.cancel, job.id),
             help="Stops after the current batch. What was finished is kept.",
         )
 

@@ -45,7 +45,7 @@ def draw(workspace: engine.Workspace) -> None:
             "Kind of text", [name for name in DOMAINS if name != "auto"], format_func=DOMAINS.__getitem__,
             key="prompts.domain",
         )  # fmt: skip
-        known = workspace.prompt_templates(domain)
+        known = workspace.prompts.all(domain)
         name = st.selectbox(
             "Template", list(known), key="prompts.name",
             format_func=lambda name: f"{TITLES.get(name, name)}{' (changed)' if known[name]['changed'] else ''}",
@@ -54,7 +54,7 @@ def draw(workspace: engine.Workspace) -> None:
     with right:
         st.markdown("**Preview**")
         st.caption("What a model would be sent, with made-up text in the fields.")
-        shown = act(workspace.preview_prompt, domain, name, text)
+        shown = act(workspace.prompts.preview, domain, name, text)
         flash()
         if shown is not None:
             st.code(shown, language=None, wrap_lines=True)
@@ -66,7 +66,7 @@ def draw(workspace: engine.Workspace) -> None:
                 "`{% if field %} … {% else %} … {% endif %}` and `{% for item in field %} … {{ loop.index }} … "
                 "{% endfor %}`; filters: " + ", ".join(f"`{name}`" for name in sorted(FILTERS)) + ". Nothing else."
             )
-    st.caption(f"Version of all templates in use: `{workspace.prompt_version()}`. A run's manifest names it.")
+    st.caption(f"Version of all templates in use: `{workspace.prompts.version()}`. A run's manifest names it.")
 
 
 def _edit(workspace: engine.Workspace, domain: str, name: str, entry: dict[str, Any]) -> str:
@@ -87,11 +87,11 @@ def _edit(workspace: engine.Workspace, domain: str, name: str, entry: dict[str, 
 
 
 def _save(workspace: engine.Workspace, domain: str, name: str, key: str) -> None:
-    if act(workspace.set_prompt_template, domain, name, st.session_state[key]) is not None:
+    if act(workspace.prompts.set, domain, name, st.session_state[key]) is not None:
         notice("Template saved for new runs.")
 
 
 def _reset(workspace: engine.Workspace, domain: str, name: str, key: str) -> None:
-    if act(workspace.reset_prompt_templates, domain, name) is not None:
+    if act(workspace.prompts.reset, domain, name) is not None:
         st.session_state.pop(key, None)
         notice("Back to the template that shipped.")

@@ -40,7 +40,7 @@ def at_first(spec: Any) -> str:
 
 def draw(workspace: Any, run: Any) -> None:
     """Say how far a run's outputs could be judged, where words were not judged in all of them."""
-    noted = workspace.diagnostics(run.id).get(NOTED)
+    noted = workspace.runs.diagnostics(run.id).get(NOTED)
     if not isinstance(noted, dict):
         return
     total = sum(int(count) for count in noted.values())

@@ -19,7 +19,7 @@ from pages._ui.texts import count_of, number, plain
 def try_sample(workspace: engine.Workspace, sample_id: str) -> None:
     """Import a sample and make it the current corpus; a callback."""
     with st.spinner("Writing the sample corpus …"):
-        corpus = once.act(f"sample.{sample_id}", partial(act, workspace.import_sample, sample_id))
+        corpus = once.act(f"sample.{sample_id}", partial(act, workspace.corpora.import_sample, sample_id))
     if corpus is not None:
         choose_corpus(corpus.id)
 
@@ -27,7 +27,7 @@ def try_sample(workspace: engine.Workspace, sample_id: str) -> None:
 def cards(workspace: engine.Workspace, *, key: str) -> None:
     """Draw one card a sample, equally high."""
     with st.grid(3, min_column_width=240):
-        for sample in workspace.samples():
+        for sample in workspace.corpora.samples():
             with st.container(border=True, height="stretch", key=f"{key}.card.{sample.id}"):
                 st.markdown(f"**{plain(sample.title)}**")
                 st.markdown(plain(sample.description))

@@ -71,7 +71,7 @@ def _facts(workspace: engine.Workspace, corpus: Any) -> None:
 
 def _budget(workspace: engine.Workspace, corpus: Any) -> None:
     """Draw what is left of the limit of the people behind a corpus, as a bar."""
-    view = workspace.ledger(corpus.id)
+    view = workspace.ledger.of(corpus.id)
     limit = f"ε = {view.limit_epsilon:g}" + (" (default limit)" if view.limit_is_default else "")
     if view.unbounded:
         _line("Privacy budget", "Unbounded: text without a proof was released.", icon="account_balance_wallet")
@@ -86,7 +86,7 @@ def missed(workspace: engine.Workspace, corpus: Any) -> str:
     """Return the estimate of identifiers nobody caught, with its upper bound."""
     if corpus.detected_at is None and not corpus.has_gold:
         return "Not known: no detection yet."
-    risk = workspace.residual_risk(corpus.id)
+    risk = workspace.values.residual_risk(corpus.id)
     if risk is None:
         return "Not known yet: finish reviewing some texts first."
     texts = count_of(int(risk["records"]), "reviewed text")
@@ -98,11 +98,11 @@ def gate_state(workspace: engine.Workspace, corpus: Any) -> str:
     run = current_run(workspace, corpus)
     if run is None:
         return "No finished run yet."
-    policies = workspace.policies()
+    policies = workspace.releases.policies()
     wanted = st.session_state.get("release.policy.choice")
     policy = next((policy for policy in policies if policy.id == wanted), policies[0])
     signed = str(st.session_state.get("release.second") or "")
-    verdict = workspace.gate(run.id, policy.id, signed_off_by=signed)
+    verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
     which = f"{plain(policy.title)}, for the run {plain(run.title)} of {when(run.created)}"
     if not verdict.passed:
         return f"Closed: {count_of(len(verdict.open_rules()), 'rule')} not met ({which})."
@@ -129,7 +129,7 @@ def _job_line(workspace: engine.Workspace, job_id: str) -> None:
 @st.dialog("Leave Understudy")
 def _leave(workspace: engine.Workspace) -> None:
     """Ask what happens to the worker; everything on disk stays either way."""
-    active = len(workspace.jobs(active_only=True))
+    active = len(workspace.jobs.all(active_only=True))
     if active:
         st.markdown(f"{count_of(active, 'job')} not finished. Work goes on without this window if you let it.")
     else:
@@ -137,7 +137,7 @@ def _leave(workspace: engine.Workspace) -> None:
     keep = st.button("Keep the worker running", type="primary", key="sidebar.leave.keep", width="stretch")
     stop = st.button("Stop the worker", key="sidebar.leave.stop", width="stretch")
     if stop:
-        act(workspace.stop_worker)
+        act(workspace.jobs.stop_worker)
     if keep or stop:
         st.session_state[LEFT] = "stopped" if stop else "running"
         st.rerun()

@@ -22,14 +22,14 @@ SMALL, REPEATS = 500, 9
 sys.path.insert(0, str(ROOT))
 
 REQUESTS: dict[str, Callable[..., Any]] = {
-    "queue": lambda s, c, r: s.review_queue(c, offset=r.randrange(400)),
-    "queue filtered": lambda s, c, r: s.review_queue(c, labels=("PERSON",), state="rejected", below_score=r.random()),
-    "queue searched": lambda s, c, r: s.review_queue(c, search=r.choice(("fever", "rash", "pain"))),
-    "values": lambda s, c, r: s.values(c, offset=r.randrange(400)),
-    "values searched": lambda s, c, r: s.values(c, search=r.choice(("feve", "rash", "pain"))),
-    "counts": lambda s, c, r: s.span_counts(c),
-    "records": lambda s, c, r: s.records(c, split="train", offset=r.randrange(300), limit=50),
-    "corpora": lambda s, c, r: s.corpora(),
+    "queue": lambda s, c, r: s.review.queue(c, offset=r.randrange(400)),
+    "queue filtered": lambda s, c, r: s.review.queue(c, labels=("PERSON",), state="rejected", below_score=r.random()),
+    "queue searched": lambda s, c, r: s.review.queue(c, search=r.choice(("fever", "rash", "pain"))),
+    "values": lambda s, c, r: s.values.table(c, offset=r.randrange(400)),
+    "values searched": lambda s, c, r: s.values.table(c, search=r.choice(("feve", "rash", "pain"))),
+    "counts": lambda s, c, r: s.review.span_counts(c),
+    "records": lambda s, c, r: s.corpora.records(c, split="train", offset=r.randrange(300), limit=50),
+    "corpora": lambda s, c, r: s.corpora.all(),
 }
 
 
@@ -40,11 +40,11 @@ def filled(folder: Path, table: Any) -> tuple[Any, str]:
     from engine.corpus.mapping import ColumnMapping
     from engine.store import schema
     from engine.store.review.spans import insert_spans, refresh, span_rows
-    from engine.store.service import ServiceStation
+    from engine.store.store import Store
 
-    store = ServiceStation(folder)
-    corpus = store.import_table(table, ColumnMapping(text="text", label="outcome"), name="Reports")
-    records, rng, found = store._frame(corpus.id), random.Random(1), []
+    store = Store(folder)
+    corpus = store.corpora.import_table(table, ColumnMapping(text="text", label="outcome"), name="Reports")
+    records, rng, found = store.corpora.frame(corpus.id), random.Random(1), []
     for record_id, text in zip(records["record_id"], records["text"]):
         words = list(re.finditer(r"\w+", text))
         for word in rng.sample(words, min(5, len(words))):
@@ -52,8 +52,8 @@ def filled(folder: Path, table: Any) -> tuple[Any, str]:
             place = {"record_id": record_id, "start": word.start(), "end": word.end()}
             found.append({**place, "label": label, "score": score, "identifier_type": "direct"})
     places = {r: (i, t) for i, (r, t) in enumerate(zip(records["record_id"], records["text"]))}
-    rows = span_rows(found, corpus_id=corpus.id, places=places, key=store.key, origin="detected", active=True)
-    with store.db.write() as connection:
+    rows = span_rows(found, corpus_id=corpus.id, places=places, key=store.session.key, origin="detected", active=True)
+    with store.session.db.write() as connection:
         insert_spans(connection, rows)
         refresh(connection, corpus.id)
         connection.execute(update(schema.corpora).values(span_source="detected"))

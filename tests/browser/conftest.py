@@ -160,7 +160,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
     finally:
         watch.stop()
         if workspace.exists():
-            engine.open_workspace(workspace).stop_worker()
+            engine.open_workspace(workspace).jobs.stop_worker()
         process.terminate()
         process.wait(timeout=20)
 

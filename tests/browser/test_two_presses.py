@@ -32,17 +32,17 @@ def press_twice(page: Any, button: Any) -> None:
 def test_start_pressed_twice_makes_one_run(server, tab):
     page, _ = tab
     workspace = server.open()
-    corpus = workspace.import_sample("support_tickets")
-    workspace.use_gold(corpus.id)
+    corpus = workspace.corpora.import_sample("support_tickets")
+    workspace.review.use_gold(corpus.id)
     page.goto(server.url)
     settled(page)
     goto(page, "Plan")
     press_twice(page, key(page, "plan.start").get_by_role("button"))
     page.get_by_role("heading", level=1, name="Runs").wait_for()
     settled(page)
-    wait_for(lambda: bool(workspace.runs(corpus.id)), 20, "no run was made")
+    wait_for(lambda: bool(workspace.runs.all(corpus.id)), 20, "no run was made")
     page.wait_for_timeout(1500)  # a second run would be there by now
-    assert len(workspace.runs(corpus.id)) == 1
+    assert len(workspace.runs.all(corpus.id)) == 1
 
 
 def test_a_sample_and_a_file_are_imported_once(server, tab):
@@ -53,7 +53,7 @@ def test_a_sample_and_a_file_are_imported_once(server, tab):
     press_twice(page, starting(page, "home.sample.try").first.get_by_role("button"))
     key(page, "sidebar.corpus").wait_for()
     settled(page)
-    assert len(workspace.corpora()) == 1
+    assert len(workspace.corpora.all()) == 1
     goto(page, "Load")
     page.locator("input[type=file]").set_input_files(
         [{"name": "a_b*c.csv", "mimeType": "text/csv", "buffer": sample_as_csv()}]
@@ -64,4 +64,4 @@ def test_a_sample_and_a_file_are_imported_once(server, tab):
     press_twice(page, button)
     page.get_by_text("a_b*c was imported").wait_for()  # its name as it is, without marks of Markdown
     settled(page)
-    assert len(workspace.corpora()) == 2
+    assert len(workspace.corpora.all()) == 2

@@ -175,7 +175,7 @@ def load(page: Any, workspace: Any, folder: Path) -> None:
     picture(page, "load")
     key(page, "load.import").get_by_role("button").click()
     key(page, "load.next").wait_for()
-    (corpus,) = workspace.corpora()
+    (corpus,) = workspace.corpora.all()
     assert (corpus.records, corpus.unit) == (RECORDS, "source")
     settled(page)
     check_accessibility(page, "load, what was loaded")
@@ -188,8 +188,8 @@ def review(page: Any, workspace: Any) -> None:
     page.get_by_text("You can leave this page").wait_for()
     page.locator(".mark[role=button]").first.wait_for(timeout=JOB_SECONDS * 1000)
     settled(page)
-    corpus_id = workspace.corpora()[0].id
-    before = workspace.span_counts(corpus_id)
+    corpus_id = workspace.corpora.all()[0].id
+    before = workspace.review.span_counts(corpus_id)
     assert before["decided"] == 0
     assert before["accepted"] > RECORDS
 
@@ -197,17 +197,17 @@ def review(page: Any, workspace: Any) -> None:
     page.keyboard.press("Enter")
     settled(page)
     page.keyboard.press("a")
-    wait_for(lambda: workspace.span_counts(corpus_id)["decided"] == 1, 10, "A did not accept")
+    wait_for(lambda: workspace.review.span_counts(corpus_id)["decided"] == 1, 10, "A did not accept")
     settled(page)
     page.keyboard.press("x")
-    wait_for(lambda: workspace.span_counts(corpus_id)["decided"] == 2, 10, "X did not reject")
+    wait_for(lambda: workspace.review.span_counts(corpus_id)["decided"] == 2, 10, "X did not reject")
     settled(page)
-    assert workspace.span_counts(corpus_id)["rejected"] == before["rejected"] + 1
+    assert workspace.review.span_counts(corpus_id)["rejected"] == before["rejected"] + 1
     page.keyboard.press("Control+z")
-    wait_for(lambda: workspace.span_counts(corpus_id)["decided"] == 1, 10, "Ctrl+Z did not undo")
+    wait_for(lambda: workspace.review.span_counts(corpus_id)["decided"] == 1, 10, "Ctrl+Z did not undo")
     settled(page)
     page.keyboard.press("x")
-    wait_for(lambda: workspace.span_counts(corpus_id)["decided"] == 2, 10, "X did not reject again")
+    wait_for(lambda: workspace.review.span_counts(corpus_id)["decided"] == 2, 10, "X did not reject again")
     settled(page)
     check_accessibility(page, "review")
     picture(page, "review")
@@ -229,7 +229,7 @@ def synthesise(page: Any, workspace: Any) -> str:
     check_accessibility(page, "runs, running")
     key(page, "run.examine").wait_for(timeout=JOB_SECONDS * 1000)
     settled(page)
-    (run,) = workspace.runs()
+    (run,) = workspace.runs.all()
     assert run.state == "done"
     assert 0 < run.kept <= OUTPUTS
     check_accessibility(page, "runs, done")
@@ -242,7 +242,7 @@ def examine(page: Any, workspace: Any, run_id: str) -> None:
     page.get_by_role("heading", level=1, name="Privacy").wait_for()
     settled(page)
     starting(page, "privacy.examine").get_by_role("button").first.click()
-    wait_for(lambda: workspace.run(run_id).examined_at is not None, JOB_SECONDS, "the examination did not end")
+    wait_for(lambda: workspace.runs.get(run_id).examined_at is not None, JOB_SECONDS, "the examination did not end")
     for title in ("Privacy", "Utility"):
         goto(page, title)
         page.wait_for_timeout(1000)
@@ -253,20 +253,22 @@ def examine(page: Any, workspace: Any, run_id: str) -> None:
 def release(page: Any, workspace: Any, run_id: str, folder: Path) -> None:
     goto(page, "Release")
     check_accessibility(page, "release, nothing approved")
-    for _ in range(workspace.run(run_id).kept):
-        waiting = workspace.approval_counts(run_id)["pending"]
+    for _ in range(workspace.runs.get(run_id).kept):
+        waiting = workspace.runs.approval_counts(run_id)["pending"]
         starting(page, "release.approved.").get_by_role("button").click()
-        wait_for(lambda left=waiting: workspace.approval_counts(run_id)["pending"] < left, 10, "approval was not saved")
+        wait_for(
+            lambda left=waiting: workspace.runs.approval_counts(run_id)["pending"] < left, 10, "approval was not saved"
+        )
         settled(page)
-    assert workspace.approval_counts(run_id)["pending"] == 0
+    assert workspace.runs.approval_counts(run_id)["pending"] == 0
     picture(page, "release")
     key(page, "release.build").get_by_role("button").click()
     key(page, "release.build.sure").get_by_role("button").click()
     starting(page, "release.made.").first.wait_for()
     settled(page)
     check_accessibility(page, "release, built")
-    (made,) = workspace.releases()
-    assert made.records == workspace.approval_counts(run_id)["approved"]
+    (made,) = workspace.releases.all()
+    assert made.records == workspace.runs.approval_counts(run_id)["approved"]
     with page.expect_download() as waiting_download:
         starting(page, "release.made.").first.get_by_role("button", name="Download").first.click()
     target = folder / "download"

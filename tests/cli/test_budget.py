@@ -30,7 +30,7 @@ def imported(tmp_path_factory):
     from engine import open_workspace
 
     opened = open_workspace(folder / "w", "test")
-    opened.stop_worker()
+    opened.jobs.stop_worker()
     opened.close()
 
 
@@ -83,7 +83,7 @@ def test_a_changed_ledger_ends_with_status_1(tmp_path):
         database.execute("UPDATE ledger SET actor = 'someone'")
         database.commit()
     assert "ledger chain is broken at line 1" in run(tmp_path / "w", "audit", "--verify", expect=1)
-    open_workspace(tmp_path / "w", "test").stop_worker()
+    open_workspace(tmp_path / "w", "test").jobs.stop_worker()
 
 
 @needs("aug-pe")
@@ -149,10 +149,10 @@ def test_a_rolled_back_workspace_is_refused_and_accepted(tmp_path):
     from engine import open_workspace
 
     opened = open_workspace(workspace, "test")
-    opened.stop_worker()
-    opened.db.truncate_log()
+    opened.jobs.stop_worker()
+    opened.session.db.truncate_log()
     old = (workspace / "understudy.sqlite").read_bytes()
-    opened.note("looked")
+    opened.audit.note("looked")
     opened.close()
     for name in ("understudy.sqlite-wal", "understudy.sqlite-shm"):
         (workspace / name).unlink(missing_ok=True)

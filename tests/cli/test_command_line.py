@@ -40,7 +40,7 @@ def folder(tmp_path_factory):
     from engine import open_workspace
 
     if (folder / "w").exists():
-        open_workspace(folder / "w", "test").stop_worker()
+        open_workspace(folder / "w", "test").jobs.stop_worker()
 
 
 @pytest.fixture(scope="module")

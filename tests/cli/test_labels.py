@@ -16,7 +16,7 @@ def notes(tmp_path):
     from engine import open_workspace
 
     opened = open_workspace(tmp_path / "w", "test")
-    opened.stop_worker()
+    opened.jobs.stop_worker()
     opened.close()
 
 

@@ -27,7 +27,7 @@ def verb(workspace_path, capsys):
 
     yield do
     opened = open_workspace(workspace_path)
-    opened.stop_worker()
+    opened.jobs.stop_worker()
     opened.close()
 
 
@@ -48,12 +48,12 @@ def _broken(folder):
 
 
 def test_endpoint_and_consent(verb, workspace_path, monkeypatch):
-    corpus = open_workspace(workspace_path).import_sample("support_tickets").id
+    corpus = open_workspace(workspace_path).corpora.import_sample("support_tickets").id
     assert "--set model=" in verb("endpoint", "far", "--set", "url=https://models.example.com/v1", expect=1)
     monkeypatch.setattr(sys, "stdin", io.StringIO(KEY + "\n"))
     asked = ("--set", "url=https://models.example.com/v1", "--set", "model=big", "--set", "concurrency=2")
     assert verb("endpoint", "far", *asked, "--key-stdin")["local"] is False
-    assert open_workspace(workspace_path).endpoints()["far"].key_source == "file"
+    assert open_workspace(workspace_path).models.endpoints()["far"].key_source == "file"
     assert "will be sent over the network to models.example.com:443" in verb(
         "consent", "far", "--corpus", corpus, expect=1
     )

@@ -124,7 +124,7 @@ def worlds(tmp_path_factory):
         workspace = open_workspace(tmp_path_factory.mktemp("world") / "w", "tester")
         keep = ("ward",) if "ward" in rows[0] else ()
         mapping = ColumnMapping(**{**asdict(MAPPING), "keep": keep})
-        made = workspace.import_table(
+        made = workspace.corpora.import_table(
             pd.DataFrame(rows), mapping, name=f"Notes, {name}", unit="source", cap=CAP, holdout=0.0
         )
         opened[name] = (workspace, made.id)
@@ -139,9 +139,9 @@ def declared(request, worlds):
     """Return whether a list of labels is declared public: the same one for every corpus, whatever it holds."""
     for workspace, corpus in worlds.values():
         if request.param == "declared":
-            workspace.declare_labels(corpus, LISTED)
+            workspace.labels.declare(corpus, LISTED)
         else:
-            workspace.withdraw_labels(corpus)
+            workspace.labels.withdraw(corpus)
     return request.param == "declared"
 
 
@@ -151,7 +151,7 @@ def differing(found):
 
 
 def row_of(workspace, run_id):
-    with workspace.db.read() as connection:
+    with workspace.session.db.read() as connection:
         return connection.execute(select(runs).where(runs.c.id == run_id)).one()
 
 
@@ -164,11 +164,11 @@ def as_text(value):
 def asked(workspace, corpus, name, **options):
     """Return what a run asks for, or the sentence that refuses it."""
     try:
-        run_id = workspace.synthesize(corpus, name, **options)
+        run_id = workspace.jobs.synthesize(corpus, name, **options)
     except UnderstudyError as error:
         return type(error).__name__, str(error).replace(corpus, "CORPUS")
     row = row_of(workspace, run_id)
-    workspace.delete_run(run_id)  # which gives its reservation back
+    workspace.runs.delete(run_id)  # which gives its reservation back
     return as_text(
         {part: getattr(row, part) for part in ("count", "parameters", "guarantee", "manifest", "seed", "needs_spans")}
     )
@@ -178,10 +178,10 @@ def asked(workspace, corpus, name, **options):
 def test_plans_claims_and_requests_are_those_of_any_corpus_with_this_n(name, worlds, declared):
     plans, claims, requests, signals = {}, {}, {}, {}
     for variant, (workspace, corpus) in worlds.items():
-        answer = workspace.plan(corpus, name)
+        answer = workspace.plan.draft(corpus, name)
         plans[variant] = as_text(answer)
-        claims[variant] = as_text(workspace.guarantee(name, corpus_id=corpus))
-        signals[variant] = as_text(workspace.buys(corpus, name))
+        claims[variant] = as_text(workspace.plan.guarantee(name, corpus_id=corpus))
+        signals[variant] = as_text(workspace.plan.buys(corpus, name))
         requests[variant] = asked(workspace, corpus, name)
         assert asked(workspace, corpus, name, count=7) != requests[variant]
     assert {"plans": differing(plans), "claims": differing(claims), "requests": differing(requests)} == {
@@ -232,18 +232,18 @@ def ran(world, name, claim, outputs, monkeypatch, first=None, **settings):
     values = parse_parameters(get_method(name).spec, SETTINGS.get(name.removeprefix("filter:"), {}) | settings)
     row = SimpleNamespace(
         method=name, parameters=values.model_dump(mode="json"), seed=3, count=4, model="builtin", state_json=None,
-        manifest={"labels": list(workspace.public_labels(corpus))},
+        manifest={"labels": list(workspace.labels.public(corpus))},
     )  # fmt: skip
     task = Task(workspace, corpus, "r-00000000" + ("0" if first is None else "1"))
     with monkeypatch.context() as patch:
         patch.setattr(BuiltinGenerator, "generate", generate)
-        patch.setattr(type(workspace), "outputs", lambda self, run_id: outputs)
+        patch.setattr(workspace.ledger, "outputs", lambda run_id: outputs)
         if first is not None:
             patch.setattr(Mechanisms, "_output", Frozen.output)
         # The run is not in the database, so its weights are in no register either; tests/jobs/test_marks has that.
         context = replace(synthesize._context(task, row, get_method(name), claim), saved=lambda folder: None)
         assert len(context.records) == len(context.spans) == 0
-        assert context.facts == workspace.public_facts(corpus)
+        assert context.facts == workspace.ledger.public_facts(corpus)
         if first is not None and (first / "training").exists():
             shutil.copytree(first / "training", context.scratch / "training", dirs_exist_ok=True)
         made = [record for step in get_method(name).run(context) for record in step.records]
@@ -255,7 +255,7 @@ def test_with_the_mechanisms_frozen_prompts_and_records_are_equal(name, worlds, 
     workspace, corpus = worlds["base"]
     method = get_method(name)
     values = parse_parameters(method.spec, SETTINGS.get(name.removeprefix("filter:")))
-    claim = method.guarantee(values, workspace.public_facts(corpus))
+    claim = method.guarantee(values, workspace.ledger.public_facts(corpus))
     outputs = MemoryOutputs()
     prompts, made, scratch = ran(worlds["base"], name, claim, outputs, monkeypatch)
     assert len(made) == 4
@@ -274,11 +274,11 @@ def test_with_the_mechanisms_frozen_prompts_and_records_are_equal(name, worlds, 
 def test_a_sentence_read_as_a_label_never_reaches_an_output_unconfirmed(name, worlds, monkeypatch):
     world = worlds["one unit's own label"]
     workspace, corpus = world
-    workspace.withdraw_labels(corpus)
-    assert SENTENCE in workspace.label_counts(corpus)
+    workspace.labels.withdraw(corpus)
+    assert SENTENCE in workspace.labels.counts(corpus)
     method = get_method(name)
     values = parse_parameters(method.spec, SETTINGS.get(name))
-    claim = method.guarantee(values, workspace.public_facts(corpus))
+    claim = method.guarantee(values, workspace.ledger.public_facts(corpus))
     prompts, made, scratch = ran(world, name, claim, MemoryOutputs(), monkeypatch)
     shutil.rmtree(scratch, ignore_errors=True)
     assert len(made) == 4
@@ -295,14 +295,14 @@ BUYING = [name for name in FORMAL if "label_list" in get_method(name).spec.param
 def test_a_bought_list_is_all_that_a_run_knows_of_labels(name, worlds, monkeypatch):
     method, own = get_method(name), {"label_list": "bought", "epsilon": 100.0}
     workspace, corpus = worlds["base"]
-    workspace.withdraw_labels(corpus)
+    workspace.labels.withdraw(corpus)
     values = parse_parameters(method.spec, SETTINGS.get(name, {}) | own)
-    claim = method.guarantee(values, workspace.public_facts(corpus))
+    claim = method.guarantee(values, workspace.ledger.public_facts(corpus))
     outputs = MemoryOutputs()
     prompts, made, scratch = ran(worlds["base"], name, claim, outputs, monkeypatch, **own)
     assert {label for _, label in made} <= {None, *LISTED}
     variant = "one unit's own label"
-    worlds[variant][0].withdraw_labels(worlds[variant][1])
+    worlds[variant][0].labels.withdraw(worlds[variant][1])
     again, same, _ = ran(worlds[variant], name, claim, outputs, monkeypatch, first=scratch, **own)
     assert (again, same) == (prompts, made)
     shutil.rmtree(worlds[variant][0].folder.scratch("r-000000001"), ignore_errors=True)

@@ -30,7 +30,7 @@ def attempt(workspace, seed: int) -> str:
         mapping = preview.suggested
         if not mapping.text:
             mapping = ColumnMapping(text=preview.columns[0])
-        corpus = workspace.import_corpus(data, name, mapping, name=f"file {seed}")
+        corpus = workspace.corpora.import_file(data, name, mapping, name=f"file {seed}")
     except DataError as error:
         said = str(error)
     except UserError:
@@ -42,9 +42,9 @@ def attempt(workspace, seed: int) -> str:
 
 
 def _read_back(workspace, corpus) -> str:
-    texts = workspace.records(corpus.id, limit=corpus.records)["text"]
+    texts = workspace.corpora.records(corpus.id, limit=corpus.records)["text"]
     assert len(texts) == corpus.records
-    workspace.delete_corpus(corpus.id)
+    workspace.corpora.delete(corpus.id)
     return "corpus"
 
 
@@ -60,7 +60,7 @@ def fuzz(tmp_path, seeds) -> Counter:
             crashes.append((seed, mutated(seed)[:2], type(error).__name__, str(error)[:200]))
         if time.monotonic() - before > SLOW_SECONDS:
             crashes.append((seed, mutated(seed)[:2], "slow", f"{time.monotonic() - before:.0f} s"))
-    left = [corpus.name for corpus in workspace.corpora()]
+    left = [corpus.name for corpus in workspace.corpora.all()]
     workspace.close()
     print(dict(found), "crashes", len(crashes))
     assert crashes == []

@@ -145,7 +145,7 @@ def test_columns_that_are_not_needed_cost_nothing(tmp_path, monkeypatch):
     assert peaks[1] < peaks[0] / 2
     monkeypatch.setattr(base, "MAX_CELLS", 1000)
     workspace = engine.open_workspace(tmp_path / "workspace")
-    assert workspace.import_corpus(path, path.name, ColumnMapping(text="text"), name="a").records == rows
+    assert workspace.corpora.import_file(path, path.name, ColumnMapping(text="text"), name="a").records == rows
     workspace.close()
 
 

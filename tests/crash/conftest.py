@@ -26,7 +26,7 @@ def own_workspace(tmp_path: Path) -> Iterator[engine.Workspace]:
     """Return an open workspace whose worker is the product's own; it is stopped at the end."""
     opened = engine.open_workspace(tmp_path / "workspace", "tester")
     yield opened
-    opened.stop_worker()
+    opened.jobs.stop_worker()
     opened.close()
 
 

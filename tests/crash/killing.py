@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 PATIENCE_SECONDS = 300.0
+WRITING = {"os.rename", "os.mkdir", "os.rmdir", "os.remove", "os.link", "shutil.copytree", "shutil.rmtree"}
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Job:
 
     def look(self) -> tuple[int, str]:
         """Return how many records are committed and the job's state, without waking a worker."""
-        with self.workspace.db.read() as connection:
+        with self.workspace.session.db.read() as connection:
             row = connection.exec_driver_sql(
                 f"SELECT runs.kept, jobs.state FROM runs, jobs WHERE runs.id = '{self.run_id}'"
                 f" AND jobs.id = '{self.job_id}'"
@@ -36,18 +39,18 @@ class Job:
 
     def table(self) -> tuple[list[tuple[Any, ...]], dict[str, int], int]:
         """Return the run's records (position, id, text, label, lineage), its funnel and its count."""
-        with self.workspace.db.read() as connection:
+        with self.workspace.session.db.read() as connection:
             rows = connection.exec_driver_sql(
                 "SELECT position, record_id, text, label, lineage FROM synthetic"
                 f" WHERE run_id = '{self.run_id}' ORDER BY position"
             ).all()
-        run = self.workspace.run(self.run_id)
+        run = self.workspace.runs.get(self.run_id)
         return [tuple(row) for row in rows], run.funnel, run.kept
 
 
 def enqueue(workspace: Any, corpus_id: str, method: str, **settings: Any) -> Job:
     """Start a run."""
-    run = workspace.run(workspace.synthesize(corpus_id, method, **settings))
+    run = workspace.runs.get(workspace.jobs.synthesize(corpus_id, method, **settings))
     return Job(workspace, run.id, run.job_id, run.count)
 
 
@@ -73,11 +76,11 @@ def completed(job: Job, nudge: Callable[[], object] = lambda: None) -> tuple[Any
 
 def kill_worker(job: Job) -> bool:
     """Kill the worker that holds the lock; return whether that cut the job off."""
-    pid = job.workspace.worker_status()["pid"]
+    pid = job.workspace.jobs.worker_status()["pid"]
     if pid is None:
         return False
     os.kill(pid, signal.SIGKILL)
-    until(lambda: job.workspace.worker_status()["pid"] != pid, job.workspace)
+    until(lambda: job.workspace.jobs.worker_status()["pid"] != pid, job.workspace)
     committed, state = job.look()
     return state == "running" and committed < job.count
 
@@ -129,3 +132,25 @@ def _reached(job: Job, amount: int, nudge: Callable[[], object]) -> bool:
 
     until(there, job.workspace)
     return job.look()[1] == "running"
+
+
+def in_child(work: Callable[[], None]) -> int:
+    """Run `work` in a forked process; return the signal that ended it, 0 for none."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def hooked(places: tuple[Path, ...], seen: Callable[[], None]) -> None:
+    """Call `seen` before each change of the file system below `places`."""
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        writes = event == "open" and (not isinstance(arguments[2], int) or arguments[2] & (os.O_WRONLY | os.O_RDWR))
+        if (writes or event in WRITING) and any(str(arguments[0]).startswith(str(place)) for place in places):
+            seen()
+
+    sys.addaudithook(hook)

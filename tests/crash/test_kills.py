@@ -25,7 +25,7 @@ def test_killing_the_worker_changes_nothing(workspace, corpus, kills):
         return enqueue(workspace, corpus.id, "slow", count=count, seed=5, parameters=parameters)
 
     expected = completed(begin(0))
-    tables, hits = strike_at_random(begin, kill_worker, kills, nudge=workspace.ensure_worker)
+    tables, hits = strike_at_random(begin, kill_worker, kills, nudge=workspace.jobs.ensure_worker)
     assert len(hits) == kills
     assert all(0 < committed < count and committed % BATCH == 0 for committed in hits)
     assert all(table == expected for table in tables)
@@ -39,16 +39,17 @@ def test_a_kill_during_an_import_leaves_nothing(workspace, tmp_path):
     script = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from engine.store.service import ServiceStation\n"
+        "from engine.store.corpora import Corpora\n"
+        "from engine.store.store import Store\n"
         "from tests.store.conftest import MAPPING, made_up\n"
-        "store = ServiceStation(Path(sys.argv[1]))\n"
-        "ServiceStation._store = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "store.import_table(made_up(), MAPPING, name='x')\n"
+        "store = Store(Path(sys.argv[1]))\n"
+        "Corpora._store = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "store.corpora.import_table(made_up(), MAPPING, name='x')\n"
     )
     ended = subprocess.run([sys.executable, "-c", script, str(workspace.path)], cwd=ROOT, timeout=60, check=False)
     assert ended.returncode == -signal.SIGKILL
     assert len(list((workspace.path / "corpora").iterdir())) == 1
-    from engine.store.service import ServiceStation
+    from engine.store.store import Store
 
-    assert ServiceStation(workspace.path).corpora() == []
+    assert Store(workspace.path).corpora.all() == []
     assert list((workspace.path / "corpora").iterdir()) == []

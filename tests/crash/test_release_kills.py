@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,61 +13,40 @@ import pytest
 from engine.errors import RefusedError, StorageError
 from engine.release import verify
 from engine.store.disk import staging
-from engine.store.service import ServiceStation
+from engine.store.releases import Releases
+from engine.store.store import Store
+from tests.crash.killing import hooked, in_child
 from tests.store.conftest import MAPPING, made_up
 from tests.store.making import examine, finding, finished_run
 
 TEXTS = [f"Made-up letter {i} about a knee." for i in range(4)]
-WRITING = {"os.rename", "os.mkdir", "os.rmdir", "os.remove", "os.link", "shutil.copytree", "shutil.rmtree"}
 
 
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A workspace with a run whose gate is open, closed again, and the run's id."""
     path = tmp_path_factory.mktemp("ready") / "workspace"
-    store = ServiceStation(path, actor="tester")
-    corpus = store.import_table(made_up(), MAPPING, name="Letters", unit="record", holdout=0.25)
+    store = Store(path, actor="tester")
+    corpus = store.corpora.import_table(made_up(), MAPPING, name="Letters", unit="record", holdout=0.25)
     run = finished_run(store, corpus, TEXTS)
-    policy = next(p for p in store.policies() if p.id == "exploratory")
+    policy = next(p for p in store.releases.policies() if p.id == "exploratory")
     examine(store, run, [finding(r.finding, 0.0, reference=r.reference) for r in policy.rules])
-    store.approve_all_pending(run)
-    assert store.gate(run, "exploratory").passed
+    store.runs.approve_all_pending(run)
+    assert store.releases.gate(run, "exploratory").passed
     store.close()
     return path, run
 
 
 def release(path: Path, run: str, out: Path) -> None:
-    store = ServiceStation(path, actor="tester")
-    store.release(run, "exploratory", out=out, accept_unbounded=True)
+    store = Store(path, actor="tester")
+    store.releases.make(run, "exploratory", out=out, accept_unbounded=True)
     store.close()
-
-
-def in_child(work: Callable[[], None]) -> int:
-    """Run `work` in a forked process; return the signal that ended it, 0 for none."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            work()
-        finally:
-            os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
-def hooked(places: tuple[Path, ...], seen: Callable[[], None]) -> None:
-    """Call `seen` before each change of the file system below `places`."""
-
-    def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        writes = event == "open" and (not isinstance(arguments[2], int) or arguments[2] & (os.O_WRONLY | os.O_RDWR))
-        if (writes or event in WRITING) and any(str(arguments[0]).startswith(str(place)) for place in places):
-            seen()
-
-    sys.addaudithook(hook)
 
 
 def check(path: Path, run: str, out: Path, releases_before: int = 0) -> bool:
     """Open the workspace as the next person would; return whether the copy is outside."""
-    store = ServiceStation(path, actor="tester")
-    made = store.releases()
+    store = Store(path, actor="tester")
+    made = store.releases.all()
     assert sorted(p.name for p in (path / "releases").iterdir()) == sorted(m.id for m in made)
     left = [p.name for p in out.parent.iterdir()] if out.parent.exists() else []
     assert left in ([], [out.name]), left
@@ -78,8 +55,8 @@ def check(path: Path, run: str, out: Path, releases_before: int = 0) -> bool:
         assert len(made) > releases_before, "records outside that nobody recorded"
         assert verify(out)["ok"]
     if made:
-        assert store.ledger(store.run(run).corpus_id).unbounded
-        assert store.audit(limit=1).iloc[0]["action"] == "records released"
+        assert store.ledger.of(store.runs.get(run).corpus_id).unbounded
+        assert store.audit.lines(limit=1).iloc[0]["action"] == "records released"
     store.close()
     return bool(left)
 
@@ -96,8 +73,8 @@ def test_a_kill_at_any_step_leaves_nothing_outside_that_is_not_recorded(ready, t
         def work(path: Path = path, out: Path = out, step: int = step) -> None:
             count = iter(range(10_000))
             end = lambda: os.kill(os.getpid(), signal.SIGKILL) if next(count) == step else None  # noqa: E731
-            real = ServiceStation._record
-            ServiceStation._record = lambda *a, **k: (end(), real(*a, **k), end())[1]  # type: ignore[assignment]
+            real = Releases._record
+            Releases._record = lambda *a, **k: (end(), real(*a, **k), end())[1]  # type: ignore[assignment]
             hooked((path / "releases", out.parent), end)
             release(path, run, out)
 
@@ -136,7 +113,7 @@ def test_a_refusal_or_an_error_takes_back_what_was_staged(ready, tmp_path, monke
 
     monkeypatch.setattr(staging, "stage", stage)
     if where == "record":
-        monkeypatch.setattr(ServiceStation, "_record", record)
+        monkeypatch.setattr(Releases, "_record", record)
     with pytest.raises(type(error)):
         release(path, ready[1], out)
     assert staged, "the test reached the step"
@@ -148,19 +125,19 @@ def test_a_refusal_or_an_error_takes_back_what_was_staged(ready, tmp_path, monke
 def test_a_name_taken_meanwhile_is_not_overwritten(ready, tmp_path, monkeypatch, name) -> None:
     path, out = tmp_path / "w", tmp_path / "o" / name
     shutil.copytree(ready[0], path)
-    real = ServiceStation._record
+    real = Releases._record
 
     def record(*arguments: Any, **options: Any) -> None:
         real(*arguments, **options)
         out.write_text("somebody else's")
 
-    monkeypatch.setattr(ServiceStation, "_record", record)
+    monkeypatch.setattr(Releases, "_record", record)
     with pytest.raises(StorageError, match=r"made and recorded.*exists by now"):
         release(path, ready[1], out)
     assert out.read_text() == "somebody else's"
     assert [p.name for p in out.parent.iterdir()] == [name]
-    store = ServiceStation(path, actor="tester")
-    (made,) = store.releases()
+    store = Store(path, actor="tester")
+    (made,) = store.releases.all()
     assert made.path == str(path / "releases" / made.id)
     store.close()
 
@@ -174,10 +151,10 @@ def test_the_sweep_touches_no_other_file(ready, tmp_path) -> None:
     mine.write_text("mine")
     link = tmp_path / ".x.0123456789ab.part"
     link.symlink_to(mine)
-    store = ServiceStation(path, actor="tester")
-    with store.db.write() as connection:
+    store = Store(path, actor="tester")
+    with store.session.db.write() as connection:
         for target in (mine, link, tmp_path / "gone" / ".x.0123456789ab.part"):
             connection.execute(pending_removals.insert().values(path=str(target), pid=None, at="now"))
     store.close()
-    ServiceStation(path, actor="tester").close()
+    Store(path, actor="tester").close()
     assert mine.read_text() == "mine"

@@ -20,10 +20,10 @@ def web_alone(web):
     """Kill the web process; the worker, no child of it, must go on while there is none."""
 
     def strike(job):
-        before, worker = job.look(), job.workspace.worker_status()["pid"]
+        before, worker = job.look(), job.workspace.jobs.worker_status()["pid"]
         web.kill()
         until(lambda: job.look()[0] > before[0] or job.look()[1] != "running", job.workspace)
-        went_on = job.look()[1] == "running" and job.workspace.worker_status()["pid"] == worker
+        went_on = job.look()[1] == "running" and job.workspace.jobs.worker_status()["pid"] == worker
         web.start()
         return went_on
 
@@ -37,7 +37,7 @@ def web_and_worker(web):
         os.kill(web.process.pid, signal.SIGKILL)
         cut_off = kill_worker(job)
         web.kill()
-        assert not job.workspace.worker_status()["alive"]
+        assert not job.workspace.jobs.worker_status()["alive"]
         web.start()
         return cut_off
 
@@ -53,14 +53,16 @@ def web_and_worker(web):
     ],
 )
 def test_killing_the_web_process_changes_nothing(own_workspace, web, monkeypatch, striker, kills, records):
-    tickets = own_workspace.import_table(generate("support_tickets", records, 5), SAMPLE, name="Tickets", unit="record")
-    own_workspace.use_gold(tickets.id)
+    tickets = own_workspace.corpora.import_table(
+        generate("support_tickets", records, 5), SAMPLE, name="Tickets", unit="record"
+    )
+    own_workspace.review.use_gold(tickets.id)
 
     def begin():
         return enqueue(own_workspace, tickets.id, "surrogate", seed=5)
 
     expected = completed(begin())
-    own_workspace.stop_worker()
+    own_workspace.jobs.stop_worker()
     own_workspace.folder.worker_log.write_text("")
     monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
     web.start()

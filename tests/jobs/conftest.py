@@ -21,11 +21,11 @@ def wait(workspace, job_id, states=("done", "failed", "cancelled"), seconds=60.0
     """Poll a job until it is in one of the states, or has done `reach`, and return it."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        job = workspace.job(job_id)
+        job = workspace.jobs.get(job_id)
         if job.state in states or (reach is not None and job.done >= reach):
             return job
         time.sleep(0.05)
-    raise AssertionError(f"job still {workspace.job(job_id)}; log: {workspace.folder.worker_log.read_text()}")
+    raise AssertionError(f"job still {workspace.jobs.get(job_id)}; log: {workspace.folder.worker_log.read_text()}")
 
 
 @pytest.fixture
@@ -53,13 +53,13 @@ def workspace(tmp_path, monkeypatch, idle_seconds):
     )
     opened = open_workspace(tmp_path / "workspace", "tester")
     yield opened
-    opened.stop_worker()
+    opened.jobs.stop_worker()
     opened.close()
 
 
 @pytest.fixture
 def corpus(workspace):
     """Return the made-up corpus, imported, with its gold spans chosen."""
-    made = workspace.import_table(made_up(), MAPPING, name="Letters", holdout=0.25, labels_public=True)
-    workspace.use_gold(made.id)
-    return workspace.corpus(made.id)
+    made = workspace.corpora.import_table(made_up(), MAPPING, name="Letters", holdout=0.25, labels_public=True)
+    workspace.review.use_gold(made.id)
+    return workspace.corpora.get(made.id)

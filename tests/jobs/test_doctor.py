@@ -19,11 +19,11 @@ def asleep(workspace, monkeypatch):
 
 
 def check(workspace, name):
-    return next(c for c in workspace.doctor()["checks"] if c["name"] == name)
+    return next(c for c in workspace.doctor.check()["checks"] if c["name"] == name)
 
 
 def test_a_sound_workspace_passes(asleep, corpus):
-    names = {c["name"] for c in asleep.doctor()["checks"]}
+    names = {c["name"] for c in asleep.doctor.check()["checks"]}
     assert {"package torch", "audit log", "worker", "disk space", "schema version", "database"} <= names
     for name in ("workspace can be written", "private to its owner", "audit log", "database", "schema version"):
         assert check(asleep, name)["ok"], name
@@ -32,20 +32,20 @@ def test_a_sound_workspace_passes(asleep, corpus):
 def test_open_files_and_a_broken_chain_are_found(asleep, corpus):
     asleep.folder.records(corpus.id).chmod(0o644)
     assert not check(asleep, "private to its owner")["ok"]
-    with asleep.db.write() as connection:
+    with asleep.session.db.write() as connection:
         connection.exec_driver_sql("DROP TRIGGER audit_no_update")
         connection.exec_driver_sql("UPDATE audit SET actor = 'x' WHERE seq = 1")
     assert "line 1" in check(asleep, "audit log")["detail"]
-    assert not asleep.doctor()["ok"]
+    assert not asleep.doctor.check()["ok"]
 
 
 def test_the_support_file_holds_no_text(asleep, corpus, tmp_path):
-    asleep.rename_corpus(corpus.id, f"Letters of {CANARY}")
-    asleep.set_detector_settings(corpus.id, DetectorSettings(deny=(CANARY,)))
+    asleep.corpora.rename(corpus.id, f"Letters of {CANARY}")
+    asleep.review.set_detector_settings(corpus.id, DetectorSettings(deny=(CANARY,)))
     finished_run(asleep, corpus, [f"{CANARY} copied"] * 3, state="failed")
     with asleep.folder.worker_log.open("a") as log:
         log.write(f"2026-01-01T00:00:00.000+00:00 12 detect j-abc begins, attempt 1\nTraceback: '{CANARY}'\n")
-    bundle = asleep.doctor_bundle(tmp_path / "support.zip")
+    bundle = asleep.doctor.support_file(tmp_path / "support.zip")
     assert bundle.stat().st_mode & 0o077 == 0
     with zipfile.ZipFile(bundle) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
@@ -58,7 +58,7 @@ def test_the_support_file_holds_no_text(asleep, corpus, tmp_path):
     assert json.loads(parts["counts.json"])["synthetic"] == 3
     assert {job["state"] for job in json.loads(parts["jobs.json"])} == {"queued", "failed"}
     with pytest.raises(UserError, match="exists already"):
-        asleep.doctor_bundle(bundle)
+        asleep.doctor.support_file(bundle)
 
 
 def test_folders_that_nobody_knows_and_parts_of_the_dead_are_listed(asleep, corpus):
@@ -78,7 +78,7 @@ def test_a_full_disk_leaves_no_probe(asleep, corpus, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(folder.os, "fsync", full)
-        found = asleep._writable()
+        found = asleep.doctor._writable()
     assert not found["ok"]
     assert "full" in found["detail"]
     assert not list(asleep.path.glob(".probe*"))

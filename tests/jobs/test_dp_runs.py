@@ -20,8 +20,8 @@ DELTA = 1e-5
 
 def asked(workspace, corpus, method="counts", **parameters):
     """Ask for a run and return its id and job."""
-    run_id = workspace.synthesize(corpus.id, method, count=50, parameters={"delta": DELTA, **parameters})
-    return run_id, workspace.run(run_id).job_id
+    run_id = workspace.jobs.synthesize(corpus.id, method, count=50, parameters={"delta": DELTA, **parameters})
+    return run_id, workspace.runs.get(run_id).job_id
 
 
 def finished(workspace, corpus, method="counts", **parameters):
@@ -34,13 +34,13 @@ def finished(workspace, corpus, method="counts", **parameters):
 
 def lines(workspace, corpus, run_id=None):
     """Return the kinds of the ledger's lines, of one run or all."""
-    frame = workspace.ledger(corpus.id).lines
+    frame = workspace.ledger.of(corpus.id).lines
     return list(frame["kind"] if run_id is None else frame[frame["run_id"] == run_id]["kind"])
 
 
 def stored(workspace, run_id):
     """Return a run's mechanism outputs as they lie in the database: key to bytes."""
-    with workspace.db.read() as connection:
+    with workspace.session.db.read() as connection:
         rows = connection.exec_driver_sql(
             f'SELECT "key", "values" FROM mechanism_outputs WHERE run_id = \'{run_id}\' ORDER BY seq'
         ).all()
@@ -50,90 +50,90 @@ def stored(workspace, run_id):
 @pytest.fixture
 def small(workspace):
     """Return a corpus of its own without spans, under a limit of ε = 2."""
-    made = workspace.import_table(made_up(), MAPPING, name="Letters", holdout=0.25, labels_public=True)
-    workspace.set_limit(made.id, 2.0, DELTA)
+    made = workspace.corpora.import_table(made_up(), MAPPING, name="Letters", holdout=0.25, labels_public=True)
+    workspace.ledger.set_limit(made.id, 2.0, DELTA)
     return made
 
 
 def test_a_run_reserves_draws_and_settles(workspace, small):
     run_id = finished(workspace, small)
     assert lines(workspace, small, run_id) == ["reserve", "spend", "spend", "spend", "settle"]
-    assert workspace.diagnostics(run_id) == {"records seen": 0, "spans seen": 0}
-    view = workspace.ledger(small.id)
+    assert workspace.runs.diagnostics(run_id) == {"records seen": 0, "spans seen": 0}
+    view = workspace.ledger.of(small.id)
     assert view.total_epsilon == pytest.approx(1.0, rel=1e-3)
     assert (view.reserved_share, view.unbounded) == (0.0, False)
     outputs = stored(workspace, run_id)
-    texts = list(workspace.synthetic(run_id)["text"])
+    texts = list(workspace.runs.synthetic(run_id)["text"])
     for t, values in enumerate(outputs.values()):
         assert texts[t] == f"Round {t} counted {[float(v).hex() for v in np.frombuffer(values)]}."
-    assert [number for number, _ in workspace._snapshots(run_id)] == [0, 1, 2]
-    assert workspace.tables(run_id) == []
+    assert [number for number, _ in workspace.examinations.snapshots(run_id)] == [0, 1, 2]
+    assert workspace.examinations.tables(run_id) == []
     assert set(view.lines["actor"]) == {"tester", "worker"}  # one chain, whoever writes
-    assert workspace.verify_ledger()["ok"]
-    assert {"name": "ledger", "ok": True, "detail": "6 lines, chain holds"} in workspace.doctor()["checks"]
+    assert workspace.ledger.verify()["ok"]
+    assert {"name": "ledger", "ok": True, "detail": "6 lines, chain holds"} in workspace.doctor.check()["checks"]
 
 
 def test_a_run_past_the_limit_is_refused_and_leaves_nothing(workspace, small):
-    plan = workspace.plan(small.id, "counts", parameters={"delta": DELTA, "epsilon": 3.0})
+    plan = workspace.plan.draft(small.id, "counts", parameters={"delta": DELTA, "epsilon": 3.0})
     assert plan["what_if"]["sentence"] in plan["blockers"]
     with pytest.raises(RefusedError):
         asked(workspace, small, epsilon=3.0)
-    assert workspace.runs() == []
+    assert workspace.runs.all() == []
     assert lines(workspace, small) == ["limit"]
-    fits = workspace.plan(small.id, "counts", parameters={"delta": DELTA})
+    fits = workspace.plan.draft(small.id, "counts", parameters={"delta": DELTA})
     assert (fits["blockers"], fits["what_if"]["allowed"]) == ([], True)
 
 
 def test_a_claim_that_is_still_computed_is_pending_everywhere(workspace, small, monkeypatch):
     asked_for = {"delta": DELTA, "laplace": 0.2}
     monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
-    claim = workspace.guarantee("counts", corpus_id=small.id, parameters=asked_for)
+    claim = workspace.plan.guarantee("counts", corpus_id=small.id, parameters=asked_for)
     assert claim.pending
     assert (claim.kind, claim.epsilon, claim.delta) == ("dp", 1.0, DELTA)
-    assert workspace.guarantee("counts", corpus_id=small.id, parameters=asked_for) == claim
-    assert [job.kind for job in workspace.jobs()].count("account") == 1
-    plan = workspace.plan(small.id, "counts", parameters=asked_for)
+    assert workspace.plan.guarantee("counts", corpus_id=small.id, parameters=asked_for) == claim
+    assert [job.kind for job in workspace.jobs.all()].count("account") == 1
+    plan = workspace.plan.draft(small.id, "counts", parameters=asked_for)
     assert (plan["guarantee"].pending, plan["what_if"]) == (True, None)
-    assert workspace.guarantee_curve("counts", corpus_id=small.id, parameters=asked_for)["pending"]
+    assert workspace.plan.guarantee_curve("counts", corpus_id=small.id, parameters=asked_for)["pending"]
     run_id, _ = asked(workspace, small, laplace=0.2)
-    assert workspace.run(run_id).guarantee["pending"]
+    assert workspace.runs.get(run_id).guarantee["pending"]
     assert lines(workspace, small, run_id) == []
 
 
 def test_the_worker_answers_and_the_page_then_knows(workspace, small):
     asked_for = {"delta": DELTA, "laplace": 0.2}
-    assert workspace.guarantee("counts", corpus_id=small.id, parameters=asked_for).pending
+    assert workspace.plan.guarantee("counts", corpus_id=small.id, parameters=asked_for).pending
     run_id, job_id = asked(workspace, small, laplace=0.2)
     assert wait(workspace, job_id).state == "done"
     assert lines(workspace, small, run_id)[0] == "reserve"
     assert lines(workspace, small, run_id).count("spend") == 4
-    claim = workspace.guarantee("counts", corpus_id=small.id, parameters=asked_for)
+    claim = workspace.plan.guarantee("counts", corpus_id=small.id, parameters=asked_for)
     assert not claim.pending
-    assert workspace.run(run_id).guarantee["noise"] == claim.noise
-    assert claim == workspace.wait_guarantee("counts", corpus_id=small.id, parameters=asked_for)
+    assert workspace.runs.get(run_id).guarantee["noise"] == claim.noise
+    assert claim == workspace.plan.wait_guarantee("counts", corpus_id=small.id, parameters=asked_for)
     deadline = time.monotonic() + 30
-    while workspace.guarantee_curve("counts", corpus_id=small.id, parameters=asked_for)["pending"]:
+    while workspace.plan.guarantee_curve("counts", corpus_id=small.id, parameters=asked_for)["pending"]:
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    curve = workspace.guarantee_curve("counts", corpus_id=small.id, parameters=asked_for)
+    curve = workspace.plan.guarantee_curve("counts", corpus_id=small.id, parameters=asked_for)
     at_claim = curve["epsilons"].index(1.0)  # the claimed ε is a point of the curve
     assert curve["standard"][at_claim] == pytest.approx(DELTA, rel=0.01)
     assert curve["standard"][at_claim] <= curve["strict"][at_claim] < 1.0
     assert len(curve["epsilons"]) == len(curve["strict"]) > 10
-    while any(job.kind == "account" for job in workspace.jobs()):
+    while any(job.kind == "account" for job in workspace.jobs.all()):
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    assert not any(job.kind == "account" for job in workspace.jobs(active_only=False))
+    assert not any(job.kind == "account" for job in workspace.jobs.all(active_only=False))
 
 
 def test_the_worker_refuses_what_the_budget_does_not_cover(workspace, small):
     run_id, job_id = asked(workspace, small, epsilon=2.5, laplace=0.2)
     job = wait(workspace, job_id)
-    run = workspace.run(run_id)
+    run = workspace.runs.get(run_id)
     assert (job.state, run.state, run.kept) == ("failed", "failed", 0)
     parameters = {"delta": DELTA, "epsilon": 2.5, "laplace": 0.2}
-    claim = workspace.wait_guarantee("counts", corpus_id=small.id, parameters=parameters)
-    sentence = workspace.what_if(small.id, claim)["sentence"]
+    claim = workspace.plan.wait_guarantee("counts", corpus_id=small.id, parameters=parameters)
+    sentence = workspace.ledger.what_if(small.id, claim)["sentence"]
     assert run.error == sentence
     assert lines(workspace, small, run_id) == []
     assert stored(workspace, run_id) == {}
@@ -143,8 +143,8 @@ def test_a_failure_before_any_output_gives_back_and_a_resume_reserves_again(work
     run_id, job_id = asked(workspace, small, fail_at=0)
     assert wait(workspace, job_id).state == "failed"
     assert lines(workspace, small, run_id) == ["reserve", "give_back"]
-    assert workspace.ledger(small.id).share == 0.0
-    wait(workspace, workspace.resume(run_id))
+    assert workspace.ledger.of(small.id).share == 0.0
+    wait(workspace, workspace.jobs.resume(run_id))
     assert lines(workspace, small, run_id) == ["reserve", "give_back"] * 2
 
 
@@ -153,37 +153,37 @@ def test_a_failure_after_an_output_keeps_the_reservation(workspace, small):
     assert wait(workspace, job_id).state == "failed"
     assert lines(workspace, small, run_id) == ["reserve", "spend"]
     before = stored(workspace, run_id)
-    wait(workspace, workspace.resume(run_id))
+    wait(workspace, workspace.jobs.resume(run_id))
     assert stored(workspace, run_id) == before
     assert lines(workspace, small, run_id) == ["reserve", "spend"]
-    workspace.delete_run(run_id)
+    workspace.runs.delete(run_id)
     assert lines(workspace, small, run_id) == ["reserve", "spend", "settle"]
 
 
 def test_cancelling_a_queued_run_gives_back(workspace, small, monkeypatch):
     monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
     run_id, _ = asked(workspace, small)
-    share = workspace.ledger(small.id).share
+    share = workspace.ledger.of(small.id).share
     assert share > 0
-    assert workspace.cancel(run_id)
+    assert workspace.jobs.cancel(run_id)
     assert lines(workspace, small, run_id) == ["reserve", "give_back"]
     with pytest.raises(RefusedError):
         asked(workspace, small, epsilon=2.01)
     taken, _ = asked(workspace, small, epsilon=1.5)
     with pytest.raises(RefusedError):  # somebody else took the budget meanwhile
         asked(workspace, small, epsilon=1.5)
-    workspace.delete_run(taken)
+    workspace.runs.delete(taken)
     assert lines(workspace, small, taken) == ["reserve", "give_back"]
 
 
 def test_a_resume_is_refused_where_the_budget_went_elsewhere(workspace, small, monkeypatch):
     monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
     first, _ = asked(workspace, small, epsilon=1.5)
-    workspace.cancel(first)
+    workspace.jobs.cancel(first)
     asked(workspace, small, epsilon=1.5)
     with pytest.raises(RefusedError):
-        workspace.resume(first)
-    assert workspace.run(first).state == "cancelled"
+        workspace.jobs.resume(first)
+    assert workspace.runs.get(first).state == "cancelled"
 
 
 def test_a_run_without_a_claim_is_a_touch_once(workspace, corpus):
@@ -191,17 +191,17 @@ def test_a_run_without_a_claim_is_a_touch_once(workspace, corpus):
     assert lines(workspace, corpus, run_id) == ["touch"]
     chosen = finished(workspace, corpus, "choice")
     assert lines(workspace, corpus, chosen) == ["touch"]
-    sentences = workspace.ledger(corpus.id).lines.set_index("run_id")["sentence"]
+    sentences = workspace.ledger.of(corpus.id).lines.set_index("run_id")["sentence"]
     assert "without a formal guarantee" in sentences[run_id]
     assert "only its choice among candidates is noisy" in sentences[chosen]
     assert list(stored(workspace, chosen)) == ["choice"]
-    workspace.db.close()
+    workspace.session.db.close()
 
 
 def finished_slow(workspace, corpus):
-    run_id = workspace.synthesize(corpus.id, "slow", count=6, parameters={"fail_at": 5})
-    wait(workspace, workspace.run(run_id).job_id)
-    wait(workspace, workspace.resume(run_id))
+    run_id = workspace.jobs.synthesize(corpus.id, "slow", count=6, parameters={"fail_at": 5})
+    wait(workspace, workspace.runs.get(run_id).job_id)
+    wait(workspace, workspace.jobs.resume(run_id))
     return run_id
 
 
@@ -211,29 +211,29 @@ def test_killing_the_worker_redraws_nothing_and_spends_nothing_twice(workspace, 
     seen, kills, deadline = {}, 0, time.monotonic() + 120
     while kills < 3:
         assert time.monotonic() < deadline
-        workspace.ensure_worker()
+        workspace.jobs.ensure_worker()
         drawn = stored(workspace, run_id)
         if len(drawn) > len(seen) + 1:
-            pid = workspace.worker_status()["pid"]
+            pid = workspace.jobs.worker_status()["pid"]
             if pid is None:
                 continue
             os.kill(pid, signal.SIGKILL)
-            while workspace.worker_status()["alive"]:
+            while workspace.jobs.worker_status()["alive"]:
                 time.sleep(0.01)
             kills, seen = kills + 1, stored(workspace, run_id)
-            assert workspace.run(run_id).state == "running"
+            assert workspace.runs.get(run_id).state == "running"
         time.sleep(0.01)
     assert wait(workspace, job_id, seconds=90).state == "done"
     outputs = stored(workspace, run_id)
     assert {key: outputs[key] for key in seen} == seen
     assert list(outputs) == [f"counts/{t}" for t in range(rounds)]
     assert lines(workspace, small, run_id) == ["reserve", *["spend"] * rounds, "settle"]
-    texts = list(workspace.synthetic(run_id)["text"])
+    texts = list(workspace.runs.synthetic(run_id)["text"])
     assert texts == [
         f"Round {t} counted {[float(v).hex() for v in np.frombuffer(outputs[f'counts/{t}'])]}." for t in range(rounds)
     ]
-    assert workspace.ledger(small.id).total_epsilon == pytest.approx(1.0, rel=1e-3)
-    assert workspace.verify_ledger()["ok"]
+    assert workspace.ledger.of(small.id).total_epsilon == pytest.approx(1.0, rel=1e-3)
+    assert workspace.ledger.verify()["ok"]
 
 
 def test_private_embeddings_are_made_once_and_go_with_the_corpus(workspace, small):
@@ -241,11 +241,11 @@ def test_private_embeddings_are_made_once_and_go_with_the_corpus(workspace, smal
     (path,) = workspace.folder.corpus(small.id).glob("embeddings_*.npy")
     made = path.stat().st_mtime_ns
     table = np.load(path, allow_pickle=False)
-    assert table.shape == (workspace.facts(small.id).records, 384)
+    assert table.shape == (workspace.ledger.facts(small.id).records, 384)
     assert path.stat().st_mode & 0o077 == 0
     finished(workspace, small, feature="votes", rounds=1, epsilon=0.5)
     assert path.stat().st_mtime_ns == made
-    workspace.delete_corpus(small.id)
+    workspace.corpora.delete(small.id)
     assert not path.exists()
 
 
@@ -280,7 +280,7 @@ class Running:
 def test_embedding_goes_on_where_it_was_cut_off(workspace, small, monkeypatch):
     monkeypatch.setattr(private, "CHUNK", 5)
     monkeypatch.setattr(private, "KEEP", 10)
-    records = workspace._frame(small.id, "train")
+    records = workspace.corpora.frame(small.id, "train")
     texts = [str(text) for text in records["text"]]
     assert len(texts) > 20
     with pytest.raises(KeyboardInterrupt):
@@ -298,7 +298,7 @@ def test_embedding_goes_on_where_it_was_cut_off(workspace, small, monkeypatch):
 
 def test_one_record_never_moves_the_embedding_of_another(workspace, small):
     """Embedded in one batch, leaving out the longest record would change every row."""
-    records = workspace._frame(small.id, "train")
+    records = workspace.corpora.frame(small.id, "train")
     texts = [str(text) for text in records["text"]]
     whole = private_embed(Running(workspace, small.id), records)(texts)
     longest = max(range(len(texts)), key=lambda i: len(texts[i]))
@@ -312,36 +312,36 @@ def test_one_record_never_moves_the_embedding_of_another(workspace, small):
 
 def test_what_the_budget_buys_is_pending_then_there_or_said_to_be_unknown(workspace, small, monkeypatch):
     monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
-    assert workspace.buys(small.id, "counts", {"delta": DELTA})["pending"]
-    assert [job.kind for job in workspace.jobs()].count("signal") == 1
+    assert workspace.plan.buys(small.id, "counts", {"delta": DELTA})["pending"]
+    assert [job.kind for job in workspace.jobs.all()].count("signal") == 1
     for _ in range(2):  # another number of outputs is another question, asked once
-        assert workspace.buys(small.id, "counts", {"delta": DELTA}, 20)["pending"]
-        assert [job.kind for job in workspace.jobs()].count("signal") == 2
-    assert workspace.buys(small.id, "slow", {}) == {"pending": False, "rows": [], "advice": []}
+        assert workspace.plan.buys(small.id, "counts", {"delta": DELTA}, 20)["pending"]
+        assert [job.kind for job in workspace.jobs.all()].count("signal") == 2
+    assert workspace.plan.buys(small.id, "slow", {}) == {"pending": False, "rows": [], "advice": []}
     with pytest.raises(UserError):
-        workspace.buys(small.id, "counts", {"epsilon": -1})
+        workspace.plan.buys(small.id, "counts", {"epsilon": -1})
 
 
 def test_a_whole_output_is_released_with_its_statement_whole(workspace, small, tmp_path):
     """Everything approved, nothing measured: the card's claim covers the records as they are; else none leave so."""
     run_id = finished(workspace, small)
-    assert not workspace.makes_unbounded(run_id)
-    first = str(workspace.synthetic(run_id, limit=1)["record_id"].iloc[0])
-    for decide in (lambda: None, lambda: workspace.approve(run_id, [first], "rejected")):
+    assert not workspace.releases.makes_unbounded(run_id)
+    first = str(workspace.runs.synthetic(run_id, limit=1)["record_id"].iloc[0])
+    for decide in (lambda: None, lambda: workspace.runs.approve(run_id, [first], "rejected")):
         decide()
-        assert not workspace.gate(run_id, "proof", signed_off_by="Grace").passed  # a record is held back
-        workspace.approve_all_pending(run_id)
+        assert not workspace.releases.gate(run_id, "proof", signed_off_by="Grace").passed  # a record is held back
+        workspace.runs.approve_all_pending(run_id)
     with pytest.raises(RefusedError, match="whole output"):
-        workspace.release(run_id, "proof", signed_off_by="Grace")
-    workspace.approve(run_id, [first], "approved")
+        workspace.releases.make(run_id, "proof", signed_off_by="Grace")
+    workspace.runs.approve(run_id, [first], "approved")
     with pytest.raises(RefusedError, match="second person"):
-        workspace.release(run_id, "proof")
-    made = workspace.release(run_id, "proof", signed_off_by="Grace", out=tmp_path / "bundle")
+        workspace.releases.make(run_id, "proof")
+    made = workspace.releases.make(run_id, "proof", signed_off_by="Grace", out=tmp_path / "bundle")
     card = (tmp_path / "bundle" / "DATA_CARD.md").read_text()
     assert "The statement covers these records as they are" in card
     assert "differential privacy before selection" not in card
-    assert made.records == workspace.run(run_id).kept
-    assert not workspace.ledger(small.id).unbounded
+    assert made.records == workspace.runs.get(run_id).kept
+    assert not workspace.ledger.of(small.id).unbounded
     examine(workspace, run_id, [])  # from here on a release follows a look at private data
     with pytest.raises(RefusedError, match="Nothing private had a say"):
-        workspace.release(run_id, "proof", signed_off_by="Grace")
+        workspace.releases.make(run_id, "proof", signed_off_by="Grace")

@@ -27,12 +27,12 @@ def workspace(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     opened = open_workspace(tmp_path / "workspace", "tester")
     yield opened
-    opened.stop_worker()
+    opened.jobs.stop_worker()
     opened.close()
 
 
 def lines(workspace):
-    log = workspace.audit()
+    log = workspace.audit.lines()
     return [(row["action"], row["subject"], json.loads(row["detail"])) for _, row in log.iterrows()]
 
 
@@ -45,39 +45,39 @@ def test_a_consented_model_is_fetched_kept_and_known_by_its_hub_id(workspace, so
     with hub(source) as served:
         monkeypatch.setenv("HF_ENDPOINT", served.url)
         with pytest.raises(UserError, match="without your written consent"):
-            workspace.model_info("someone/tiny")
+            workspace.models.info("someone/tiny")
         for text, host, words in ((WHY, "huggingface.co:443", "host"), ("yes", served.host, "text")):
             with pytest.raises(UserError, match=words):
-                workspace.fetch_model("someone/tiny", "tiny", text, host)
+                workspace.hub.fetch("someone/tiny", "tiny", text, host)
         with pytest.raises(UserError, match="hub id"):
-            workspace.fetch_model("../tiny", "tiny", WHY, served.host)
+            workspace.hub.fetch("../tiny", "tiny", WHY, served.host)
         assert served.asked == []
         assert lines(workspace) == [] or "consent" not in lines(workspace)[0][0]
-        job = workspace.fetch_model("someone/tiny", "tiny", WHY, served.host)
+        job = workspace.hub.fetch("someone/tiny", "tiny", WHY, served.host)
         done = wait(workspace, job, seconds=120)
         assert (done.state, done.error) == ("done", None)
-    info = workspace.model_info("folder:tiny")
+    info = workspace.models.info("folder:tiny")
     assert (info.source, info.problem, info.licence) == (f"someone/tiny@{COMMIT}", "", "apache-2.0")
-    assert workspace.model_info("someone/tiny") == info
+    assert workspace.models.info("someone/tiny") == info
     assert info.as_manifest()["source"] == info.source
     assert leftovers(workspace) == ["tiny", "tiny.json"]
-    (given,) = workspace.download_consents()
+    (given,) = workspace.hub.consents()
     assert (given.model, given.host, given.text, given.who) == ("someone/tiny", served.host, WHY, "tester")
     found = {action: detail for action, _, detail in lines(workspace)}
     assert found["consent to a download given"]["text"] == WHY
     assert found["model imported"]["consent"] == given.line
-    assert workspace.verify_audit()["ok"]
+    assert workspace.audit.verify()["ok"]
     with pytest.raises(UserError, match="here already"):
-        workspace.fetch_model("someone/tiny", "tiny", WHY, served.host)
+        workspace.hub.fetch("someone/tiny", "tiny", WHY, served.host)
 
 
 def test_a_job_without_its_consent_connects_to_nothing(workspace, source, monkeypatch):
     with hub(source) as served:
         monkeypatch.setenv("HF_ENDPOINT", served.url)
         arguments = {"model": "someone/tiny", "name": "tiny", "revision": "main", "prompts": None, "consent": 1}
-        with workspace.db.write() as connection:
+        with workspace.session.db.write() as connection:
             job = queue.enqueue(connection, "fetch", arguments=arguments)
-        workspace._wake()
+        workspace.session.wake()
         done = wait(workspace, job, seconds=120)
         assert served.asked == []
     assert done.state == "failed"
@@ -87,7 +87,7 @@ def test_a_job_without_its_consent_connects_to_nothing(workspace, source, monkey
 
 def test_without_a_network_the_cache_is_taken_and_else_it_is_said(workspace, source, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    job = workspace.fetch_model("someone/tiny", "tiny", WHY, "127.0.0.1:9")
+    job = workspace.hub.fetch("someone/tiny", "tiny", WHY, "127.0.0.1:9")
     done = wait(workspace, job, seconds=120)
     assert done.state == "failed"
     assert "could not be reached" in done.error
@@ -99,7 +99,7 @@ def test_without_a_network_the_cache_is_taken_and_else_it_is_said(workspace, sou
     for i, file in enumerate(sorted(source.iterdir())):
         shutil.copy(file, cache / "blobs" / f"b{i}")
         (cache / "snapshots" / COMMIT / file.name).symlink_to(f"../../blobs/b{i}")
-    job = workspace.fetch_model("someone/tiny", "tiny", WHY, "127.0.0.1:9")
+    job = workspace.hub.fetch("someone/tiny", "tiny", WHY, "127.0.0.1:9")
     done = wait(workspace, job, seconds=120)
     assert (done.state, done.error) == ("done", None)
-    assert workspace.model_info("folder:tiny").source == f"someone/tiny@{COMMIT}"
+    assert workspace.models.info("folder:tiny").source == f"someone/tiny@{COMMIT}"

@@ -20,13 +20,13 @@ def asked(tmp_path, monkeypatch):
     """Return a workspace without a worker, a corpus with a public list of labels, and a queued run."""
     monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
     workspace = open_workspace(tmp_path / "w", "tester")
-    corpus = workspace.import_table(made_up(), MAPPING, name="Letters", labels_public=True)
-    yield workspace, corpus.id, workspace.synthesize(corpus.id, "public", count=3)
+    corpus = workspace.corpora.import_table(made_up(), MAPPING, name="Letters", labels_public=True)
+    yield workspace, corpus.id, workspace.jobs.synthesize(corpus.id, "public", count=3)
     workspace.close()
 
 
 def labels_of(workspace, corpus, run_id):
-    with workspace.db.read() as connection:
+    with workspace.session.db.read() as connection:
         row = run_row(connection, run_id)
     task = SimpleNamespace(store=workspace, corpus_id=corpus, run_id=run_id)
     return synthesize._labels(task, row, get_method(row.method))
@@ -35,21 +35,21 @@ def labels_of(workspace, corpus, run_id):
 def test_a_later_declaration_does_not_change_a_run(asked):
     workspace, corpus, run_id = asked
     assert labels_of(workspace, corpus, run_id) == ("knee",)
-    workspace.declare_labels(corpus, ["shin"])
+    workspace.labels.declare(corpus, ["shin"])
     assert labels_of(workspace, corpus, run_id) == ("knee",)
-    workspace.withdraw_labels(corpus)
+    workspace.labels.withdraw(corpus)
     assert labels_of(workspace, corpus, run_id) == ("knee",)
-    assert labels_of(workspace, corpus, workspace.synthesize(corpus, "public", count=3)) == ()
+    assert labels_of(workspace, corpus, workspace.jobs.synthesize(corpus, "public", count=3)) == ()
     # Methods without a formal claim read the records anyway.
-    assert labels_of(workspace, corpus, workspace.synthesize(corpus, "finetune", count=3)) == ("knee",)
+    assert labels_of(workspace, corpus, workspace.jobs.synthesize(corpus, "finetune", count=3)) == ("knee",)
 
 
 def test_a_run_of_the_first_edition_is_not_gone_on_with(asked):
     workspace, corpus, run_id = asked
-    workspace.cancel(run_id)
-    with workspace.db.write() as connection:
+    workspace.jobs.cancel(run_id)
+    with workspace.session.db.write() as connection:
         connection.execute(update(runs).where(runs.c.id == run_id).values(manifest={"versions": {}}))
     with pytest.raises(UserError, match="earlier edition"):
-        workspace.resume(run_id)
+        workspace.jobs.resume(run_id)
     with pytest.raises(UserError, match="earlier edition"):
         labels_of(workspace, corpus, run_id)

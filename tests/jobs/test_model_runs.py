@@ -34,15 +34,15 @@ def shared(tmp_path_factory) -> Iterator[Workspace]:
     """Return a workspace whose one worker serves the tests that only need it to be at work."""
     opened = open_workspace(tmp_path_factory.mktemp("shared") / "workspace", "tester")
     yield opened
-    opened.stop_worker()
+    opened.jobs.stop_worker()
     opened.close()
 
 
 @pytest.fixture(scope="module")
 def letters(shared) -> CorpusSummary:
-    made = shared.import_sample("support_tickets")
-    shared.use_gold(made.id)
-    return shared.corpus(made.id)
+    made = shared.corpora.import_sample("support_tickets")
+    shared.review.use_gold(made.id)
+    return shared.corpora.get(made.id)
 
 
 def wait(workspace, job_id, **values):
@@ -67,19 +67,19 @@ def everything(workspace) -> bytes:
 
 def test_public_runs_through_a_server_end_to_end(shared, letters, served):
     workspace, corpus = shared, letters
-    workspace.add_endpoint(near(served), KEY)
+    workspace.models.add_endpoint(near(served), KEY)
     served.faults(500, {"status": 429, "retry_after": 0.1})
     before = served.stats()["requests"]
-    answer = workspace.plan(corpus.id, "public", count=6, parameters={"words": 25}, model="endpoint:near")
+    answer = workspace.plan.draft(corpus.id, "public", count=6, parameters={"words": 25}, model="endpoint:near")
     assert answer["blockers"] == []
     assert any("prices" in warning for warning in answer["warnings"])
-    run_id = workspace.synthesize(corpus.id, "public", count=6, parameters={"words": 25}, model="endpoint:near")
-    assert wait(workspace, workspace.run(run_id).job_id, seconds=120).error is None
-    run = workspace.run(run_id)
+    run_id = workspace.jobs.synthesize(corpus.id, "public", count=6, parameters={"words": 25}, model="endpoint:near")
+    assert wait(workspace, workspace.runs.get(run_id).job_id, seconds=120).error is None
+    run = workspace.runs.get(run_id)
     assert (run.state, run.kept, run.model) == ("done", 6, "endpoint:near")
-    texts = list(workspace.synthetic(run_id)["text"])
+    texts = list(workspace.runs.synthetic(run_id)["text"])
     assert all(len(text.split()) > 5 for text in texts)
-    with workspace.db.read() as connection:
+    with workspace.session.db.read() as connection:
         row = connection.exec_driver_sql("SELECT manifest, diagnostics FROM runs WHERE id = ?", (run_id,)).one()
     manifest, used = json.loads(row.manifest)["model"], json.loads(row.diagnostics)["endpoint"]
     assert (manifest["id"], manifest["architecture"]) == ("endpoint:near", "builtin")
@@ -87,25 +87,25 @@ def test_public_runs_through_a_server_end_to_end(shared, letters, served):
     assert used["requests"] == served.stats()["requests"] - before >= 8
     assert used["retries"] == 2
     assert used["cost"] == pytest.approx((used["tokens_in"] + 2 * used["tokens_out"]) / 1e6, rel=1e-3)
-    assert "--model endpoint:near" in workspace.script(run_id)
+    assert "--model endpoint:near" in workspace.runs.script(run_id)
     assert served.stats()["keys"][-1] == f"Bearer {KEY}"  # it was used
-    workspace.doctor_bundle(workspace.folder.path / "support.zip")
-    workspace.backup(workspace.folder.path.parent / "backup.zip")
+    workspace.doctor.support_file(workspace.folder.path / "support.zip")
+    workspace.disk.backup(workspace.folder.path.parent / "backup.zip")
     assert KEY.encode() not in everything(workspace) + (workspace.folder.path.parent / "backup.zip").read_bytes()
-    assert KEY not in repr(workspace.language_models()) + workspace.audit().to_json()
+    assert KEY not in repr(workspace.models.all()) + workspace.audit.lines().to_json()
     if os.name == "posix":
         assert (workspace.folder.path / "keys" / "near").stat().st_mode & 0o777 == 0o600
-    assert all(check["ok"] for check in workspace.doctor()["checks"] if check["name"] == "private to its owner")
+    assert all(check["ok"] for check in workspace.doctor.check()["checks"] if check["name"] == "private to its owner")
 
 
 def test_a_key_may_stay_in_the_environment(workspace, corpus, served, monkeypatch):
-    workspace.add_endpoint(near(served, key_source="environment", key_variable="UNDERSTUDY_TEST_KEY"))
-    run_id = workspace.synthesize(corpus.id, "public", count=2, parameters={"words": 20}, model="endpoint:near")
-    assert "UNDERSTUDY_TEST_KEY is not set" in wait(workspace, workspace.run(run_id).job_id).error
-    workspace.stop_worker()
+    workspace.models.add_endpoint(near(served, key_source="environment", key_variable="UNDERSTUDY_TEST_KEY"))
+    run_id = workspace.jobs.synthesize(corpus.id, "public", count=2, parameters={"words": 20}, model="endpoint:near")
+    assert "UNDERSTUDY_TEST_KEY is not set" in wait(workspace, workspace.runs.get(run_id).job_id).error
+    workspace.jobs.stop_worker()
     monkeypatch.setenv("UNDERSTUDY_TEST_KEY", KEY)
-    workspace.resume(run_id)
-    assert wait(workspace, workspace.run(run_id).job_id).error is None
+    workspace.jobs.resume(run_id)
+    assert wait(workspace, workspace.runs.get(run_id).job_id).error is None
     assert KEY.encode() not in everything(workspace)
     assert not (workspace.folder.path / "keys" / "near").exists()
 
@@ -116,133 +116,133 @@ def test_another_machine_needs_a_consent_for_each_corpus(workspace, corpus, tmp_
     monkeypatch.setenv("UNDERSTUDY_NETGUARD", str(log))
     path = os.pathsep.join([str(ROOT / "tests" / "netguard"), str(ROOT)])
     monkeypatch.setenv("PYTHONPATH", path)
-    workspace.stop_worker()  # the next one has the guard
-    workspace.add_endpoint({**FAR, "tries": 1}, KEY)
+    workspace.jobs.stop_worker()  # the next one has the guard
+    workspace.models.add_endpoint({**FAR, "tries": 1}, KEY)
     asked = {"count": 2, "parameters": {"words": 20}, "model": "endpoint:far"}
-    assert any("written consent" in b for b in workspace.plan(corpus.id, "public", **asked)["blockers"])
+    assert any("written consent" in b for b in workspace.plan.draft(corpus.id, "public", **asked)["blockers"])
     with pytest.raises(UserError, match="written consent"):
-        workspace.synthesize(corpus.id, "public", **asked)
+        workspace.jobs.synthesize(corpus.id, "public", **asked)
     with pytest.raises(UserError, match="consent"):
-        workspace.test_model("endpoint:far")
+        workspace.models.test("endpoint:far")
     for text, host, said in (("yes", "192.0.2.7:443", "characters"), (WHY, "example.org:443", "typed as 192.0.2.7")):
         with pytest.raises(UserError, match=said):
-            workspace.give_consent(corpus.id, "far", text, host)
+            workspace.models.give_consent(corpus.id, "far", text, host)
 
-    given = workspace.give_consent(corpus.id, "far", WHY, "192.0.2.7:443")
+    given = workspace.models.give_consent(corpus.id, "far", WHY, "192.0.2.7:443")
     assert (given.who, given.text, given.host, given.corpus_id) == ("tester", WHY, "192.0.2.7:443", corpus.id)
-    line = workspace.audit(limit=1).iloc[0]
+    line = workspace.audit.lines(limit=1).iloc[0]
     assert line["action"] == "consent to an endpoint given"
     assert line["subject"] == corpus.id
     assert json.loads(line["detail"]) == {"endpoint": "far", "host": "192.0.2.7:443", "model": "big", "text": WHY}
-    assert workspace.verify_audit()["ok"]
-    other = workspace.import_sample("support_tickets")
-    assert any("written consent" in b for b in workspace.plan(other.id, "public", **asked)["blockers"])
+    assert workspace.audit.verify()["ok"]
+    other = workspace.corpora.import_sample("support_tickets")
+    assert any("written consent" in b for b in workspace.plan.draft(other.id, "public", **asked)["blockers"])
 
-    assert workspace.plan(corpus.id, "public", **asked)["blockers"] == []
+    assert workspace.plan.draft(corpus.id, "public", **asked)["blockers"] == []
     assert log.read_text() == ""  # until now nothing looked beyond this machine
-    run_id = workspace.synthesize(corpus.id, "public", **asked)
-    assert "connection broke" in wait(workspace, workspace.run(run_id).job_id).error
+    run_id = workspace.jobs.synthesize(corpus.id, "public", **asked)
+    assert "connection broke" in wait(workspace, workspace.runs.get(run_id).job_id).error
     assert "192.0.2.7" in log.read_text()  # with the consent the worker tries, so the guard does look
 
-    workspace.withdraw_consent(corpus.id, "far")
+    workspace.models.withdraw_consent(corpus.id, "far")
     log.write_text("")
-    assert workspace.consents() == []
+    assert workspace.models.consents() == []
     with pytest.raises(UserError, match="written consent"):
-        workspace.resume(run_id)
+        workspace.jobs.resume(run_id)
     assert log.read_text() == ""
 
 
 def test_a_worker_refuses_a_run_whose_consent_ended_while_it_waited(workspace, corpus, monkeypatch):
-    workspace.add_endpoint({**FAR, "tries": 1})
-    workspace.give_consent(corpus.id, "far", WHY, "192.0.2.7:443")
-    monkeypatch.setattr(type(workspace), "_wake", lambda self: None)
-    run_id = workspace.synthesize(corpus.id, "public", count=2, model="endpoint:far")
-    with workspace.db.write() as connection:  # as a withdrawal that found the run between two states
-        workspace._audit(connection, "consent to an endpoint withdrawn", corpus.id, endpoint="far")
-    workspace.ensure_worker()
+    workspace.models.add_endpoint({**FAR, "tries": 1})
+    workspace.models.give_consent(corpus.id, "far", WHY, "192.0.2.7:443")
+    monkeypatch.setattr(workspace.session, "wake", lambda: None)
+    run_id = workspace.jobs.synthesize(corpus.id, "public", count=2, model="endpoint:far")
+    with workspace.session.db.write() as connection:  # as a withdrawal that found the run between two states
+        workspace.session.write_audit(connection, "consent to an endpoint withdrawn", corpus.id, endpoint="far")
+    workspace.jobs.ensure_worker()
     monkeypatch.undo()
-    job = wait(workspace, workspace.run(run_id).job_id)
+    job = wait(workspace, workspace.runs.get(run_id).job_id)
     assert job.state == "failed"
     assert "written consent" in job.error
 
 
 def test_another_host_ends_consents_and_wants_the_key_again(workspace, corpus):
-    workspace.add_endpoint(FAR, KEY)
-    workspace.give_consent(corpus.id, "far", WHY, "192.0.2.7:443")
+    workspace.models.add_endpoint(FAR, KEY)
+    workspace.models.give_consent(corpus.id, "far", WHY, "192.0.2.7:443")
     moved = {**FAR, "url": "https://192.0.2.8/v1", "key_source": "file"}
     with pytest.raises(UserError, match="key: give it again"):
-        workspace.add_endpoint(moved)
-    workspace.add_endpoint(moved, "sk-other")
-    assert workspace.consents() == []
-    workspace.remove_model("endpoint:far")
+        workspace.models.add_endpoint(moved)
+    workspace.models.add_endpoint(moved, "sk-other")
+    assert workspace.models.consents() == []
+    workspace.models.remove("endpoint:far")
     assert list((workspace.folder.path / "keys").iterdir()) == []
     with pytest.raises(UserError, match="not known"):
-        workspace.model_info("endpoint:far")
+        workspace.models.info("endpoint:far")
 
 
 def test_a_method_that_needs_more_is_refused_with_the_reason(shared, letters):
     workspace, corpus = shared, letters
-    workspace.add_endpoint({**FAR, "url": "http://127.0.0.1:9/v1"})
-    blockers = workspace.plan(corpus.id, "rpsg", model="endpoint:far")["blockers"]
+    workspace.models.add_endpoint({**FAR, "url": "http://127.0.0.1:9/v1"})
+    blockers = workspace.plan.draft(corpus.id, "rpsg", model="endpoint:far")["blockers"]
     assert any("can be trained" in blocker for blocker in blockers)
     with pytest.raises(UserError, match="can be trained"):
-        workspace.synthesize(corpus.id, "rpsg", model="endpoint:far")
-    assert workspace.plan(corpus.id, "rpsg")["blockers"] == []
-    assert workspace.plan(corpus.id, "surrogate", model="endpoint:far")["blockers"] == []  # needs no model at all
+        workspace.jobs.synthesize(corpus.id, "rpsg", model="endpoint:far")
+    assert workspace.plan.draft(corpus.id, "rpsg")["blockers"] == []
+    assert workspace.plan.draft(corpus.id, "surrogate", model="endpoint:far")["blockers"] == []  # needs no model at all
 
 
 def test_an_imported_folder_runs_and_is_tested_by_the_worker(shared, letters, tmp_path):
     workspace, corpus = shared, letters
     folder = make_chat(tmp_path / "chat")
-    facts = workspace.inspect_model(folder)
-    info = workspace.import_model(folder, "tiny")
+    facts = workspace.models.inspect(folder)
+    info = workspace.models.import_folder(folder, "tiny")
     assert (info.bytes, info.id) == (facts.bytes, "folder:tiny")
     shutil.rmtree(folder)
-    assert wait(workspace, workspace.test_model("folder:tiny")).error is None
-    found = workspace.model_test("folder:tiny")
+    assert wait(workspace, workspace.models.test("folder:tiny")).error is None
+    found = workspace.models.last_test("folder:tiny")
     assert found["state"] == "done"
     assert [check["name"] for check in found["result"]["checks"]] == [
         "opens", "answers", "writes a line", "scores a line", "keeps given words out",
     ]  # fmt: skip
     assert found["result"]["ok"], found
-    run_id = workspace.synthesize(corpus.id, "public", count=2, parameters={"words": 10}, model="folder:tiny")
-    workspace.cancel(run_id)  # random weights write nothing that a method keeps
-    wait(workspace, workspace.run(run_id).job_id)
-    with workspace.db.read() as connection:
+    run_id = workspace.jobs.synthesize(corpus.id, "public", count=2, parameters={"words": 10}, model="folder:tiny")
+    workspace.jobs.cancel(run_id)  # random weights write nothing that a method keeps
+    wait(workspace, workspace.runs.get(run_id).job_id)
+    with workspace.session.db.read() as connection:
         row = connection.exec_driver_sql("SELECT manifest FROM runs WHERE id = ?", (run_id,)).one()
     assert json.loads(row.manifest)["model"]["revision"] == info.revision
-    workspace.remove_model("folder:tiny")
-    assert "folder:tiny" not in [m.id for m in workspace.language_models()]
-    assert workspace.model_test("folder:tiny") == {"state": "none", "result": None}
+    workspace.models.remove("folder:tiny")
+    assert "folder:tiny" not in [m.id for m in workspace.models.all()]
+    assert workspace.models.last_test("folder:tiny") == {"state": "none", "result": None}
 
 
 def test_self_tests_of_the_built_in_model_and_a_server(shared, served):
     workspace = shared
-    assert wait(workspace, workspace.test_model("builtin")).error is None
-    result = workspace.model_test("builtin")["result"]
+    assert wait(workspace, workspace.models.test("builtin")).error is None
+    result = workspace.models.last_test("builtin")["result"]
     assert result["ok"], result
     assert result["line"].strip()
-    workspace.add_endpoint(near(served), KEY)
-    assert "logprobs" not in workspace.model_info("endpoint:near").capabilities
-    assert wait(workspace, workspace.test_model("endpoint:near")).error is None
-    result = workspace.model_test("endpoint:near")["result"]
+    workspace.models.add_endpoint(near(served), KEY)
+    assert "logprobs" not in workspace.models.info("endpoint:near").capabilities
+    assert wait(workspace, workspace.models.test("endpoint:near")).error is None
+    result = workspace.models.last_test("endpoint:near")["result"]
     assert result["ok"], result
     assert {c["name"] for c in result["checks"]} >= {"the server lists it", "scores a line", "keeps given words out"}
-    assert "logprobs" in workspace.model_info("endpoint:near").capabilities  # found by the test, kept
-    workspace.add_endpoint(EndpointSettings("dead", "http://127.0.0.1:9/v1", "m", tries=1))
-    assert wait(workspace, workspace.test_model("endpoint:dead")).state == "done"
-    result = workspace.model_test("endpoint:dead")["result"]
+    assert "logprobs" in workspace.models.info("endpoint:near").capabilities  # found by the test, kept
+    workspace.models.add_endpoint(EndpointSettings("dead", "http://127.0.0.1:9/v1", "m", tries=1))
+    assert wait(workspace, workspace.models.test("endpoint:dead")).state == "done"
+    result = workspace.models.last_test("endpoint:dead")["result"]
     assert not result["ok"]
     assert "connection broke" in result["checks"][-1]["detail"]
 
 
 def test_cancelling_a_run_does_not_wait_for_a_server(shared, letters, served):
     workspace, corpus = shared, letters
-    workspace.add_endpoint(near(served, tries=9), KEY)
+    workspace.models.add_endpoint(near(served, tries=9), KEY)
     served.faults(*[{"status": 503, "retry_after": 120}] * 8)
-    run_id = workspace.synthesize(corpus.id, "public", count=4, parameters={"words": 20}, model="endpoint:near")
-    job_id = workspace.run(run_id).job_id
+    run_id = workspace.jobs.synthesize(corpus.id, "public", count=4, parameters={"words": 20}, model="endpoint:near")
+    job_id = workspace.runs.get(run_id).job_id
     wait(workspace, job_id, states=("running",))
-    workspace.cancel(run_id)
+    workspace.jobs.cancel(run_id)
     assert wait(workspace, job_id, seconds=20).state == "cancelled"
-    assert workspace.run(run_id).state == "cancelled"
+    assert workspace.runs.get(run_id).state == "cancelled"

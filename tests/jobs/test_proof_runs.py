@@ -35,7 +35,7 @@ COUNT = 6
 def workspace(tmp_path_factory):
     opened = open_workspace(tmp_path_factory.mktemp("proof") / "workspace", "tester")
     yield opened
-    opened.stop_worker()
+    opened.jobs.stop_worker()
     opened.close()
 
 
@@ -46,44 +46,44 @@ def tickets():
 
 @pytest.fixture(scope="module")
 def corpus(workspace, tickets):
-    made = workspace.import_table(tickets, MAPPING, name="Tickets", unit="source", cap=5, labels_public=True)
-    workspace.use_gold(made.id)  # for the examination alone: methods with a guarantee see no span
-    workspace.set_limit(made.id, 20.0, DELTA)
+    made = workspace.corpora.import_table(tickets, MAPPING, name="Tickets", unit="source", cap=5, labels_public=True)
+    workspace.review.use_gold(made.id)  # for the examination alone: methods with a guarantee see no span
+    workspace.ledger.set_limit(made.id, 20.0, DELTA)
     return made
 
 
 def finished(workspace, corpus, method, **changes):
     """Return a run of a method, done, with every record approved; nothing private was measured."""
     asked = RUNS[method] | changes
-    workspace.wait_guarantee(method, corpus_id=corpus.id, parameters=asked)
-    run_id = workspace.synthesize(corpus.id, method, count=COUNT, parameters=asked, seed=3)
-    job = wait(workspace, workspace.run(run_id).job_id, seconds=240)
+    workspace.plan.wait_guarantee(method, corpus_id=corpus.id, parameters=asked)
+    run_id = workspace.jobs.synthesize(corpus.id, method, count=COUNT, parameters=asked, seed=3)
+    job = wait(workspace, workspace.runs.get(run_id).job_id, seconds=240)
     assert job.state == "done", job.error
-    assert not workspace.gate(run_id, "proof", signed_off_by="Grace").passed  # nobody has decided yet
-    workspace.approve_all_pending(run_id)
+    assert not workspace.releases.gate(run_id, "proof", signed_off_by="Grace").passed  # nobody has decided yet
+    workspace.runs.approve_all_pending(run_id)
     return run_id
 
 
 def kinds(workspace, corpus, run_id):
-    lines = workspace.ledger(corpus.id).lines
+    lines = workspace.ledger.of(corpus.id).lines
     return list(lines[lines["run_id"] == run_id]["kind"])
 
 
 @pytest.mark.parametrize("method", sorted(RUNS))
 def test_a_whole_output_leaves_with_its_statement_whole(workspace, corpus, tmp_path, method):
     run_id = finished(workspace, corpus, method)
-    run = workspace.run(run_id)
+    run = workspace.runs.get(run_id)
     before = kinds(workspace, corpus, run_id)
     with pytest.raises(RefusedError, match="second person"):
-        workspace.release(run_id, "proof")
-    made = workspace.release(run_id, "proof", signed_off_by="Grace", out=tmp_path / "bundle")
+        workspace.releases.make(run_id, "proof")
+    made = workspace.releases.make(run_id, "proof", signed_off_by="Grace", out=tmp_path / "bundle")
     assert verify(tmp_path / "bundle")["ok"]
     # All that was kept left: the count of the run, of the bundle's files and of the ledger's run are one.
     with (tmp_path / "bundle" / "records.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == made.records == run.kept == run.funnel["kept"] <= COUNT
-    assert sorted(row["text"] for row in rows) == sorted(workspace.synthetic(run_id)["text"])
-    assert {row["label"] for row in rows} <= set(workspace.label_list(corpus.id).declared)
+    assert sorted(row["text"] for row in rows) == sorted(workspace.runs.synthetic(run_id)["text"])
+    assert {row["label"] for row in rows} <= set(workspace.labels.known(corpus.id).declared)
     assert all(name.startswith("dropped") or name in ("made", "kept") for name in run.funnel)
     # The card holds the statement, its ε and δ, and that it covers the records as they are.
     text = (tmp_path / "bundle" / "DATA_CARD.md").read_text("utf-8")
@@ -100,28 +100,28 @@ def test_a_whole_output_leaves_with_its_statement_whole(workspace, corpus, tmp_p
     spends = sum(event.get("count", 1) for event in run.guarantee["events"])
     assert before == (["reserve", *["spend"] * spends, "settle"] if spends else before)
     assert "touch" not in kinds(workspace, corpus, run_id)
-    assert not workspace.ledger(corpus.id).unbounded
+    assert not workspace.ledger.of(corpus.id).unbounded
     if spends:
-        total = workspace.ledger(corpus.id).total_epsilon  # of all runs of these people so far
+        total = workspace.ledger.of(corpus.id).total_epsilon  # of all runs of these people so far
         assert total is not None
         assert total >= EPSILON * (1 - 1e-3)
 
 
 def test_what_chooses_by_private_data_ends_the_whole_statement(workspace, corpus, tmp_path):
     run_id = finished(workspace, corpus, "aug-pe", epsilon=2.0)
-    first = str(workspace.synthetic(run_id, limit=1)["record_id"].iloc[0])
-    workspace.approve(run_id, [first], "rejected")  # a part, chosen by hand
+    first = str(workspace.runs.synthetic(run_id, limit=1)["record_id"].iloc[0])
+    workspace.runs.approve(run_id, [first], "rejected")  # a part, chosen by hand
     with pytest.raises(RefusedError, match="whole output"):
-        workspace.release(run_id, "proof", signed_off_by="Grace")
-    workspace.approve(run_id, [first], "approved")
-    job = wait(workspace, workspace.examine(run_id, utility=False, model_attacks=False), seconds=300)
+        workspace.releases.make(run_id, "proof", signed_off_by="Grace")
+    workspace.runs.approve(run_id, [first], "approved")
+    job = wait(workspace, workspace.jobs.examine(run_id, utility=False, model_attacks=False), seconds=300)
     assert job.state == "done", job.error
     with pytest.raises(RefusedError, match="Nothing private had a say"):
-        workspace.release(run_id, "proof", signed_off_by="Grace")
+        workspace.releases.make(run_id, "proof", signed_off_by="Grace")
     # Another policy may let it leave, and the card then says what the statement has become.
-    verdict = workspace.gate(run_id, "exploratory")
+    verdict = workspace.releases.gate(run_id, "exploratory")
     assert verdict.passed, verdict.open_rules()
-    workspace.release(run_id, "exploratory", out=tmp_path / "other")
+    workspace.releases.make(run_id, "exploratory", out=tmp_path / "other")
     text = " ".join((tmp_path / "other" / "DATA_CARD.md").read_text("utf-8").split())
     assert " ".join(BEFORE_SELECTION.split()) in text
     assert " ".join(WHOLE.split()) not in text
@@ -129,30 +129,30 @@ def test_what_chooses_by_private_data_ends_the_whole_statement(workspace, corpus
 
 def test_an_output_that_equals_a_private_record_leaves_or_not_without_being_looked_for(workspace, corpus, tickets):
     """A copy check would be a choice by private data; `public` writes the same texts whatever the corpus holds."""
-    texts = list(workspace.synthetic(finished(workspace, corpus, "public"))["text"])
+    texts = list(workspace.runs.synthetic(finished(workspace, corpus, "public"))["text"])
     planted = tickets.drop(columns="spans").reset_index(drop=True)
     planted.loc[: len(texts) - 1, "text"] = texts
-    other = workspace.import_table(
+    other = workspace.corpora.import_table(
         planted, replace(MAPPING, spans=None), name="Planted", unit="source", cap=5, labels_public=True, holdout=0.0
     )
-    private = set(workspace.records(other.id, limit=100)["text"])
+    private = set(workspace.corpora.records(other.id, limit=100)["text"])
     assert private.issuperset(texts)
     run_id = finished(workspace, other, "public")
-    assert list(workspace.synthetic(run_id)["text"]) == texts
-    assert workspace.release(run_id, "proof", signed_off_by="Grace").records == len(texts)
+    assert list(workspace.runs.synthetic(run_id)["text"]) == texts
+    assert workspace.releases.make(run_id, "proof", signed_off_by="Grace").records == len(texts)
 
 
 def test_a_watched_loss_is_a_look_at_private_data(workspace, corpus):
     asked = {"steps": 2, "units_a_step": 8, "tokens": 12, "rank": 2, "words": 12, "lengths": "public", "epsilon": 1.0,
              "delta": DELTA, "watch_loss": True}  # fmt: skip
-    workspace.wait_guarantee("dp-finetune", corpus_id=corpus.id, parameters=asked)
-    run_id = workspace.synthesize(corpus.id, "dp-finetune", count=2, parameters=asked)
-    assert wait(workspace, workspace.run(run_id).job_id, seconds=240).state == "done"
-    workspace.approve_all_pending(run_id)
-    (open_rule,) = workspace.gate(run_id, "proof", signed_off_by="Grace").open_rules()
+    workspace.plan.wait_guarantee("dp-finetune", corpus_id=corpus.id, parameters=asked)
+    run_id = workspace.jobs.synthesize(corpus.id, "dp-finetune", count=2, parameters=asked)
+    assert wait(workspace, workspace.runs.get(run_id).job_id, seconds=240).state == "done"
+    workspace.runs.approve_all_pending(run_id)
+    (open_rule,) = workspace.releases.gate(run_id, "proof", signed_off_by="Grace").open_rules()
     assert "loss of training" in open_rule.sentence
     with pytest.raises(RefusedError, match="Nothing private had a say"):
-        workspace.release(run_id, "proof", signed_off_by="Grace")
+        workspace.releases.make(run_id, "proof", signed_off_by="Grace")
 
 
 def command(folder, *arguments, expect=0):
@@ -197,5 +197,5 @@ def test_the_command_line_goes_the_same_way(tmp_path, tickets):
         )  # fmt: skip
     finally:
         opened = open_workspace(folder, "tester")
-        opened.stop_worker()
+        opened.jobs.stop_worker()
         opened.close()

@@ -16,44 +16,44 @@ from tests.models.serving import serving
 def workspace(tmp_path):
     opened = open_workspace(tmp_path / "workspace", "tester")
     yield opened
-    opened.stop_worker()
+    opened.jobs.stop_worker()
     opened.close()
 
 
 def test_a_run_needs_an_instruct_model_and_keeps_its_traces_inside(workspace):
-    corpus = workspace.import_sample("support_tickets")
-    refused = workspace.plan(corpus.id, "rewrite", count=1)["blockers"]
+    corpus = workspace.corpora.import_sample("support_tickets")
+    refused = workspace.plan.draft(corpus.id, "rewrite", count=1)["blockers"]
     assert any("follows instructions" in sentence for sentence in refused)
     with pytest.raises(UserError, match="follows instructions"):
-        workspace.synthesize(corpus.id, "rewrite", count=1)
-    workspace.set_prompt_template("reviews", "rewriter", "Nameless, please: {{ original }}")
-    judge = workspace.prompt_templates("reviews")["privacy_judge"]["shipped"]
-    workspace.set_prompt_template("reviews", "privacy_judge", f"Be strict. {judge}")
-    version = workspace.prompt_version()
+        workspace.jobs.synthesize(corpus.id, "rewrite", count=1)
+    workspace.prompts.set("reviews", "rewriter", "Nameless, please: {{ original }}")
+    judge = workspace.prompts.all("reviews")["privacy_judge"]["shipped"]
+    workspace.prompts.set("reviews", "privacy_judge", f"Be strict. {judge}")
+    version = workspace.prompts.version()
     with serving() as served:
-        workspace.add_endpoint(
+        workspace.models.add_endpoint(
             {"name": "near", "url": served.url, "model": "builtin", "api": "chat", "prompts": "instruct"}
         )
         asked = {"rounds": 1, "unfinished": "keep", "domain": "reviews", "candidates": 2}
-        run_id = workspace.synthesize(corpus.id, "rewrite", count=1, parameters=asked, model="endpoint:near")
-        workspace.reset_prompt_templates("reviews")  # the run keeps what it was started with
-        assert wait(workspace, workspace.run(run_id).job_id, seconds=180).error is None
+        run_id = workspace.jobs.synthesize(corpus.id, "rewrite", count=1, parameters=asked, model="endpoint:near")
+        workspace.prompts.reset("reviews")  # the run keeps what it was started with
+        assert wait(workspace, workspace.runs.get(run_id).job_id, seconds=180).error is None
         begins = served.stats()["begins"]
     assert begins[0].startswith("Nameless, please: ")
     # An empty rewriting is not judged; otherwise both judges are asked, the second by the template that ships.
     assert [begin[:9] for begin in begins[1:]] in ([], ["Be strict", "Here is a"])
-    with workspace.db.read() as connection:
+    with workspace.session.db.read() as connection:
         kept = run_row(connection, run_id).manifest["prompts"]
     assert kept["version"] == version
     assert set(kept["changed"]["reviews"]) == {"rewriter", "privacy_judge"}
-    assert workspace.run(run_id).state == "done"
+    assert workspace.runs.get(run_id).state == "done"
     folder = workspace.folder.run(run_id)
     assert not (folder / "scratch").exists()
-    again = restore(workspace.backup(workspace.path.parent / "b.zip"), workspace.path.parent / "again")
+    again = restore(workspace.disk.backup(workspace.path.parent / "b.zip"), workspace.path.parent / "again")
     kept_files = sorted(file.relative_to(workspace.path) for file in folder.rglob("*") if file.is_file())
     assert any("traces" in file.parts for file in kept_files)
     assert all((again / file).read_bytes() == (workspace.path / file).read_bytes() for file in kept_files)
     lines = (folder / "traces" / "attempts_0000000.jsonl").read_text("utf-8").splitlines()
     assert len(json.loads(lines[0])["attempts"]) == 1
-    workspace.delete_run(run_id)
+    workspace.runs.delete(run_id)
     assert not folder.exists()

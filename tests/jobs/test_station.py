@@ -22,18 +22,18 @@ def asleep(workspace, monkeypatch):
 
 
 def test_a_method_that_needs_spans_is_refused_without_them(asleep):
-    bare = asleep.import_table(made_up(), replace(MAPPING, spans=None), name="Bare")
+    bare = asleep.corpora.import_table(made_up(), replace(MAPPING, spans=None), name="Bare")
     with pytest.raises(UserError, match="run detection"):
-        asleep.synthesize(bare.id, "slow")
-    plan = asleep.plan(bare.id, "slow")
+        asleep.jobs.synthesize(bare.id, "slow")
+    plan = asleep.plan.draft(bare.id, "slow")
     assert len(plan["blockers"]) == 1
-    assert asleep.runs() == []
+    assert asleep.runs.all() == []
 
 
 def test_gold_spans_are_enough_before_any_detection(asleep):
-    gold = asleep.import_table(made_up(), MAPPING, name="Gold")
-    assert asleep.plan(gold.id, "slow")["blockers"] == []
-    assert asleep.run(asleep.synthesize(gold.id, "slow", count=3)).state == "queued"
+    gold = asleep.corpora.import_table(made_up(), MAPPING, name="Gold")
+    assert asleep.plan.draft(gold.id, "slow")["blockers"] == []
+    assert asleep.runs.get(asleep.jobs.synthesize(gold.id, "slow", count=3)).state == "queued"
 
 
 @pytest.mark.parametrize(
@@ -47,65 +47,65 @@ def test_gold_spans_are_enough_before_any_detection(asleep):
 )
 def test_wrong_settings_are_refused(asleep, corpus, options, says):
     with pytest.raises(UserError, match=says):
-        asleep.synthesize(corpus.id, "slow", **options)
-    assert asleep.runs() == []
+        asleep.jobs.synthesize(corpus.id, "slow", **options)
+    assert asleep.runs.all() == []
 
 
 def test_unknown_ids_are_not_found(asleep, corpus):
     with pytest.raises(NotFoundError):
-        asleep.job("j-nothing")
+        asleep.jobs.get("j-nothing")
     with pytest.raises(NotFoundError):
-        asleep.cancel("r-nothing")
+        asleep.jobs.cancel("r-nothing")
     with pytest.raises(NotFoundError):
-        asleep.synthesize("c-nothing", "slow")
+        asleep.jobs.synthesize("c-nothing", "slow")
     with pytest.raises(UserError, match="does not exist"):
-        asleep.synthesize(corpus.id, "no such method")
+        asleep.jobs.synthesize(corpus.id, "no such method")
 
 
 def test_a_second_detection_joins_the_one_that_waits(asleep, corpus):
-    assert asleep.detect(corpus.id) == asleep.detect(corpus.id)
+    assert asleep.jobs.detect(corpus.id) == asleep.jobs.detect(corpus.id)
 
 
 def test_a_run_can_be_examined_only_when_it_is_made(asleep, corpus):
-    run_id = asleep.synthesize(corpus.id, "slow", count=3)
+    run_id = asleep.jobs.synthesize(corpus.id, "slow", count=3)
     with pytest.raises(UserError, match="still being made"):
-        asleep.examine(run_id)
-    asleep.cancel(run_id)
+        asleep.jobs.examine(run_id)
+    asleep.jobs.cancel(run_id)
     with pytest.raises(UserError, match="no records"):
-        asleep.examine(run_id)
+        asleep.jobs.examine(run_id)
 
 
 def test_a_cancelled_run_whose_spans_changed_cannot_be_resumed(asleep, corpus):
-    run_id = asleep.synthesize(corpus.id, "slow", count=3)
-    asleep.cancel(run_id)
-    asleep.add_span(corpus.id, "id1", 0, 6, "CODE")
+    run_id = asleep.jobs.synthesize(corpus.id, "slow", count=3)
+    asleep.jobs.cancel(run_id)
+    asleep.review.add_span(corpus.id, "id1", 0, 6, "CODE")
     with pytest.raises(UserError, match="start a new run"):
-        asleep.resume(run_id)
+        asleep.jobs.resume(run_id)
 
 
 def test_claims_follow_the_order_of_a_lane(asleep, corpus):
-    runs = [asleep.synthesize(corpus.id, "slow", count=3) for _ in range(2)]
-    with asleep.db.write() as connection:
+    runs = [asleep.jobs.synthesize(corpus.id, "slow", count=3) for _ in range(2)]
+    with asleep.session.db.write() as connection:
         light = queue.claim(connection, "light")
         heavy = queue.claim(connection, "heavy")
     assert light.kind == "profile"
     assert heavy.run_id == runs[0]
-    with asleep.db.write() as connection:
+    with asleep.session.db.write() as connection:
         assert queue.recover(connection) == [light.id, heavy.id]
         assert queue.claim(connection, "heavy").id == heavy.id
-    assert asleep.worker_status()["heavy"] == heavy.id
+    assert asleep.jobs.worker_status()["heavy"] == heavy.id
 
 
 def test_five_attempts_without_progress_fail_a_job(asleep, corpus):
-    run_id = asleep.synthesize(corpus.id, "slow", count=3)
+    run_id = asleep.jobs.synthesize(corpus.id, "slow", count=3)
     for _ in range(queue.MAX_ATTEMPTS):
-        with asleep.db.write() as connection:
+        with asleep.session.db.write() as connection:
             assert queue.claim(connection, "heavy") is not None
             queue.recover(connection)
-    with asleep.db.write() as connection:
+    with asleep.session.db.write() as connection:
         assert queue.claim(connection, "heavy") is None
-    assert asleep.run(run_id).state == "failed"
-    assert "5 times" in asleep.run(run_id).error
+    assert asleep.runs.get(run_id).state == "failed"
+    assert "5 times" in asleep.runs.get(run_id).error
 
 
 def test_keyed_order_depends_on_the_key_alone():

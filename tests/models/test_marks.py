@@ -78,9 +78,9 @@ def test_marks_are_written_and_read(tmp_path):
 
 
 def test_a_path_inside_a_workspace_is_seen_through_links(tmp_path):
-    from engine.store.service import ServiceStation
+    from engine.store.store import Store
 
-    store = ServiceStation(tmp_path / "w")
+    store = Store(tmp_path / "w")
     (store.path / "runs" / "r-x" / "tuned").mkdir(parents=True)
     (tmp_path / "link").symlink_to(store.path / "runs" / "r-x" / "tuned")
     assert workspace_above(tmp_path / "link") == store.path.resolve()

@@ -26,7 +26,7 @@ from streamlit.testing.v1 import AppTest  # noqa: E402
 
 import engine  # noqa: E402
 from engine.store.audit import now  # noqa: E402
-from engine.store.base import new_id  # noqa: E402
+from engine.store.session import new_id  # noqa: E402
 from tests.pages.small import open_page, small, small_made  # noqa: E402, F401
 
 PLANTED = "said that the long evening walk along the river did her a great deal of good last week"
@@ -61,7 +61,7 @@ def add_run(
     from engine.store.schema import runs, synthetic
 
     run_id, at = new_id("r"), now()
-    with workspace.db.write() as connection:
+    with workspace.session.db.write() as connection:
         revision = corpus_row(connection, corpus_id).revision
         connection.execute(
             runs.insert().values(
@@ -110,7 +110,7 @@ def add_job(
     from engine.store.schema import jobs
 
     job_id, at = new_id("j"), now()
-    with workspace.db.write() as connection:
+    with workspace.session.db.write() as connection:
         connection.execute(
             jobs.insert().values(
                 id=job_id,
@@ -137,7 +137,7 @@ def add_job(
 
 def mixed_records(workspace: engine.Workspace, corpus_id: str, count: int, copied: int) -> list[dict[str, Any]]:
     """Return records of which `copied` repeat a training record word for word, and add a sentence to it."""
-    train = workspace.records(corpus_id, split="train", limit=count)
+    train = workspace.corpora.records(corpus_id, split="train", limit=count)
     made = []
     for i, row in enumerate(train.itertuples(index=False)):
         text = (
@@ -153,35 +153,35 @@ def examine(workspace: engine.Workspace, run_id: str, *, groups: tuple[str, ...]
     """Examine a run without encoder and detector; what needs them is reported as not estimable."""
     from engine.examine.examination import ExamineInput, examine_run
 
-    run = workspace.run(run_id)
-    frame = workspace._frame(run.corpus_id)
+    run = workspace.runs.get(run_id)
+    frame = workspace.corpora.frame(run.corpus_id)
     output = examine_run(
         ExamineInput(
-            synthetic=workspace._synthetic_frame(run_id)[["record_id", "text", "label", "lineage"]],
+            synthetic=workspace.runs.synthetic_frame(run_id)[["record_id", "text", "label", "lineage"]],
             train=frame[frame["split"] == "train"].reset_index(drop=True),
             holdout=frame[frame["split"] == "holdout"].reset_index(drop=True),
-            train_spans=workspace.accepted_spans(run.corpus_id, "train"),
-            holdout_spans=workspace.accepted_spans(run.corpus_id, "holdout"),
-            unit=workspace.corpus(run.corpus_id).unit,
+            train_spans=workspace.review.accepted_spans(run.corpus_id, "train"),
+            holdout_spans=workspace.review.accepted_spans(run.corpus_id, "holdout"),
+            unit=workspace.corpora.get(run.corpus_id).unit,
             privacy="privacy" in groups,
             utility="utility" in groups,
             model_attacks=False,  # they take a minute
             seed=1,
         )
     )
-    workspace._save_tables(run_id, output.tables)
+    workspace.examinations.save_tables(run_id, output.tables)
     from engine.store.runs import run_row
 
-    with workspace.db.write() as connection:
+    with workspace.session.db.write() as connection:
         revision = run_row(connection, run_id).corpus_revision
-        workspace._save_examination(connection, run_id, output.findings, output.record_risk, revision, groups)
+        workspace.examinations.save(connection, run_id, output.findings, output.record_risk, revision, groups)
 
 
 def build(path: Path) -> Seeded:
     """Fill a workspace: a sample corpus, two runs, both examined."""
     workspace = engine.open_workspace(path)
-    corpus = workspace.import_sample("clinic_letters")
-    workspace.use_gold(corpus.id)
+    corpus = workspace.corpora.import_sample("clinic_letters")
+    workspace.review.use_gold(corpus.id)
     run = add_run(workspace, corpus.id, mixed_records(workspace, corpus.id, 120, 12))
     other = add_run(
         workspace,
@@ -278,7 +278,9 @@ def import_small() -> Any:
             *(f"Visitor {i} asked about the opening hours,question" for i in range(10)),
         ]
         content = "\n".join(lines).encode()
-        return workspace.import_corpus(content, "small.csv", ColumnMapping(text="text", label="label"), name="Small")
+        return workspace.corpora.import_file(
+            content, "small.csv", ColumnMapping(text="text", label="label"), name="Small"
+        )
 
     return do
 

@@ -62,13 +62,13 @@ def small_made(tmp_path_factory: pytest.TempPathFactory) -> Small:
     mapping = ColumnMapping(
         text="text", record_id="record_id", source_id="source_id", label="label", keep=(), spans="spans"
     )
-    corpus = workspace.import_corpus(
+    corpus = workspace.corpora.import_file(
         as_jsonl(rows()), "tickets.jsonl", mapping, name="Tickets *80*", unit="source", cap=20
     )
-    bare = workspace.import_corpus(
+    bare = workspace.corpora.import_file(
         as_csv(rows()[:20]), "bare.csv", ColumnMapping(text="text", record_id="record_id"), name="Bare"
     )
-    with workspace.db.write() as connection:  # the profile job that follows an import is not under test
+    with workspace.session.db.write() as connection:  # the profile job that follows an import is not under test
         from engine.store import queue
 
         for job_id in queue.active_jobs(connection):
@@ -116,5 +116,5 @@ def labels(app: AppTest) -> list[str]:
 def fail_job(workspace: engine.Workspace, job_id: str, why: str) -> None:
     from engine.store import queue
 
-    with workspace.db.write() as connection:
+    with workspace.session.db.write() as connection:
         queue.finish(connection, job_id, "failed", why)

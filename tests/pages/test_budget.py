@@ -39,16 +39,18 @@ def knob(seeded, name: str, method: str = "aug-pe") -> str:
 
 def start(seeded, epsilon: float = 2.0, method: str = "aug-pe") -> str:
     workspace = seeded.open()
-    return workspace.synthesize(seeded.corpus, method, count=20, parameters={"epsilon": epsilon, "labels": "public"})
+    return workspace.jobs.synthesize(
+        seeded.corpus, method, count=20, parameters={"epsilon": epsilon, "labels": "public"}
+    )
 
 
 def draw_one(seeded, run_id: str) -> None:
     """Store one mechanism output the way the worker does; its ledger line is in the same transaction."""
     workspace = seeded.open()
-    events = [Event.from_dict(event) for event in workspace.run(run_id).guarantee["events"]]
+    events = [Event.from_dict(event) for event in workspace.runs.get(run_id).guarantee["events"]]
     planned = next(event for event in events if event.what == "votes")
     event = Event.from_dict({**planned.as_dict(), "count": 1})
-    workspace.outputs(run_id).save("votes/0", {"candidates": "x"}, event, np.zeros(3))
+    workspace.ledger.outputs(run_id).save("votes/0", {"candidates": "x"}, event, np.zeros(3))
 
 
 class TestPlan:
@@ -56,7 +58,7 @@ class TestPlan:
         app = plan("aug-pe")
         app.selectbox(key=knob(seeded, "labels")).set_value("public")
         app.slider(key=knob(seeded, "epsilon")).set_value(2.0).run()
-        facts = seeded.open().facts(seeded.corpus)
+        facts = seeded.open().ledger.facts(seeded.corpus)
         expected = facts.cap * noise_multiplier(2.0, default_delta(facts.units), 10)
         noise = next(frame.value for frame in app.dataframe if "Noise (σ)" in frame.value)
         assert noise["Noise (σ)"].iloc[0] == pytest.approx(expected, rel=1e-3)
@@ -67,7 +69,7 @@ class TestPlan:
     def test_an_attacker_who_was_ten_percent_sure(self, seeded, plan):
         app = plan("aug-pe")
         app.selectbox(key=knob(seeded, "labels")).set_value("public").run()
-        guarantee = seeded.open().guarantee("aug-pe", corpus_id=seeded.corpus, parameters={"labels": "public"})
+        guarantee = seeded.open().plan.guarantee("aug-pe", corpus_id=seeded.corpus, parameters={"labels": "public"})
         mu = gaussian_mu([Event.from_dict(event) for event in guarantee.events])
         after, chance = posterior(0.1, 4.0), delta_strict(mu, 4.0)
         assert prior_sentence(0.1, after, chance, "a person", "zero-out") in words(app, "markdown")
@@ -90,7 +92,7 @@ class TestPlan:
         assert strict_at(claim, curve, 1.0) == 0.02
 
     def test_each_public_input_is_named(self, seeded, plan):
-        guarantee = seeded.open().guarantee("aug-pe", corpus_id=seeded.corpus)
+        guarantee = seeded.open().plan.guarantee("aug-pe", corpus_id=seeded.corpus)
         text = words(plan("aug-pe"), "markdown")
         assert guarantee.assumptions
         assert text.count("- Relies on: ") == len(guarantee.assumptions)
@@ -98,12 +100,12 @@ class TestPlan:
 
     def test_what_needs_the_worker_is_pending_and_nothing_starts(self, seeded, plan):
         app = plan("dpga")
-        assert seeded.open().guarantee("dpga", corpus_id=seeded.corpus).pending
+        assert seeded.open().plan.guarantee("dpga", corpus_id=seeded.corpus).pending
         assert "being computed and appears here by itself" in words(app, "caption")
         assert app.button(key="plan.start").disabled
 
     def test_past_the_limit_is_refused_with_its_sentence(self, seeded, plan):
-        seeded.open().set_limit(seeded.corpus, 1.0, 1e-3)
+        seeded.open().ledger.set_limit(seeded.corpus, 1.0, 1e-3)
         app = plan("aug-pe")
         app.selectbox(key=knob(seeded, "labels")).set_value("public").run()
         assert app.button(key="plan.start").disabled
@@ -120,10 +122,10 @@ class TestPlan:
         assert any(bar.startswith("After: ") for bar in bars(app))
         app.button(key="plan.start").click().run()
         assert not app.exception
-        run = seeded.open().runs(seeded.corpus)[0]
+        run = seeded.open().runs.all(seeded.corpus)[0]
         assert (run.parameters["epsilon"], run.parameters["delta"]) == (3.0, 1e-4)
         assert "nothing was drawn yet, so cancelling" in words(app, "markdown")
-        assert seeded.open().ledger(seeded.corpus).share > 0
+        assert seeded.open().ledger.of(seeded.corpus).share > 0
 
     def test_the_seed_says_that_it_never_touches_noise(self, seeded, plan):
         assert "never touches mechanism noise" in words(plan("aug-pe"), "caption")
@@ -136,7 +138,7 @@ class TestPlan:
 
     def test_selection_only_says_so(self, seeded, plan):
         app = plan("rpsg")
-        sentence = seeded.open().guarantee("rpsg", corpus_id=seeded.corpus).sentence
+        sentence = seeded.open().plan.guarantee("rpsg", corpus_id=seeded.corpus).sentence
         assert sentence[:40] in words(app, "markdown").replace("\\", "")
         assert "selection only" in words(app, "markdown")
 
@@ -163,7 +165,7 @@ class TestLedger:
         app = visit("ledger")
         app.number_input(key=f"ledger.limit.epsilon.{seeded.corpus}").set_value(6.0).run()
         app.button(key="ledger.limit.set").click().run()
-        assert seeded.open().ledger(seeded.corpus).limit_epsilon == 6.0
+        assert seeded.open().ledger.of(seeded.corpus).limit_epsilon == 6.0
         assert "Outputs were already drawn" not in words(app)
         draw_one(seeded, start(seeded, 2.0))
         app = visit("ledger")
@@ -177,8 +179,8 @@ class TestLedger:
 
     def test_a_release_without_proof_makes_the_total_unbounded(self, seeded, visit):
         workspace = seeded.open()
-        workspace.approve_all_pending(seeded.run)
-        workspace.release(seeded.run, "exploratory", accept_unbounded=True)
+        workspace.runs.approve_all_pending(seeded.run)
+        workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
         app = visit("ledger")
         assert "The formal total is unbounded." in words(app, "warning")
         assert {metric.label: metric.value for metric in app.metric}["Drawn so far, ε"] == "unbounded"
@@ -199,18 +201,18 @@ class TestLedger:
     def test_export_holds_every_line_and_no_text(self, seeded):
         start(seeded)
         workspace = seeded.open()
-        exported = workspace.ledger_export(seeded.corpus)
-        assert len(json.loads(exported)["lines"]) == len(workspace.ledger(seeded.corpus).lines)
-        text = str(workspace.records(seeded.corpus, limit=1)["text"].iloc[0])
+        exported = workspace.ledger.export(seeded.corpus)
+        assert len(json.loads(exported)["lines"]) == len(workspace.ledger.of(seeded.corpus).lines)
+        text = str(workspace.corpora.records(seeded.corpus, limit=1)["text"].iloc[0])
         assert text[:40] not in exported
 
     def test_a_corpus_that_comes_back_finds_its_spends(self, seeded, visit):
         draw_one(seeded, start(seeded, 2.0))
         workspace = seeded.open()
-        workspace.cancel(workspace.runs(seeded.corpus)[0].id)
-        workspace.delete_corpus(seeded.corpus)
-        again = workspace.import_sample("clinic_letters")
-        share = workspace.ledger(again.id).share
+        workspace.jobs.cancel(workspace.runs.all(seeded.corpus)[0].id)
+        workspace.corpora.delete(seeded.corpus)
+        again = workspace.corpora.import_sample("clinic_letters")
+        share = workspace.ledger.of(again.id).share
         assert share > 0
         app = visit("ledger", **{"_ui.next_corpus": again.id})
         assert f"{100 * share:.0f}% of the limit in use" in bars(app)
@@ -238,7 +240,7 @@ class TestRun:
     def test_rounds_are_drawn_and_marked_internal(self, seeded, visit):
         from engine.store.schema import runs
 
-        with seeded.open().db.write() as connection:
+        with seeded.open().session.db.write() as connection:
             pair = {"first": "A ![needle](http://x/a.png)", "second": "B", "similarity": 0.91}
             noted = {
                 "rounds": {str(i): {"iteration": i, "self_similarity": 0.5 - i / 20} for i in (1, 2, 3)},
@@ -274,7 +276,7 @@ class TestRun:
         from engine.store.schema import runs
 
         noted = {"rounds": {str(i): {"iteration": i, "votes_chance": 0.2, **kept} for i in (1, 2)}}
-        with seeded.open().db.write() as connection:
+        with seeded.open().session.db.write() as connection:
             connection.execute(runs.update().where(runs.c.id == seeded.run).values(diagnostics=noted))
         app = visit("run", **{"run.choice": seeded.run})
         said = words(app, "warning") if warned else words(app, "markdown")
@@ -287,7 +289,7 @@ class TestRun:
 
         pair = {"first": "Text one.", "second": "Text two.", "similarity": 0.5}
         noted = {"rounds": {"1": {"iteration": 1}}, "iterations": [{"iteration": 1, "most_similar": [pair]}]}
-        with seeded.open().db.write() as connection:
+        with seeded.open().session.db.write() as connection:
             connection.execute(runs.update().where(runs.c.id == seeded.run).values(diagnostics=noted))
         app = visit("run", **{"run.choice": seeded.run})
         assert "internal, may not be released" in words(app, "markdown")
@@ -305,7 +307,7 @@ class TestRun:
                 "with_nll": {"outputs": 2, "auc": 0.6},
             },
         }  # fmt: skip
-        with seeded.open().db.write() as connection:
+        with seeded.open().session.db.write() as connection:
             connection.execute(runs.update().where(runs.c.id == seeded.run).values(diagnostics=noted))
         app = visit("run", **{"run.choice": seeded.run})
         text = words(app, "markdown")
@@ -320,8 +322,8 @@ class TestRun:
         from engine.store.schema import runs
 
         workspace = seeded.open()
-        with workspace.db.write() as connection:
-            queue.finish(connection, workspace.run(run_id).job_id, "done")
+        with workspace.session.db.write() as connection:
+            queue.finish(connection, workspace.runs.get(run_id).job_id, "done")
             connection.execute(runs.update().where(runs.c.id == run_id).values(state="done"))
 
     def test_the_reference_without_private_text_is_offered_and_made(self, seeded, visit):
@@ -330,7 +332,7 @@ class TestRun:
         app = visit("run", **{"run.choice": run_id})
         app.button(key="run.bought.make").click().run()
         assert not app.exception
-        made = seeded.open().runs(seeded.corpus)[0]
+        made = seeded.open().runs.all(seeded.corpus)[0]
         assert (made.method, made.count) == ("public", 20)
         assert "is being made" in words(app, "caption")
 
@@ -338,10 +340,10 @@ class TestRun:
         from engine.store.schema import runs
 
         workspace = seeded.open()
-        claim = workspace.guarantee("aug-pe", corpus_id=seeded.corpus, parameters={"labels": "public"}).as_dict()
+        claim = workspace.plan.guarantee("aug-pe", corpus_id=seeded.corpus, parameters={"labels": "public"}).as_dict()
         records = [{"text": f"A visit about point {i}.", "label": None, "lineage": None} for i in range(30)]
         other = add_run(workspace, seeded.corpus, records, method="public", title="Public prompts")
-        with workspace.db.write() as connection:
+        with workspace.session.db.write() as connection:
             connection.execute(runs.update().where(runs.c.id == seeded.run).values(guarantee=claim, method="aug-pe"))
         app = visit("run", **{"run.choice": seeded.run})
         assert "the reference must be examined first" in words(app, "markdown")
@@ -378,7 +380,7 @@ class TestSentences:
         workspace = seeded.open()
         for count in (5, 40):
             add_run(workspace, seeded.corpus, [{"text": "x", "label": None, "lineage": None}] * count, method="public")
-        runs = workspace.runs(seeded.corpus)
+        runs = workspace.runs.all(seeded.corpus)
         mine = next(run for run in runs if run.id == seeded.run)
         assert reference(mine, runs).count == 40
         assert reference(mine, [run for run in runs if run.method != "public"]) is None

@@ -19,7 +19,7 @@ def test_empty(empty, visit):
 
 
 def test_one_examined_run_is_not_enough(seeded, visit):
-    seeded.open().delete_run(seeded.other)
+    seeded.open().runs.delete(seeded.other)
     app = visit("compare")
     assert "Two examined runs are needed" in words(app, "subheader")
 
@@ -56,7 +56,7 @@ def test_views(seeded, visit, view):
     app = visit("compare", **{"compare.view": view, "compare.runs": [seeded.run, seeded.other]})
     if view == "Texts":
         shown = [str(e.value) for e in app.text]
-        assert shown[0] == str(seeded.open().synthetic(seeded.run, limit=1)["text"].iloc[0])
+        assert shown[0] == str(seeded.open().runs.synthetic(seeded.run, limit=1)["text"].iloc[0])
         app.number_input(key="compare.text").set_value(120).run()
         assert "point 833" in str(app.text[0].value)
     else:
@@ -72,13 +72,13 @@ def test_running_and_failed(seeded, visit, add_run, import_small):
     add_run(workspace, corpus.id, [], state="running")
     app = visit("compare", **{"_ui.next_corpus": corpus.id})
     assert "running" in words(app, "info") + words(app, "markdown")
-    assert workspace.run(run).state == "failed"
+    assert workspace.runs.get(run).state == "failed"
 
 
 def test_stale(seeded, visit):
     workspace = seeded.open()
-    record = str(workspace.records(seeded.corpus, split="train", limit=1)["record_id"].iloc[0])
-    workspace.add_span(seeded.corpus, record, 0, 3, "PERSON")
+    record = str(workspace.corpora.records(seeded.corpus, split="train", limit=1)["record_id"].iloc[0])
+    workspace.review.add_span(seeded.corpus, record, 0, 3, "PERSON")
     assert "Out of date" in words(visit("compare"), "warning")
 
 

@@ -29,7 +29,7 @@ def test_a_database_that_left_its_place_is_named(small):
     away = workspace.folder.database.with_name("moved")
     workspace.folder.database.rename(away)
     with pytest.raises(StorageError) as raised:
-        workspace.corpora()
+        workspace.corpora.all()
     assert "was moved, deleted or replaced" in shown(raised.value)
 
 

@@ -44,7 +44,7 @@ class TestFrame:
         assert {"Keep the worker running", "Stop the worker"} <= set(labels(app))
 
     def test_running_job_shows_in_the_sidebar_of_another_page(self, small, open_page):
-        small.open().detect(small.corpus)
+        small.open().jobs.detect(small.corpus)
         app = open_page("home")
         assert "Looking for identifiers" in words(app)
         assert "Waiting for its turn" in [bar.proto.text for bar in app.get("progress")]

@@ -21,19 +21,19 @@ class TestHome:
         app = open_page("home")
         app.text_input(key=f"home.name.{small.corpus}").set_value("Letters 2021")
         app.button(key=f"home.rename.{small.corpus}").click().run()
-        assert small.open().corpus(small.corpus).name == "Letters 2021"
+        assert small.open().corpora.get(small.corpus).name == "Letters 2021"
 
     def test_delete_asks_first(self, small, open_page):
         app = open_page("home")
         app.button(key=f"home.delete.{small.corpus}").click().run()
-        assert len(small.open().corpora()) == 2, "nothing goes before the second question"
+        assert len(small.open().corpora.all()) == 2, "nothing goes before the second question"
         app.button(key=f"home.delete.sure.{small.corpus}").click().run()
-        assert [corpus.id for corpus in small.open().corpora()] == [small.bare]
+        assert [corpus.id for corpus in small.open().corpora.all()] == [small.bare]
         assert not app.exception
 
     def test_sample_is_imported_and_becomes_current(self, empty, visit):
         app = visit("home")
         app.button(key="home.sample.try.court_decisions").click().run()
         assert not app.exception
-        assert [corpus.name for corpus in engine.open_workspace(empty).corpora()] == ["Court decisions"]
-        assert app.selectbox(key="sidebar.corpus").value == engine.open_workspace(empty).corpora()[0].id
+        assert [corpus.name for corpus in engine.open_workspace(empty).corpora.all()] == ["Court decisions"]
+        assert app.selectbox(key="sidebar.corpus").value == engine.open_workspace(empty).corpora.all()[0].id

@@ -12,13 +12,13 @@ def test_a_large_delta_needs_a_tick(small, open_page):
 
     workspace = small.open()
     table = pd.DataFrame({"text": [f"A note {i} about soup." for i in range(1500)]})
-    made = workspace.import_table(table, ColumnMapping(text="text"), name="Notes", holdout=0.0)
+    made = workspace.corpora.import_table(table, ColumnMapping(text="text"), name="Notes", holdout=0.0)
     app = open_page("ledger", **{"_ui.next_corpus": made.id})
     assert "publishing whole records" not in words(app)
     app.number_input(key=f"ledger.limit.delta.{made.id}").set_value(1e-3).run()
     assert "1/N or more (N = 1,500)" in words(app)
     app.button(key="ledger.limit.set").click().run()
-    assert workspace.ledger(made.id).limit_is_default
+    assert workspace.ledger.of(made.id).limit_is_default
     app.checkbox(key=f"ledger.limit.large.{made.id}").check().run()
     app.button(key="ledger.limit.set").click().run()
-    assert workspace.ledger(made.id).limit_delta == 1e-3
+    assert workspace.ledger.of(made.id).limit_delta == 1e-3

@@ -29,8 +29,8 @@ def events(app):
 
 def test_a_release_without_proof_makes_the_total_unbounded(seeded, visit):
     workspace = seeded.open()
-    workspace.approve_all_pending(seeded.run)
-    workspace.release(seeded.run, "exploratory", accept_unbounded=True)
+    workspace.runs.approve_all_pending(seeded.run)
+    workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
     app = visit("ledger", **WHOLE)
     assert "1 release left" in words(app, "markdown")
     table = events(app)
@@ -54,10 +54,10 @@ def test_audit_holds_and_a_change_is_found(seeded, visit):
 def test_export_has_every_line_and_no_text(seeded):
     workspace = seeded.open()
     for number in range(30):
-        workspace.note("looked", f"r-{number}")
+        workspace.audit.note("looked", f"r-{number}")
     exported = ledger_events.all_lines(workspace).decode()
-    assert exported.count("\n") == workspace.verify_audit()["lines"] + 1
-    text = str(workspace.records(seeded.corpus, limit=1)["text"].iloc[0])
+    assert exported.count("\n") == workspace.audit.verify()["lines"] + 1
+    text = str(workspace.corpora.records(seeded.corpus, limit=1)["text"].iloc[0])
     assert text[:40] not in exported
 
 

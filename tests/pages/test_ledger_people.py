@@ -13,22 +13,22 @@ def other_corpus(workspace):
     """Import other people's text and return the corpus."""
     table = made_up(30).drop(columns="spans")
     table["text"] = [f"Ship {i} lay {i * 7 % 31} days in harbour and left for the north with salt." for i in range(30)]
-    return workspace.import_table(table, type(MAPPING)(text="text"), name="Ships")
+    return workspace.corpora.import_table(table, type(MAPPING)(text="text"), name="Ships")
 
 
 def test_a_question_is_answered_on_the_page(seeded, visit):
     workspace = seeded.open()
     other = other_corpus(workspace)
-    own = workspace.corpus(seeded.corpus).population
-    with workspace.db.write() as connection:
+    own = workspace.corpora.get(seeded.corpus).population
+    with workspace.session.db.write() as connection:
         recognition.ask(connection, own, other.population, {"sentence": "4 equal source ids"})
     app = visit("ledger", **{"_ui.next_corpus": seeded.corpus})
     assert any("4 equal source ids" in str(m.value) for m in app.markdown)
     assert any("until a person says" in str(m.value) for m in app.markdown)
     app.button(key=f"ledger.same.apart.{other.population}").click().run()
     assert not app.exception
-    assert workspace.ledger(seeded.corpus).questions == ()
-    assert workspace.corpus(other.id).population == other.population
+    assert workspace.ledger.of(seeded.corpus).questions == ()
+    assert workspace.corpora.get(other.id).population == other.population
 
 
 def test_people_are_joined_on_the_page(seeded, visit):
@@ -38,21 +38,26 @@ def test_people_are_joined_on_the_page(seeded, visit):
     app.selectbox(key="ledger.join.other").set_value(other.id).run()
     app.button(key="ledger.join.do").click().run()
     assert not app.exception
-    assert workspace.corpus(other.id).population == workspace.corpus(seeded.corpus).population
+    assert workspace.corpora.get(other.id).population == workspace.corpora.get(seeded.corpus).population
 
 
 def test_a_lost_spend_is_entered_on_the_page(seeded, visit):
     workspace = seeded.open()
-    with workspace.db.write() as connection:
+    with workspace.session.db.write() as connection:
         assert connection.execute(select(corpora.c.id)).first()
         unknown.mark_all(
-            connection, workspace.key, "ben", unknown.RESTORED, "2026-01-01T10:00:00+00:00", "Restored; unknown since."
+            connection,
+            workspace.session.key,
+            "ben",
+            unknown.RESTORED,
+            "2026-01-01T10:00:00+00:00",
+            "Restored; unknown since.",
         )
     app = visit("ledger", **{"_ui.next_corpus": seeded.corpus})
     assert any("What was spent after" in str(m.value) for m in app.markdown)
     app.number_input(key=f"ledger.since.epsilon.{seeded.corpus}").set_value(1.5).run()
     app.button(key="ledger.since.set").click().run()
     assert not app.exception
-    view = workspace.ledger(seeded.corpus)
+    view = workspace.ledger.of(seeded.corpus)
     assert view.unknown_since is None
     assert "a person entered ε = 1.5" in view.sentence

@@ -32,7 +32,7 @@ class TestLoad:
         app.slider(key="load.holdout").set_value(30).run()
         app.button(key="load.import").click().run()
         assert not app.exception
-        (corpus,) = engine.open_workspace(empty).corpora()
+        (corpus,) = engine.open_workspace(empty).corpora.all()
         assert (corpus.unit, corpus.holdout_rate, corpus.name) == ("source", 0.3, "tickets")
         assert app.radio(key="load.view").value == "What was loaded"
         assert "81 records" in words(app)
@@ -53,7 +53,7 @@ class TestLoad:
         assert "tickets.jsonl" in text
         assert "2" in text
         assert "qqqq" not in text
-        assert engine.open_workspace(empty).corpora() == []
+        assert engine.open_workspace(empty).corpora.all() == []
 
     def test_a_refused_import_is_explained_beneath_the_button(self, empty, visit):
         app = visit("load")
@@ -67,7 +67,7 @@ class TestLoad:
         assert "notes.csv" in error.value
         drawn = [type(element).__name__ for element in app.main]
         assert drawn.index("Error") > drawn.index("Button"), "beneath the button that was pressed"
-        assert engine.open_workspace(empty).corpora() == []
+        assert engine.open_workspace(empty).corpora.all() == []
 
     def test_path_on_this_machine(self, empty, visit, tmp_path):
         file = tmp_path / "tickets.jsonl"
@@ -100,7 +100,7 @@ class TestLoad:
     def test_search_for_near_duplicates_is_shown_while_it_runs(self, small, open_page):
         from engine.store import queue
 
-        with small.open().db.write() as connection:
+        with small.open().session.db.write() as connection:
             queue.enqueue(connection, "profile", corpus_id=small.bare)
         app = open_page("load", bare=True)
         app.radio(key="load.view").set_value("What was loaded").run()

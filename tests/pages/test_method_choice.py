@@ -17,13 +17,13 @@ def show(app, promise: str):
 
 
 def test_every_kind_of_promise_is_on_the_page_and_every_method_makes_one(seeded):
-    kinds = {spec.kind for spec in seeded.open().methods()}
+    kinds = {spec.kind for spec in seeded.open().plan.methods()}
     assert kinds <= {kind for group in PROMISES.values() for kind in group}
 
 
 def test_only_methods_with_the_promise_asked_for_are_shown_and_one_of_them_is_chosen(seeded, visit):
     app = visit("plan", **{CHOICE: "filter"})
-    specs = seeded.open().methods()
+    specs = seeded.open().plan.methods()
     assert len(titles(app)) == len(specs)
     app = show(app, "A proven bound")
     assert not app.exception
@@ -45,5 +45,5 @@ def test_a_run_that_was_started_is_the_one_that_is_shown(seeded, visit):
     app = visit("plan", **{CHOICE: "surrogate", RUNS: seeded.run, RUN: seeded.run})
     app = app.button(key="plan.start").click().run()
     assert not app.exception
-    new = {run.id for run in seeded.open().runs()} - {seeded.run, seeded.other}
+    new = {run.id for run in seeded.open().runs.all()} - {seeded.run, seeded.other}
     assert {app.session_state[RUNS]} == {app.session_state[RUN]} == new

@@ -36,9 +36,9 @@ def test_a_folder_is_looked_at_then_imported_then_removed(seeded, visit, chat_fo
     assert "was imported" in words(app, "success")
     assert app.container(key="models.card.folder:tiny").markdown
     assert app.text_input(key="models.add.folder").value == ""
-    assert [m.id for m in seeded.open().language_models()] == ["builtin", "folder:tiny"]
+    assert [m.id for m in seeded.open().models.all()] == ["builtin", "folder:tiny"]
     app.button(key="models.remove.folder:tiny").click().run()
-    assert [m.id for m in seeded.open().language_models()] == ["builtin"]
+    assert [m.id for m in seeded.open().models.all()] == ["builtin"]
 
 
 def test_a_server_is_kept_and_its_key_leaves_the_session(seeded, visit):
@@ -55,7 +55,7 @@ def test_a_server_is_kept_and_its_key_leaves_the_session(seeded, visit):
     app.text_input(key="models.add.s.key").set_value(KEY)
     app.button(key="models.add.server").click().run()
     assert not app.exception
-    kept = seeded.open().endpoints()["far"]
+    kept = seeded.open().models.endpoints()["far"]
     assert (kept.concurrency, kept.key_source, kept.prompts) == (9, "file", "instruct")
     assert (seeded.path / "keys" / "far").read_text() == KEY
     assert app.session_state["models.add.s.key"] == ""
@@ -64,35 +64,35 @@ def test_a_server_is_kept_and_its_key_leaves_the_session(seeded, visit):
 
 
 def test_consent_is_asked_for_in_writing(seeded, visit):
-    seeded.open().add_endpoint(FAR)
+    seeded.open().models.add_endpoint(FAR)
     app = visit("models")
     app.button(key="models.consent.far").click().run()
     assert HOST in words(app, "warning")
     app.button(key="models.consent.do.far").click().run()
-    assert seeded.open().consents() == []  # nothing was written yet
+    assert seeded.open().models.consents() == []  # nothing was written yet
     app = visit("models")
     app.button(key="models.consent.far").click().run()
     app.text_area(key="models.consent.text.far").set_value(WHY)
     app.text_input(key="models.consent.host.far").set_value(HOST)
     app.button(key="models.consent.do.far").click().run()
-    given = seeded.open().consents()
+    given = seeded.open().models.consents()
     assert [(c.corpus_id, c.text, c.host) for c in given] == [(seeded.corpus, WHY, HOST)]
     app = visit("models")
     assert WHY in words(app, "text")
     app.button(key=f"models.withdraw.far.{seeded.corpus}").click().run()
-    assert seeded.open().consents() == []
+    assert seeded.open().models.consents() == []
 
 
 def test_a_self_test_is_queued_and_its_result_shown(seeded, visit):
     app = visit("models")
     app.button(key="models.try.builtin").click().run()
-    assert seeded.open().jobs()[0].kind == "selftest"
+    assert seeded.open().jobs.all()[0].kind == "selftest"
     assert app.button(key="models.try.builtin").disabled
     from engine.store import model_settings, queue
 
     workspace = seeded.open()
-    with workspace.db.write() as connection:
-        queue.cancel(connection, workspace.jobs()[0].id)
+    with workspace.session.db.write() as connection:
+        queue.cancel(connection, workspace.jobs.all()[0].id)
         check = {"name": "writes a line", "ok": False, "detail": "0 tokens"}
         result = {"ok": False, "at": "2026-01-01T10:00:00", "checks": [check], "line": "![x](http://example.org/p.png)"}
         model_settings.save_test(connection, "builtin", result)
@@ -106,14 +106,14 @@ def test_the_plan_asks_for_a_model_where_there_are_two(seeded, visit, chat_folde
     app = visit("plan", **{method_cards.CHOICE: "public"})
     assert not [s for s in app.selectbox if s.key == plan_model.CHOICE]
     workspace = seeded.open()
-    workspace.add_endpoint(FAR)
+    workspace.models.add_endpoint(FAR)
     app = visit("plan", **{method_cards.CHOICE: "public"})
     assert app.selectbox(key=plan_model.CHOICE).value == "builtin"
     assert not app.button(key="plan.start").disabled
     app.selectbox(key=plan_model.CHOICE).set_value("endpoint:far").run()
     assert "no written consent" in words(app, "error")
     assert app.button(key="plan.start").disabled
-    workspace.give_consent(seeded.corpus, "far", WHY, HOST)
+    workspace.models.give_consent(seeded.corpus, "far", WHY, HOST)
     app.run()
     assert not app.button(key="plan.start").disabled
     assert "covered by no guarantee" in words(app, "warning")
@@ -125,9 +125,9 @@ def test_the_plan_asks_for_a_model_where_there_are_two(seeded, visit, chat_folde
 
 def test_a_run_is_started_with_the_chosen_model(seeded, visit, chat_folder):
     workspace = seeded.open()
-    workspace.import_model(chat_folder, "tiny")
+    workspace.models.import_folder(chat_folder, "tiny")
     app = visit("plan", **{method_cards.CHOICE: "public"})
     app.selectbox(key=plan_model.CHOICE).set_value("folder:tiny").run()
     app.button(key="plan.start").click().run()
     assert not app.exception
-    assert workspace.runs(seeded.corpus)[0].model == "folder:tiny"
+    assert workspace.runs.all(seeded.corpus)[0].model == "folder:tiny"

@@ -26,15 +26,15 @@ def test_a_model_is_asked_for_with_a_reason_and_the_host_typed_out(seeded, visit
     app.text_input(key="models.hub.host").set_value("huggingface.co:443").run()
     app.button(key="models.hub.fetch").click().run()
     assert "must be typed as 127.0.0.1:9" in words(app, "error", "warning", "markdown")
-    assert seeded.open().download_consents() == []
+    assert seeded.open().hub.consents() == []
     app.text_input(key="models.hub.host").set_value("127.0.0.1:9").run()
     app.button(key="models.hub.fetch").click().run()
     assert not app.exception
     workspace = seeded.open()
-    job = next(job for job in workspace.jobs() if job.kind == "fetch")
-    assert [(one.model, one.text) for one in workspace.download_consents()] == [("someone/Tiny-1", WHY)]
+    job = next(job for job in workspace.jobs.all() if job.kind == "fetch")
+    assert [(one.model, one.text) for one in workspace.hub.consents()] == [("someone/Tiny-1", WHY)]
     assert app.text_input(key="models.hub.model").value == ""
-    with workspace.db.write() as connection:
+    with workspace.session.db.write() as connection:
         why = "the hub could not be reached"
         connection.execute(update(jobs).where(jobs.c.id == job.id).values(state="failed", error=why))
     app.run()

@@ -46,19 +46,19 @@ class TestPlanAndRuns:
         app = open_page("plan", **{"plan.method": "filter"})
         app.number_input(key=f"plan.set.{small.corpus}.filter.temperature").set_value(0.5).run()
         app.button(key="plan.start").click().run()
-        assert small.open().runs(small.corpus)[0].parameters["temperature"] == 0.5
+        assert small.open().runs.all(small.corpus)[0].parameters["temperature"] == 0.5
 
     def start(self, small, open_page, **settings: Any) -> tuple[AppTest, str]:
         app = open_page("plan", **{"plan.method": "filter"})
         app.number_input(key=f"plan.count.{small.corpus}").set_value(settings.get("count", 12)).run()
         app.button(key="plan.start").click().run()
         assert not app.exception
-        (run, *_) = sorted(small.open().runs(small.corpus), key=lambda run: run.created, reverse=True)
+        (run, *_) = sorted(small.open().runs.all(small.corpus), key=lambda run: run.created, reverse=True)
         return app, run.id
 
     def test_start_queues_a_run_and_shows_it(self, small, open_page):
         app, run_id = self.start(small, open_page)
-        run = small.open().run(run_id)
+        run = small.open().runs.get(run_id)
         assert (run.method, run.count, run.state) == ("filter", 12, "queued")
         assert app.title[0].value == "Runs"
         assert "Making synthetic text" in words(app)
@@ -66,18 +66,18 @@ class TestPlanAndRuns:
 
     def test_cancel_then_resume(self, small, open_page):
         app, run_id = self.start(small, open_page)
-        job_id = small.open().run(run_id).job_id
+        job_id = small.open().runs.get(run_id).job_id
         app.button(key=f"run.live.cancel.{job_id}").click().run()
-        assert small.open().run(run_id).state == "cancelled"
+        assert small.open().runs.get(run_id).state == "cancelled"
         app = open_page("run")
         assert "was cancelled" in words(app)
         app.button(key="run.resume").click().run()
-        assert small.open().run(run_id).state == "queued"
+        assert small.open().runs.get(run_id).state == "queued"
 
     def test_failed_run_says_why(self, small, open_page):
         _, run_id = self.start(small, open_page)
         workspace = small.open()
-        fail_job(workspace, workspace.run(run_id).job_id, "The machine ran out of memory.")
+        fail_job(workspace, workspace.runs.get(run_id).job_id, "The machine ran out of memory.")
         app = open_page("run")
         assert "This run stopped" in words(app)
         assert "out of memory" in words(app)
@@ -96,9 +96,9 @@ class TestPlanAndRuns:
         from engine.store import queue
         from engine.store.schema import runs
 
-        with workspace.db.write() as connection:
+        with workspace.session.db.write() as connection:
             for run_id in (first, second):
-                queue.finish(connection, workspace.run(run_id).job_id, "done")
+                queue.finish(connection, workspace.runs.get(run_id).job_id, "done")
                 connection.execute(
                     runs.update()
                     .where(runs.c.id == run_id)
@@ -111,14 +111,14 @@ class TestPlanAndRuns:
         assert list(app.dataframe[0].value["Kept"]) == [10, 10]
         assert "synthesize" in app.code[0].value
         app.button(key="run.again").click().run()
-        assert len(small.open().runs(small.corpus)) == 3
+        assert len(small.open().runs.all(small.corpus)) == 3
 
     def test_delete_asks_first(self, small, open_page):
         _, run_id = self.start(small, open_page)
         workspace = small.open()
-        workspace.cancel(run_id)
+        workspace.jobs.cancel(run_id)
         app = open_page("run")
         app.button(key="run.delete").click().run()
-        assert len(workspace.runs(small.corpus)) == 1
+        assert len(workspace.runs.all(small.corpus)) == 1
         app.button(key="run.delete.sure").click().run()
-        assert workspace.runs(small.corpus) == []
+        assert workspace.runs.all(small.corpus) == []

@@ -18,7 +18,7 @@ def test_a_run_with_the_filter_behind_its_method_is_queued(seeded, visit, method
     next(b for b in app.button if b.label.startswith("Start: ")).click().run()
     assert not app.exception, app.exception
     workspace = engine.open_workspace(seeded.path)
-    assert [r.method for r in workspace.runs(seeded.corpus) if r.state == "queued"] == [f"filter:{method}"]
+    assert [r.method for r in workspace.runs.all(seeded.corpus) if r.state == "queued"] == [f"filter:{method}"]
 
 
 def test_the_filter_itself_has_no_switch(seeded, visit):

@@ -19,7 +19,7 @@ def answer(app, corpus: str, **given):
 
 def test_answers_are_filled_in_from_the_corpus(seeded, visit):
     app = visit("plan")
-    facts = seeded.open().facts(seeded.corpus)
+    facts = seeded.open().ledger.facts(seeded.corpus)
     key = f"plan.wizard.{seeded.corpus}"
     assert app.radio(key=f"{key}.repeats").value == "Yes", "the corpus protects people with several records"
     assert app.number_input(key=f"{key}.units").value == facts.units

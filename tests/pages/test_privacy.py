@@ -40,7 +40,7 @@ def test_not_examined_yet(seeded, visit, add_run):
     app = visit("privacy", **{"_ui.run": run})
     assert "Not examined yet" in words(app, "subheader")
     app.button(key=f"privacy.examine.{run}").click().run()
-    (job,) = [job for job in workspace.jobs() if job.kind == "examine"]
+    (job,) = [job for job in workspace.jobs.all() if job.kind == "examine"]
     assert job.run_id == run
     assert app.get("progress")
 
@@ -86,8 +86,8 @@ def test_only_utility_was_examined(seeded, visit, add_run, examine):
 
 def test_stale(seeded, visit):
     workspace = seeded.open()
-    record = str(workspace.records(seeded.corpus, split="train", limit=1)["record_id"].iloc[0])
-    workspace.add_span(seeded.corpus, record, 0, 3, "PERSON")
+    record = str(workspace.corpora.records(seeded.corpus, split="train", limit=1)["record_id"].iloc[0])
+    workspace.review.add_span(seeded.corpus, record, 0, 3, "PERSON")
     app = visit("privacy", **{"_ui.run": seeded.run})
     assert "Out of date" in words(app, "warning")
     assert app.button(key=f"privacy.examine.{seeded.run}").label == "Examine again"
@@ -105,7 +105,7 @@ def test_views(seeded, visit, view):
         assert not attacks["Finding"].str.contains("at 1%").any()
         table = app.dataframe[2].value
         assert {"Value", "Low", "High", "n", "Held against", "Good is"} <= set(table.columns)
-        assert len(table) == sum(f.group == "privacy" for f in seeded.open().findings(seeded.run))
+        assert len(table) == sum(f.group == "privacy" for f in seeded.open().examinations.findings(seeded.run))
     else:
         assert "It does not show" in words(app, "markdown")
 
@@ -114,11 +114,11 @@ def test_private_text_stays_hidden_without_a_reason(seeded, visit):
     app = visit("privacy", **{"_ui.run": seeded.run})
     workspace = seeded.open()
     (button,) = [b for b in app.button if str(b.key).startswith("privacy.reveal.do.")]
-    before = workspace.verify_audit()["lines"]
+    before = workspace.audit.verify()["lines"]
     app.text_input(key="privacy.reason").set_value("short").run()
     app.button(key=button.key).click().run()
     assert "at least 10 characters" in words(app, "error")
-    assert workspace.verify_audit()["lines"] == before
+    assert workspace.audit.verify()["lines"] == before
     assert not [b for b in app.button if b.key == "privacy.hide"]
 
 
@@ -129,15 +129,15 @@ def test_looking_is_written_down_first_and_forgotten_with_the_next_record(seeded
     record = button.key.removeprefix("privacy.reveal.do.")
     app.text_input(key="privacy.reason").set_value("is this a stock phrase of letters?").run()
     app.button(key=button.key).click().run()
-    line = workspace.audit(limit=1).iloc[0]
+    line = workspace.audit.lines(limit=1).iloc[0]
     assert (line["action"], line["subject"]) == ("private text revealed", seeded.run)
     detail = json.loads(line["detail"])
     assert detail["reason"] == "is this a stock phrase of letters?"
     assert detail["synthetic"] == record
     assert app.button(key="privacy.hide")
-    source = workspace.record_text(seeded.corpus, detail["source"])
+    source = workspace.review.record_text(seeded.corpus, detail["source"])
     assert source[:40] not in everything(app)  # text only through the component
-    leaks = privacy_leaks.ranked(workspace.table(seeded.run, "leaks"))
+    leaks = privacy_leaks.ranked(workspace.examinations.table(seeded.run, "leaks"))
     other = next(r for r in leaks["record_id"] if r != record)
     app.session_state[f"privacy.leak.{seeded.run}"] = other
     app.run()
@@ -161,7 +161,7 @@ def test_rejecting_from_the_leaks(seeded, visit):
     app = visit("privacy", **{"_ui.run": seeded.run})
     (button,) = [b for b in app.button if str(b.key).startswith("privacy.reject.")]
     app.button(key=button.key).click().run()
-    assert seeded.open().approval_counts(seeded.run)["rejected"] == 1
+    assert seeded.open().runs.approval_counts(seeded.run)["rejected"] == 1
 
 
 def leak_rows() -> pd.DataFrame:

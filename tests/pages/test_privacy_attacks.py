@@ -49,7 +49,7 @@ def found() -> dict[str, pd.DataFrame]:
 
 
 def save(seeded, found: dict[str, pd.DataFrame], run: str | None = None) -> None:
-    seeded.open()._save_tables(run or seeded.run, found)
+    seeded.open().examinations.save_tables(run or seeded.run, found)
 
 
 def units() -> dict[str, pd.DataFrame]:
@@ -85,7 +85,7 @@ def promise(seeded, run: str, epsilon: float = 1.0) -> None:
     claim = Guarantee("dp", "A claim.", "the run's complete output", epsilon, 1e-5, "record", "add or remove a record",
                       (event,))  # fmt: skip
     workspace = seeded.open()
-    with workspace.db.write() as connection:
+    with workspace.session.db.write() as connection:
         connection.execute(runs.update().where(runs.c.id == run).values(guarantee=claim.as_dict()))
 
 
@@ -95,7 +95,7 @@ def test_older_examinations_are_told_apart_and_can_be_repeated(seeded, visit):
         (workspace.folder.run(seeded.run) / f"{name}.parquet").unlink(missing_ok=True)
     from engine.store.schema import findings
 
-    with workspace.db.write() as connection:
+    with workspace.session.db.write() as connection:
         rows = connection.execute(findings.select().where(findings.c.run_id == seeded.run)).all()
         new = [row.position for row in rows if row.body["name"] == "blind"]
         connection.execute(findings.delete().where(findings.c.run_id == seeded.run, findings.c.position.in_(new)))
@@ -103,7 +103,7 @@ def test_older_examinations_are_told_apart_and_can_be_repeated(seeded, visit):
     assert "not measured in this examination" in words(app, "markdown")
     assert "examine it again" in words(app, "caption")
     app.button(key=f"privacy.examine_new.{seeded.run}").click().run()
-    assert [job.run_id for job in workspace.jobs() if job.kind == "examine"] == [seeded.run]
+    assert [job.run_id for job in workspace.jobs.all() if job.kind == "examine"] == [seeded.run]
 
 
 def test_a_leak_is_said_in_words_and_drawn(seeded, visit, found):
@@ -139,7 +139,7 @@ def test_public_text_is_held_against_chance(seeded, visit, found):
 
     save(seeded, tables(attack("ngram", "Word sequences", 0.0)))
     claim = Guarantee("dp", "No private record was read.", "the run's complete output", 0.0, 0.0)
-    with seeded.open().db.write() as connection:
+    with seeded.open().session.db.write() as connection:
         connection.execute(runs.update().where(runs.c.id == seeded.run).values(guarantee=claim.as_dict()))
     app = visit("privacy", **{"_ui.run": seeded.run})
     assert "no private record went in (ε = 0), so every attack must stay at chance" in words(app, "markdown")
@@ -191,15 +191,15 @@ def test_small_groups_have_no_number(seeded, visit, found):
 def add_study(seeded, study: str, tables: dict[str, pd.DataFrame], **parameters: object) -> None:
     """Write a finished study with its tables, the way the worker leaves it."""
     from engine.store.audit import now
-    from engine.store.base import new_id
     from engine.store.records import write_table
     from engine.store.schema import jobs
+    from engine.store.session import new_id
     from engine.studies.task import study_folder
 
     workspace, job, at = seeded.open(), new_id("j"), now()
     arguments = {"study": study, "parameters": parameters, "model": "builtin", "seed": 0}
     cursor = {"step": 1, "state": {}, "done": 3, "total": 3}
-    with workspace.db.write() as connection:
+    with workspace.session.db.write() as connection:
         connection.execute(
             jobs.insert().values(
                 id=job, kind="study", lane="heavy", state="done", stage="done", done=3, total=3, created=at,
@@ -208,7 +208,7 @@ def add_study(seeded, study: str, tables: dict[str, pd.DataFrame], **parameters:
             )
         )  # fmt: skip
     for name, table in tables.items():
-        write_table(study_folder(workspace, seeded.corpus, job) / "1" / f"{name}.parquet", table)
+        write_table(study_folder(workspace.session, seeded.corpus, job) / "1" / f"{name}.parquet", table)
 
 
 def bounds(epsilon: float, verdict: str) -> pd.DataFrame:
@@ -292,7 +292,7 @@ def test_what_words_give_away_is_drawn_once_for_the_corpus(seeded, visit):
         app.container(key=f"privacy.offer.ngram-curves.{seeded.run}"), "markdown"
     )
     workspace = seeded.open()
-    records = workspace.records(seeded.corpus, split="train", limit=60)
+    records = workspace.corpora.records(seeded.corpus, split="train", limit=60)
     study = get_study("ngram-curves")
     made = list(
         study.run(rerun_world.study_context(study, {"n": [1], "trials": 2}, rerun_world.context(records=records)))
@@ -306,7 +306,7 @@ def test_what_words_give_away_is_drawn_once_for_the_corpus(seeded, visit):
 def test_a_study_of_both_runs_method_is_drawn_beside_itself(seeded, visit):
     from engine.store.schema import runs
 
-    with seeded.open().db.write() as connection:
+    with seeded.open().session.db.write() as connection:
         connection.execute(runs.update().where(runs.c.id == seeded.other).values(method="filter"))
     add_study(seeded, "canary-audit", {"bounds": bounds(0.4, "no violation seen")}, method="filter")
     visit("privacy", **{"_ui.run": seeded.run, "privacy.beside": seeded.other, "privacy.view": "Canaries and audit"})

@@ -59,7 +59,7 @@ def test_a_study_not_run_yet_says_its_cost_and_is_filled_in(seeded, visit, metho
     from engine.store.schema import runs
 
     own = {"finetune": {"epochs": 7}, "rpsg": {"oversampling": 12}}[method]
-    with seeded.open().db.write() as connection:
+    with seeded.open().session.db.write() as connection:
         connection.execute(runs.update().where(runs.c.id == seeded.run).values(method=method, parameters=own))
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": view})
     card = app.container(key=f"privacy.offer.{study}.{seeded.run}")
@@ -89,7 +89,7 @@ def test_a_run_on_public_text_has_a_sentence_for_its_curve(seeded, visit):
     from engine.store.schema import runs
 
     claim = Guarantee("dp", "No private record was read.", "the run's complete output", 0.0, 0.0)
-    with seeded.open().db.write() as connection:
+    with seeded.open().session.db.write() as connection:
         connection.execute(runs.update().where(runs.c.id == seeded.run).values(guarantee=claim.as_dict()))
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "Curves"})
     assert "its claimed curve is zero everywhere" in words(app, "markdown")

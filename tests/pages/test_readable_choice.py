@@ -17,5 +17,5 @@ def test_the_choice_stands_on_the_plan_page_and_reaches_the_run(seeded, visit, m
     assert not app.exception, app.exception
     next(b for b in app.button if b.label.startswith("Start: ")).click().run()
     workspace = engine.open_workspace(seeded.path)
-    (run,) = [r for r in workspace.runs(seeded.corpus) if r.state == "queued"]
+    (run,) = [r for r in workspace.runs.all(seeded.corpus) if r.state == "queued"]
     assert run.parameters["unreadable"] == other != first

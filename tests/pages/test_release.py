@@ -43,7 +43,7 @@ def test_exploratory_opens_once_a_record_is_approved(seeded, visit):
     assert app.button(key="release.build").disabled
     decision(app, "approved").click().run()
     assert not app.exception
-    assert seeded.open().approval_counts(seeded.run)["approved"] == 1
+    assert seeded.open().runs.approval_counts(seeded.run)["approved"] == 1
     assert "The gate is open" in texts(app, "success")
     assert not app.button(key="release.build").disabled
 
@@ -51,7 +51,7 @@ def test_exploratory_opens_once_a_record_is_approved(seeded, visit):
 def test_check_list_says_what_would_help(seeded, visit):
     app = visit("release", **{"_ui.run": seeded.run, "release.policy.choice": "public"})
     shown = everything(app)
-    for line in seeded.open().gate(seeded.run, "public").rules:
+    for line in seeded.open().releases.gate(seeded.run, "public").rules:
         assert app.container(key=f"release.rule.{line.rule}").markdown[0].value.count(line.title.split(" (")[0]) == 1
     assert "What would help" in shown
     assert "not met" in shown
@@ -62,22 +62,22 @@ def test_check_list_says_what_would_help(seeded, visit):
 def test_refused_release_changes_nothing(seeded, visit):
     """The button's limits are in the engine too: a forged click is refused there."""
     with pytest.raises(RefusedError):
-        seeded.open().release(seeded.run, "exploratory")
-    assert seeded.open().releases() == []
+        seeded.open().releases.make(seeded.run, "exploratory")
+    assert seeded.open().releases.all() == []
 
 
 def test_decisions_follow_ids_and_move_on(seeded, visit):
     app = visit("release", **{"_ui.run": seeded.run})
-    first, second = list(seeded.open().synthetic(seeded.run, limit=2, order="risk")["record_id"])
+    first, second = list(seeded.open().runs.synthetic(seeded.run, limit=2, order="risk")["record_id"])
     decision(app, "rejected").click().run()
     assert app.session_state[f"release.record.{seeded.run}"] == second
     decision(app, "approved").click().run()
-    rows = seeded.open().synthetic(seeded.run, ids=[first, second])
+    rows = seeded.open().runs.synthetic(seeded.run, ids=[first, second])
     assert list(rows["approval"]) == ["rejected", "approved"]
     decision(app, "previous").click().run()
     assert app.session_state[f"release.record.{seeded.run}"] == second
     decision(app, "pending").click().run()
-    assert list(seeded.open().synthetic(seeded.run, ids=[first, second])["approval"]) == ["rejected", "pending"]
+    assert list(seeded.open().runs.synthetic(seeded.run, ids=[first, second])["approval"]) == ["rejected", "pending"]
 
 
 def test_shortcuts(seeded, visit):
@@ -88,29 +88,29 @@ def test_shortcuts(seeded, visit):
 
 def test_rest_is_counted_before_it_is_approved(seeded, visit):
     app = visit("release", **{"_ui.run": seeded.run})
-    expected = seeded.open().pending_below(seeded.run, 0.2)
+    expected = seeded.open().runs.pending_below(seeded.run, 0.2)
     assert expected
     button = app.button(key=f"release.rest.below.{seeded.run}")
     assert f"{expected:,}" in button.label
     button.click().run()
-    assert seeded.open().approval_counts(seeded.run)["approved"] == expected
+    assert seeded.open().runs.approval_counts(seeded.run)["approved"] == expected
     assert f"{expected:,} records approved together" in texts(app, "success")
 
 
 def test_build_and_download(seeded, visit):
     workspace = seeded.open()
-    workspace.approve_all_pending(seeded.run)
+    workspace.runs.approve_all_pending(seeded.run)
     app = visit("release", **{"_ui.run": seeded.run})
     app.text_input(key="release.card.title").set_value("River walks").run()
     assert "That cannot be undone" in texts(app, "warning")
     app.button(key="release.build").click().run()
-    assert workspace.releases() == [], "the question comes first"
+    assert workspace.releases.all() == [], "the question comes first"
     app.button(key="release.build.sure").click().run()
     assert not app.exception
-    (made,) = workspace.releases()
-    assert made.records == workspace.run(seeded.run).kept
+    (made,) = workspace.releases.all()
+    assert made.records == workspace.runs.get(seeded.run).kept
     assert "released" in texts(app, "success")
-    assert "River walks" in workspace.release_file(made.id, "DATA_CARD.md").decode()
+    assert "River walks" in workspace.releases.file(made.id, "DATA_CARD.md").decode()
     keys = {button.key for button in app.get("download_button")}
     assert keys == {f"release.download.{made.id}.{name}" for name in made.files}
     assert {"records.csv", "DATA_CARD.md", "manifest.json"} <= set(made.files)
@@ -119,27 +119,27 @@ def test_build_and_download(seeded, visit):
 
 
 def test_formats_are_asked_for(seeded, visit):
-    seeded.open().approve_all_pending(seeded.run)
+    seeded.open().runs.approve_all_pending(seeded.run)
     app = visit("release", **{"_ui.run": seeded.run, "release.formats": ["jsonl"]})
     app.button(key="release.build").click().run()
     app.button(key="release.build.sure").click().run()
-    (made,) = seeded.open().releases()
+    (made,) = seeded.open().releases.all()
     assert {name for name in made.files if name.startswith("records")} == {"records.jsonl"}
 
 
 def test_the_question_before_an_unbounded_total_can_be_answered_no_and_comes_once(seeded, visit):
     workspace = seeded.open()
-    workspace.approve_all_pending(seeded.run)
+    workspace.runs.approve_all_pending(seeded.run)
     app = visit("release", **{"_ui.run": seeded.run})
     app.button(key="release.build").click().run()
     app.button(key="release.build.keep").click().run()
-    assert workspace.releases() == []
-    assert not workspace.ledger(seeded.corpus).unbounded
-    workspace.release(seeded.run, "exploratory", accept_unbounded=True)
+    assert workspace.releases.all() == []
+    assert not workspace.ledger.of(seeded.corpus).unbounded
+    workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
     app = visit("release", **{"_ui.run": seeded.run})
     assert "That cannot be undone" not in texts(app, "warning")
     app.button(key="release.build").click().run()
-    assert len(workspace.releases()) == 2
+    assert len(workspace.releases.all()) == 2
 
 
 def test_a_run_without_examination_claims_nothing(seeded, visit, add_run):
@@ -156,7 +156,7 @@ def test_a_run_without_examination_claims_nothing(seeded, visit, add_run):
 
 def test_a_high_measured_value_is_amber_not_green(seeded, visit):
     workspace = seeded.open()
-    workspace.approve_all_pending(seeded.other)  # three quarters of this run are copies
+    workspace.runs.approve_all_pending(seeded.other)  # three quarters of this run are copies
     app = visit("release", **{"_ui.run": seeded.other})
     line = app.container(key="release.rule.copies-measured").markdown[0].value
     assert "measured, high" in line
@@ -166,16 +166,16 @@ def test_a_high_measured_value_is_amber_not_green(seeded, visit):
 
 def test_page_and_sidebar_speak_of_the_same_run(seeded, visit):
     workspace = seeded.open()
-    workspace.approve_all_pending(seeded.run)
+    workspace.runs.approve_all_pending(seeded.run)
     for run, word in ((seeded.run, "Open"), (seeded.other, "Closed")):
         app = visit("release", **{"_ui.run": run})
         gate = next(m.value for m in app.sidebar.markdown if "Release gate" in m.value)
-        assert workspace.run(run).title in gate
+        assert workspace.runs.get(run).title in gate
         assert word in gate
         assert ("The gate is open" in texts(app, "success")) is (word == "Open")
     app.selectbox(key="release.run").set_value(seeded.run).run()
     gate = next(m.value for m in app.sidebar.markdown if "Release gate" in m.value)
-    assert workspace.run(seeded.run).title in gate
+    assert workspace.runs.get(seeded.run).title in gate
     assert "The gate is open" in texts(app, "success")
 
 
@@ -183,8 +183,8 @@ def test_download_checks_again(seeded):
     from pages._ui.release.bundle import _reader
 
     workspace = seeded.open()
-    workspace.approve_all_pending(seeded.run)
-    made = workspace.release(seeded.run, "exploratory", accept_unbounded=True)
+    workspace.runs.approve_all_pending(seeded.run)
+    made = workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
     assert _reader(workspace, made.id, "records.csv")().startswith(b'"id"')
     (workspace.folder.release(made.id) / "records.csv").write_bytes(b"changed")
     with pytest.raises(RefusedError, match="changed after its release"):
@@ -193,9 +193,9 @@ def test_download_checks_again(seeded):
 
 def test_stale_run_keeps_the_gate_closed(seeded, visit):
     workspace = seeded.open()
-    workspace.approve_all_pending(seeded.run)
-    record = str(workspace.records(seeded.corpus, split="train", limit=1)["record_id"].iloc[0])
-    workspace.add_span(seeded.corpus, record, 0, 3, "PERSON")
+    workspace.runs.approve_all_pending(seeded.run)
+    record = str(workspace.corpora.records(seeded.corpus, split="train", limit=1)["record_id"].iloc[0])
+    workspace.review.add_span(seeded.corpus, record, 0, 3, "PERSON")
     app = visit("release", **{"_ui.run": seeded.run})
     assert "Out of date" in texts(app, "warning")
     assert "The gate is closed" in texts(app, "warning")
@@ -209,8 +209,8 @@ def test_running_and_failed_runs(seeded, visit, add_run, add_job, import_small):
     job = add_job(workspace, "synthesize", "running", corpus_id=corpus.id, run_id=run)
     app = visit("release", **{"_ui.next_corpus": corpus.id})
     assert "still being made" in texts(app)
-    workspace.cancel(job)
-    workspace.delete_run(run)
+    workspace.jobs.cancel(job)
+    workspace.runs.delete(run)
     add_run(workspace, corpus.id, [], state="failed", error="The machine ran out of memory.")
     app = visit("release", **{"_ui.next_corpus": corpus.id})
     assert "The machine ran out of memory" in texts(app, "error")
@@ -225,7 +225,7 @@ def test_one_record_without_risk(seeded, visit, add_run):
     assert list(shown.columns) == ["Decision", "Text"]
     assert decision(app, "next").disabled
     app.button(key=f"release.rest.all.{run}").click().run()
-    assert workspace.approval_counts(run)["approved"] == 1
+    assert workspace.runs.approval_counts(run)["approved"] == 1
 
 
 def test_record_text_is_only_plain_table_text(seeded, visit, add_run):
@@ -259,7 +259,7 @@ def press_late() -> None:
 def test_a_key_pressed_too_early_approves_nothing(seeded, both):
     """Neither the record before, decided already, nor the next one, nor one for which two keys came at once."""
     workspace = seeded.open()
-    first, second = list(workspace.synthetic(seeded.run, limit=2, order="risk")["record_id"])
+    first, second = list(workspace.runs.synthetic(seeded.run, limit=2, order="risk")["record_id"])
     app = AppTest.from_function(press_late, default_timeout=30)
     app.session_state[f"release.record.{seeded.run}"] = first if both else second
     if both:
@@ -268,5 +268,5 @@ def test_a_key_pressed_too_early_approves_nothing(seeded, both):
     app.session_state["press"] = (workspace, seeded.run, first, "approved", [first, second])
     app.run()
     assert not app.exception
-    assert workspace.approval_counts(seeded.run)["approved"] == 0
+    assert workspace.runs.approval_counts(seeded.run)["approved"] == 0
     assert "was not counted" in str(app.session_state["_ui.notices"])

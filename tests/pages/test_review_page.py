@@ -33,7 +33,7 @@ class TestReview:
         assert "Nothing was looked for yet" in words(app)
         app.button(key="review.detect.start").click().run()
         assert not app.exception
-        (job,) = small.open().jobs()
+        (job,) = small.open().jobs.all()
         assert (job.kind, job.state) == ("detect", "queued")
         assert "You can leave this page" in words(app)
 
@@ -45,18 +45,18 @@ class TestReview:
         app.button(key="review.detect.start").click().run()
         assert not app.exception
         workspace = small.open()
-        assert workspace.detector_settings(small.bare).preset == "legal"
-        assert [job.kind for job in workspace.jobs()] == ["detect"]
+        assert workspace.review.detector_settings(small.bare).preset == "legal"
+        assert [job.kind for job in workspace.jobs.all()] == ["detect"]
 
     def test_detection_can_be_cancelled(self, small, open_page):
-        job_id = small.open().detect(small.bare)
+        job_id = small.open().jobs.detect(small.bare)
         app = open_page("review", bare=True)
         app.button(key=f"review.detect.cancel.{job_id}").click().run()
-        assert small.open().job(job_id).state == "cancelled"
+        assert small.open().jobs.get(job_id).state == "cancelled"
 
     def test_failed_detection_says_why_and_can_start_again(self, small, open_page):
         workspace = small.open()
-        fail_job(workspace, workspace.detect(small.bare), "The machine ran out of memory.")
+        fail_job(workspace, workspace.jobs.detect(small.bare), "The machine ran out of memory.")
         app = open_page("review", bare=True)
         assert "Looking for identifiers stopped" in words(app)
         assert "out of memory" in words(app)
@@ -80,7 +80,7 @@ class TestReview:
         return open_page("review", **{f"_ui.review.record.{small.corpus}": record})
 
     def states_of(self, small, record: str = "A0") -> list[tuple[str, str, bool]]:
-        frame = small.open().record_spans(small.corpus, record)
+        frame = small.open().review.record_spans(small.corpus, record)
         return [(row.label, row.state, bool(row.decided)) for row in frame.itertuples()]
 
     def test_accept_then_undo(self, small, open_page):
@@ -95,11 +95,11 @@ class TestReview:
         app = self.opened(small, open_page)
         button(app, "review.reject.").click().run()
         assert self.states_of(small) == [("PERSON", "rejected", True)]
-        assert small.open().redacted(small.corpus, "A0") == HOSTILE
+        assert small.open().review.redacted(small.corpus, "A0") == HOSTILE
 
     def test_change_type(self, small, open_page):
         app = self.opened(small, open_page)
-        span_id = small.open().record_spans(small.corpus, "A0")["span_id"].iloc[0]
+        span_id = small.open().review.record_spans(small.corpus, "A0")["span_id"].iloc[0]
         app.selectbox(key=f"review.type.{span_id}").set_value("USERNAME").run()
         button(app, "review.relabel.").click().run()
         assert self.states_of(small) == [("USERNAME", "accepted", True)]
@@ -127,12 +127,12 @@ class TestReview:
 
     def test_all_like_this_says_how_many_first(self, small, open_page):
         workspace = small.open()
-        frame, _ = workspace.values(small.corpus, limit=1)
+        frame, _ = workspace.values.table(small.corpus, limit=1)
         count = int(frame["count"].iloc[0])
-        queue, _ = workspace.review_queue(small.corpus, limit=100)
+        queue, _ = workspace.review.queue(small.corpus, limit=100)
         for record in queue["record_id"]:
-            for row in workspace.record_spans(small.corpus, record).itertuples():
-                if workspace.same_value(small.corpus, row.span_id) == count - 1:
+            for row in workspace.review.record_spans(small.corpus, record).itertuples():
+                if workspace.review.same_value(small.corpus, row.span_id) == count - 1:
                     app = open_page(
                         "review",
                         **{
@@ -142,15 +142,15 @@ class TestReview:
                     )
                     assert app.button(key="review.alike.reject").label == f"Reject all {count:,}"
                     app.button(key="review.alike.reject").click().run()
-                    assert workspace.span_counts(small.corpus)["rejected"] == count
+                    assert workspace.review.span_counts(small.corpus)["rejected"] == count
                     return
         pytest.fail("no finding with that value")
 
     def test_the_same_words_without_a_mark_are_marked_with_an_accepted_name(self, small, open_page):
         workspace = small.open()
-        text = workspace.record_text(small.corpus, "A0")
+        text = workspace.review.record_text(small.corpus, "A0")
         first = text.index(NEEDLE)
-        name = workspace.add_span(small.corpus, "A0", first, first + len(NEEDLE), "PERSON")
+        name = workspace.review.add_span(small.corpus, "A0", first, first + len(NEEDLE), "PERSON")
         place = {f"_ui.review.record.{small.corpus}": "A0", f"_ui.review.span.{small.corpus}": name}
         app = open_page("review", **place)
         box = app.checkbox(key=f"review.same.{name}")
@@ -158,15 +158,15 @@ class TestReview:
         assert box.label == "1 more place in this text, not marked: mark it too"
         button(app, "review.accept.").click().run()
         assert not app.exception
-        assert NEEDLE not in workspace.redacted(small.corpus, "A0")
-        workspace.undo(small.corpus)
+        assert NEEDLE not in workspace.review.redacted(small.corpus, "A0")
+        workspace.review.undo(small.corpus)
         app = open_page("review", **place)
         app.checkbox(key=f"review.same.{name}").uncheck().run()
         button(app, "review.accept.").click().run()
-        assert workspace.redacted(small.corpus, "A0").count(NEEDLE) == 1
+        assert workspace.review.redacted(small.corpus, "A0").count(NEEDLE) == 1
 
     def test_next_and_previous_walk_through_the_findings(self, small, open_page):
-        queue, _ = small.open().review_queue(small.corpus, limit=100)
+        queue, _ = small.open().review.queue(small.corpus, limit=100)
         record = queue.loc[queue["spans"].idxmax(), "record_id"]
         total = int(queue["spans"].max())
         app = self.opened(small, open_page, record)
@@ -181,7 +181,7 @@ class TestReview:
         first = app.session_state[f"_ui.review.record.{small.corpus}"]
         button(app, "review.done.").click().run()
         assert app.session_state[f"_ui.review.record.{small.corpus}"] != first
-        assert small.open().record_spans(small.corpus, first)["decided"].all()
+        assert small.open().review.record_spans(small.corpus, first)["decided"].all()
         assert "judged by 1 reviewed text." in words(app), "the sidebar's estimate"
 
     def test_filters_that_fit_nothing_say_so(self, small, open_page):
@@ -202,27 +202,27 @@ class TestReview:
         area.set_value("Ann Lee\nLyon | place").run()
         app.button(key="review.set.save").click().run()
         assert "Detector settings saved" in words(app)
-        known = small.open().detector_settings(small.corpus).known
+        known = small.open().review.detector_settings(small.corpus).known
         assert [(item.value, item.label) for item in known] == [("Ann Lee", "PERSON"), ("Lyon", "LOCATION")]
 
     def test_another_kind_of_text_is_saved_with_the_settings(self, small, open_page):
         app = open_page("review", **{"review.view": "Detector settings"})
         next(radio for radio in app.radio if radio.label == "What kind of text is it?").set_value("clinical").run()
         app.button(key="review.set.save").click().run()
-        assert small.open().detector_settings(small.corpus).preset == "clinical"
+        assert small.open().review.detector_settings(small.corpus).preset == "clinical"
 
     def test_save_and_look_again_queues_a_job(self, small, open_page):
         app = open_page("review", **{"review.view": "Detector settings"})
         app.button(key="review.set.again").click().run()
-        assert [job.kind for job in small.open().jobs()] == ["detect"]
+        assert [job.kind for job in small.open().jobs.all()] == ["detect"]
 
     def test_a_second_key_on_a_card_decides_nothing_about_the_next(self, small, open_page):
         """A press that the browser sent before the next card was drawn still names the card it was made on."""
         from pages._ui.review import state as review_state
 
-        queue, _ = small.open().review_queue(small.corpus, limit=100)
+        queue, _ = small.open().review.queue(small.corpus, limit=100)
         record = queue.loc[queue["spans"].idxmax(), "record_id"]
-        first, second = small.open().record_spans(small.corpus, record)["span_id"].iloc[:2]
+        first, second = small.open().review.record_spans(small.corpus, record)["span_id"].iloc[:2]
 
         app = self.opened(small, open_page, record)
         button(app, f"review.accept.{first}").click().run()

@@ -26,7 +26,7 @@ def test_the_words_met_most_often_come_first_with_their_reason():
 def shown(seeded, visit, noted):
     """Return the Run page of a run with these diagnostics."""
     workspace = seeded.open()
-    with workspace.db.write() as connection:
+    with workspace.session.db.write() as connection:
         connection.execute(update(runs).where(runs.c.id == seeded.run).values(diagnostics=noted))
     return visit("run", **{"run.choice": seeded.run})
 

@@ -39,7 +39,7 @@ def page(counts, model):
 
     from pages._ui.runs import endpoint as run_endpoint
 
-    workspace = SimpleNamespace(diagnostics=lambda run_id: {"endpoint": counts})
+    workspace = SimpleNamespace(runs=SimpleNamespace(diagnostics=lambda run_id: {"endpoint": counts}))
     run_endpoint.draw(workspace, SimpleNamespace(id="r-1", model=model))
 
 

@@ -41,7 +41,7 @@ def shown(seeded, visit, claim, course):
     """Return what the Run page says of a run with this claim and these losses."""
     workspace = seeded.open()
     values = {"guarantee": dataclasses.asdict(claim), "diagnostics": {"training_losses": course}}
-    with workspace.db.write() as connection:
+    with workspace.session.db.write() as connection:
         connection.execute(update(runs).where(runs.c.id == seeded.run).values(**values))
     app = visit("run", **{"run.choice": seeded.run})
     return "\n".join(str(one.value) for kind in ("markdown", "caption", "subheader") for one in app.get(kind))

@@ -25,8 +25,8 @@ def test_name_goes_into_the_audit_log(seeded, visit):
     app.run()
     other = engine.open_workspace(seeded.path)
     assert other.actor == "Ada Lovelace"
-    other.note("looked", "r-1")
-    assert other.audit(limit=1)["actor"].iloc[0] == "Ada Lovelace"
+    other.audit.note("looked", "r-1")
+    assert other.audit.lines(limit=1)["actor"].iloc[0] == "Ada Lovelace"
 
 
 def test_empty_name_is_refused(seeded, visit):
@@ -39,11 +39,13 @@ def test_domain_reaches_new_runs(seeded, visit):
     app = visit("settings")
     app.selectbox(key="settings.domain").select("clinical").run()
     workspace = seeded.open()
-    run = workspace.run(workspace.synthesize(seeded.corpus, "filter", count=5))
+    run = workspace.runs.get(workspace.jobs.synthesize(seeded.corpus, "filter", count=5))
     assert run.parameters["domain"] == "clinical"
-    own = workspace.run(workspace.synthesize(seeded.corpus, "filter", count=5, parameters={"domain": "legal"}))
+    own = workspace.runs.get(
+        workspace.jobs.synthesize(seeded.corpus, "filter", count=5, parameters={"domain": "legal"})
+    )
     assert own.parameters["domain"] == "legal"
-    assert "domain" not in workspace.run(workspace.synthesize(seeded.corpus, "surrogate")).parameters
+    assert "domain" not in workspace.runs.get(workspace.jobs.synthesize(seeded.corpus, "surrogate")).parameters
 
 
 def test_self_check_is_a_table(seeded, visit):
@@ -62,8 +64,8 @@ def test_support_file_holds_no_record_text(seeded):
         zipfile.ZipFile(io.BytesIO(data)).read(name) for name in zipfile.ZipFile(io.BytesIO(data)).namelist()
     )
     for text in [
-        *workspace.records(seeded.corpus, limit=30)["text"],
-        *workspace.synthetic(seeded.run, limit=30)["text"],
+        *workspace.corpora.records(seeded.corpus, limit=30)["text"],
+        *workspace.runs.synthetic(seeded.run, limit=30)["text"],
     ]:
         for start in range(0, max(1, len(text) - 25), 25):
             assert text[start : start + 25].encode() not in content
@@ -81,7 +83,7 @@ def test_backup_is_written_and_a_second_one_refused(seeded, visit, tmp_path):
 
 def test_deletion_needs_the_name(seeded, visit):
     workspace = seeded.open()
-    name = workspace.corpus(seeded.corpus).name
+    name = workspace.corpora.get(seeded.corpus).name
     app = visit("settings", **{"settings.delete.corpus": seeded.corpus})
     assert app.button(key="settings.delete.do").disabled
     app.text_input(key=f"settings.delete.name.{seeded.corpus}").set_value(name.lower()).run()
@@ -89,7 +91,7 @@ def test_deletion_needs_the_name(seeded, visit):
     app.text_input(key=f"settings.delete.name.{seeded.corpus}").set_value(name).run()
     app.button(key="settings.delete.do").click().run()
     assert not app.exception
-    assert workspace.corpora() == []
+    assert workspace.corpora.all() == []
     assert "deleted" in words(app, "success")
 
 
@@ -102,7 +104,7 @@ def test_policies_stand_side_by_side(empty, visit):
 
 
 def test_storage_adds_up(seeded):
-    used = seeded.open().storage()
+    used = seeded.open().disk.used()
     assert used["total"] == sum(size for name, size in used.items() if name != "total")
     assert used["database"] > 0
     assert used["corpora"] > 0
@@ -151,11 +153,11 @@ def test_a_template_that_computes_is_refused(empty, visit):
 
 
 def test_a_corpus_deleted_in_another_window_meets_a_sentence(seeded, visit):
-    name = seeded.open().corpus(seeded.corpus).name
+    name = seeded.open().corpora.get(seeded.corpus).name
     app = visit("settings", **{"settings.delete.corpus": seeded.corpus})
     assert "stays spent" in words(app, "markdown")
     app.text_input(key=f"settings.delete.name.{seeded.corpus}").set_value(name).run()
-    seeded.open().delete_corpus(seeded.corpus)
+    seeded.open().corpora.delete(seeded.corpus)
     app.button(key="settings.delete.do").click().run()
     assert not app.exception
     assert "corpus" in words(app, "error")

@@ -33,7 +33,7 @@ def tables():
 
 def add_study(workspace, corpus_id, state="done"):
     arguments = {"study": "filter-presets", "parameters": {"records": 100}, "model": "builtin", "seed": 0}
-    with workspace.db.write() as connection:
+    with workspace.session.db.write() as connection:
         job = queue.enqueue(connection, "study", corpus_id=corpus_id, arguments=arguments)
         from sqlalchemy import update
 
@@ -42,7 +42,7 @@ def add_study(workspace, corpus_id, state="done"):
         cursor = {"step": 3, "state": {}, "done": 3, "total": 8}
         connection.execute(update(jobs).where(jobs.c.id == job).values(state=state, cursor=cursor))
     for name, frame in tables().items():
-        write_table(study_folder(workspace, corpus_id, job) / "3" / f"{name}.parquet", frame)
+        write_table(study_folder(workspace.session, corpus_id, job) / "3" / f"{name}.parquet", frame)
     return job
 
 
@@ -115,7 +115,7 @@ def test_a_study_asks_for_a_model_where_there_are_two(seeded, visit):
     workspace = seeded.open()
     app = visit("compare", **{"compare.what": "Studies"})
     assert not [s for s in app.selectbox if s.key == study_view.MODEL]
-    workspace.add_endpoint({"name": "far", "url": "https://models.example.com/v1", "model": "big"})
+    workspace.models.add_endpoint({"name": "far", "url": "https://models.example.com/v1", "model": "big"})
     app = visit("compare", **{"compare.what": "Studies"})
     assert app.selectbox(key=study_view.MODEL).value == "builtin"
     assert not app.button(key="study.start.filter-presets").disabled
@@ -123,8 +123,8 @@ def test_a_study_asks_for_a_model_where_there_are_two(seeded, visit):
     assert any("no written consent" in e.value for e in app.error)
     assert app.button(key="study.start.filter-presets").disabled
     with pytest.raises(engine.UserError, match="no written consent"):
-        workspace.start_study(seeded.corpus, "filter-presets", model="endpoint:far")
-    workspace.give_consent(seeded.corpus, "far", "The board agreed on 3 May.", "models.example.com:443")
+        workspace.studies.start(seeded.corpus, "filter-presets", model="endpoint:far")
+    workspace.models.give_consent(seeded.corpus, "far", "The board agreed on 3 May.", "models.example.com:443")
     app.run()
     assert not app.button(key="study.start.filter-presets").disabled
     app.selectbox(key="study.which").set_value("control-codes").run()
@@ -133,8 +133,8 @@ def test_a_study_asks_for_a_model_where_there_are_two(seeded, visit):
     app.selectbox(key="study.which").set_value("filter-presets").run()
     app.button(key="study.start.filter-presets").click().run()
     assert not app.exception
-    run = workspace.study_runs(seeded.corpus)[0]
-    assert (run.model, run.prompts) == ("endpoint:far", workspace.prompt_version())
+    run = workspace.studies.runs(seeded.corpus)[0]
+    assert (run.model, run.prompts) == ("endpoint:far", workspace.prompts.version())
 
 
 def test_a_study_is_started_from_the_page(seeded, visit):
@@ -143,4 +143,4 @@ def test_a_study_is_started_from_the_page(seeded, visit):
     next(b for b in app.button if b.label == "Start the study").click().run()
     assert not app.exception
     workspace = engine.open_workspace(seeded.path)
-    assert [(r.study, r.state) for r in workspace.study_runs(seeded.corpus)] == [("filter-presets", "queued")]
+    assert [(r.study, r.state) for r in workspace.studies.runs(seeded.corpus)] == [("filter-presets", "queued")]

@@ -153,7 +153,7 @@ def test_a_job_whose_row_is_gone_makes_the_page_run_again_and_quiet_ones_are_not
         SimpleNamespace(kind=kind, state="running", created="1", corpus_id=None, run_id=None)
         for kind in ("account", "signal", "detect")
     ]
-    several = SimpleNamespace(jobs=lambda active_only: jobs)
+    several = SimpleNamespace(jobs=SimpleNamespace(all=lambda active_only: jobs))
     assert progress.running_job(several).kind == "detect"
     assert progress.running_job(several, kind="signal").kind == "signal"
 

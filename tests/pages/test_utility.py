@@ -34,7 +34,7 @@ def test_running_and_failed(seeded, visit, add_run, add_job, import_small):
 def test_full(seeded, visit):
     app = visit("utility", **{"_ui.run": seeded.run})
     lines = [m.value for m in app.container(key="utility.verdict").markdown]
-    uses = use_table([f for f in seeded.open().findings(seeded.run) if f.group == "utility"])
+    uses = use_table([f for f in seeded.open().examinations.findings(seeded.run) if f.group == "utility"])
     assert len(lines) == len(uses)
     for line, use in zip(lines, uses, strict=True):
         assert utility_verdict.MARKS[use.mark][1] in line  # the word, not only the colour
@@ -53,24 +53,26 @@ def test_views(seeded, visit, view):
         assert "Half of the synthetic records" in words(app, "markdown")
         assert set(app.dataframe[0].value["Phrase"].str.split().str.len()) == {1}
     elif view == "All numbers":
-        assert len(app.dataframe[0].value) == sum(f.group == "utility" for f in seeded.open().findings(seeded.run))
+        assert len(app.dataframe[0].value) == sum(
+            f.group == "utility" for f in seeded.open().examinations.findings(seeded.run)
+        )
     else:
         assert "It does not show" in words(app, "markdown")
 
 
 def test_map_shows_ids_and_reads_synthetic_text_only(seeded, visit):
     workspace = seeded.open()
-    made = [str(i) for i in workspace.synthetic(seeded.run, limit=3)["record_id"]]
-    private = [str(i) for i in workspace.records(seeded.corpus, split="train", limit=3)["record_id"]]
+    made = [str(i) for i in workspace.runs.synthetic(seeded.run, limit=3)["record_id"]]
+    private = [str(i) for i in workspace.corpora.records(seeded.corpus, split="train", limit=3)["record_id"]]
     table = pd.DataFrame({
         "x": np.arange(6.0), "y": np.arange(6.0), "kind": ["synthetic"] * 3 + ["private"] * 3,
         "record_id": made + private, "label": None,
     })  # fmt: skip
-    workspace._save_tables(seeded.run, {"map": table})
+    workspace.examinations.save_tables(seeded.run, {"map": table})
     app = visit("utility", **{"_ui.run": seeded.run, "utility.view": "Map of texts"})
     (chart,) = app.get("plotly_chart")
     spec = chart.spec
-    text = str(workspace.synthetic(seeded.run, limit=1)["text"].iloc[0])
+    text = str(workspace.runs.synthetic(seeded.run, limit=1)["text"].iloc[0])
     assert made[0] in spec
     assert text[:30] not in spec
     assert not app.text

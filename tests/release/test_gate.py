@@ -67,12 +67,14 @@ def test_good_run_passes_every_preset(policy: Policy) -> None:
         ({"guarantee_kind": "heuristic", "originals": 0}, "guarantee"),
         ({"guarantee_kind": "selection-only", "originals": 0}, "guarantee"),
         ({"examined": True}, "unmeasured"),
+        ({"text_examined": True}, "unmeasured"),
         ({"rejected": 1}, "whole"),
         ({"pending": 1}, "whole"),
         ({"approved": 0}, "whole"),
         ({"epsilon": 10.01}, "epsilon"),
         ({"epsilon": None}, "epsilon"),
         ({"epsilon": NAN}, "epsilon"),
+        ({"delta": 1e-3, "units": 1000}, "epsilon"),
         ({"signed_off_by": ""}, "second-person"),
         ({"run_state": "running"}, "run-complete"),
     ],
@@ -80,6 +82,7 @@ def test_good_run_passes_every_preset(policy: Policy) -> None:
 def test_proof_alone_wants_the_whole_output_of_a_proof_unmeasured(change: dict, rule: str) -> None:
     for epsilon in (0.0, 10.0):
         assert evaluate(get_policy("proof"), [], replace(WHOLE, epsilon=epsilon)).passed
+    assert evaluate(get_policy("proof"), [], replace(WHOLE, delta=1e-3, units=999)).passed
     found, verdict = line("proof", rule, [], replace(WHOLE, **change))
     assert found.passed is False
     assert not verdict.passed

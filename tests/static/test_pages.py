@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -143,7 +144,7 @@ def holds_text(node: ast.AST, tainted: set[str]) -> bool:
         if name in SAFE_WRAPPERS:
             return False
         if name in TEXT_CALLS and isinstance(node.func, ast.Attribute):
-            return ast.unparse(node.func.value).endswith("workspace")
+            return re.search(r"workspace(\.\w+)?$", ast.unparse(node.func.value)) is not None
     if isinstance(node, ast.Attribute) and node.attr in SENTENCES:
         return False
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == "text":
@@ -184,7 +185,7 @@ def leaks(source: str) -> list[str]:
     return sorted(set(found))
 
 
-TEXT = "    text = workspace.record_text('c', 'r')\n"
+TEXT = "    text = workspace.review.record_text('c', 'r')\n"
 
 
 @pytest.mark.parametrize(
@@ -192,10 +193,10 @@ TEXT = "    text = workspace.record_text('c', 'r')\n"
     [
         (f"{TEXT}    st.markdown(text)", True),
         (f"{TEXT}    st.markdown(f'**{{text}}**')", True),
-        ("    frame, total = workspace.values('c')\n    st.caption(frame.iloc[0])", True),
-        ("    page = workspace.synthetic('r')\n    for text in page['text']:\n        st.info(text)", True),
-        ("    st.button('x', help=workspace.redacted('c', 'r'))", True),
-        ("    st.toast(plain(workspace.redacted('c', 'r')))", True),
+        ("    frame, total = workspace.values.table('c')\n    st.caption(frame.iloc[0])", True),
+        ("    page = workspace.runs.synthetic('r')\n    for text in page['text']:\n        st.info(text)", True),
+        ("    st.button('x', help=workspace.review.redacted('c', 'r'))", True),
+        ("    st.toast(plain(workspace.review.redacted('c', 'r')))", True),
         (f"{TEXT}    st.text(text)", False),
         (f"{TEXT}    st.caption(f'{{len(text)}} characters')", False),
     ],
@@ -242,8 +243,8 @@ def test_pages_load_nothing_heavy(tmp_path):
         "import engine\n"
         "from streamlit.testing.v1 import AppTest\n"
         "workspace = engine.open_workspace(Path(sys.argv[1]))\n"
-        "corpus = workspace.import_sample('support_tickets')\n"
-        "workspace.use_gold(corpus.id)\n"
+        "corpus = workspace.corpora.import_sample('support_tickets')\n"
+        "workspace.review.use_gold(corpus.id)\n"
         "at = AppTest.from_file('pages/_ui/main.py', default_timeout=30).run()\n"
         "assert not at.exception, at.exception[0].message\n"
         "from pages._ui.navigation import PAGES, page_path\n"

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from engine.corpus.mapping import ColumnMapping
-from engine.store.service import ServiceStation
+from engine.store.store import Store
 
 CANARY = "Quillfeather Zanzibarnacle"
 MAPPING = ColumnMapping(text="text", record_id="id", source_id="who", label="kind", keep=("ward",), spans="spans")
@@ -30,7 +30,7 @@ def made_up(count: int = 40, first: int = 0) -> pd.DataFrame:
 @pytest.fixture
 def store(tmp_path):
     """Return an open store; nothing starts a worker."""
-    opened = ServiceStation(tmp_path / "workspace", actor="tester")
+    opened = Store(tmp_path / "workspace", actor="tester")
     yield opened
     opened.close()
 
@@ -38,4 +38,4 @@ def store(tmp_path):
 @pytest.fixture
 def corpus(store):
     """Return the made-up corpus, imported."""
-    return store.import_table(made_up(), MAPPING, name="Letters", unit="record", holdout=0.25)
+    return store.corpora.import_table(made_up(), MAPPING, name="Letters", unit="record", holdout=0.25)

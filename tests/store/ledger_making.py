@@ -26,31 +26,31 @@ def gaussian(claim, count=1, delta=DELTA, what="votes"):
 def reserved_run(store, corpus, guarantee, state="running"):
     """Add a run that reserves its guarantee, and return its id."""
     run_id = finished_run(store, corpus, ["made up"], state="done")
-    with store.db.write() as connection:
+    with store.session.db.write() as connection:
         connection.execute(update(runs).where(runs.c.id == run_id).values(state=state, guarantee=guarantee.as_dict()))
-        store._reserve_budget(connection, run_id, corpus.id, "test", guarantee.as_dict())
+        store.ledger.reserve(connection, run_id, corpus.id, "test", guarantee.as_dict())
     return run_id
 
 
 def draw(store, run_id, guarantee, key="votes/0", values=(1.0, 2.0)):
     """Store one output of a run's first event."""
     event = Event.from_dict({**guarantee.events[0], "count": 1})
-    store.outputs(run_id).save(key, {"of": key}, event, np.asarray(values))
+    store.ledger.outputs(run_id).save(key, {"of": key}, event, np.asarray(values))
 
 
 def end(store, run_id, state):
     """End a run as the worker does."""
-    with store.db.write() as connection:
+    with store.session.db.write() as connection:
         connection.execute(update(runs).where(runs.c.id == run_id).values(state=state))
-        store._settle(connection)
+        store.ledger.settle(connection)
 
 
 def kinds(store, corpus):
     """Return the kinds of a corpus' lines in order."""
-    return list(store.ledger(corpus.id).lines["kind"])
+    return list(store.ledger.of(corpus.id).lines["kind"])
 
 
 def limited(store, corpus, claim=2.0):
     """Set a limit and return it."""
-    store.set_limit(corpus.id, claim, DELTA)
-    return store.ledger(corpus.id)
+    store.ledger.set_limit(corpus.id, claim, DELTA)
+    return store.ledger.of(corpus.id)

@@ -7,14 +7,14 @@ from engine.dp.guarantee import Guarantee
 from engine.examine.findings import Finding
 from engine.store import queue
 from engine.store.audit import now
-from engine.store.base import new_id
 from engine.store.schema import runs, synthetic
+from engine.store.session import new_id
 
 
 def finished_run(store, corpus, texts, state="done"):
     """Add a run with these outputs and return its id."""
     run_id = new_id("r")
-    with store.db.write() as connection:
+    with store.session.db.write() as connection:
         connection.execute(
             runs.insert().values(
                 id=run_id,
@@ -68,6 +68,6 @@ def finding(name, value, group="privacy", reference="train", **extra):
 def examine(store, run_id, found, risk=None, groups=("privacy", "utility"), tables=None):
     """Store an examination; it found no original among the records unless its tables say so."""
     found_none = {"originals": pd.DataFrame({"record_id": []}, dtype=object)}
-    store._save_tables(run_id, found_none | (tables or {}))
-    with store.db.write() as connection:
-        store._save_examination(connection, run_id, found, risk or {}, 0, groups)
+    store.examinations.save_tables(run_id, found_none | (tables or {}))
+    with store.session.db.write() as connection:
+        store.examinations.save(connection, run_id, found, risk or {}, 0, groups)

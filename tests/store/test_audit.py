@@ -8,12 +8,12 @@ from engine.store.audit import canonical
 
 def lines(store, count=5):
     for i in range(count):
-        with store.db.write() as connection:
-            store._audit(connection, "tested", f"t-{i}", n=i)
+        with store.session.db.write() as connection:
+            store.session.write_audit(connection, "tested", f"t-{i}", n=i)
 
 
 def tamper(store, *statements):
-    with store.db.write() as connection:
+    with store.session.db.write() as connection:
         for trigger in ("audit_no_update", "audit_no_delete"):
             connection.exec_driver_sql(f"DROP TRIGGER {trigger}")
         for statement in statements:
@@ -21,10 +21,10 @@ def tamper(store, *statements):
 
 
 def test_an_untouched_chain_holds(store):
-    assert store.verify_audit() == {"ok": True, "lines": 0, "first_bad": None}
+    assert store.audit.verify() == {"ok": True, "lines": 0, "first_bad": None}
     lines(store)
-    assert store.verify_audit() == {"ok": True, "lines": 5, "first_bad": None}
-    shown = store.audit(limit=2, offset=1)
+    assert store.audit.verify() == {"ok": True, "lines": 5, "first_bad": None}
+    shown = store.audit.lines(limit=2, offset=1)
     assert list(shown["seq"]) == [4, 3]
     assert set(shown["actor"]) == {"tester"}
 
@@ -32,7 +32,7 @@ def test_an_untouched_chain_holds(store):
 @pytest.mark.parametrize("verb", ["UPDATE audit SET actor = 'x'", "DELETE FROM audit WHERE seq = 2"])
 def test_lines_cannot_be_changed_by_a_statement(store, verb):
     lines(store)
-    with pytest.raises(IntegrityError, match="append-only"), store.db.write() as connection:
+    with pytest.raises(IntegrityError, match="append-only"), store.session.db.write() as connection:
         connection.exec_driver_sql(verb)
 
 
@@ -51,15 +51,15 @@ def test_lines_cannot_be_changed_by_a_statement(store, verb):
 def test_tampering_is_found(store, statement, first_bad):
     lines(store)
     tamper(store, statement)
-    result = store.verify_audit()
+    result = store.audit.verify()
     assert not result["ok"]
     assert (result["lines"], result["first_bad"]) == (first_bad - 1, first_bad)
 
 
 def test_a_chain_made_with_another_key_does_not_hold(store):
     lines(store)
-    store.key = bytes(32)
-    assert store.verify_audit()["first_bad"] == 1
+    store.session.key = bytes(32)
+    assert store.audit.verify()["first_bad"] == 1
 
 
 def test_canonical_json_does_not_depend_on_order():

@@ -5,7 +5,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from engine.store.service import ServiceStation
+from engine.store.store import Store
 from tests.store.conftest import MAPPING, made_up
 from tests.store.making import finished_run
 
@@ -13,26 +13,26 @@ ROOT = Path(__file__).resolve().parents[2]
 DECIDE = """
 import sys
 from pathlib import Path
-from engine.store.service import ServiceStation
-store = ServiceStation(Path(sys.argv[1]), actor=sys.argv[3])
+from engine.store.store import Store
+store = Store(Path(sys.argv[1]), actor=sys.argv[3])
 corpus, odd = sys.argv[2], int(sys.argv[4])
 sys.stdin.readline()
 for i in range(odd, 40, 2):
-    spans = list(store.record_spans(corpus, f"id{i}")["span_id"])
-    store.decide(corpus, spans, "reject" if i % 4 < 2 else "accept")
-    store.add_span(corpus, f"id{i}", 0, 6, "CODE")
-    store.set_setting(f"{sys.argv[3]}-{i}", i)
+    spans = list(store.review.record_spans(corpus, f"id{i}")["span_id"])
+    store.review.decide(corpus, spans, "reject" if i % 4 < 2 else "accept")
+    store.review.add_span(corpus, f"id{i}", 0, 6, "CODE")
+    store.settings.set(f"{sys.argv[3]}-{i}", i)
 print("done")
 """
 OPEN = """
 import sys
 from pathlib import Path
-from engine.store.service import ServiceStation
+from engine.store.store import Store
 from tests.store.conftest import MAPPING, made_up
 sys.stdin.readline()
-store = ServiceStation(Path(sys.argv[1]), actor=sys.argv[2])
-store.import_table(made_up(), MAPPING, name=sys.argv[2])
-print(store.key.hex())
+store = Store(Path(sys.argv[1]), actor=sys.argv[2])
+store.corpora.import_table(made_up(), MAPPING, name=sys.argv[2])
+print(store.session.key.hex())
 """
 
 
@@ -59,12 +59,12 @@ def together(script, *argument_lists):
 def test_two_processes_decide_at_once_and_lose_nothing(store, corpus):
     path = str(store.path)
     assert together(DECIDE, [path, corpus.id, "anna", "0"], [path, corpus.id, "ben", "1"]) == ["done", "done"]
-    counts = store.span_counts(corpus.id)
+    counts = store.review.span_counts(corpus.id)
     assert (counts["decided"], counts["by_label"]["CODE"]) == (120, 40)
     assert (counts["rejected"], counts["accepted"]) == (40, 80)
-    assert store.setting("anna-38") == 38
-    assert store.setting("ben-39") == 39
-    with store.db.read() as connection:
+    assert store.settings.get("anna-38") == 38
+    assert store.settings.get("ben-39") == 39
+    with store.session.db.read() as connection:
         actors = connection.exec_driver_sql("SELECT actor, count(*) FROM decisions GROUP BY actor ORDER BY actor").all()
         batches = connection.exec_driver_sql("SELECT count(DISTINCT batch) FROM decisions").scalar()
         stale = connection.exec_driver_sql(
@@ -80,29 +80,29 @@ def test_two_processes_create_one_workspace(tmp_path):
     path = str(tmp_path / "new")
     keys = together(OPEN, [path, "anna"], [path, "ben"])
     assert keys[0] == keys[1]
-    store = ServiceStation(Path(path))
-    first, second = store.corpora()
+    store = Store(Path(path))
+    first, second = store.corpora.all()
     assert first.population == second.population
-    assert store.verify_audit() == {"ok": True, "lines": 2, "first_bad": None}
+    assert store.audit.verify() == {"ok": True, "lines": 2, "first_bad": None}
 
 
 def test_tabs_of_one_process_approve_at_once(store, corpus):
     run_id = finished_run(store, corpus, [f"text {i}" for i in range(40)])
 
     def tab(first):
-        return sum(store.approve(run_id, [f"s-{i + 1:06d}"], "approved") for i in range(first, 40, 4))
+        return sum(store.runs.approve(run_id, [f"s-{i + 1:06d}"], "approved") for i in range(first, 40, 4))
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(tab, range(4))) == [10] * 4
-    assert store.approval_counts(run_id)["approved"] == 40
-    assert store.verify_audit()["lines"] == 41
+    assert store.runs.approval_counts(run_id)["approved"] == 40
+    assert store.audit.verify()["lines"] == 41
 
 
 def test_a_reader_sees_one_state_while_another_writes(store, corpus):
     """A page that reads twice in one transaction sees the same, whatever is committed meanwhile."""
-    with store.db.read() as reader:
+    with store.session.db.read() as reader:
         before = reader.exec_driver_sql("SELECT count(*) FROM spans").scalar()
-        store.import_table(made_up(5, 900), MAPPING, name="More")
+        store.corpora.import_table(made_up(5, 900), MAPPING, name="More")
         assert reader.exec_driver_sql("SELECT count(*) FROM spans").scalar() == before
-    with store.db.read() as reader:
+    with store.session.db.read() as reader:
         assert reader.exec_driver_sql("SELECT count(*) FROM spans").scalar() == before + 10

@@ -1,5 +1,7 @@
 """Import, read, rename, delete; populations."""
 
+from operator import attrgetter
+
 import pytest
 
 from engine.corpus.mapping import ColumnMapping
@@ -13,69 +15,72 @@ def test_an_imported_corpus_says_what_it_is(store, corpus):
     assert corpus.span_source == "gold"
     assert corpus.detected_at is None
     assert corpus.next_step == "detect"
-    assert store.corpora() == [corpus]
-    assert store.statistics(corpus.id).records == 40
+    assert store.corpora.all() == [corpus]
+    assert store.corpora.statistics(corpus.id).records == 40
 
 
 def test_records_come_in_file_order_and_by_id(store, corpus):
-    every = store.records(corpus.id, limit=1000)
+    every = store.corpora.records(corpus.id, limit=1000)
     assert list(every["record_id"]) == [f"id{i}" for i in range(40)]
     assert {"x_ward", "text", "split"} <= set(every.columns)
-    page = store.records(corpus.id, offset=7, limit=3)
+    page = store.corpora.records(corpus.id, offset=7, limit=3)
     assert list(page["record_id"]) == ["id7", "id8", "id9"]
-    chosen = store.records(corpus.id, ids=["id30", "nobody", "id2"])
+    chosen = store.corpora.records(corpus.id, ids=["id30", "nobody", "id2"])
     assert list(chosen["record_id"]) == ["id30", "id2"]
-    holdout = store.records(corpus.id, split="holdout", limit=1000)
+    holdout = store.corpora.records(corpus.id, split="holdout", limit=1000)
     assert set(holdout["split"]) == {"holdout"}
-    assert len(holdout) == store.statistics(corpus.id).holdout_records
-    assert store.records(corpus.id, offset=1000).empty
+    assert len(holdout) == store.corpora.statistics(corpus.id).holdout_records
+    assert store.corpora.records(corpus.id, offset=1000).empty
 
 
 def test_rows_beyond_one_row_group_are_found(store):
     count = 2 * GROUP_ROWS + 10
-    big = store.import_table(made_up(count), MAPPING, name="Big")
+    big = store.corpora.import_table(made_up(count), MAPPING, name="Big")
     ids = [f"id{i}" for i in (count - 1, 0, GROUP_ROWS, GROUP_ROWS - 1)]
-    assert list(store.records(big.id, ids=ids)["record_id"]) == ids
-    assert store.record_text(big.id, ids[0]) == made_up(count)["text"].iloc[-1]
+    assert list(store.corpora.records(big.id, ids=ids)["record_id"]) == ids
+    assert store.review.record_text(big.id, ids[0]) == made_up(count)["text"].iloc[-1]
 
 
 def test_a_failed_import_changes_nothing(store):
     files = sorted(p for p in store.folder.path.rglob("*") if p.parent.name != "workspace")
     with pytest.raises(DataError):
-        store.import_corpus(b"text\n", "empty.csv", ColumnMapping(text="text"), name="x")
+        store.corpora.import_file(b"text\n", "empty.csv", ColumnMapping(text="text"), name="x")
     with pytest.raises(UserError, match="name"):
-        store.import_table(made_up(), MAPPING, name="  ")
+        store.corpora.import_table(made_up(), MAPPING, name="  ")
     with pytest.raises(UserError, match="cap"):
-        store.import_table(made_up(), MAPPING, name="x", cap=0)
-    assert store.corpora() == []
+        store.corpora.import_table(made_up(), MAPPING, name="x", cap=0)
+    assert store.corpora.all() == []
     assert sorted(p for p in store.folder.path.rglob("*") if p.parent.name != "workspace") == files
 
 
 def test_a_folder_whose_writer_died_is_swept(store):
     """A process that is killed during an import leaves a reservation and a folder."""
-    store._reserve("corpora/c-dead")
+    store.session.begin_writing("corpora/c-dead")
     folder = store.folder.corpus("c-dead")
     folder.mkdir()
     (folder / "records.parquet").write_text(CANARY)
-    store._sweep()
+    store.session.sweep()
     assert folder.exists()  # its writer, this process, lives
-    with store.db.write() as connection:
+    with store.session.db.write() as connection:
         connection.exec_driver_sql("UPDATE pending_removals SET pid = 99999999")
-    store._sweep()
+    store.session.sweep()
     assert not folder.exists()
 
 
 def test_a_corpus_can_be_renamed(store, corpus):
-    store.rename_corpus(corpus.id, "  Knee   letters ")
-    assert store.corpus(corpus.id).name == "Knee letters"
+    store.corpora.rename(corpus.id, "  Knee   letters ")
+    assert store.corpora.get(corpus.id).name == "Knee letters"
     with pytest.raises(UserError, match="name"):
-        store.rename_corpus(corpus.id, "")
+        store.corpora.rename(corpus.id, "")
 
 
-@pytest.mark.parametrize("call", ["corpus", "statistics", "records", "span_counts", "review_queue", "delete_corpus"])
+@pytest.mark.parametrize(
+    "call",
+    ["corpora.get", "corpora.statistics", "corpora.records", "review.span_counts", "review.queue", "corpora.delete"],
+)
 def test_an_unknown_corpus_is_not_found(store, call):
     with pytest.raises(NotFoundError, match="c-nothing"):
-        getattr(store, call)("c-nothing")
+        attrgetter(call)(store)("c-nothing")
 
 
 @pytest.mark.parametrize(
@@ -88,19 +93,19 @@ def test_an_unknown_corpus_is_not_found(store, call):
     ],
 )
 def test_an_overlapping_file_belongs_to_the_same_people(store, corpus, count, first, same):
-    other = store.import_table(made_up(count, first), MAPPING, name="Other")
+    other = store.corpora.import_table(made_up(count, first), MAPPING, name="Other")
     assert (other.population == corpus.population) is same
 
 
 def test_people_are_recognised_after_deletion(store, corpus):
-    store.delete_corpus(corpus.id)
-    assert store.import_table(made_up(), MAPPING, name="Again").population == corpus.population
+    store.corpora.delete(corpus.id)
+    assert store.corpora.import_table(made_up(), MAPPING, name="Again").population == corpus.population
 
 
 def test_a_file_that_joins_two_populations_merges_them(store, corpus):
-    other = store.import_table(made_up(40, 1000), MAPPING, name="Other")
+    other = store.corpora.import_table(made_up(40, 1000), MAPPING, name="Other")
     import pandas as pd
 
-    both = store.import_table(pd.concat([made_up(), made_up(40, 1000)]), MAPPING, name="Both")
-    assert {c.population for c in store.corpora()} == {both.population}
+    both = store.corpora.import_table(pd.concat([made_up(), made_up(40, 1000)]), MAPPING, name="Both")
+    assert {c.population for c in store.corpora.all()} == {both.population}
     assert other.population != corpus.population

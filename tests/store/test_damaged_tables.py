@@ -43,12 +43,12 @@ def no_footer(data):
 @pytest.mark.parametrize(
     "read",
     [
-        lambda store, corpus: store.records(corpus.id),
-        lambda store, corpus: store._frame(corpus.id),
-        lambda store, corpus: store._frame(corpus.id, "train", ["text", "split"]),
-        lambda store, corpus: store.record_text(corpus.id, "id3"),
-        lambda store, corpus: store.values(corpus.id, search="knee"),
-        lambda store, corpus: store.gold_evaluation(corpus.id),
+        lambda store, corpus: store.corpora.records(corpus.id),
+        lambda store, corpus: store.corpora.frame(corpus.id),
+        lambda store, corpus: store.corpora.frame(corpus.id, "train", ["text", "split"]),
+        lambda store, corpus: store.review.record_text(corpus.id, "id3"),
+        lambda store, corpus: store.values.table(corpus.id, search="knee"),
+        lambda store, corpus: store.values.gold_evaluation(corpus.id),
         lambda store, corpus: read_texts(store.folder.records(corpus.id)),
         lambda store, corpus: read_rows(store.folder.records(corpus.id), list(range(40))),
         lambda store, corpus: read_table(store.folder.records(corpus.id), where={"split": "train"}),
@@ -74,4 +74,4 @@ def test_a_damaged_table_of_an_examination_says_so_too(store, corpus, damage):
     path = store.folder.run(run_id) / "leaks.parquet"
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(StorageError, match="damaged"):
-        store.table(run_id, "leaks")
+        store.examinations.table(run_id, "leaks")

@@ -23,10 +23,10 @@ def traces(folder):
 
 
 def fill(store, name="Letters"):
-    corpus = store.import_table(made_up(), MAPPING, name=name)
-    span = store.record_spans(corpus.id, "id3")["span_id"].iloc[0]
-    store.decide_alike(corpus.id, span, "relabel", "USERNAME")
-    store.set_detector_settings(corpus.id, DetectorSettings(deny=(CANARY,)))
+    corpus = store.corpora.import_table(made_up(), MAPPING, name=name)
+    span = store.review.record_spans(corpus.id, "id3")["span_id"].iloc[0]
+    store.review.decide_alike(corpus.id, span, "relabel", "USERNAME")
+    store.review.set_detector_settings(corpus.id, DetectorSettings(deny=(CANARY,)))
     run_id = finished_run(store, corpus, [f"{CANARY} copied {i}" for i in range(30)])
     leaks = pd.DataFrame({"record_id": ["s-000001"], "words": [CANARY]})
     examine(store, run_id, [finding("pipp", 0.5)], tables={"leaks": leaks})
@@ -41,63 +41,64 @@ def test_the_search_for_traces_finds_some(store):
 
 def test_deleting_a_corpus_leaves_no_trace(store):
     corpus, run_id = fill(store)
-    store.delete_corpus(corpus.id)
+    store.corpora.delete(corpus.id)
     assert traces(store.folder.path) == []
     assert not store.folder.corpus(corpus.id).exists()
     assert not store.folder.run(run_id).exists()
-    assert store.corpora() == []
-    assert store.runs() == []
+    assert store.corpora.all() == []
+    assert store.runs.all() == []
     wal = store.folder.path / "understudy.sqlite-wal"
     assert not wal.exists() or wal.stat().st_size == 0
 
 
 def test_a_deletion_leaves_an_audit_line_without_text(store):
     corpus, _ = fill(store)
-    store.delete_corpus(corpus.id)
-    line = store.audit(limit=1).iloc[0]
+    store.corpora.delete(corpus.id)
+    line = store.audit.lines(limit=1).iloc[0]
     assert (line["action"], line["subject"]) == ("corpus deleted", corpus.id)
     assert line["detail"] == '{"records":40,"runs":1}'
-    assert store.verify_audit()["ok"]
+    assert store.audit.verify()["ok"]
 
 
 def test_deleting_a_run_leaves_none_of_its_text(store):
     plain = made_up().assign(text=[f"Nothing to see in note {i} of this long list of notes." for i in range(40)])
-    corpus = store.import_table(plain, ColumnMapping(text="text", record_id="id"), name="Plain")
+    corpus = store.corpora.import_table(plain, ColumnMapping(text="text", record_id="id"), name="Plain")
     run_id = finished_run(store, corpus, [f"{CANARY} copied {i}" for i in range(30)])
-    store.delete_run(run_id)
+    store.runs.delete(run_id)
     assert traces(store.folder.path) == []
 
 
 def test_another_corpus_stays_whole(store):
     first, _ = fill(store)
     second, run_id = fill(store, "Second")
-    store.delete_corpus(first.id)
-    assert store.record_text(second.id, "id3") == made_up()["text"][3]
-    assert store.span_counts(second.id)["decided"] == 8
-    assert len(store.synthetic(run_id, limit=100)) == 30
+    store.corpora.delete(first.id)
+    assert store.review.record_text(second.id, "id3") == made_up()["text"][3]
+    assert store.review.span_counts(second.id)["decided"] == 8
+    assert len(store.runs.synthetic(run_id, limit=100)) == 30
 
 
 def test_a_deletion_that_was_cut_short_is_finished_on_opening(store, monkeypatch):
     """The process dies between the commit and the removal of files."""
-    from engine.store.service import ServiceStation
+    from engine.store.session import Session
+    from engine.store.store import Store
 
     corpus, _ = fill(store)
-    monkeypatch.setattr(ServiceStation, "_sweep", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(Session, "sweep", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        store.delete_corpus(corpus.id)
+        store.corpora.delete(corpus.id)
     monkeypatch.undo()
     assert store.folder.corpus(corpus.id).exists()
-    again = ServiceStation(store.path)
+    again = Store(store.path)
     assert not store.folder.corpus(corpus.id).exists()
-    assert again.db.truncate_log()
+    assert again.session.db.truncate_log()
     assert traces(store.folder.path) == []
 
 
 def test_tables_written_after_their_run_was_deleted_are_swept(store):
     """An examination may finish just after its run was deleted."""
     corpus, run_id = fill(store)
-    store.delete_run(run_id)
-    store._save_tables(run_id, {"leaks": pd.DataFrame({"words": [CANARY]})})
-    store._sweep()
+    store.runs.delete(run_id)
+    store.examinations.save_tables(run_id, {"leaks": pd.DataFrame({"words": [CANARY]})})
+    store.session.sweep()
     assert not store.folder.run(run_id).exists()
     assert store.folder.corpus(corpus.id).exists()

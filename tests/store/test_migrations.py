@@ -9,7 +9,7 @@ from sqlalchemy import inspect
 
 from engine.errors import StorageError
 from engine.store import migrations, schema
-from engine.store.service import ServiceStation
+from engine.store.store import Store
 
 
 def add_column(connection):
@@ -23,17 +23,17 @@ def later(monkeypatch, *steps):
 
 
 def test_a_new_workspace_has_this_programs_version(store):
-    with store.db.read() as connection:
+    with store.session.db.read() as connection:
         assert migrations.current_version(connection) == migrations.VERSION
 
 
 def test_an_older_workspace_keeps_its_content(store, corpus, monkeypatch):
     later(monkeypatch, add_column)
-    again = ServiceStation(store.path)
-    with again.db.read() as connection:
+    again = Store(store.path)
+    with again.session.db.read() as connection:
         assert migrations.current_version(connection) == migrations.VERSION
         assert connection.exec_driver_sql("SELECT name, note FROM corpora").all() == [("Letters", "none yet")]
-    assert again.verify_audit()["ok"]
+    assert again.audit.verify()["ok"]
 
 
 def test_a_migration_that_fails_changes_nothing(store, corpus, monkeypatch):
@@ -43,17 +43,17 @@ def test_a_migration_that_fails_changes_nothing(store, corpus, monkeypatch):
     before = migrations.VERSION
     later(monkeypatch, add_column, breaks)
     with pytest.raises(RuntimeError):
-        ServiceStation(store.path)
-    with store.db.read() as connection:
+        Store(store.path)
+    with store.session.db.read() as connection:
         assert migrations.current_version(connection) == before
         assert "note" not in [c["name"] for c in inspect(connection).get_columns("corpora")]
 
 
 def test_a_newer_workspace_is_refused_with_a_sentence(store):
-    with store.db.write() as connection:
+    with store.session.db.write() as connection:
         connection.execute(schema.schema_version.update().values(version=migrations.VERSION + 1))
     with pytest.raises(StorageError, match="Update Understudy"):
-        ServiceStation(store.path)
+        Store(store.path)
 
 
 def version_1(folder):
@@ -68,24 +68,24 @@ def version_1(folder):
 
 
 def test_a_workspace_of_version_1_gets_a_ledger(tmp_path):
-    store = ServiceStation(version_1(tmp_path / "old"))
-    with store.db.read() as connection:
+    store = Store(version_1(tmp_path / "old"))
+    with store.session.db.read() as connection:
         assert migrations.current_version(connection) == migrations.VERSION
         tables = set(inspect(connection).get_table_names())
         assert {"ledger", "ledger_head", "mechanism_outputs", "accounts"} <= tables
         units = dict(connection.exec_driver_sql("SELECT id, units FROM populations").all())
         population = connection.exec_driver_sql("SELECT population FROM corpora").scalar_one()
-    assert units.pop(population) == store.facts(store.corpora()[0].id).units
+    assert units.pop(population) == store.ledger.facts(store.corpora.all()[0].id).units
     assert list(units.values()) == [6]  # its corpus is deleted: the hashes are counted
-    assert store.verify_audit() == {"ok": True, "lines": 3, "first_bad": None}
-    assert store.verify_ledger() == {"ok": True, "lines": 0, "first_bad": None}
-    assert store.runs()[0].guarantee["kind"] == "none"
+    assert store.audit.verify() == {"ok": True, "lines": 3, "first_bad": None}
+    assert store.ledger.verify() == {"ok": True, "lines": 0, "first_bad": None}
+    assert store.runs.all()[0].guarantee["kind"] == "none"
     with pytest.raises(sqlite3.IntegrityError, match="append-only"):
         _change_a_ledger_line(store)
 
 
 def _change_a_ledger_line(store):
-    view = store.ledger(store.corpora()[0].id)
-    store.set_limit(store.corpora()[0].id, 3.0, view.limit_delta)
+    view = store.ledger.of(store.corpora.all()[0].id)
+    store.ledger.set_limit(store.corpora.all()[0].id, 3.0, view.limit_delta)
     with closing(sqlite3.connect(store.folder.database)) as database:
         database.execute("UPDATE ledger SET actor = 'x'")

@@ -18,131 +18,144 @@ TEXTS = [f"Made-up letter {i} about a knee." for i in range(8)]
 def run_id(store, corpus):
     """A run that was examined with everything the exploratory policy asks for, and approved."""
     made = finished_run(store, corpus, TEXTS)
-    policy = next(p for p in store.policies() if p.id == "exploratory")
+    policy = next(p for p in store.releases.policies() if p.id == "exploratory")
     found = [finding(r.finding, 0.0, reference=r.reference) for r in policy.rules]
     found += [finding(r.finding, 0.0, reference=r.above) for r in policy.rules if r.above]
     examine(store, made, found)
-    store.approve(made, [f"s-{i:06d}" for i in range(1, 7)], "approved")
-    store.approve(made, ["s-000007", "s-000008"], "rejected")
+    store.runs.approve(made, [f"s-{i:06d}" for i in range(1, 7)], "approved")
+    store.runs.approve(made, ["s-000007", "s-000008"], "rejected")
     return made
 
 
 def test_a_run_that_was_not_examined_is_refused(store, corpus):
     bare = finished_run(store, corpus, TEXTS)
-    store.approve_all_pending(bare)
-    assert not store.gate(bare, "exploratory").passed
+    store.runs.approve_all_pending(bare)
+    assert not store.releases.gate(bare, "exploratory").passed
     with pytest.raises(RefusedError, match="not met"):
-        store.release(bare, "exploratory")
-    assert store.releases() == []
+        store.releases.make(bare, "exploratory")
+    assert store.releases.all() == []
     assert list((store.folder.path / "releases").iterdir()) == []
 
 
 def test_a_release_holds_the_approved_records_and_no_more(store, corpus, run_id):
-    released = store.release(run_id, "exploratory", accept_unbounded=True)
+    released = store.releases.make(run_id, "exploratory", accept_unbounded=True)
     assert released.records == 6
-    assert store.releases(corpus.id) == [released]
-    lines = store.release_file(released.id, "records.jsonl").decode().splitlines()
+    assert store.releases.all(corpus.id) == [released]
+    lines = store.releases.file(released.id, "records.jsonl").decode().splitlines()
     assert {json.loads(line)["text"] for line in lines} == set(TEXTS[:6])
     for name, digest in released.sha256.items():
-        assert hashlib.sha256(store.release_file(released.id, name)).hexdigest() == digest
-    everything = b"".join(store.release_file(released.id, name) for name in released.files)
+        assert hashlib.sha256(store.releases.file(released.id, name)).hexdigest() == digest
+    everything = b"".join(store.releases.file(released.id, name) for name in released.files)
     for internal in (CANARY, "s-000001", "id1", corpus.id, run_id):
         assert internal.encode() not in everything
-    assert store.run(run_id).released_at
-    assert store.corpus(corpus.id).next_step == "done"
+    assert store.runs.get(run_id).released_at
+    assert store.corpora.get(corpus.id).next_step == "done"
     assert [p for p in store.folder.release(released.id).rglob("*") if p.stat().st_mode & 0o077] == []
-    line = store.audit(limit=1).iloc[0]
+    line = store.audit.lines(limit=1).iloc[0]
     assert line["action"] == "records released"
     assert json.loads(line["detail"])["manifest_sha256"] == released.sha256["manifest.json"]
 
 
 @pytest.mark.parametrize("name", ["bundle", "bundle.zip"])
 def test_a_copy_goes_where_it_was_asked_for(store, run_id, tmp_path, name):
-    released = store.release(run_id, "exploratory", accept_unbounded=True, out=tmp_path / name, formats=("csv",))
+    released = store.releases.make(run_id, "exploratory", accept_unbounded=True, out=tmp_path / name, formats=("csv",))
     if name.endswith(".zip"):
         with zipfile.ZipFile(tmp_path / name) as archive:
             assert set(archive.namelist()) == set(released.files)
     else:
         assert {p.name for p in (tmp_path / name).iterdir()} == set(released.files)
     with pytest.raises(UserError, match="exists already"):
-        store.release(run_id, "exploratory", accept_unbounded=True, out=tmp_path / name)
-    assert len(store.releases()) == 1
+        store.releases.make(run_id, "exploratory", accept_unbounded=True, out=tmp_path / name)
+    assert len(store.releases.all()) == 1
 
 
 def test_stale_spans_close_the_gate(store, corpus, run_id):
-    assert store.gate(run_id, "exploratory").passed
-    store.add_span(corpus.id, "id1", 0, 6, "CODE")
-    assert not store.gate(run_id, "exploratory").passed
+    assert store.releases.gate(run_id, "exploratory").passed
+    store.review.add_span(corpus.id, "id1", 0, 6, "CODE")
+    assert not store.releases.gate(run_id, "exploratory").passed
     with pytest.raises(RefusedError):
-        store.release(run_id, "exploratory", accept_unbounded=True)
+        store.releases.make(run_id, "exploratory", accept_unbounded=True)
 
 
 def test_a_changed_released_file_is_not_handed_out(store, run_id):
-    released = store.release(run_id, "exploratory", accept_unbounded=True)
+    released = store.releases.make(run_id, "exploratory", accept_unbounded=True)
     path = store.folder.release(released.id) / "records.csv"
     path.write_bytes(path.read_bytes() + b"more")
     with pytest.raises(RefusedError, match="changed after"):
-        store.release_file(released.id, "records.csv")
+        store.releases.file(released.id, "records.csv")
     with pytest.raises(NotFoundError):
-        store.release_file(released.id, "../../workspace.key")
+        store.releases.file(released.id, "../../workspace.key")
 
 
 def test_approvals_that_change_meanwhile_stop_the_release(store, run_id):
-    records = store._synthetic_frame(run_id)
-    store.approve(run_id, ["s-000001"], "rejected")
+    records = store.runs.synthetic_frame(run_id)
+    store.runs.approve(run_id, ["s-000001"], "rejected")
     from engine.store.views import ReleaseSummary
 
     summary = ReleaseSummary("rel-x", run_id, "c-x", "now", 6, "exploratory", "x", {}, {})
     with pytest.raises(RefusedError, match="Approvals changed"):
-        store._record(summary, records, "0" * 64, accepted=True)
-    assert store.releases() == []
+        store.releases._record(summary, records, "0" * 64, accepted=True)
+    assert store.releases.all() == []
 
 
 def test_a_waiver_is_refused(store, run_id):
     with pytest.raises(UserError, match="waiver"):
-        store.release(run_id, "exploratory", accept_unbounded=True, waiver="because")
+        store.releases.make(run_id, "exploratory", accept_unbounded=True, waiver="because")
 
 
 def test_two_runs_are_compared(store, corpus, run_id):
     other = finished_run(store, corpus, TEXTS)
     examine(store, other, [finding("pipp", 0.5)])
-    table = store.compare([run_id, other])
+    table = store.examinations.compare([run_id, other])
     assert {"name", "reference", f"{run_id} value", f"{other} value"} <= set(table.columns)
     assert len(table) >= 1
 
 
 def test_text_without_a_proof_leaves_only_with_consent(store, corpus, run_id, tmp_path):
     """Nobody ends what can be proven about these people by pressing one button."""
-    assert store.makes_unbounded(run_id)
+    assert store.releases.makes_unbounded(run_id)
     with pytest.raises(RefusedError, match="cannot be undone"):
-        store.release(run_id, "exploratory", out=tmp_path / "out")
-    assert store.releases() == []
+        store.releases.make(run_id, "exploratory", out=tmp_path / "out")
+    assert store.releases.all() == []
     assert not (tmp_path / "out").exists()
-    assert not store.ledger(corpus.id).unbounded
-    store.release(run_id, "exploratory", accept_unbounded=True)
-    assert store.ledger(corpus.id).unbounded
-    assert json.loads(store.audit(limit=1).iloc[0]["detail"])["accepted_unbounded"] is True
-    assert not store.makes_unbounded(run_id)  # nothing more to lose
-    store.release(run_id, "exploratory")
-    assert json.loads(store.audit(limit=1).iloc[0]["detail"])["accepted_unbounded"] is False
-    assert len(store.releases()) == 2
+    assert not store.ledger.of(corpus.id).unbounded
+    store.releases.make(run_id, "exploratory", accept_unbounded=True)
+    assert store.ledger.of(corpus.id).unbounded
+    assert json.loads(store.audit.lines(limit=1).iloc[0]["detail"])["accepted_unbounded"] is True
+    assert not store.releases.makes_unbounded(run_id)  # nothing more to lose
+    store.releases.make(run_id, "exploratory")
+    assert json.loads(store.audit.lines(limit=1).iloc[0]["detail"])["accepted_unbounded"] is False
+    assert len(store.releases.all()) == 2
 
 
 def test_an_original_is_found_at_the_gate_and_again_while_writing(store, corpus):
-    frame = store._frame(corpus.id)
+    frame = store.corpora.frame(corpus.id)
     original = str(frame["text"].iloc[0])
     texts = [*TEXTS[:3], f"  {original.upper()} "]
     made = finished_run(store, corpus, texts)
-    policy = next(p for p in store.policies() if p.id == "exploratory")
+    policy = next(p for p in store.releases.policies() if p.id == "exploratory")
     found = [finding(r.finding, 0.0, reference=r.reference) for r in policy.rules]
     examine(store, made, found, tables={"originals": pd.DataFrame({"record_id": ["s-000004"]})})
-    store.approve_all_pending(made)
-    verdict = store.gate(made, "exploratory")
+    store.runs.approve_all_pending(made)
+    verdict = store.releases.gate(made, "exploratory")
     assert [rule.rule for rule in verdict.open_rules()] == ["originals"]
     examine(store, made, found)  # an examination that did not see it
-    assert store.gate(made, "exploratory").passed
+    assert store.releases.gate(made, "exploratory").passed
     with pytest.raises(RefusedError, match=r"1 approved record.*equal"):
-        store.release(made, "exploratory", accept_unbounded=True)
-    assert store.releases() == []
-    store.approve(made, ["s-000004"], "rejected")
-    assert store.release(made, "exploratory", accept_unbounded=True).records == 3
+        store.releases.make(made, "exploratory", accept_unbounded=True)
+    assert store.releases.all() == []
+    store.runs.approve(made, ["s-000004"], "rejected")
+    assert store.releases.make(made, "exploratory", accept_unbounded=True).records == 3
+
+
+def test_the_same_text_of_another_run_that_was_examined_was_looked_at(store, corpus, run_id):
+    """A method that draws no noise writes the same again from the same seed."""
+    twin, other = finished_run(store, corpus, TEXTS), finished_run(store, corpus, [*TEXTS[:-1], "Another letter."])
+    unmeasured = {}
+    for run in (twin, other):
+        store.runs.approve_all_pending(run)
+        verdict = store.releases.gate(run, "proof")
+        unmeasured[run] = next(rule.passed for rule in verdict.rules if rule.rule == "unmeasured")
+    assert unmeasured == {twin: False, other: True}
+    current = next(rule for rule in store.releases.gate(twin, "exploratory").rules if rule.rule == "current")
+    assert current.passed is not True  # an examination of the other run is none of this one

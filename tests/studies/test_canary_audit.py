@@ -166,19 +166,19 @@ def test_a_real_job_audits_a_copier_in_a_worker(tmp_path, monkeypatch, registere
     monkeypatch.setattr(launch, "worker_command", lambda folder: [*command, str(folder.path)])
     workspace = open_workspace(tmp_path / "workspace", "tester")
     try:
-        corpus = workspace.import_table(made_up(), MAPPING, name="Letters", holdout=0.25)
-        workspace.use_gold(corpus.id)
-        job = workspace.start_study(corpus.id, "canary-audit", {"method": "copying", "canaries": 40, "repeats": 2})
+        corpus = workspace.corpora.import_table(made_up(), MAPPING, name="Letters", holdout=0.25)
+        workspace.review.use_gold(corpus.id)
+        job = workspace.studies.start(corpus.id, "canary-audit", {"method": "copying", "canaries": 40, "repeats": 2})
         assert wait(workspace, job, seconds=300).state == "done"
-        tables = workspace.study_results(job)
+        tables = workspace.studies.results(job)
         assert set(tables) == {"declaration", "bounds", "canaries", "echo", "signals"}
         row = bound(tables)
         assert (row["guesses"], row["right"]) == (20, 20)
         assert row["epsilon_lower"] == row["ceiling"] > 1.5
         folder = workspace.folder.corpus(corpus.id) / "studies" / job
         assert [p.name for p in folder.iterdir()] == ["4"]
-        lines = workspace.ledger(corpus.id).lines
+        lines = workspace.ledger.of(corpus.id).lines
         assert (lines["what"] == "study").sum() == 1
     finally:
-        workspace.stop_worker()
+        workspace.jobs.stop_worker()
         workspace.close()

@@ -14,36 +14,36 @@ from tests.models.serving import serving
 def workspace(tmp_path):
     opened = open_workspace(tmp_path / "workspace", "tester")
     yield opened
-    opened.stop_worker()
+    opened.jobs.stop_worker()
     opened.close()
 
 
 def test_another_model_gives_table_5_by_the_prompts_of_its_start(workspace):
-    corpus = workspace.import_sample("support_tickets")
-    workspace.use_gold(corpus.id)
+    corpus = workspace.corpora.import_sample("support_tickets")
+    workspace.review.use_gold(corpus.id)
     asked = {"methods": ["icl", "control-icl-blocked"], "count": 2, "repeats": 2, "utility": False, "minimum_tokens": 4}
     for domain in ("generic", "social", "reviews", "clinical", "legal"):  # the run guesses which
-        workspace.set_prompt_template(domain, "from_examples", "Anew: {% for e in examples %}{{ e }} {% endfor %}")
-        workspace.set_prompt_template(domain, "system", "Be plain.")
-    version = workspace.prompt_version()
+        workspace.prompts.set(domain, "from_examples", "Anew: {% for e in examples %}{{ e }} {% endfor %}")
+        workspace.prompts.set(domain, "system", "Be plain.")
+    version = workspace.prompts.version()
     with serving("--plain") as served:
-        workspace.add_endpoint(
+        workspace.models.add_endpoint(
             {"name": "near", "url": served.url, "model": "builtin", "api": "chat", "prompts": "instruct"}
         )
         with pytest.raises(UserError, match="can be trained"):
-            workspace.start_study(corpus.id, "control-codes", {**asked, "utility": True}, model="endpoint:near")
-        job = workspace.start_study(corpus.id, "control-codes", asked, model="endpoint:near")
+            workspace.studies.start(corpus.id, "control-codes", {**asked, "utility": True}, model="endpoint:near")
+        job = workspace.studies.start(corpus.id, "control-codes", asked, model="endpoint:near")
         for domain in ("generic", "social", "reviews", "clinical", "legal"):
-            workspace.reset_prompt_templates(domain)
+            workspace.prompts.reset(domain)
         assert wait(workspace, job, seconds=180).error is None
         begins = served.stats()["begins"]
-    run = workspace.study_run(job)
-    assert (run.model, run.prompts) == ("endpoint:near", version) != ("endpoint:near", workspace.prompt_version())
+    run = workspace.studies.run(job)
+    assert (run.model, run.prompts) == ("endpoint:near", version) != ("endpoint:near", workspace.prompts.version())
     assert {begin[:9] for begin in begins} == {"Be plain."}
     assert (
         sum("Anew: " in begin for begin in begins) >= 4
     )  # two texts, twice; the other method has a template of its own
-    found = workspace.study_results(job)
+    found = workspace.studies.results(job)
     assert "table_1" not in found
     table = found["table_5"].set_index("method")
     assert list(table["in the paper"]) == ["Baseline", "ICL w/ privacy enhancement"]

@@ -23,81 +23,81 @@ def workspace(tmp_path, monkeypatch):
     monkeypatch.setattr(launch, "worker_command", lambda folder: [*command, str(folder.path)])
     opened = open_workspace(tmp_path / "workspace", "tester")
     yield opened
-    opened.stop_worker()
+    opened.jobs.stop_worker()
     opened.close()
 
 
 @pytest.fixture
 def corpus(workspace):
-    return workspace.import_table(made_up(), MAPPING, name="Letters", holdout=0.25)
+    return workspace.corpora.import_table(made_up(), MAPPING, name="Letters", holdout=0.25)
 
 
 def finished(workspace, job, count):
     deadline = time.monotonic() + 60
-    while workspace.study_run(job).done < count:
-        assert time.monotonic() < deadline, workspace.study_run(job)
+    while workspace.studies.run(job).done < count:
+        assert time.monotonic() < deadline, workspace.studies.run(job)
         time.sleep(0.02)
 
 
 def test_a_study_keeps_a_table_a_variant_and_says_so_in_the_ledger(workspace, corpus):
-    job = workspace.start_study(corpus.id, "slow", {"variants": 2, "seconds": 0})
+    job = workspace.studies.start(corpus.id, "slow", {"variants": 2, "seconds": 0})
     assert wait(workspace, job).state == "done"
-    run = workspace.study_run(job)
+    run = workspace.studies.run(job)
     assert (run.study, run.done, run.total, run.parameters["variants"]) == ("slow", 2, 2, 2)
-    table = workspace.study_results(job)["summary"]
-    training = len(workspace.records(corpus.id, split="train", limit=10_000))
+    table = workspace.studies.results(job)["summary"]
+    training = len(workspace.corpora.records(corpus.id, split="train", limit=10_000))
     assert table["variant"].tolist() == ["0", "1"]
     assert set(table["value"]) == {float(training)}
-    lines = workspace.ledger(corpus.id).lines
+    lines = workspace.ledger.of(corpus.id).lines
     assert [(k, w) for k, w in zip(lines["kind"], lines["what"], strict=True) if k == "touch"] == [("touch", "study")]
     folder = workspace.folder.corpus(corpus.id) / "studies" / job
     assert [p.name for p in folder.iterdir()] == ["2"]
     with pytest.raises(UserError, match="nothing to resume"):
-        workspace.resume_study(job)
-    workspace.delete_study(job)
+        workspace.studies.resume(job)
+    workspace.studies.delete(job)
     assert not folder.exists()
     with pytest.raises(NotFoundError):
-        workspace.study_run(job)
+        workspace.studies.run(job)
 
 
 def test_a_killed_worker_goes_on_after_the_last_finished_variant(workspace, corpus):
-    job = workspace.start_study(corpus.id, "slow", {"variants": 3, "pieces": 10, "seconds": 0.1})
+    job = workspace.studies.start(corpus.id, "slow", {"variants": 3, "pieces": 10, "seconds": 0.1})
     finished(workspace, job, 1)
-    os.kill(workspace.worker_status()["pid"], signal.SIGKILL)
-    assert workspace.study_results(job)["summary"]["variant"].tolist() == ["0"]
+    os.kill(workspace.jobs.worker_status()["pid"], signal.SIGKILL)
+    assert workspace.studies.results(job)["summary"]["variant"].tolist() == ["0"]
     assert wait(workspace, job).state == "done"  # asking starts another worker
-    table = workspace.study_results(job)["summary"]
+    table = workspace.studies.results(job)["summary"]
     assert table["variant"].tolist() == ["0", "1", "2"]
     assert table["begun"].tolist() == [0, 1, 2]
-    assert (workspace.ledger(corpus.id).lines["what"] == "study").sum() == 1
+    assert (workspace.ledger.of(corpus.id).lines["what"] == "study").sum() == 1
 
 
 def test_cancel_stops_inside_a_variant_and_resume_goes_on(workspace, corpus):
-    job = workspace.start_study(corpus.id, "slow", {"variants": 2, "pieces": 400, "seconds": 0.02})
+    job = workspace.studies.start(corpus.id, "slow", {"variants": 2, "pieces": 400, "seconds": 0.02})
     wait(workspace, job, reach=1)
     begun = time.monotonic()
-    assert workspace.cancel(job)
+    assert workspace.jobs.cancel(job)
     assert wait(workspace, job).state == "cancelled"
     assert time.monotonic() - begun < 5  # a variant takes eight seconds
-    assert workspace.study_results(job) == {}
-    assert workspace.resume_study(job) == job
+    assert workspace.studies.results(job) == {}
+    assert workspace.studies.resume(job) == job
     wait(workspace, job, reach=1, states=("running",))
-    workspace.cancel(job)
+    workspace.jobs.cancel(job)
     wait(workspace, job)
 
 
 def test_parameters_are_checked_before_anything_is_queued(workspace, corpus):
-    workspace.use_gold(corpus.id)
+    workspace.review.use_gold(corpus.id)
     with pytest.raises(UserError, match="canaries of study 'filter-presets'"):
-        workspace.start_study(corpus.id, "filter-presets", {"canaries": -1})
+        workspace.studies.start(corpus.id, "filter-presets", {"canaries": -1})
     with pytest.raises(UserError, match=r"known are: .*slow"):
-        workspace.start_study(corpus.id, "no-such-study")
-    assert workspace.study_runs(corpus.id) == []
+        workspace.studies.start(corpus.id, "no-such-study")
+    assert workspace.studies.runs(corpus.id) == []
 
 
 def test_a_deleted_corpus_takes_its_studies_along(workspace, corpus):
-    job = workspace.start_study(corpus.id, "slow", {"variants": 1, "seconds": 0})
+    job = workspace.studies.start(corpus.id, "slow", {"variants": 1, "seconds": 0})
     wait(workspace, job)
-    workspace.delete_corpus(corpus.id)
-    assert workspace.study_runs() == []
+    workspace.corpora.delete(corpus.id)
+    assert workspace.studies.runs() == []
     assert not (workspace.folder.corpus(corpus.id) / "studies").exists()

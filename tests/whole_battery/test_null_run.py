@@ -21,14 +21,14 @@ RECORDS = 260  # so few that attacks on trained models are kept small
 
 def claims(workspace: Workspace, run: str) -> list[str]:
     """Return attacks and excesses above chance by far, and assert that everything was tried."""
-    attacks = workspace.table(run, "attacks")
+    attacks = workspace.examinations.table(run, "attacks")
     assert attacks is not None
     assert set(attacks["attack"]) >= world.ATTACKS | world.MODEL_ATTACKS
     judged = attacks[attacks["observes"] != BLIND]
     lows = [row.auc - WIDER * (row.auc - row.low) for row in judged.itertuples() if math.isfinite(row.low)]
     assert len(lows) >= len(world.ATTACKS | world.MODEL_ATTACKS)
     above = [name for name, low in zip(judged["attack"], lows, strict=False) if low > 0.5]
-    for f in workspace.findings(run):
+    for f in workspace.examinations.findings(run):
         if f.name.endswith("_excess") and f.low is not None and f.value - WIDER * (f.value - f.low) > 0:
             above.append(f.name)
     return above
@@ -40,15 +40,17 @@ def examined_run(
     table = world.notes(test_data)
     with world.opened(path, table.iloc[-6000:], patch) as workspace:
         records = world.corpus_of(table.iloc[:RECORDS].copy())
-        corpus = workspace.import_table(records, world.MAPPING, name="Notes", holdout=0.4)
-        workspace.use_gold(corpus.id)
+        corpus = workspace.corpora.import_table(records, world.MAPPING, name="Notes", holdout=0.4)
+        workspace.review.use_gold(corpus.id)
         run = world.made(workspace, corpus.id, method, count, **values)
         world.examined(workspace, run, model_attacks=True)
         assert claims(workspace, run) == []
-        guarantee = workspace.run(run).guarantee
-        said = privacy_verdict(workspace.findings(run), workspace.table(run, "attacks"), guarantee)
+        guarantee = workspace.runs.get(run).guarantee
+        said = privacy_verdict(
+            workspace.examinations.findings(run), workspace.examinations.table(run, "attacks"), guarantee
+        )
         assert not [s for s in said if s.finding == "guarantee" and s.level == "leak"]
-        parts = set(workspace.table(run, "parts")["part"])
+        parts = set(workspace.examinations.table(run, "parts")["part"])
         assert {"models trained on the text", "people at risk"} <= parts
 
 

@@ -39,16 +39,16 @@ def planted(test_data: Path, path: Path, patch: pytest.MonkeyPatch, size: int) -
     table = world.notes(test_data)
     with world.opened(path, table.iloc[-6000:], patch) as workspace:
         records = world.corpus_of(table.iloc[:size].copy(), canaries=80)
-        corpus = workspace.import_table(records, world.MAPPING, name="Notes", holdout=0.4)
-        workspace.use_gold(corpus.id)
-        seeds = corpus.records - len(workspace.records(corpus.id, split="holdout", limit=size))
+        corpus = workspace.corpora.import_table(records, world.MAPPING, name="Notes", holdout=0.4)
+        workspace.review.use_gold(corpus.id)
+        seeds = corpus.records - len(workspace.corpora.records(corpus.id, split="holdout", limit=size))
         run = world.made(workspace, corpus.id, "leaking", seeds, copies=SHARE, echoes=1.0)
         world.examined(workspace, run, model_attacks=False)
     return open_workspace(path, "tester"), run
 
 
 def found(workspace: Workspace, run: str) -> dict[tuple[str, str], Finding]:
-    return {(f.name, f.reference): f for f in workspace.findings(run)}
+    return {(f.name, f.reference): f for f in workspace.examinations.findings(run)}
 
 
 # What stands out so far among 800 notes that the split by chance cannot hide it.

@@ -70,27 +70,27 @@ def opened(path: Path, unused: pd.DataFrame, patch: pytest.MonkeyPatch) -> Itera
     try:
         yield workspace
     finally:
-        workspace.stop_worker()
+        workspace.jobs.stop_worker()
         workspace.close()
 
 
 def wait(workspace: Workspace, job: str, seconds: float = 1500.0) -> None:
     """Wait until a job is done."""
     until = time.monotonic() + seconds
-    while (state := workspace.job(job).state) not in ("done", "failed", "cancelled"):
-        assert time.monotonic() < until, workspace.job(job)
+    while (state := workspace.jobs.get(job).state) not in ("done", "failed", "cancelled"):
+        assert time.monotonic() < until, workspace.jobs.get(job)
         time.sleep(0.2)
-    assert state == "done", workspace.job(job).error
+    assert state == "done", workspace.jobs.get(job).error
 
 
 def made(workspace: Workspace, corpus: str, method: str, count: int, **parameters: Any) -> str:
     """Run a method; return the run's id."""
-    run = workspace.synthesize(corpus, method, count=count, parameters=parameters, seed=1)
-    wait(workspace, str(workspace.run(run).job_id))
+    run = workspace.jobs.synthesize(corpus, method, count=count, parameters=parameters, seed=1)
+    wait(workspace, str(workspace.runs.get(run).job_id))
     return run
 
 
 def examined(workspace: Workspace, run: str, *, model_attacks: bool) -> None:
     """Examine a run's privacy, all parts."""
-    wait(workspace, workspace.examine(run, utility=False, model_attacks=model_attacks))
-    assert len(workspace.table(run, "parts")) == PARTS
+    wait(workspace, workspace.jobs.examine(run, utility=False, model_attacks=model_attacks))
+    assert len(workspace.examinations.table(run, "parts")) == PARTS

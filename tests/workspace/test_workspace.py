@@ -13,15 +13,11 @@ from engine.errors import NotFoundError, StorageError, UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ("torch", "transformers", "spacy", "presidio_analyzer", "sentence_transformers", "umap", "mauve", "numba")
-FACADE = """
-preview import_corpus import_sample samples corpora corpus statistics rename_corpus delete_corpus records
-detector_settings set_detector_settings detect use_gold span_counts review_queue record_spans record_text redacted
-same_value unmarked_places accept_same
-decide decide_alike add_span undo values decide_values mark_reviewed residual_risk gold_evaluation
-methods models guarantee plan synthesize runs run cancel resume delete_run job jobs synthetic lineage script
-ensure_worker worker_status stop_worker examine findings table compare approve approve_all_pending approval_counts
-policies gate release release_file releases audit verify_audit backup doctor doctor_bundle setting set_setting
-""".split()
+PARTS = {
+    "corpora", "labels", "review", "values", "models", "hub", "prompts", "plan", "jobs", "runs", "examinations",
+    "studies", "ledger", "releases", "settings", "audit", "disk", "doctor", "session",
+}  # fmt: skip
+MOST_METHODS = 25
 
 
 def test_the_public_names_are_sorted_and_there():
@@ -31,20 +27,39 @@ def test_the_public_names_are_sorted_and_there():
         _ = engine.nothing
 
 
-@pytest.mark.parametrize("name", FACADE)
-def test_the_facade_is_complete_and_annotated(name):
-    method = getattr(engine.Workspace, name)
-    assert inspect.getdoc(method)
-    signature = inspect.signature(method)
-    assert signature.return_annotation is not inspect.Signature.empty
-    assert [p for p in list(signature.parameters.values())[1:] if p.annotation is inspect.Parameter.empty] == []
+def parts(workspace):
+    return {name: value for name, value in vars(workspace).items() if not name.startswith("_")}
+
+
+def test_a_workspace_is_made_of_parts_and_does_little_itself(workspace_path):
+    workspace = engine.open_workspace(workspace_path)
+    assert set(parts(workspace)) == PARTS
+    own = {name for name in vars(type(workspace)) if not name.startswith("_")}
+    assert own == {"path", "folder", "actor", "close"}
+    for name, part in parts(workspace).items():
+        assert type(part).__mro__[1:] == (object,), f"{name} inherits methods"
+        public = [n for n in vars(type(part)) if not n.startswith("_")]
+        assert 0 < len(public) <= MOST_METHODS, (name, len(public))
+
+
+def test_every_method_of_every_part_is_explained_and_annotated(workspace_path):
+    for part in parts(engine.open_workspace(workspace_path)).values():
+        for name, member in inspect.getmembers(type(part), callable):
+            if name.startswith("_"):
+                continue
+            assert inspect.getdoc(member), (part, name)
+            signature = inspect.signature(member)
+            assert signature.return_annotation is not inspect.Signature.empty, (part, name)
+            given = [p for p in signature.parameters.values() if p.name != "self"]
+            assert [p.name for p in given if p.annotation is inspect.Parameter.empty] == [], (part, name)
 
 
 def test_opening_a_workspace_is_quick_and_loads_nothing_heavy(tmp_path):
     script = (
         "import time, sys; t = time.perf_counter(); import engine; first = time.perf_counter() - t\n"
         "from pathlib import Path\n"
-        "w = engine.open_workspace(Path(sys.argv[1])); w.corpora(); w.runs(); w.jobs(); w.policies(); w.methods()\n"
+        "w = engine.open_workspace(Path(sys.argv[1]))\n"
+        "w.corpora.all(); w.runs.all(); w.jobs.all(); w.releases.policies(); w.plan.methods()\n"
         f"print(first, [m for m in {HEAVY!r} if m in sys.modules])"
     )
     done = subprocess.run(
@@ -57,12 +72,12 @@ def test_opening_a_workspace_is_quick_and_loads_nothing_heavy(tmp_path):
 
 def test_settings_are_json_by_key(workspace_path):
     workspace = engine.open_workspace(workspace_path)
-    assert workspace.setting("domain", "generic") == "generic"
-    workspace.set_setting("domain", {"name": "clinical", "n": [1, None]})
-    workspace.set_setting("domain", {"name": "legal"})
-    assert engine.open_workspace(workspace_path).setting("domain", None) == {"name": "legal"}
+    assert workspace.settings.get("domain", "generic") == "generic"
+    workspace.settings.set("domain", {"name": "clinical", "n": [1, None]})
+    workspace.settings.set("domain", {"name": "legal"})
+    assert engine.open_workspace(workspace_path).settings.get("domain", None) == {"name": "legal"}
     with pytest.raises(UserError, match="JSON"):
-        workspace.set_setting("domain", object())
+        workspace.settings.set("domain", object())
 
 
 def test_an_actor_needs_a_name(workspace_path):
@@ -78,9 +93,9 @@ def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
 
 def test_a_missing_release_is_not_found(workspace_path):
     workspace = engine.open_workspace(workspace_path)
-    assert workspace.releases() == []
+    assert workspace.releases.all() == []
     with pytest.raises(NotFoundError):
-        workspace.release_file("rel-none", "records.csv")
+        workspace.releases.file("rel-none", "records.csv")
 
 
 def test_the_folder_comes_from_the_environment(monkeypatch, tmp_path):

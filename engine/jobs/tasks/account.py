@@ -19,7 +19,7 @@ FAILED = "This could not be computed because of an unexpected error; it is tried
 
 def run(task: Task) -> None:
     """Answer one request, or keep the sentence that says why there is no answer."""
-    with task.store.db.read() as connection:
+    with task.store.session.db.read() as connection:
         request = accounts.request_of(connection, task.arguments["digest"])
     if request is None:
         _done(task, None)
@@ -51,7 +51,7 @@ def _done(
     error: str | None = None,
     final: bool = True,
 ) -> None:
-    with task.store.db.write() as connection:
+    with task.store.session.db.write() as connection:
         if request is not None:
             accounts.answer(connection, task.kind, request, found, error, final=final)
         connection.execute(jobs.delete().where(jobs.c.id == task.id))

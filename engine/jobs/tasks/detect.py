@@ -27,7 +27,7 @@ def run(task: Task) -> None:
     from engine.pii.detect.settings import DetectorSettings
 
     settings = DetectorSettings.from_json(task.arguments["settings"])
-    records = task.store._frame(task.corpus_id, columns=["record_id", "text"])
+    records = task.store.corpora.frame(task.corpus_id, columns=["record_id", "text"])
     total, done = len(records), int((task.cursor or {}).get("done", 0))
     if task.cursor is None:
         with task.batch("detect", 0, total, cursor={"done": 0}) as connection:
@@ -46,7 +46,7 @@ def run(task: Task) -> None:
             [asdict(s) for s in found],
             corpus_id=task.corpus_id,
             places=places,
-            key=task.store.key,
+            key=task.store.session.key,
             origin=PENDING,
             active=False,
             threshold=settings.threshold,
@@ -91,4 +91,6 @@ def _put_in_force(task: Task, connection: Connection) -> None:
         select(func.count()).select_from(spans).where(spans.c.corpus_id == corpus_id, spans.c.origin == "detected")
     ).scalar_one()
     records = corpus_row(connection, corpus_id).records
-    task.store._audit(connection, "spans detected", corpus_id, records=records, spans=found, decisions_kept=standing)
+    task.store.session.write_audit(
+        connection, "spans detected", corpus_id, records=records, spans=found, decisions_kept=standing
+    )

@@ -21,28 +21,28 @@ def run(task: Task) -> None:
     from engine.examine.examination import ExamineInput, examine_run
 
     store = task.store
-    with store.db.read() as connection:
+    with store.session.db.read() as connection:
         row = run_row(connection, task.run_id)
         unit = corpus_row(connection, row.corpus_id).unit
-    synthetic = store._synthetic_frame(task.run_id)[["record_id", "text", "label", "lineage"]]
+    synthetic = store.runs.synthetic_frame(task.run_id)[["record_id", "text", "label", "lineage"]]
     if synthetic.empty:
         raise UserError("this run has no records to examine; run the method again with other settings")
     privacy, utility = bool(task.arguments["privacy"]), bool(task.arguments["utility"])
-    records = store._frame(task.corpus_id)
+    records = store.corpora.frame(task.corpus_id)
     train = records[records["split"] == "train"].reset_index(drop=True)
     output = examine_run(
         ExamineInput(
             synthetic=synthetic,
             train=train,
             holdout=records[records["split"] == "holdout"].reset_index(drop=True),
-            train_spans=store.accepted_spans(task.corpus_id, "train"),
-            holdout_spans=store.accepted_spans(task.corpus_id, "holdout"),
+            train_spans=store.review.accepted_spans(task.corpus_id, "train"),
+            holdout_spans=store.review.accepted_spans(task.corpus_id, "holdout"),
             unit=unit,
             privacy=privacy,
             utility=utility,
             model_attacks=bool(task.arguments.get("model_attacks", True)),
             embedder=task.models.embedder(),
-            detector=task.models.detector(store.detector_settings(task.corpus_id)),
+            detector=task.models.detector(store.review.detector_settings(task.corpus_id)),
             seed=row.seed,
         ),
         progress=task.report,
@@ -52,20 +52,20 @@ def run(task: Task) -> None:
         raise Stopped
     groups = [name for name, wanted in (("privacy", privacy), ("utility", utility)) if wanted]
     try:
-        store._save_tables(task.run_id, {**output.tables, **_iterations(task, list(train["text"]))})
+        store.examinations.save_tables(task.run_id, {**output.tables, **_iterations(task, list(train["text"]))})
         with task.batch("store findings", 1, 1) as connection:
-            store._save_examination(
+            store.examinations.save(
                 connection, task.run_id, output.findings, output.record_risk, row.corpus_revision, groups
             )
-            store._touch(connection, task.run_id, "examination", TOUCHED)
+            store.ledger.touch(connection, task.run_id, "examination", TOUCHED)
     except Stopped:
-        store._sweep()  # the run was deleted meanwhile: its tables go too
+        store.session.sweep()  # the run was deleted meanwhile: its tables go too
         raise
 
 
 def _iterations(task: Task, texts: list[str]) -> dict[str, pd.DataFrame]:
     """Return the table of a run's rounds against the training part; none where the method works in no rounds."""
-    snapshots = task.store._snapshots(task.run_id)
+    snapshots = task.store.examinations.snapshots(task.run_id)
     if not snapshots or find_spec("engine.examine.usefulness.iterations") is None:
         return {}
     from engine.examine.usefulness.iterations import iteration_table

@@ -14,8 +14,8 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from engine.errors import StorageError, UserError
+from engine.jobs.language_models import models_folder
 from engine.jobs.marks import carry
-from engine.jobs.model_station import models_folder
 from engine.jobs.task import Task
 from engine.models.folder.imports import SPARE_BYTES, import_folder, remove_folder
 from engine.models.remote import consent as rules
@@ -32,7 +32,7 @@ MEGABYTE = 1 << 20
 def run(task: Task) -> None:
     """Fetch the model that the job names and import it under its name."""
     model, revision = str(task.arguments["model"]), str(task.arguments["revision"])
-    with task.store.db.read() as connection:
+    with task.store.session.db.read() as connection:
         found = model_settings.downloads(connection, model)
     given = next((one for one in found if one.line == task.arguments["consent"]), None)
     rules.require_download(model, revision, hub.host(), given)
@@ -40,12 +40,12 @@ def run(task: Task) -> None:
     info = _cached(task, model, revision) or _fetched(task, model, revision)
     try:
         with task.batch(STAGE, 1, 1) as connection:
-            task.store._audit(
+            task.store.session.write_audit(
                 connection, "model imported", info.id, sha256=info.revision, bytes=info.bytes, licence=info.licence,
                 source=info.source, consent=given.line if given else 0,
             )  # fmt: skip
     except BaseException:  # cancelled at the last moment, say: a model without its line in the audit log may not stay
-        remove_folder(models_folder(task.store), str(task.arguments["name"]))
+        remove_folder(models_folder(task.store.session), str(task.arguments["name"]))
         raise
 
 
@@ -57,8 +57,8 @@ def _cached(task: Task, model: str, revision: str) -> ModelInfo | None:
         return None
     name, prompts = str(task.arguments["name"]), task.arguments["prompts"]
     return import_folder(
-        folder, models_folder(task.store), name, prompts, origin=f"{model}@{folder.name}",
-        links_within=folder.parents[1], mark=partial(carry, task.store),
+        folder, models_folder(task.store.session), name, prompts, origin=f"{model}@{folder.name}",
+        links_within=folder.parents[1], mark=partial(carry, task.store.session),
     )  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def _fetched(task: Task, model: str, revision: str) -> ModelInfo:
     line = hub.Hub(told)
     listed = line.listing(model, revision)
     total = listed.bytes // MEGABYTE + 1
-    models = models_folder(task.store)
+    models = models_folder(task.store.session)
     models.mkdir(mode=0o700, parents=True, exist_ok=True)
     if shutil.disk_usage(models).free < listed.bytes + SPARE_BYTES:
         raise UserError(f"the disk has too little room for {listed.bytes / 1e9:.1f} GB more; free some")
@@ -81,7 +81,7 @@ def _fetched(task: Task, model: str, revision: str) -> ModelInfo:
     try:
         line.fetch(listed, staging)
         name, prompts = str(task.arguments["name"]), task.arguments["prompts"]
-        mark, origin = partial(carry, task.store), f"{model}@{listed.commit}"
+        mark, origin = partial(carry, task.store.session), f"{model}@{listed.commit}"
         return import_folder(staging, models, name, prompts, origin=origin, take=True, mark=mark)
     except OSError as error:
         raise StorageError(f"The model could not be kept ({type(error).__name__}); see that the disk works") from None

@@ -17,7 +17,7 @@ def run(task: Task) -> None:
     from engine.corpus.text.near_duplicates import near_duplicates_across_split
 
     stage = "near-duplicates"
-    records = task.store._frame(task.corpus_id, columns=["record_id", "text", "split"])
+    records = task.store.corpora.frame(task.corpus_id, columns=["record_id", "text", "split"])
     pairs = near_duplicates_across_split(records, progress=lambda done, total: task.report(stage, done, total))
     found = int(pairs["holdout_id"].nunique())
     with task.batch(stage, 1, 1) as connection:

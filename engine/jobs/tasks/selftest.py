@@ -38,12 +38,12 @@ def _test(task: Task, model: str, result: dict[str, Any]) -> None:
     checks = result["checks"]
     task.report("testing a model", 0, STAGES)
     begun = time.monotonic()
-    generator = task.models.generator(model, task.store)
+    generator = task.models.generator(model, task.store.session)
     checks.append(_check("opens", True, f"{time.monotonic() - begun:.1f} s"))
     if hasattr(generator, "listed"):
         _ask_server(task, model, generator, checks)
-        generator = task.models.generator(model, task.store)
-    prompt = task.models.operators(model, task.store).prompt("invent", domain="generic", words=20)
+        generator = task.models.generator(model, task.store.session)
+    prompt = task.models.operators(model, task.store.session).prompt("invent", domain="generic", words=20)
     begun = time.monotonic()
     generator.generate([prompt], Sampling(max_new_tokens=4))  # the first call also compiles and fills caches
     checks.append(_check("answers", True, f"the first time after {time.monotonic() - begun:.1f} s"))
@@ -80,7 +80,7 @@ def _ask_server(task: Task, model: str, generator: Any, checks: list[dict[str, A
     if offered != generator.settings.scores:
         from dataclasses import replace
 
-        with task.store.db.write() as connection:
+        with task.store.session.db.write() as connection:
             known = model_settings.endpoints(connection)
             if name in known:
                 model_settings.save_endpoints(connection, {**known, name: replace(known[name], scores=offered)})

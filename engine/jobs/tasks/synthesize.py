@@ -20,8 +20,8 @@ import pandas as pd
 from sqlalchemy import Connection, select, update
 
 from engine.errors import UserError
+from engine.jobs.language_models import catalogue
 from engine.jobs.marks import counted, mark_tuned, marks_used, population_now
-from engine.jobs.model_station import catalogue
 from engine.jobs.private import mechanisms
 from engine.jobs.task import Stopped, Task
 from engine.jobs.used import Used
@@ -52,7 +52,7 @@ def run(task: Task) -> None:
     """Make synthetic records until the run is complete."""
     from engine.methods import get_method
 
-    with task.store.db.read() as connection:
+    with task.store.session.db.read() as connection:
         row = run_row(connection, task.run_id)
     method = get_method(row.method)
     claim = _reserved(task, row, method)
@@ -64,7 +64,7 @@ def run(task: Task) -> None:
         cursor = {"records": position + len(step.records)}
         sample = [r.text for r in step.records]
         if step.snapshot is not None:
-            task.store._save_snapshot(task.run_id, step.snapshot)
+            task.store.examinations.save_snapshot(task.run_id, step.snapshot)
         with task.batch(step.stage, step.done, step.total, cursor=cursor, sample=sample[-5:]) as connection:
             _commit(connection, task.run_id, position, step, seconds, used.since())
         position += len(step.records)
@@ -95,19 +95,21 @@ def _reserved(task: Task, row: Any, method: Method) -> Guarantee:
     if claim.pending:
         task.report("account", 0, 1)
         values = parse_parameters(method.spec, row.parameters)
-        claim = store._promise(
-            method, values, store.facts_for(method, task.corpus_id, _labels(task, row, method)), wait=True
+        claim = store.ledger.promise(
+            method, values, store.ledger.facts_for(method, task.corpus_id, _labels(task, row, method)), wait=True
         )
-        own, found = population_now(store, task.corpus_id, marks_used(store, method.spec, values, row.model))
+        own, found = population_now(
+            store.session, task.corpus_id, marks_used(store.session, method.spec, values, row.model)
+        )
         claim = counted(claim, found, own)
-    with store.db.write() as connection:
+    with store.session.db.write() as connection:
         if run_row(connection, task.run_id).guarantee.get("pending"):
             connection.execute(update(runs).where(runs.c.id == task.run_id).values(guarantee=claim.as_dict()))
-        store._reserve_budget(connection, task.run_id, task.corpus_id, row.method, claim.as_dict())
+        store.ledger.reserve(connection, task.run_id, task.corpus_id, row.method, claim.as_dict())
         if method.spec.kind != "dp":
-            store._touch(connection, task.run_id, "run", _touched(method), once=True)
+            store.ledger.touch(connection, task.run_id, "run", _touched(method), once=True)
         elif getattr(parse_parameters(method.spec, row.parameters), "watch_loss", False):
-            store._touch(connection, task.run_id, "training loss", LOSS_WATCHED, once=True)
+            store.ledger.touch(connection, task.run_id, "training loss", LOSS_WATCHED, once=True)
     return claim
 
 
@@ -122,17 +124,19 @@ def _touched(method: Method) -> str:
 
 def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
     needs, store, private = set(method.spec.needs), task.store, method.spec.kind == "dp"
-    with store.db.read() as connection:
+    with store.session.db.read() as connection:
         corpus = corpus_row(connection, task.corpus_id)
     labels = _labels(task, row, method)
-    facts = store.facts_for(method, task.corpus_id, labels)
-    records = keyed_order(store._frame(task.corpus_id, "train", [*COLUMNS, "split"]), store._subkey("order"))[COLUMNS]
+    facts = store.ledger.facts_for(method, task.corpus_id, labels)
+    records = keyed_order(
+        store.corpora.frame(task.corpus_id, "train", [*COLUMNS, "split"]), store.corpora.subkey("order")
+    )[COLUMNS]
     if "spans" in needs and not private:
-        spans = store.accepted_spans(task.corpus_id, "train")
+        spans = store.review.accepted_spans(task.corpus_id, "train")
     else:
         spans = pd.DataFrame(columns=ACCEPTED_COLUMNS)
     models = task.models
-    generator = models.generator(row.model, store, task.corpus_id) if "generator" in needs else None
+    generator = models.generator(row.model, store.session, task.corpus_id) if "generator" in needs else None
     context = Context(
         records=records.iloc[:0] if private else records,
         spans=spans,
@@ -144,10 +148,10 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
         generator=generator,
         operators=_operators(task, row) if "generator" in needs else None,
         embedder=models.embedder() if "embedder" in needs else None,
-        detector=models.detector(store.detector_settings(task.corpus_id)) if "detector" in needs else None,
+        detector=models.detector(store.review.detector_settings(task.corpus_id)) if "detector" in needs else None,
         cancelled=task.cancelled,
         progress=task.report,
-        surrogate_key=store._subkey("surrogate"),
+        surrogate_key=store.corpora.subkey("surrogate"),
         batch_size=getattr(generator, "texts_a_call", Context.batch_size),
         mechanisms=mechanisms(
             task,
@@ -173,7 +177,7 @@ def _labels(task: Task, row: Any, method: Method) -> tuple[str, ...]:
         UserError: an earlier edition asked for the run.
     """
     if method.spec.kind != "dp":
-        return tuple(sorted(task.store.label_counts(task.corpus_id)))
+        return tuple(sorted(task.store.labels.counts(task.corpus_id)))
     if "labels" not in (row.manifest or {}):
         raise UserError(
             "this run was begun by an earlier edition, which took the list of labels from the records; start a new "
@@ -188,9 +192,9 @@ def _mark(task: Task, row: Any, method: Method, folder: Path) -> None:
 
     store, values = task.store, parse_parameters(method.spec, row.parameters)
     given = str(getattr(values, "tuned_model", "") or "")
-    start = Path(given).expanduser() if given else Path(catalogue(store).info(row.model).where)
-    base = marks_used(store, method.spec, values, row.model)
-    mark_tuned(store, task.run_id, folder, base, [lm_folder(), start])
+    start = Path(given).expanduser() if given else Path(catalogue(store.session).info(row.model).where)
+    base = marks_used(store.session, method.spec, values, row.model)
+    mark_tuned(store.session, task.run_id, folder, base, [lm_folder(), start])
 
 
 def _scratch(task: Task) -> Path:
@@ -207,7 +211,7 @@ def _operators(task: Task, row: Any) -> Operators:
     from engine.models.prompts.templates import with_templates
 
     changed = (row.manifest or {}).get("prompts", {}).get("changed", {})
-    return with_templates(task.models.operators(row.model, task.store), changed)
+    return with_templates(task.models.operators(row.model, task.store.session), changed)
 
 
 def keyed_order(records: pd.DataFrame, key: bytes) -> pd.DataFrame:

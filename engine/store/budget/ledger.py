@@ -25,10 +25,12 @@ from engine.store.budget import accounts, populations, recognition, reservations
 from engine.store.budget import lines as ledger_lines
 from engine.store.budget.lines import Book
 from engine.store.budget.outputs import RunOutputs
-from engine.store.labels import LabelStation
+from engine.store.corpora import Corpora
+from engine.store.labels import Labels
 from engine.store.runs import run_row
 from engine.store.schema import corpora, ledger
 from engine.store.schema import populations as populations_table
+from engine.store.session import Session
 from engine.store.summaries import corpus_row
 from engine.store.views import LedgerView
 
@@ -38,9 +40,14 @@ if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
     from engine.methods.base import Method
 
+Ask = Callable[[str, Mapping[str, Any]], None]  # has the worker answer a request of a kind
 Lookup = Callable[[dict[str, Any]], dict[str, Any] | None]
 LINE_COLUMNS = "seq at actor kind run_id method epsilon delta unit adjacency what sentence share_after".split()
 EXPORT = "understudy-ledger"
+
+
+def ask_nobody(kind: str, request: Mapping[str, Any]) -> None:
+    """Leave a request unanswered: for a process that has no worker beside it."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +62,18 @@ class Sum:
     epsilon: float | None
 
 
-class LedgerStation(LabelStation):
-    """What the ledger page asks, and what runs, examinations and releases write."""
+class Ledger:
+    """The ledgers of the populations: what the ledger page asks; what runs, examinations and releases write."""
+
+    def __init__(self, session: Session, corpora: Corpora, labels: Labels, ask: Ask) -> None:
+        self.session = session
+        self.corpora = corpora
+        self.labels = labels
+        self.ask = ask
 
     def facts(self, corpus_id: str) -> Facts:
         """Return the quantities of a corpus' training part, private ones too; a formal claim takes `public_facts`."""
-        summary, statistics = self.corpus(corpus_id), self.statistics(corpus_id)
+        summary, statistics = self.corpora.get(corpus_id), self.corpora.statistics(corpus_id)
         return Facts(
             records=statistics.train_records,
             units=statistics.train_units,
@@ -78,22 +91,22 @@ class LedgerStation(LabelStation):
         Args:
             corpus_id: the corpus. labels: the public list of a run, None takes the one declared now.
         """
-        summary, units = self.corpus(corpus_id), self.statistics(corpus_id).train_units
+        summary, units = self.corpora.get(corpus_id), self.corpora.statistics(corpus_id).train_units
         return Facts(
             records=units,
             units=units,
             unit=summary.unit,
             cap=summary.cap if summary.unit == "source" else 1,
-            labels=len(self.public_labels(corpus_id) if labels is None else labels),
+            labels=len(self.labels.public(corpus_id) if labels is None else labels),
         )
 
     def facts_for(self, method: Method, corpus_id: str, labels: Sequence[str] | None = None) -> Facts:
         """Return what a method's plan and guarantee may know: public quantities where it makes a formal claim."""
         return self.public_facts(corpus_id, labels) if method.spec.kind == "dp" else self.facts(corpus_id)
 
-    def ledger(self, corpus_id: str) -> LedgerView:
+    def of(self, corpus_id: str) -> LedgerView:
         """Return the ledger of the people behind a corpus."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             book = self._book(connection, corpus_id)
         sums = self._sums(book)
         reserved = tuple(run for run in book.state.runs if run.state != "spent")
@@ -122,18 +135,20 @@ class LedgerStation(LabelStation):
         Raises:
             UserError: they do already.
         """
-        with self.db.write() as connection:
-            own, joined = corpus_row(connection, corpus_id).population, self._population(connection, other)
+        with self.session.db.write() as connection:
+            own, joined = corpus_row(connection, corpus_id).population, self.corpora.population(connection, other)
             if own == joined:
                 raise UserError("These people share one ledger already; there is nothing to join.")
             populations.merge(
                 connection,
                 joined,
                 own,
-                lambda left, into: reservations.merge(connection, self.key, self.actor, left, into, by_person=True),
+                lambda left, into: reservations.merge(
+                    connection, self.session.key, self.session.actor, left, into, by_person=True
+                ),
             )
-            self._audit(connection, "people joined", corpus_id, population=own, joined=joined)
-        return self.ledger(corpus_id)
+            self.session.write_audit(connection, "people joined", corpus_id, population=own, joined=joined)
+        return self.of(corpus_id)
 
     def keep_apart(self, corpus_id: str, other: str) -> LedgerView:
         """Say that the people of a corpus are not those of another corpus, or population; their limits rely on it.
@@ -141,8 +156,8 @@ class LedgerStation(LabelStation):
         Raises:
             UserError: nobody asked.
         """
-        with self.db.write() as connection:
-            own, apart = corpus_row(connection, corpus_id).population, self._population(connection, other)
+        with self.session.db.write() as connection:
+            own, apart = corpus_row(connection, corpus_id).population, self.corpora.population(connection, other)
             shared = dict(recognition.open_questions(connection, own)).get(apart)
             if shared is None:
                 raise UserError("Nobody asked whether these are the same people; there is nothing to answer.")
@@ -150,8 +165,8 @@ class LedgerStation(LabelStation):
             for one, two in ((own, apart), (apart, own)):
                 ledger_lines.write(
                     connection,
-                    self.key,
-                    self.actor,
+                    self.session.key,
+                    self.session.actor,
                     one,
                     "apart",
                     what="people",
@@ -160,11 +175,11 @@ class LedgerStation(LabelStation):
                     f"{shared.get('sentence', 'marks')}. The limit relies on that.",
                     share_after=ledger_lines.last_share(connection, one),
                 )
-            self._audit(connection, "people kept apart", corpus_id, population=own, other=apart)
-        return self.ledger(corpus_id)
+            self.session.write_audit(connection, "people kept apart", corpus_id, population=own, other=apart)
+        return self.of(corpus_id)
 
     def _questions(self, population: str) -> tuple[dict[str, Any], ...]:
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             asked = recognition.open_questions(connection, population)
             names = connection.execute(select(corpora.c.name, corpora.c.population)).all()
         return tuple(
@@ -182,31 +197,33 @@ class LedgerStation(LabelStation):
         Raises:
             UserError: nothing is unknown, or a number is out of range.
         """
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             row = corpus_row(connection, corpus_id)
             amount = float(epsilon), float(delta)
-            unknown.declare(connection, self.key, self.actor, row.population, row.unit, *amount)
-        return self.ledger(corpus_id)
+            unknown.declare(connection, self.session.key, self.session.actor, row.population, row.unit, *amount)
+        return self.of(corpus_id)
 
     def set_limit(self, corpus_id: str, epsilon: float, delta: float, *, large_delta: bool = False) -> LedgerView:
         """Set the most that the people behind a corpus may ever spend, and return their ledger."""
         units = self.public_facts(corpus_id).units
         check_against_units(delta, units, large_delta)
         large = delta * units >= 1.0
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             population = corpus_row(connection, corpus_id).population
-            reservations.change_limit(connection, self.key, self.actor, population, epsilon, delta, large)
-        return self.ledger(corpus_id)
+            reservations.change_limit(
+                connection, self.session.key, self.session.actor, population, epsilon, delta, large
+            )
+        return self.of(corpus_id)
 
     def what_if(self, corpus_id: str, guarantee: Guarantee) -> dict[str, Any]:
         """Return `allowed`, `sentence`, and share and remaining ε before and after a run with this guarantee."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             return self._admission(self._book(connection, corpus_id), guarantee)
 
-    def ledger_export(self, corpus_id: str) -> str:
+    def export(self, corpus_id: str) -> str:
         """Return every line of a ledger as JSON, with the hashes that chain it to the workspace's other lines."""
-        view = self.ledger(corpus_id)
-        with self.db.read() as connection:
+        view = self.of(corpus_id)
+        with self.session.db.read() as connection:
             members = {line.seq for line in self._book(connection, corpus_id).lines}
             rows = [row for row in connection.execute(select(ledger).order_by(ledger.c.seq)) if row.seq in members]
         head = {
@@ -222,19 +239,19 @@ class LedgerStation(LabelStation):
 
         None where outputs for two units were drawn: they have no sum.
         """
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             book = self._book(connection, corpus_id)
-        sums = [self._account(events, book, self._computed) for events in _by_unit(book.drawn)]
+        sums = [self._account(events, book, self.computed) for events in _by_unit(book.drawn)]
         return 0.0 if not sums else sums[0] if len(sums) == 1 else None
 
-    def verify_ledger(self) -> dict[str, Any]:
+    def verify(self) -> dict[str, Any]:
         """Check the ledger's chain: `ok`, `lines`, `first_bad` (number of the first line that does not hold)."""
-        with self.db.read() as connection:
-            return ledger_lines.CHAIN.verify(connection, self.key)
+        with self.session.db.read() as connection:
+            return ledger_lines.CHAIN.verify(connection, self.session.key)
 
     def outputs(self, run_id: str) -> RunOutputs:
         """Return the store of a run's mechanism outputs."""
-        return RunOutputs(self.db, self.key, self.actor, run_id)
+        return RunOutputs(self.session.db, self.session.key, self.session.actor, run_id)
 
     def _book(self, connection: Connection, corpus_id: str) -> Book:
         return ledger_lines.read(connection, corpus_row(connection, corpus_id).population)
@@ -253,9 +270,9 @@ class LedgerStation(LabelStation):
         found = []
         for events in _by_unit(book.drawn):
             try:
-                epsilon: float | None = self._account(events, book, self._known)
+                epsilon: float | None = self._account(events, book, self.known)
             except AccountingPending as pending:
-                self._ask("account", pending.request)
+                self.ask("account", pending.request)
                 epsilon = None
             found.append(Sum(events[0].unit, adjacency_of(events), epsilon))
         return tuple(found)
@@ -267,31 +284,29 @@ class LedgerStation(LabelStation):
 
         return CachedAccountant(lookup).account(merged(events), book.state.limit.delta).epsilon
 
-    def _ask(self, kind: str, request: Mapping[str, Any]) -> None:
-        """Have a request answered in the worker; the jobs part overrides this."""
-
-    def _known(self, request: dict[str, Any]) -> dict[str, Any] | None:
-        with self.db.read() as connection:
+    def known(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the stored answer to an accounting request; None where there is none yet."""
+        with self.session.db.read() as connection:
             return accounts.lookup(connection, "account", request)
 
-    def _computed(self, request: dict[str, Any]) -> dict[str, Any]:
+    def computed(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to an accounting request, computed here unless it is known; takes seconds."""
         from engine.dp.accounting.accountant import answer_request
 
-        known = self._known(request)
+        known = self.known(request)
         if known is not None:
             return known
         try:
             found = answer_request(request)
         except UnderstudyError as error:
-            with self.db.write() as connection:
+            with self.session.db.write() as connection:
                 accounts.answer(connection, "account", request, None, str(error))
             raise
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             accounts.answer(connection, "account", request, found)
         return found
 
-    def _promise(self, method: Method, values: BaseModel, facts: Facts, *, wait: bool) -> Guarantee:
+    def promise(self, method: Method, values: BaseModel, facts: Facts, *, wait: bool) -> Guarantee:
         """Return a method's guarantee; `wait` computes what is not known yet.
 
         Raises:
@@ -301,10 +316,10 @@ class LedgerStation(LabelStation):
 
         if method.spec.kind not in ("dp", "selection-only"):
             return method.guarantee(values, facts)
-        accountant: Accountant = CachedAccountant(self._computed if wait else self._known)
+        accountant: Accountant = CachedAccountant(self.computed if wait else self.known)
         return method.guarantee(values, facts, accountant)
 
-    def _reserve_budget(
+    def reserve(
         self, connection: Connection, run_id: str, corpus_id: str, method: str, claim: Mapping[str, Any]
     ) -> None:
         """Reserve a run's events in the ledger, unless they are reserved already."""
@@ -312,19 +327,19 @@ class LedgerStation(LabelStation):
             return
         reservations.reserve(
             connection,
-            self.key,
-            self.actor,
+            self.session.key,
+            self.session.actor,
             population=reservations.population_of(connection, corpus_id),
             run_id=run_id,
             method=method,
             guarantee=claim,
         )
 
-    def _settle(self, connection: Connection) -> None:
+    def settle(self, connection: Connection) -> None:
         """Settle or give back the reservations of runs that are over."""
-        reservations.reconcile(connection, self.key, self.actor)
+        reservations.reconcile(connection, self.session.key, self.session.actor)
 
-    def _touch(
+    def touch(
         self, connection: Connection, run_id: str, what: str, sentence: str, *, once: bool = False, kind: str = "touch",
         **body: Any,
     ) -> None:  # fmt: skip
@@ -337,8 +352,8 @@ class LedgerStation(LabelStation):
         population = reservations.population_of(connection, row.corpus_id)
         ledger_lines.write(
             connection,
-            self.key,
-            self.actor,
+            self.session.key,
+            self.session.actor,
             population,
             kind,
             run_id,
@@ -349,7 +364,8 @@ class LedgerStation(LabelStation):
             **body,
         )
 
-    def _touch_of_release(self, connection: Connection, run_id: str, records: int) -> None:
+    def touch_of_release(self, connection: Connection, run_id: str, records: int) -> None:
+        """Enter that records of a run left, inside the caller's transaction."""
         claim = stored_guarantee(run_row(connection, run_id).guarantee)
         bounded = claim.kind == "dp"
         if not bounded:
@@ -358,7 +374,7 @@ class LedgerStation(LabelStation):
             sentence = "Released; made without any private input, so it costs nothing."
         else:
             sentence = f"Released under the run's own guarantee: ε = {claim.epsilon:g} at δ = {claim.delta:g}."
-        self._touch(
+        self.touch(
             connection,
             run_id,
             "release",
@@ -369,9 +385,9 @@ class LedgerStation(LabelStation):
             records=records,
             unbounded=not bounded,
         )
-        self._touch_of_models(connection, run_id)
+        self.touch_of_models(connection, run_id)
 
-    def _touch_of_models(self, connection: Connection, run_id: str) -> None:
+    def touch_of_models(self, connection: Connection, run_id: str) -> None:
         """Write into the ledgers of other people that a model fitted to their text without a guarantee wrote these."""
         row = run_row(connection, run_id)
         own = reservations.population_of(connection, row.corpus_id)
@@ -382,8 +398,8 @@ class LedgerStation(LabelStation):
                 continue
             ledger_lines.write(
                 connection,
-                self.key,
-                self.actor,
+                self.session.key,
+                self.session.actor,
                 population,
                 "release",
                 run_id,

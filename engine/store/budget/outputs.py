@@ -17,7 +17,7 @@ from sqlalchemy import Connection, func, select
 from engine.dp.accounting.rdp import added_delta, total_rdp
 from engine.dp.events import Event, acting
 from engine.dp.noise.private import Stored
-from engine.errors import InternalError
+from engine.errors import InternalError, RefusedError
 from engine.store.budget import lines as ledger_lines
 from engine.store.budget import reservations
 from engine.store.chain import canonical, now
@@ -52,6 +52,7 @@ class RunOutputs:
 
         Raises:
             InternalError: the run is gone, the key is taken, or the output is not covered by a reservation.
+            RefusedError: the reservation is older than a restore of the workspace.
         """
         array = np.ascontiguousarray(values, dtype="<f8")
         with self._database.write() as connection:
@@ -92,6 +93,8 @@ class RunOutputs:
                 raise InternalError("a mechanism drew an output without a reservation in the ledger")
             kind, sentence = "touch", "Opened as declared public; no noise was added."
         else:
+            if reservations.lost(connection, reservation):
+                raise RefusedError(reservations.LOST)
             self._covered(connection, reservation, event)
             kind = "spend"
             sentence = "Drawn within the run's reservation."

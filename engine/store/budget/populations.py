@@ -17,9 +17,9 @@ from sqlalchemy import Connection, func, select, text, update
 
 from engine.corpus.people_marks import PeopleMarks
 from engine.store.audit import now
-from engine.store.base import new_id
 from engine.store.budget import recognition
 from engine.store.schema import corpora, populations, unit_hashes
+from engine.store.session import new_id
 
 OVERLAP_SHARE = 0.1
 CHUNK = 500

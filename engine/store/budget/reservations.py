@@ -24,6 +24,11 @@ from engine.store.budget import lines as ledger_lines
 from engine.store.budget.lines import Book, write
 from engine.store.schema import corpora, ledger, runs
 
+LOST = (
+    "This run was begun before the workspace was restored, or its database rolled back. What it drew since is not "
+    "known here, so it cannot go on, and its whole reservation stays counted. Start a new run instead."
+)
+
 
 def claimed(guarantee: Mapping[str, Any]) -> tuple[Event, ...]:
     """Return the events of a stored guarantee that a run must reserve: none unless it is `dp` and costs something."""
@@ -46,10 +51,14 @@ def reserve(
     """Admit a run's events and write its line; None where there is nothing to reserve, or it is reserved already.
 
     Raises:
-        RefusedError: the run does not fit under the limit; nothing is written.
+        RefusedError: the run does not fit under the limit, or its reservation is older than a restore; nothing is
+            written.
     """
     events = claimed(guarantee)
-    if not events or open_reservation(connection, run_id) is not None:
+    held = open_reservation(connection, run_id)
+    if held is not None and lost(connection, held):
+        raise RefusedError(LOST)
+    if not events or held is not None:
         return None
     book = ledger_lines.read(connection, population)
     epsilon, delta = float(guarantee["epsilon"]), float(guarantee["delta"])
@@ -89,6 +98,15 @@ def open_reservation(connection: Connection, run_id: str) -> ledger_lines.Line |
     return ledger_lines.line_of(row) if row is not None and row.kind == "reserve" else None
 
 
+def lost(connection: Connection, reservation: ledger_lines.Line) -> bool:
+    """Say whether a reservation is older than a restore or a rollback: what was drawn on it since then is not known.
+
+    Such a run may have gone on elsewhere, so nothing more is drawn on its reservation, which counts whole for good.
+    """
+    later = select(ledger.c.seq).where(ledger.c.kind == "unknown", ledger.c.seq > reservation.seq).limit(1)
+    return connection.execute(later).first() is not None
+
+
 def drawn_events(connection: Connection, run_id: str, since: int = 0) -> list[Event]:
     """Return the events of a run's drawn outputs from its spend lines after a line's number."""
     query = select(ledger.c.body).where(ledger.c.run_id == run_id, ledger.c.kind == "spend", ledger.c.seq > since)
@@ -99,7 +117,7 @@ def reconcile(connection: Connection, key: bytes, actor: str) -> None:
     """Close the reservations of runs that are over.
 
     Done or deleted: settled with what was drawn. Failed or cancelled before any output: given back. Failed or
-    cancelled after one: kept, since the run may be resumed.
+    cancelled after one: kept, since the run may be resumed. Not done, and older than a restore: kept whole for good.
     """
     query = select(ledger.c.run_id).where(ledger.c.kind == "reserve").group_by(ledger.c.run_id)
     closed = (
@@ -118,7 +136,7 @@ def reconcile(connection: Connection, key: bytes, actor: str) -> None:
         if line is None:
             continue
         drawn = drawn_events(connection, run_id, line.seq)
-        if drawn and state in ("failed", "cancelled"):
+        if (drawn and state in ("failed", "cancelled")) or (state != "done" and lost(connection, line)):
             continue
         _close(connection, key, actor, line, drawn)
 

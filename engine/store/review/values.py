@@ -13,13 +13,15 @@ import pandas as pd
 from sqlalchemy import Connection, Integer, func, select
 
 from engine.errors import NotFoundError
+from engine.store.corpora import Corpora
 from engine.store.records import read_rows
 from engine.store.review import decisions
 from engine.store.review.memory import remembered
 from engine.store.review.queries import alike_rows, check, check_action
+from engine.store.review.review import Review
 from engine.store.review.spans import accepted_spans
-from engine.store.review.station import ReviewStation
 from engine.store.schema import record_index, spans
+from engine.store.session import Session
 from engine.store.summaries import corpus_row
 
 VALUE_COLUMNS = ["value_key", "value", "label", "count", "records", "state", "decided"]
@@ -28,10 +30,15 @@ LONGEST_VALUE = 400  # characters of a value that are shown
 MANY = 2000  # records from which reading the whole column is quicker
 
 
-class ValueStation(ReviewStation):
-    """The table of values, and what the review says about the detectors."""
+class Values:
+    """The values of a corpus: one row a distinct value and label, for decisions in bulk; quality of detection."""
 
-    def values(
+    def __init__(self, session: Session, corpora: Corpora, review: Review) -> None:
+        self.session = session
+        self.corpora = corpora
+        self.review = review
+
+    def table(
         self,
         corpus_id: str,
         *,
@@ -80,9 +87,9 @@ class ValueStation(ReviewStation):
         if state is not None:
             query = query.having(conditions[state])
         name = f"values {sorted(labels)} {state}"
-        rows = remembered(self.db, corpus_id, name, lambda c: list(c.execute(query)))
+        rows = remembered(self.session.db, corpus_id, name, lambda c: list(c.execute(query)))
         if search and search.strip():
-            matching, needle = self._matching(corpus_id, search), search.strip().casefold()
+            matching, needle = self.review.matching(corpus_id, search), search.strip().casefold()
             candidates = [r for r in rows if r.position in matching]
             shown = self._surfaces(corpus_id, candidates)
             rows = [r for r in candidates if needle in shown[r.example].casefold()]
@@ -93,14 +100,14 @@ class ValueStation(ReviewStation):
         table = [_value_row(row, shown[row.example]) for row in page]
         return pd.DataFrame(table, columns=VALUE_COLUMNS), len(rows)
 
-    def decide_values(self, corpus_id: str, value_keys: Sequence[str], action: str, label: str | None = None) -> int:
+    def decide(self, corpus_id: str, value_keys: Sequence[str], action: str, label: str | None = None) -> int:
         """Decide every span with one of these values and labels, as one step of undo; return how many.
 
         Raises:
             NotFoundError: no span has any of the values any more; values that are gone are left out otherwise.
         """
         check_action(action, label)
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
             rows = []
             for value_key in dict.fromkeys(value_keys):
@@ -108,7 +115,7 @@ class ValueStation(ReviewStation):
                 rows += alike_rows(connection, corpus_id, key, old_label)
             if not rows:
                 raise NotFoundError("no span has this value any more; a newer detection may have replaced it")
-            return decisions.apply(connection, corpus_id, rows, action, label, self.actor)
+            return decisions.apply(connection, corpus_id, rows, action, label, self.session.actor)
 
     def gold_evaluation(self, corpus_id: str) -> dict[str, Any] | None:
         """Compare the accepted spans with the gold spans; None where the corpus has no gold spans."""
@@ -118,10 +125,10 @@ class ValueStation(ReviewStation):
             if not corpus_row(connection, corpus_id).has_gold:
                 return None
             gold = _origin_frame(connection, corpus_id, "gold")
-            records = self._frame(corpus_id, columns=["record_id", "text"])
+            records = self.corpora.frame(corpus_id, columns=["record_id", "text"])
             return evaluate(gold, accepted_spans(connection, corpus_id), records)
 
-        return remembered(self.db, corpus_id, "gold evaluation", measure)
+        return remembered(self.session.db, corpus_id, "gold evaluation", measure)
 
     def residual_risk(self, corpus_id: str) -> dict[str, Any] | None:
         """Estimate the share of identifiers that detection misses, from the records marked as reviewed.
@@ -148,7 +155,7 @@ class ValueStation(ReviewStation):
             rows = [tuple(r) for r in connection.execute(query)] if reviewed else []
             return residual_risk(pd.DataFrame(rows, columns=["record_id", "recogniser", "state"]), reviewed)
 
-        risk = remembered(self.db, corpus_id, "residual risk", estimate)
+        risk = remembered(self.session.db, corpus_id, "residual risk", estimate)
         if risk is None:
             return None
         return {**asdict(risk), "sentence": _residual_sentence(risk.missed, risk.n, risk.records)}
@@ -157,9 +164,9 @@ class ValueStation(ReviewStation):
         """Return the surface form of each row's example span, by its number."""
         positions = sorted({r.position for r in rows})
         if len(positions) > MANY:
-            texts = dict(enumerate(self._texts(corpus_id).to_pylist()))
+            texts = dict(enumerate(self.review.texts(corpus_id).to_pylist()))
         else:
-            texts = dict(zip(positions, read_rows(self.folder.records(corpus_id), positions)["text"]))
+            texts = dict(zip(positions, read_rows(self.session.folder.records(corpus_id), positions)["text"]))
         return {r.example: str(texts[r.position])[r.start : r.end][:LONGEST_VALUE] for r in rows}
 
 

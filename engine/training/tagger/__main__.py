@@ -1,4 +1,4 @@
-"""Train the built-in tagger: `python -m engine.training.tagger.__main__ --data FOLDER --out FOLDER [--without-tab]`.
+"""Train the built-in tagger: `python -m engine.training.tagger --data FOLDER --out FOLDER [--without-tab]`.
 
 Marginal likelihood over the tags a partly annotated source allows; AdamW, layer-wise learning-rate
 decay, linear warm-up and decay, bf16 autocast. Word and position embeddings stay frozen.

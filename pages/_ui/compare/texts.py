@@ -29,7 +29,7 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, Any], names: Mapping[st
     for column, (run_id, run) in zip(st.columns(len(runs), gap="medium"), runs.items(), strict=True):
         with column:
             st.markdown(f"**{names[run_id]}** · {plain(run.title)}")
-            rows = workspace.synthetic(run_id, offset=int(place) - 1, limit=1)
+            rows = workspace.runs.synthetic(run_id, offset=int(place) - 1, limit=1)
             with st.container(border=True, height=420, key=f"compare.text.{run_id}"):
                 if rows.empty:
                     st.caption(f"This run has {number(run.kept)} records.")

@@ -40,7 +40,7 @@ def finished_runs(workspace: engine.Workspace, *, key: str) -> list[Any]:
             key=f"{key}.load",
         )
         st.stop()
-    runs = workspace.runs(corpus.id)
+    runs = workspace.runs.all(corpus.id)
     if not runs:
         states.empty(
             "No runs yet",
@@ -61,7 +61,7 @@ def choose(workspace: engine.Workspace, *, key: str, group: str, place: Any = No
     finished_runs(workspace, key=key)
     with place if place is not None else nullcontext():
         run: Any = pick_run(workspace, current_corpus(workspace), key=f"{key}.run")
-    findings = [finding for finding in workspace.findings(run.id) if finding.group == group]
+    findings = [finding for finding in workspace.examinations.findings(run.id) if finding.group == group]
     job = running_job(workspace, kind="examine", run_id=run.id)
     if job is not None:
         with st.container(border=True, key=f"{key}.progress"):
@@ -103,7 +103,7 @@ def _unfinished(workspace: engine.Workspace, run: Any, key: str) -> None:
 
 def _failed_examination(workspace: engine.Workspace, run: Any) -> bool:
     """Say that the newest examination failed, and return whether it did."""
-    jobs = [job for job in workspace.jobs(active_only=False) if job.kind == "examine" and job.run_id == run.id]
+    jobs = [job for job in workspace.jobs.all(active_only=False) if job.kind == "examine" and job.run_id == run.id]
     newest = max(jobs, key=lambda job: job.created, default=None)
     if newest is None or newest.state != "failed" or newest.created <= (run.examined_at or ""):
         return False
@@ -131,5 +131,5 @@ def _examine_button(workspace: engine.Workspace, run: Any, key: str, label: str,
         icon=":material/query_stats:",
         key=f"{key}.examine.{run.id}",
         on_click=act,
-        args=(workspace.examine, run.id),
+        args=(workspace.jobs.examine, run.id),
     )

@@ -64,7 +64,7 @@ def headline(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
     if view.remaining_epsilon <= 0 and view.share < 1:
         st.caption("The first run took the whole limit by its own exact accounting, so nothing else fits.")
     if not view.unbounded and not view.no_total and view.total_epsilon is None:
-        wait(lambda: workspace.ledger(corpus.id).total_epsilon is None, key="ledger.wait.total", what="The total")
+        wait(lambda: workspace.ledger.of(corpus.id).total_epsilon is None, key="ledger.wait.total", what="The total")
 
 
 def questions(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
@@ -82,12 +82,12 @@ def questions(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
             with st.container(horizontal=True):
                 st.button(
                     "Same people: join", icon=":material/merge:", key=f"ledger.same.join.{other}",
-                    on_click=states.act, args=(workspace.join_people, corpus.id, other),
+                    on_click=states.act, args=(workspace.ledger.join_people, corpus.id, other),
                     kwargs={"done": "The two ledgers are one now."},
                 )  # fmt: skip
                 st.button(
                     "Other people: keep apart", icon=":material/call_split:", key=f"ledger.same.apart.{other}",
-                    on_click=states.act, args=(workspace.keep_apart, corpus.id, other),
+                    on_click=states.act, args=(workspace.ledger.keep_apart, corpus.id, other),
                     kwargs={"done": "The ledgers stay apart, by your word."},
                 )  # fmt: skip
 
@@ -97,7 +97,7 @@ def join(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
     st.markdown(POPULATION)
     st.markdown(UNSEEN)
     st.caption(plain(f"These people are kept as {view.population}."))
-    others = {one.id: one.name for one in workspace.corpora() if one.population != view.population}
+    others = {one.id: one.name for one in workspace.corpora.all() if one.population != view.population}
     if not others:
         return
     chosen = st.selectbox(
@@ -106,7 +106,7 @@ def join(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
     )  # fmt: skip
     st.button(
         "Join for good", icon=":material/merge:", key="ledger.join.do", disabled=chosen is None,
-        on_click=states.act, args=(workspace.join_people, corpus.id, chosen),
+        on_click=states.act, args=(workspace.ledger.join_people, corpus.id, chosen),
         kwargs={"done": "The two ledgers are one now."},
     )  # fmt: skip
 
@@ -133,7 +133,7 @@ def spent_since(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
             )  # fmt: skip
         st.button(
             "Enter this amount", icon=":material/check:", key="ledger.since.set",
-            on_click=states.act, args=(workspace.declare_spent, corpus.id, epsilon, delta),
+            on_click=states.act, args=(workspace.ledger.declare_spent, corpus.id, epsilon, delta),
             kwargs={"done": f"ε = {epsilon:g} is counted as spent in the unknown time."},
         )  # fmt: skip
 
@@ -173,7 +173,7 @@ def set_limit(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
                 "Limit, δ", min_value=1e-12, max_value=1e-3, value=float(view.limit_delta), step=1e-6, format="%.2e",
                 key=f"ledger.limit.delta.{corpus.id}",
             )  # fmt: skip
-        large, units = False, workspace.public_facts(corpus.id).units
+        large, units = False, workspace.ledger.public_facts(corpus.id).units
         if delta * units >= 1.0:
             st.warning(
                 f"This δ is 1/N or more (N = {units:,}): publishing whole records at random, {delta * units:.3g} of "
@@ -184,7 +184,7 @@ def set_limit(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
         (st.warning if seen else st.caption)(LATE + (" Outputs were already drawn." if seen else ""))
         st.button(
             "Set this limit", icon=":material/check:", key="ledger.limit.set",
-            on_click=states.act, args=(workspace.set_limit, corpus.id, epsilon, delta),
+            on_click=states.act, args=(workspace.ledger.set_limit, corpus.id, epsilon, delta),
             kwargs={"done": f"The limit is ε = {epsilon:g} at δ = {delta:.2e}.", "large_delta": large},
         )  # fmt: skip
 
@@ -193,7 +193,7 @@ def what_if(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
     """Draw what would be left after a run at a chosen ε."""
     st.markdown("**What if a run claimed …**")
     epsilon = slider("ε of the run", 0.1, 16.0, 4.0, 0.1, key="ledger.whatif", persist=True)
-    answer = workspace.what_if(corpus.id, one_gaussian(epsilon, view.limit_delta, corpus.unit))
+    answer = workspace.ledger.what_if(corpus.id, one_gaussian(epsilon, view.limit_delta, corpus.unit))
     if answer["allowed"]:
         left = answer["remaining_after"]
         after = f"a further run may claim up to ε = {left:.3g}" if left > 0 else "nothing is left"
@@ -322,8 +322,8 @@ def state_of(kinds: Any) -> str:
 def overview(workspace: engine.Workspace) -> None:
     """Draw one row a corpus: its limit, what is left, and the total."""
     rows = []
-    for corpus in workspace.corpora():
-        view = workspace.ledger(corpus.id)
+    for corpus in workspace.corpora.all():
+        view = workspace.ledger.of(corpus.id)
         rows.append(
             {
                 "Corpus": corpus.name,
@@ -341,12 +341,12 @@ def overview(workspace: engine.Workspace) -> None:
 
 def exported(workspace: engine.Workspace, corpus_id: str) -> bytes:
     """Return every line of a ledger as JSON; asked for only when somebody downloads it."""
-    return workspace.ledger_export(corpus_id).encode("utf-8")
+    return workspace.ledger.export(corpus_id).encode("utf-8")
 
 
 def check(workspace: engine.Workspace) -> None:
     """Verify the ledger's chain and keep the answer for this session; a callback."""
-    st.session_state["ledger.lines.checked"] = workspace.verify_ledger()
+    st.session_state["ledger.lines.checked"] = workspace.ledger.verify()
 
 
 def answer() -> None:

@@ -41,13 +41,13 @@ def statement(releases: list[Any], runs: dict[str, Any]) -> tuple[str, str, bool
 
 def events(workspace: engine.Workspace, corpus_id: str | None) -> pd.DataFrame:
     """Return the timeline: at, kind, what, effect on the formal total; latest first."""
-    names = {corpus.id: corpus.name for corpus in workspace.corpora()}
+    names = {corpus.id: corpus.name for corpus in workspace.corpora.all()}
     rows: list[tuple[str, str, str, str]] = []
-    for corpus in workspace.corpora():
+    for corpus in workspace.corpora.all():
         if corpus_id in (None, corpus.id):
             rows.append((corpus.created, "Loaded", f"{corpus.name}: {count_of(corpus.records, 'record')}", "none"))
     titles = {}
-    for run in workspace.runs(corpus_id):
+    for run in workspace.runs.all(corpus_id):
         titles[run.id] = run.title
         where = f"{run.title} on {names.get(run.corpus_id, 'a deleted corpus')}"
         if run.finished:
@@ -55,7 +55,7 @@ def events(workspace: engine.Workspace, corpus_id: str | None) -> pd.DataFrame:
             rows.append((run.finished, "Run finished", text, "none while it stays here"))
         if run.examined_at:
             rows.append((run.examined_at, "Examined", where, "none while the findings stay here"))
-    for release in workspace.releases(corpus_id):
+    for release in workspace.releases.all(corpus_id):
         made = titles.get(release.run_id, "a deleted run")
         what = f"{made}: {count_of(release.records, 'record')}, policy {release.policy}"
         rows.append((release.created, "Released", what, "unbounded from here on"))
@@ -142,18 +142,18 @@ def all_lines(workspace: engine.Workspace) -> bytes:
     """Return the whole audit log as CSV; it holds no record text."""
     parts, offset = [], 0
     while True:
-        part = workspace.audit(limit=5000, offset=offset)
+        part = workspace.audit.lines(limit=5000, offset=offset)
         if part.empty:
             break
         parts.append(part)
         offset += len(part)
-    frame = pd.concat(parts) if parts else workspace.audit(limit=1)
+    frame = pd.concat(parts) if parts else workspace.audit.lines(limit=1)
     return frame.sort_values("seq").to_csv(index=False).encode("utf-8")
 
 
 def check(workspace: engine.Workspace) -> None:
     """Verify the chain and keep the answer for this session."""
-    st.session_state["ledger.checked"] = workspace.verify_audit()
+    st.session_state["ledger.checked"] = workspace.audit.verify()
 
 
 def answer() -> None:

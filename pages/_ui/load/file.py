@@ -126,7 +126,7 @@ def preview(workspace: engine.Workspace, chosen: Chosen) -> Any | None:
     st.session_state.pop(PREVIEW, None)
     try:
         with st.spinner("Reading the file …"):
-            result = workspace.preview(chosen.source, chosen.filename, chosen.options())
+            result = workspace.corpora.preview(chosen.source, chosen.filename, chosen.options())
     except engine.UserError as error:
         states.failed("This file cannot be read", str(error), "Nothing was stored. Correct it and choose it again.")
         return None
@@ -146,7 +146,7 @@ def import_chosen(
     try:
         with st.spinner("Reading, checking and splitting the file …"):
             importing = partial(
-                workspace.import_corpus,
+                workspace.corpora.import_file,
                 chosen.source,
                 chosen.filename,
                 mapping,

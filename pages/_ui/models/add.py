@@ -37,7 +37,7 @@ def folder(workspace: engine.Workspace) -> None:
     if not path.strip():
         return
     try:
-        facts = workspace.inspect_model(Path(path.strip()))
+        facts = workspace.models.inspect(Path(path.strip()))
     except engine.UserError as error:
         st.error(plain(str(error)), icon=":material/block:")
         return
@@ -61,7 +61,7 @@ def folder(workspace: engine.Workspace) -> None:
 def _import(workspace: engine.Workspace) -> None:
     chosen = st.session_state[f"{FORM}.prompts"]
     info = act(
-        workspace.import_model,
+        workspace.models.import_folder,
         Path(str(st.session_state[f"{FORM}.folder"]).strip()),
         str(st.session_state[f"{FORM}.name"]),
         None if chosen == AUTO else chosen,
@@ -130,7 +130,7 @@ def _server(workspace: engine.Workspace) -> None:
     key = str(field("key") or "")
     if f"{FORM}.s.key" in st.session_state:
         st.session_state[f"{FORM}.s.key"] = ""
-    info = act(workspace.add_endpoint, values, key if values["key_source"] == "file" else None)
+    info = act(workspace.models.add_endpoint, values, key if values["key_source"] == "file" else None)
     if info is not None:
         notice(f"{info.id} is kept. " + ("Test it once." if info.local else "Give a consent before it is used."))
         for name in ("name", "url", "model"):

@@ -35,7 +35,7 @@ BYTES_A_PARAMETER = 4  # the worker computes with 32-bit numbers
 
 def known(workspace: engine.Workspace) -> list[dict[str, Any]]:
     """Return the built-in models and the encoder they build on; a missing one says so."""
-    found = {model["id"]: model for model in [*workspace.models(), *_encoder()]}
+    found = {model["id"]: model for model in [*workspace.models.built_in(), *_encoder()]}
     missing = [{"id": model_id, "missing": True} for model_id in EXPECTED if model_id not in found]
     return [*found.values(), *missing]
 
@@ -75,7 +75,7 @@ def card(model: dict[str, Any], workspace: engine.Workspace | None = None) -> No
                 for word in CAPABILITIES.get(model["kind"], ()):
                     st.badge(word, color="gray")
         if workspace is not None:
-            models_language.capabilities(workspace.model_info(model["id"]))
+            models_language.capabilities(workspace.models.info(model["id"]))
         memory = model["parameters"] * BYTES_A_PARAMETER
         left, middle, right = st.columns(3)
         left.metric("On disk", _size(model["bytes"]))

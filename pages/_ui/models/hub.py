@@ -29,7 +29,7 @@ def draw(workspace: engine.Workspace) -> None:
     if not model:
         return
     try:
-        said, host = workspace.download_statement(model), workspace.hub_host()
+        said, host = workspace.hub.statement(model), workspace.hub.host()
     except engine.UserError as error:
         st.error(plain(str(error)), icon=":material/block:")
         return
@@ -54,7 +54,7 @@ def _fetch(workspace: engine.Workspace, model: str) -> None:
     typed = {part: str(st.session_state.get(f"{FORM}.{part}", "")) for part in ("text", "host", "revision")}
     name = str(st.session_state[f"{FORM}.name.{model}"])
     job = act(
-        workspace.fetch_model, model, name, typed["text"], typed["host"], revision=typed["revision"].strip() or "main"
+        workspace.hub.fetch, model, name, typed["text"], typed["host"], revision=typed["revision"].strip() or "main"
     )
     if job is not None:
         st.session_state[f"{FORM}.job"] = job
@@ -73,7 +73,7 @@ def state(workspace: engine.Workspace) -> None:
     if latest is None:
         return
     try:
-        ended = workspace.job(latest)
+        ended = workspace.jobs.get(latest)
     except engine.NotFoundError:
         return
     if ended.state == "failed":

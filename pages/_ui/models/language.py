@@ -87,7 +87,7 @@ def capabilities(info: Any) -> None:
 
 def self_test(workspace: engine.Workspace, model: str) -> None:
     """Draw the last self-test of a model and the button for the next."""
-    found = workspace.model_test(model)
+    found = workspace.models.last_test(model)
     waiting = found["state"] in ("queued", "running")
     st.button(
         "Testing" if waiting else "Test it",
@@ -95,7 +95,7 @@ def self_test(workspace: engine.Workspace, model: str) -> None:
         key=f"models.try.{model}",
         disabled=waiting,
         on_click=act,
-        args=(workspace.test_model, model),
+        args=(workspace.models.test, model),
         help="Has the worker open it, write a line, score one, and keep given words out. No text of yours is used.",
     )
     result = found["result"]
@@ -128,7 +128,7 @@ def consents(workspace: engine.Workspace, info: Any) -> None:
     """Draw which corpora may be sent to a server on another machine."""
     name = info.id.removeprefix("endpoint:")
     known = {corpus.id: corpus.name for corpus in corpora(workspace)}
-    given = [c for c in workspace.consents() if c.endpoint == name and c.host == info.where]
+    given = [c for c in workspace.models.consents() if c.endpoint == name and c.host == info.where]
     if not given:
         st.warning(
             "No corpus may be sent there: each one needs your written consent first. Until then nothing is connected.",
@@ -142,7 +142,7 @@ def consents(workspace: engine.Workspace, info: Any) -> None:
             )
             st.button(
                 "Withdraw", key=f"models.withdraw.{name}.{consent.corpus_id}", icon=":material/lock:", on_click=act,
-                args=(workspace.withdraw_consent, consent.corpus_id, name),
+                args=(workspace.models.withdraw_consent, consent.corpus_id, name),
                 kwargs={"done": "The consent has ended. Runs that were stopped: {}."},
                 help="Ends the consent and cancels runs that rely on it. What was sent cannot be taken back.",
             )  # fmt: skip
@@ -157,7 +157,7 @@ def consents(workspace: engine.Workspace, info: Any) -> None:
 def _consent(workspace: engine.Workspace, name: str, host: str, known: dict[str, str]) -> None:
     """Ask for corpus, reason and host; all of it goes into the audit log."""
     corpus = st.selectbox("Corpus", list(known), format_func=known.__getitem__, key=f"models.consent.corpus.{name}")
-    st.warning(plain(workspace.consent_statement(corpus, name)), icon=":material/public:")
+    st.warning(plain(workspace.models.consent_statement(corpus, name)), icon=":material/public:")
     st.text_area(
         "Why this is allowed, in your words", key=f"models.consent.text.{name}", max_chars=1000,
         placeholder="The agreement, the decision, who took it",
@@ -177,7 +177,7 @@ def _consent(workspace: engine.Workspace, name: str, host: str, known: dict[str,
 def _give(workspace: engine.Workspace, name: str) -> None:
     corpus, text, host = (str(st.session_state[f"models.consent.{part}.{name}"]) for part in ("corpus", "text", "host"))
     try:
-        workspace.give_consent(corpus, name, text, host)
+        workspace.models.give_consent(corpus, name, text, host)
     except engine.UserError as error:
         st.session_state[REFUSED] = str(error)
 
@@ -190,7 +190,7 @@ def _remove(workspace: engine.Workspace, info: Any) -> None:
             else "Its files in this workspace are deleted. Runs that were made with it stay."
         )
         st.button(
-            "Remove for good", key=f"models.remove.{info.id}", on_click=act, args=(workspace.remove_model, info.id),
+            "Remove for good", key=f"models.remove.{info.id}", on_click=act, args=(workspace.models.remove, info.id),
             kwargs={"done": f"{info.id} was removed."},
         )  # fmt: skip
 

@@ -58,13 +58,13 @@ def buys(
         return
     st.subheader("What the budget buys", anchor=False)
     asked = dict(parameters)
-    found = states.act(workspace.buys, corpus.id, method.id, asked, count)
+    found = states.act(workspace.plan.buys, corpus.id, method.id, asked, count)
     states.flash()
     if found is None:
         return
     if found["pending"]:
         wait(
-            lambda: bool(workspace.buys(corpus.id, method.id, asked, count)["pending"]),
+            lambda: bool(workspace.plan.buys(corpus.id, method.id, asked, count)["pending"]),
             key="plan.wait.buys", what="What the budget buys",
         )  # fmt: skip
     else:

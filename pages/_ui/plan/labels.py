@@ -17,7 +17,7 @@ def draw(workspace: engine.Workspace, corpus: Any, method: Any) -> None:
     """Ask whether the list of labels is public, for methods whose claim depends on it."""
     if method.kind != "dp":
         return
-    found = workspace.label_list(corpus.id)
+    found = workspace.labels.known(corpus.id)
     if not found.counts and found.declared is None:
         return
     st.markdown("**Labels of the outputs**")
@@ -29,7 +29,7 @@ def draw(workspace: engine.Workspace, corpus: Any, method: Any) -> None:
         )
         _show(list(found.declared), key=f"{key}.list")
         if st.button("These labels are not public", key=f"{key}.withdraw", icon=":material/undo:"):
-            states.act(workspace.withdraw_labels, corpus.id)
+            states.act(workspace.labels.withdraw, corpus.id)
             st.rerun()
         return
     st.caption(
@@ -46,7 +46,7 @@ def draw(workspace: engine.Workspace, corpus: Any, method: Any) -> None:
         )
     said = "I have read this list, and all of it may be public" + (", long or many as they are" * bool(found.unusual))
     if st.checkbox(said, key=f"{key}.tick"):
-        declared = states.act(workspace.declare_labels, corpus.id, unusual_too=bool(found.unusual))
+        declared = states.act(workspace.labels.declare, corpus.id, unusual_too=bool(found.unusual))
         if declared is not None:
             st.rerun()
         states.flash()

@@ -23,7 +23,7 @@ def choose_for(workspace: engine.Workspace, needs: Collection[str], key: str) ->
     """Return the chosen model's id, kept under `key`; the built-in one where nothing is to be chosen."""
     if "generator" not in needs:
         return BUILTIN
-    models = {info.id: info for info in workspace.language_models()}
+    models = {info.id: info for info in workspace.models.all()}
     if st.session_state.get(key) not in models:
         st.session_state[key] = BUILTIN
     if len(models) == 1:
@@ -43,7 +43,7 @@ def choose_for(workspace: engine.Workspace, needs: Collection[str], key: str) ->
 
 def called(workspace: engine.Workspace, model: str) -> str:
     """Return what a model is called here, also one that was removed since."""
-    known = {info.id: info for info in workspace.language_models()}
+    known = {info.id: info for info in workspace.models.all()}
     return _name(known[model]) if model in known else model
 
 

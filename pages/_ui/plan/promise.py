@@ -70,7 +70,7 @@ def draw(workspace: engine.Workspace, corpus: Any, method: Any, parameters: Mapp
     method_cards.badge(guarantee.kind)
     st.markdown(plain(guarantee.sentence))
     if guarantee.kind == "dp" and guarantee.epsilon:
-        curve = states.act(workspace.guarantee_curve, method.id, corpus_id=corpus.id, parameters=dict(parameters))
+        curve = states.act(workspace.plan.guarantee_curve, method.id, corpus_id=corpus.id, parameters=dict(parameters))
         states.flash()
         if curve is None:
             st.caption("The curve cannot be computed for these settings.")
@@ -95,9 +95,9 @@ def draw(workspace: engine.Workspace, corpus: Any, method: Any, parameters: Mapp
 def _pending(workspace: engine.Workspace, corpus: Any, method: Any, parameters: Mapping[str, Any]) -> bool:
     asked: dict[str, Any] = {"corpus_id": corpus.id, "parameters": dict(parameters)}
     try:
-        if workspace.guarantee(method.id, **asked).pending:
+        if workspace.plan.guarantee(method.id, **asked).pending:
             return True
-        return bool(workspace.guarantee_curve(method.id, **asked)["pending"])
+        return bool(workspace.plan.guarantee_curve(method.id, **asked)["pending"])
     except engine.UserError:  # it cannot be computed; the page says why
         return False
 

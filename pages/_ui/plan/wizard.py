@@ -34,7 +34,7 @@ def draw(workspace: engine.Workspace, corpus: Any, facts: Any) -> None:
         with left:
             answers = _questions(corpus, facts)
         with right:
-            specs = {spec.id: spec for spec in workspace.methods()}
+            specs = {spec.id: spec for spec in workspace.plan.methods()}
             try:
                 proposal = propose(answers, available=tuple(specs))
             except engine.UserError as error:
@@ -73,7 +73,7 @@ def _questions(corpus: Any, facts: Any) -> Answers:
 
 def _proposal(workspace: engine.Workspace, corpus: Any, proposal: Proposal, specs: dict[str, Any]) -> None:
     """Draw what is proposed and why, with buttons that act on it."""
-    policies = {policy.id: policy for policy in workspace.policies()}
+    policies = {policy.id: policy for policy in workspace.releases.policies()}
     spec, policy = specs[proposal.method], policies[proposal.policy]
     st.markdown("**Proposal**")
     st.markdown(

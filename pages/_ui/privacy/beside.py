@@ -21,7 +21,9 @@ KEY = "privacy.beside"
 
 def choose(workspace: engine.Workspace, run: Any) -> list[Any]:
     """Draw the picker of a second examined run of the same corpus; return one run or two."""
-    others = {r.id: r for r in workspace.runs(run.corpus_id) if r.state == "done" and r.examined_at and r.id != run.id}
+    others = {
+        r.id: r for r in workspace.runs.all(run.corpus_id) if r.state == "done" and r.examined_at and r.id != run.id
+    }
     if not others:
         return [run]
     newest_first = sorted(others, key=lambda run_id: others[run_id].created, reverse=True)

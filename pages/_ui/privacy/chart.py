@@ -40,7 +40,7 @@ def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
 
 
 def _pending(workspace: engine.Workspace, run_id: str) -> bool:
-    return bool(workspace.run_curve(run_id)["pending"])
+    return bool(workspace.plan.run_curve(run_id)["pending"])
 
 
 def titles(sides: Sequence[Examined]) -> dict[str, str]:

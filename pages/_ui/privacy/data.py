@@ -52,8 +52,8 @@ def load(workspace: engine.Workspace, runs: Sequence[Any]) -> list[Examined]:
 
 
 def _load(workspace: engine.Workspace, run: Any, letter: str) -> Examined:
-    findings = [finding for finding in workspace.findings(run.id) if finding.group == "privacy"]
-    attacks, roc = workspace.table(run.id, "attacks"), workspace.table(run.id, "roc")
+    findings = [finding for finding in workspace.examinations.findings(run.id) if finding.group == "privacy"]
+    attacks, roc = workspace.examinations.table(run.id, "attacks"), workspace.examinations.table(run.id, "roc")
     if attacks is None and any(finding.name == NEW for finding in findings):
         attacks, roc = pd.DataFrame(columns=ATTACKS), pd.DataFrame(columns=ROC)
     if attacks is not None:
@@ -64,7 +64,7 @@ def _load(workspace: engine.Workspace, run: Any, letter: str) -> Examined:
     claim, pending = _claim(workspace, run)
     audit = privacy_studies.audited(workspace, run)
     name = f"{letter} · {run.title}" if letter else run.title
-    units, flags, groups = (workspace.table(run.id, table) for table in ("units", "unit_flags", "groups"))
+    units, flags, groups = (workspace.examinations.table(run.id, table) for table in ("units", "unit_flags", "groups"))
     return Examined(run, name, findings, attacks, roc, claim, pending, audit, units, flags, groups)
 
 
@@ -77,7 +77,7 @@ def _claim(workspace: engine.Workspace, run: Any) -> tuple[Claim | None, bool]:
     if run.guarantee["epsilon"] == 0:  # no private record went in: every attack must stay at chance
         return Claim([0.0], [0.0], [0.0], 0.0, 0.0, unit, adjacency), False
     try:
-        curve = workspace.run_curve(run.id)
+        curve = workspace.plan.run_curve(run.id)
     except engine.UserError:  # a claim of an older form; its sentence stands, its curve cannot be computed
         return None, False
     if curve["pending"] or not curve["epsilons"]:

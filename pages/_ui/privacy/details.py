@@ -54,7 +54,7 @@ def _section(
 ) -> None:
     figures = []
     for side in sides:
-        found = workspace.table(side.run.id, table, columns=COLUMNS[table])
+        found = workspace.examinations.table(side.run.id, table, columns=COLUMNS[table])
         figures.append(None if found is None else figure(found, side.findings))
     st.subheader(title, anchor=False)
     missing = next((why for side in sides if (why := reason(side.findings, names))), f"Not measured yet: {AGAIN}")

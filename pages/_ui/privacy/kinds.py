@@ -14,7 +14,7 @@ from pages._ui.texts import label_name
 
 def draw(workspace: engine.Workspace, run: Any) -> None:
     """Draw the table of leaked identifiers by type."""
-    table = workspace.table(run.id, "elp")
+    table = workspace.examinations.table(run.id, "elp")
     if table is None or not (table["reference"] == "train").any():
         st.caption("No accepted identifier was there to look for.")
         return

@@ -51,7 +51,7 @@ def ranked(leaks: pd.DataFrame) -> pd.DataFrame:
 def ranked_of(_workspace: engine.Workspace, run_id: str, examined_at: str) -> pd.DataFrame | None:
     """Return `ranked` of an examination; ids and counts only, kept for this session under run and time."""
     del examined_at  # part of the key only
-    leaks = _workspace.table(run_id, "leaks", columns=COLUMNS, where={"reference": "train"})
+    leaks = _workspace.examinations.table(run_id, "leaks", columns=COLUMNS, where={"reference": "train"})
     return None if leaks is None else ranked(leaks)
 
 
@@ -92,7 +92,7 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
 
 def excess(workspace: engine.Workspace, run_id: str) -> str:
     """Return how many records more than chance give a private value away, in any way of writing; empty if unknown."""
-    found = {f.name: f for f in workspace.findings(run_id) if f.reference == "holdout"}
+    found = {f.name: f for f in workspace.examinations.findings(run_id) if f.reference == "holdout"}
     said = []
     for name, what in (("strict_pipp_excess", "records"), ("strict_elp_excess", "of the private values")):
         one = found.get(name)
@@ -145,12 +145,12 @@ def _list(run_id: str, rows: pd.DataFrame) -> str | None:
 
 def of_record(workspace: engine.Workspace, run_id: str, record: str) -> pd.DataFrame:
     """Return what one synthetic record shares with the training part."""
-    found = workspace.table(run_id, "leaks", where={"record_id": record, "reference": "train"})
+    found = workspace.examinations.table(run_id, "leaks", where={"record_id": record, "reference": "train"})
     return pd.DataFrame() if found is None else found
 
 
 def _one(workspace: engine.Workspace, run: Any, record: str) -> None:
-    rows = workspace.synthetic(run.id, ids=[record], limit=1)
+    rows = workspace.runs.synthetic(run.id, ids=[record], limit=1)
     if rows.empty:
         return
     own = of_record(workspace, run.id, record)
@@ -168,7 +168,7 @@ def _one(workspace: engine.Workspace, run: Any, record: str) -> None:
             key=f"privacy.reject.{record}",
             disabled=rows.iloc[0]["approval"] == "rejected",
             on_click=act,
-            args=(workspace.approve, run.id, [record], "rejected"),
+            args=(workspace.runs.approve, run.id, [record], "rejected"),
             kwargs={"done": "The record is rejected: it will not be released."},
         )
     _private_side(workspace, run, record, own)
@@ -221,7 +221,7 @@ def _private_side(workspace: engine.Workspace, run: Any, record: str, leaks: pd.
         source = str(shown[2])
         st.markdown(f"**Private text**, the training record that shares most (`{source}`)")
         with st.container(border=True, height=260, key=f"privacy.source.{record}"):
-            text = workspace.record_text(run.corpus_id, source)
+            text = workspace.review.record_text(run.corpus_id, source)
             shared = leaks[leaks["source_record_id"] == source]
             highlight(
                 segments(text, marks(text, shared, side="source_")),
@@ -260,7 +260,10 @@ def _reveal(workspace: engine.Workspace, run_id: str, record: str, source: str) 
             f"Give a reason of at least {SHORTEST_REASON} characters; the private text stays hidden.", kind="problem"
         )
         return
-    if act(workspace.note, "private text revealed", run_id, reason=reason, synthetic=record, source=source) is not None:
+    if (
+        act(workspace.audit.note, "private text revealed", run_id, reason=reason, synthetic=record, source=source)
+        is not None
+    ):
         st.session_state[REVEALED] = (run_id, record, source, time.time() + SECONDS)
 
 

@@ -15,7 +15,7 @@ def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
     """Draw how similar the nearest record is, as a share of synthetic records."""
     from engine.figures.privacy import closeness
 
-    tables = [workspace.table(side.run.id, "nearest_quantiles") for side in sides]
+    tables = [workspace.examinations.table(side.run.id, "nearest_quantiles") for side in sides]
     privacy_beside.draw(
         [None if t is None or t.empty else closeness(t, s.findings) for t, s in zip(tables, sides, strict=True)],
         [side.name for side in sides],

@@ -57,7 +57,7 @@ PAIR_CURVES: dict[str, tuple[str, Kind]] = {
 
 def known(workspace: engine.Workspace) -> dict[str, Any]:
     """Return the studies this page can use, by id, as far as they exist."""
-    return {spec.id: spec for spec in workspace.studies() if spec.id in WORDS}
+    return {spec.id: spec for spec in workspace.studies.all() if spec.id in WORDS}
 
 
 def suits(study: str, run: Any) -> bool:
@@ -67,7 +67,7 @@ def suits(study: str, run: Any) -> bool:
 
 def latest(workspace: engine.Workspace, run: Any, study: str) -> Any | None:
     """Return the newest study of this kind on the run's corpus and with its method that has something to show."""
-    for found in workspace.study_runs(run.corpus_id):
+    for found in workspace.studies.runs(run.corpus_id):
         if found.study == study and found.parameters.get("method", run.method) == run.method and found.done:
             return found
     return None
@@ -75,7 +75,7 @@ def latest(workspace: engine.Workspace, run: Any, study: str) -> Any | None:
 
 def under_way(workspace: engine.Workspace, run: Any, study: str) -> Any | None:
     """Return the study of this kind that waits or runs, if any."""
-    for found in workspace.study_runs(run.corpus_id):
+    for found in workspace.studies.runs(run.corpus_id):
         fits = found.parameters.get("method", run.method) == run.method
         if found.study == study and fits and found.state in ACTIVE:
             return found
@@ -87,7 +87,7 @@ def audited(workspace: engine.Workspace, run: Any) -> Audited | None:
     from engine.figures.proof_attack import Audited
 
     found = latest(workspace, run, AUDIT)
-    bounds = workspace.study_results(found.id).get("bounds") if found is not None else None
+    bounds = workspace.studies.results(found.id).get("bounds") if found is not None else None
     if bounds is None or bounds.empty:
         return None
     chosen = bounds[bounds["decides"].astype(bool)]
@@ -101,10 +101,10 @@ def curves(workspace: engine.Workspace, run: Any) -> tuple[dict[str, Drawn], lis
     """Return the ε–δ curves of the newest pair experiment and surprisal study, and what is missing, in words."""
     there = known(workspace)
     found = latest(workspace, run, PAIRS) if PAIRS in there else None
-    drawn = pair_curves(workspace.study_results(found.id)) if found is not None else {}
+    drawn = pair_curves(workspace.studies.results(found.id)) if found is not None else {}
     asked = latest(workspace, run, SURPRISAL) if SURPRISAL in there and suits(SURPRISAL, run) else None
     if asked is not None:
-        drawn |= surprisal_curves(workspace.study_results(asked.id))
+        drawn |= surprisal_curves(workspace.studies.results(asked.id))
     missing = [WORDS[PAIRS][0]] if PAIRS in there and not drawn else []
     if AUDIT in there and audited(workspace, run) is None:
         missing.append(WORDS[AUDIT][0])
@@ -191,7 +191,7 @@ def draw(workspace: engine.Workspace, run: Any, studies: tuple[str, ...]) -> Non
             st.caption(f"As far as it is: {found.done} of {found.total}.")
         about = "this corpus; no method takes part" if study == DIRECT else "this corpus and with this method"
         st.caption(f"Study of {when(found.created)}, on {about}; not of this run's own text.")
-        tables = workspace.study_results(found.id)
+        tables = workspace.studies.results(found.id)
         for name, figure in figures(study, tables):
             examined_figure.draw(figure, key=f"privacy.study.{run.id}.{found.id}.{name}")
         with st.expander("Its tables", key=f"privacy.study.tables.{run.id}.{found.id}"):

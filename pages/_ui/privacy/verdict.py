@@ -54,6 +54,6 @@ def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
 def _again(workspace: engine.Workspace, side: Examined) -> None:
     st.button(
         "Examine again", key=f"privacy.examine_new.{side.run.id}", icon=":material/query_stats:",
-        on_click=act, args=(workspace.examine, side.run.id),
+        on_click=act, args=(workspace.jobs.examine, side.run.id),
         help="This run was examined before membership attacks were carried out. Examining takes some minutes.",
     )  # fmt: skip

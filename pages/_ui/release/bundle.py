@@ -74,7 +74,7 @@ def build(workspace: engine.Workspace, run: Any, policy: Any, verdict: Any, sign
     left.markdown("**What will be inside**\n" + "\n".join(f"- {line}" for line in INSIDE))
     right.markdown("**What will not**\n" + "\n".join(f"- {line}" for line in OUTSIDE))
     ready = verdict.passed and bool(formats)
-    ends = workspace.makes_unbounded(run.id)
+    ends = workspace.releases.makes_unbounded(run.id)
     if ends:
         st.warning(UNBOUNDED, icon=":material/all_inclusive:")
     pressed = st.button(
@@ -123,7 +123,7 @@ def _release(workspace: engine.Workspace, run_id: str, policy_id: str, signed: s
     chosen = tuple(st.session_state.get("release.formats") or ())
     made = once.act(
         "release.build",
-        lambda: act(workspace.release, run_id, policy_id, formats=chosen, signed_off_by=signed,
+        lambda: act(workspace.releases.make, run_id, policy_id, formats=chosen, signed_off_by=signed,
                     accept_unbounded=accepted, **words),
     )  # fmt: skip
     if made is not None:
@@ -132,11 +132,11 @@ def _release(workspace: engine.Workspace, run_id: str, policy_id: str, signed: s
 
 def releases(workspace: engine.Workspace, run: Any) -> None:
     """Draw the releases of this run's corpus, newest first."""
-    made = [release for release in workspace.releases(run.corpus_id) if release.run_id == run.id]
-    others = len(workspace.releases(run.corpus_id)) - len(made)
+    made = [release for release in workspace.releases.all(run.corpus_id) if release.run_id == run.id]
+    others = len(workspace.releases.all(run.corpus_id)) - len(made)
     if not made:
         st.caption("Nothing has been released from this run.")
-    names = {policy.id: policy.title for policy in workspace.policies()}
+    names = {policy.id: policy.title for policy in workspace.releases.policies()}
     for position, release in enumerate(made):
         policy = plain(names.get(release.policy, release.policy))
         title = f"{when(release.created)} · {count_of(release.records, 'record')} · {policy}"
@@ -170,4 +170,4 @@ def _files(workspace: engine.Workspace, release: Any) -> None:
 
 def _reader(workspace: engine.Workspace, release_id: str, name: str) -> Callable[[], bytes]:
     """Return what reads the file when the button is clicked; `release_file` checks it again."""
-    return partial(workspace.release_file, release_id, name)
+    return partial(workspace.releases.file, release_id, name)

@@ -24,7 +24,7 @@ HIGH = (":material/warning:", "measured, high", "orange")
 
 def choose(workspace: engine.Workspace) -> Any:
     """Draw the picker and return the chosen policy."""
-    policies = {policy.id: policy for policy in workspace.policies()}
+    policies = {policy.id: policy for policy in workspace.releases.policies()}
     if st.session_state.get(CHOICE) not in policies:
         st.session_state[CHOICE] = next(iter(policies))
     chosen = st.radio(

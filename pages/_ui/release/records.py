@@ -42,7 +42,7 @@ def draw(workspace: engine.Workspace, run: Any, counts: dict[str, int]) -> None:
     equal = _originals(workspace, run)
     _together(workspace, run, counts)
     key = f"release.page.{run.id}"
-    rows = workspace.synthetic(run.id, offset=offset_of(key, SIZE), limit=SIZE, order="risk")
+    rows = workspace.runs.synthetic(run.id, offset=offset_of(key, SIZE), limit=SIZE, order="risk")
     ids = [str(record) for record in rows["record_id"]]
     chosen = _current(run.id, ids)
     left, right = st.columns(2, gap="medium")
@@ -58,11 +58,11 @@ def draw(workspace: engine.Workspace, run: Any, counts: dict[str, int]) -> None:
 
 def _originals(workspace: engine.Workspace, run: Any) -> frozenset[str]:
     """Return the records that are originals, and offer to reject them together; none after a proof."""
-    found = None if run.guarantee["kind"] == "dp" else workspace.table(run.id, "originals")
+    found = None if run.guarantee["kind"] == "dp" else workspace.examinations.table(run.id, "originals")
     ids = [] if found is None else [str(record) for record in found["record_id"]]
     if not ids:
         return frozenset()
-    still = workspace.synthetic(run.id, ids=ids)
+    still = workspace.runs.synthetic(run.id, ids=ids)
     open_ids = [str(record) for record in still.loc[still["approval"] != "rejected", "record_id"]]
     if open_ids:
         is_one = len(open_ids) == 1
@@ -75,7 +75,7 @@ def _originals(workspace: engine.Workspace, run: Any) -> frozenset[str]:
             f"Reject {'it' if is_one else f'these {number(len(open_ids))}'}",
             key=f"release.originals.{run.id}",
             on_click=act,
-            args=(workspace.approve, run.id, open_ids, "rejected"),
+            args=(workspace.runs.approve, run.id, open_ids, "rejected"),
         )
     return frozenset(ids)
 
@@ -193,7 +193,7 @@ def _decide(workspace: engine.Workspace, run_id: str, record: str, state: str, i
     if late or sum(bool(st.session_state.get(_key(one, record))) for one in DECISIONS) > 1:
         notice("A key came before the next record was shown, and was not counted.", kind="problem")
         return
-    if act(workspace.approve, run_id, [record], state) is not None and state != "pending":
+    if act(workspace.runs.approve, run_id, [record], state) is not None and state != "pending":
         place = ids.index(record)
         _show(run_id, ids[min(place + 1, len(ids) - 1)])
 
@@ -205,7 +205,7 @@ def _together(workspace: engine.Workspace, run: Any, counts: dict[str, int]) -> 
     with st.expander("Approve the rest together", icon=":material/done_all:", key=f"release.rest.{run.id}"):
         st.markdown("Look at the riskiest records first. Then approve what is left below a risk you accept.")
         limit = slider("Risk at most", 0.0, 1.0, 0.2, 0.05, key=f"release.limit.{run.id}")
-        fitting = workspace.pending_below(run.id, limit)
+        fitting = workspace.runs.pending_below(run.id, limit)
         everything = counts["pending"]
         with st.container(horizontal=True):
             st.button(
@@ -231,6 +231,6 @@ def _together(workspace: engine.Workspace, run: Any, counts: dict[str, int]) -> 
 
 
 def _approve_rest(workspace: engine.Workspace, run_id: str, limit: float | None) -> None:
-    done = act(workspace.approve_all_pending, run_id, limit)
+    done = act(workspace.runs.approve_all_pending, run_id, limit)
     if done is not None:
         notice(f"{count_of(done, 'record')} approved together.")

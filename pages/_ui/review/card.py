@@ -32,7 +32,7 @@ def draw(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: Any
 
 
 def _card(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: Any, current: str) -> None:
-    text = workspace.record_text(corpus_id, record_id)
+    text = workspace.review.record_text(corpus_id, record_id)
     row = next(spans.loc[spans["span_id"] == current].itertuples())
     ids = list(spans["span_id"])
     with st.container(border=True, key="review.card"):
@@ -45,7 +45,7 @@ def _card(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: An
             f"{'decided by a person' if row.decided else 'not looked at'}"
         )
         step = (workspace, corpus_id, record_id, ids, current)
-        places = workspace.unmarked_places(corpus_id, current)
+        places = workspace.review.unmarked_places(corpus_id, current)
         _same(places["record"], row.label, current)
         with st.grid(2, gap="xsmall", min_column_width=80):
             st.button("Accept", key=_key("accept", current), shortcut="A", type="primary", width="stretch",
@@ -112,7 +112,7 @@ def _same(places: int, label: str, span_id: str) -> None:
 
 
 def _alike(workspace: engine.Workspace, corpus_id: str, span_id: str, old: str, label: str, unmarked: int) -> None:
-    total = workspace.same_value(corpus_id, span_id) + 1
+    total = workspace.review.same_value(corpus_id, span_id) + 1
     if total == 1 and not unmarked:
         st.caption("The same words stand nowhere else.")
         return
@@ -151,7 +151,7 @@ def _decide_alike(
     """Decide on every place with the same words; a callback."""
     words = {"accept": "accepted", "reject": "rejected", "relabel": f"now {label_name(label or 'MISC')}"}[action]
     done = f"{{}} places: {words}."
-    if states.act(workspace.decide_alike, corpus_id, span_id, action, label, mark=mark, done=done) is not None:
+    if states.act(workspace.review.decide_alike, corpus_id, span_id, action, label, mark=mark, done=done) is not None:
         review_state.remember(corpus_id, span_id)
 
 
@@ -168,9 +168,9 @@ def _decide(
     if not _is_shown(corpus_id, record_id, current):
         return
     if action == "accept" and st.session_state.get(_same_key(current)):
-        done = states.act(workspace.accept_same, corpus_id, current, done="{} places of this text: accepted.")
+        done = states.act(workspace.review.accept_same, corpus_id, current, done="{} places of this text: accepted.")
     else:
-        done = states.act(workspace.decide, corpus_id, [current], action, label)
+        done = states.act(workspace.review.decide, corpus_id, [current], action, label)
     if done is None:
         return
     review_state.remember(corpus_id, current)
@@ -191,7 +191,7 @@ def _move(corpus_id: str, record_id: str, ids: list[str], current: str, step: in
 
 def undo(workspace: engine.Workspace, corpus_id: str) -> None:
     """Take back the latest decision and show its finding again; a callback."""
-    sentence = states.act(workspace.undo, corpus_id)
+    sentence = states.act(workspace.review.undo, corpus_id)
     states.notice(sentence or "There is nothing to take back.")
     review_state.go_back(corpus_id)
 
@@ -214,7 +214,7 @@ def _next(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: An
 def _finish(workspace: engine.Workspace, corpus_id: str, record_id: str) -> None:
     if not _is_shown(corpus_id, record_id, None):
         return
-    if states.act(workspace.mark_reviewed, corpus_id, [record_id]) is not None:
+    if states.act(workspace.review.mark_reviewed, corpus_id, [record_id]) is not None:
         review_state.remember(corpus_id, None)
     review_queue.next_record(corpus_id)
 
@@ -224,7 +224,7 @@ def _addition(workspace: engine.Workspace, corpus_id: str, record_id: str) -> bo
     pending = st.session_state.get(review_state.PENDING)
     if not pending or pending["record_id"] != record_id:
         return False
-    text = workspace.record_text(corpus_id, record_id)
+    text = workspace.review.record_text(corpus_id, record_id)
     with st.container(border=True, key="review.addition"):
         st.markdown("**Add this as an identifier?**")
         st.text(text[pending["start"] : pending["end"]])
@@ -249,7 +249,7 @@ def places_of(text: str, phrase: str) -> list[tuple[int, int]]:
 def _typed(workspace: engine.Workspace, corpus_id: str, record_id: str) -> None:
     phrase = st.text_input("Exact words", key=f"review.add.phrase.{record_id}")
     label = st.selectbox("Type", list(LABELS), format_func=label_name, key="review.add.type")
-    places = places_of(workspace.record_text(corpus_id, record_id), phrase or "")
+    places = places_of(workspace.review.record_text(corpus_id, record_id), phrase or "")
     if phrase:
         st.caption(f"Found in {count_of(len(places), 'place')} of this text.")
     st.button("Add", key="review.add.add", disabled=not places, width="stretch",
@@ -262,7 +262,7 @@ def _add(
     """Add one finding a place; a callback."""
     added: str | None = None
     for start, end in places:
-        made = states.act(workspace.add_span, corpus_id, record_id, start, end, label)
+        made = states.act(workspace.review.add_span, corpus_id, record_id, start, end, label)
         if made:
             added = str(made)
             review_state.remember(corpus_id, added)

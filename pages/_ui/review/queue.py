@@ -22,7 +22,9 @@ ORDERS = {"Riskiest first": "risk", "In the file's order": "position"}
 
 def show_failure(workspace: engine.Workspace, corpus: Any) -> None:
     """Say so where the latest detection of this corpus failed or was cancelled."""
-    tries = [job for job in workspace.jobs(active_only=False) if job.kind == "detect" and job.corpus_id == corpus.id]
+    tries = [
+        job for job in workspace.jobs.all(active_only=False) if job.kind == "detect" and job.corpus_id == corpus.id
+    ]
     latest = max(tries, key=lambda job: job.created, default=None)
     if latest is None or latest.state not in ("failed", "cancelled"):
         return
@@ -57,10 +59,10 @@ def filters() -> dict[str, Any]:
 def draw(workspace: engine.Workspace, corpus: Any) -> str | None:
     """Draw the queue; return the id of the text to show, or None where nothing fits."""
     asked = filters()
-    frame, total = workspace.review_queue(corpus.id, offset=offset_of(PAGER, SIZE), limit=SIZE, **asked)
+    frame, total = workspace.review.queue(corpus.id, offset=offset_of(PAGER, SIZE), limit=SIZE, **asked)
     if frame.empty and total:
         st.session_state.pop(PAGER, None)
-        frame, total = workspace.review_queue(corpus.id, offset=0, limit=SIZE, **asked)
+        frame, total = workspace.review.queue(corpus.id, offset=0, limit=SIZE, **asked)
     if frame.empty:
         st.caption("No text fits.")
         return None

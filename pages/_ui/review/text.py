@@ -33,8 +33,8 @@ def marks_of(spans: Any) -> list[Mark]:
 
 def draw(workspace: engine.Workspace, corpus_id: str, record_id: str) -> Any:
     """Draw the text; return the frame of its findings."""
-    text = workspace.record_text(corpus_id, record_id)
-    spans = workspace.record_spans(corpus_id, record_id)
+    text = workspace.review.record_text(corpus_id, record_id)
+    spans = workspace.review.record_spans(corpus_id, record_id)
     left = int((~spans["decided"].astype(bool)).sum()) if len(spans) else 0
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.text(f"Text {record_id}")
@@ -59,7 +59,7 @@ def draw(workspace: engine.Workspace, corpus_id: str, record_id: str) -> Any:
     )
     st.markdown("**As it will look**")
     with st.container(border=True, key="review.redacted"):
-        redacted = workspace.redacted(corpus_id, record_id)
+        redacted = workspace.review.redacted(corpus_id, record_id)
         highlight(segments(redacted, []), key=f"review.redacted.{record_id}", label="The text after replacement")
     return spans
 

@@ -25,10 +25,10 @@ def draw(workspace: engine.Workspace, corpus: Any) -> None:
         state = st.selectbox("Decision", list(STATES), key="review.values.state", width=200)
         search = st.text_input("Value contains", key="review.values.search", width=240)
     asked: dict[str, Any] = {"labels": tuple(labels), "state": STATES[state], "search": (search or "").strip() or None}
-    frame, total = workspace.values(corpus.id, offset=offset_of(PAGER, SIZE), limit=SIZE, **asked)
+    frame, total = workspace.values.table(corpus.id, offset=offset_of(PAGER, SIZE), limit=SIZE, **asked)
     if frame.empty and total:
         st.session_state.pop(PAGER, None)
-        frame, total = workspace.values(corpus.id, offset=0, limit=SIZE, **asked)
+        frame, total = workspace.values.table(corpus.id, offset=0, limit=SIZE, **asked)
     if frame.empty:
         st.markdown("No value fits these filters.")
         return
@@ -82,7 +82,7 @@ def _decide(
     workspace: engine.Workspace, corpus_id: str, chosen: list[str], action: str, label: str | None = None
 ) -> None:
     """Decide on the chosen values; a callback."""
-    changed = states.act(workspace.decide_values, corpus_id, chosen, action, label) or 0
+    changed = states.act(workspace.values.decide, corpus_id, chosen, action, label) or 0
     if changed:
         words = {"accept": "accepted", "reject": "rejected", "relabel": f"changed to {label_name(label or 'MISC')}"}
         states.notice(f"{count_of(changed, 'place')} {words[action]}. Undo takes all of it back.")

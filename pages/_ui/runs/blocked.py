@@ -29,7 +29,7 @@ ROWS = 200
 
 def draw(workspace: engine.Workspace, run: Any) -> None:
     """Draw what was blocked and what was let through; nothing for runs that block nothing."""
-    noted = workspace.diagnostics(run.id)
+    noted = workspace.runs.diagnostics(run.id)
     blocked = noted.get("blocked_values")
     if not isinstance(blocked, int | float) or not (blocked or noted.get("exempt_values")):
         return

@@ -55,13 +55,13 @@ def _missing(workspace: engine.Workspace, run: Any) -> None:
 
 def _make(workspace: engine.Workspace, run: Any) -> None:
     """Start the reference with the run's own settings as far as it knows them; a callback."""
-    spec = next((spec for spec in workspace.methods() if spec.id == REFERENCE), None)
+    spec = next((spec for spec in workspace.plan.methods() if spec.id == REFERENCE), None)
     if spec is None:
         states.notice("This edition has no method without private input.", kind="problem")
         return
     known = {name: value for name, value in run.parameters.items() if name in spec.parameters.model_fields}
     reference = partial(
-        workspace.synthesize, run.corpus_id, REFERENCE, count=run.count, parameters=known, seed=run.seed,
+        workspace.jobs.synthesize, run.corpus_id, REFERENCE, count=run.count, parameters=known, seed=run.seed,
         model=run.model,
     )  # fmt: skip
     done = "The reference without private text was asked for."
@@ -79,13 +79,13 @@ def _unexamined(workspace: engine.Workspace, run: Any, other: Any) -> None:
 
 def _examine(workspace: engine.Workspace, run_ids: list[str]) -> None:
     for run_id in run_ids:
-        states.act(workspace.examine, run_id)
+        states.act(workspace.jobs.examine, run_id)
     states.notice("The examination was asked for; its findings appear here.")
 
 
 def _beside(workspace: engine.Workspace, run: Any, other: Any) -> None:
     """Draw both runs' utility with the verdict on each measure."""
-    table = workspace.compare([other.id, run.id])
+    table = workspace.examinations.compare([other.id, run.id])
     judged = table.loc[table["group"] == "utility", f"{run.id} against first"]
     counts = judged[judged != ""].value_counts()
     better, worse, same = (int(counts.get(word, 0)) for word in ("better", "worse", "same"))

@@ -15,7 +15,7 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
     """Draw outputs drawn, the planned number, and the reservation's state in one line."""
     if run.guarantee["kind"] != "dp" or not run.guarantee.get("epsilon"):
         return
-    lines = workspace.ledger(run.corpus_id).lines
+    lines = workspace.ledger.of(run.corpus_id).lines
     own = lines[lines["run_id"] == run.id]
     kinds = own["kind"].value_counts()
     drawn, planned = int(kinds.get("spend", 0)), planned_outputs(run.guarantee)

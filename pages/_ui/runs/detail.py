@@ -49,10 +49,10 @@ def draw(workspace: engine.Workspace, run: Any, runs: list[Any]) -> None:
 @st.fragment(run_every="1s")
 def _live(workspace: engine.Workspace, run_id: str) -> None:
     """Draw progress and outputs each second; run the page once when the run ends."""
-    run = workspace.run(run_id)
+    run = workspace.runs.get(run_id)
     if run.state not in ACTIVE:
         st.rerun()
-    job = workspace.job(run.job_id)
+    job = workspace.jobs.get(run.job_id)
     left, right = st.columns([3, 2], gap="large")
     with left:
         draw_job(workspace, job, key="run.live", samples=False, cancel=True)
@@ -85,7 +85,7 @@ def _ended(workspace: engine.Workspace, run: Any) -> None:
     with st.container(horizontal=True):
         if run.state in ("failed", "cancelled"):
             st.button("Resume", type="primary", icon=":material/play_arrow:", key="run.resume",
-                      on_click=states.act, args=(workspace.resume, run.id))  # fmt: skip
+                      on_click=states.act, args=(workspace.jobs.resume, run.id))  # fmt: skip
         if run.state == "done":
             done = run.examined_at is not None
             if st.button(
@@ -107,7 +107,7 @@ def _ended(workspace: engine.Workspace, run: Any) -> None:
         readable.draw(workspace, run)
     with right:
         try:
-            latest = list(workspace.job(run.job_id).sample)
+            latest = list(workspace.jobs.get(run.job_id).sample)
         except engine.NotFoundError:
             latest = []
         _outputs(latest)
@@ -178,13 +178,13 @@ def _again(workspace: engine.Workspace, run: Any) -> None:
         once.rearm("run.again")
     with st.expander("As a script", icon=":material/terminal:", key=f"run.script.{run.id}"):
         st.caption("The run's settings, and one command that repeats it.")
-        st.code(workspace.script(run.id), language=None, wrap_lines=True)
+        st.code(workspace.runs.script(run.id), language=None, wrap_lines=True)
 
 
 def _rerun(workspace: engine.Workspace, run: Any) -> None:
     """Start the same run again; a callback."""
     again = partial(
-        workspace.synthesize,
+        workspace.jobs.synthesize,
         run.corpus_id,
         run.method,
         count=run.count,
@@ -206,7 +206,7 @@ def _confirm_delete(workspace: engine.Workspace, run: Any) -> None:
         type="primary",
         key="run.delete.sure",
         on_click=states.act,
-        args=(workspace.delete_run, run.id),
+        args=(workspace.runs.delete, run.id),
         kwargs={"done": "The run was deleted."},
     ):
         st.rerun()

@@ -47,7 +47,7 @@ def sentences(found: dict[str, float]) -> list[str]:
 
 def draw(workspace: engine.Workspace, run: Any) -> None:
     """Draw the counts of a run with a server; nothing for other runs."""
-    found = asked(workspace.diagnostics(run.id)) if str(run.model).startswith(PREFIX) else {}
+    found = asked(workspace.runs.diagnostics(run.id)) if str(run.model).startswith(PREFIX) else {}
     if not found:
         return
     with st.container(border=True, key=f"run.endpoint.{run.id}"):

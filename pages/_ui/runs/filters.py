@@ -19,7 +19,7 @@ from pages._ui.texts import number
 
 def draw(workspace: engine.Workspace, run: Any) -> None:
     """Draw the section of a run whose filters were scored; nothing for other runs."""
-    noted = workspace.diagnostics(run.id)
+    noted = workspace.runs.diagnostics(run.id)
     scores, attack = noted.get("scores"), noted.get("attack") or {}
     if run.state != "done" or not isinstance(scores, Mapping) or not scores.get("similarity"):
         return

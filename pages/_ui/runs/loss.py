@@ -27,7 +27,7 @@ def losses(diagnostics: Any) -> list[float | None]:
 
 def draw(workspace: engine.Workspace, run: Any) -> None:
     """Draw the loss where the run has noted any."""
-    course = losses(workspace.diagnostics(run.id))
+    course = losses(workspace.runs.diagnostics(run.id))
     if sum(value is not None for value in course) < 2:
         return
     st.subheader("Training", anchor=False)

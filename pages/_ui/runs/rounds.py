@@ -53,13 +53,13 @@ REAL = "_real"  # ends the name of what real texts against real texts score: a l
 
 def draw(workspace: engine.Workspace, run: Any) -> None:
     """Draw one curve a measure, and the most similar pairs, where the run has any."""
-    noted = workspace.diagnostics(run.id)
+    noted = workspace.runs.diagnostics(run.id)
     courses = series(noted)
-    table = workspace.table(run.id, "iterations")
+    table = workspace.examinations.table(run.id, "iterations")
     if table is not None:
         courses |= from_table(table)
     courses, lines = drawn(courses)
-    said = workspace.run_notes(run.id)
+    said = workspace.runs.notes(run.id)
     rounds = pairs_by_round(noted.get("iterations"))
     if not courses and not rounds and not said:
         return

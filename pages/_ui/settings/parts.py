@@ -47,7 +47,7 @@ def person(workspace: engine.Workspace) -> None:
         args=(workspace,),
         help="Stands beside each line of the audit log from now on. Earlier lines keep their name.",
     )
-    known = workspace.setting("domain", "auto")
+    known = workspace.settings.get("domain", "auto")
     st.session_state.setdefault("settings.domain", known if known in DOMAINS else "auto")
     st.selectbox(
         "What the text is about",
@@ -61,16 +61,16 @@ def person(workspace: engine.Workspace) -> None:
 
 
 def _save_actor(workspace: engine.Workspace) -> None:
-    act(workspace.set_actor, str(st.session_state["settings.actor"]), done="Name saved: {}")
+    act(workspace.settings.set_actor, str(st.session_state["settings.actor"]), done="Name saved: {}")
 
 
 def _save_domain(workspace: engine.Workspace) -> None:
-    act(workspace.set_setting, "domain", str(st.session_state["settings.domain"]))
+    act(workspace.settings.set, "domain", str(st.session_state["settings.domain"]))
 
 
 def storage(workspace: engine.Workspace) -> None:
     """Show where the workspace lies and what takes up room."""
-    used = workspace.storage()
+    used = workspace.disk.used()
     st.markdown(f"**{_size(used['total'])}** in this workspace:")
     st.code(str(workspace.path), language=None, wrap_lines=True)
     rows = [(PARTS.get(name, name), _size(size)) for name, size in used.items() if name != "total"]
@@ -106,7 +106,7 @@ def _backup(workspace: engine.Workspace) -> None:
     if not name:
         notice("Name a file to write the backup to.", kind="problem")
         return
-    act(workspace.backup, Path(name).expanduser(), done="Backup written to {}")
+    act(workspace.disk.backup, Path(name).expanduser(), done="Backup written to {}")
 
 
 def delete(workspace: engine.Workspace) -> None:
@@ -144,13 +144,13 @@ def delete(workspace: engine.Workspace) -> None:
 
 def _delete(workspace: engine.Workspace, corpus_id: str) -> None:
     typed = str(st.session_state.get(f"settings.delete.name.{corpus_id}", "")).strip()
-    corpus = act(workspace.corpus, corpus_id)  # another window may have deleted it
+    corpus = act(workspace.corpora.get, corpus_id)  # another window may have deleted it
     if corpus is None:
         return
     if typed != corpus.name.strip():
         notice("The name does not match; nothing was deleted.", kind="problem")
         return
-    act(workspace.delete_corpus, corpus_id, done="The corpus was deleted.")
+    act(workspace.corpora.delete, corpus_id, done="The corpus was deleted.")
 
 
 def self_check(workspace: engine.Workspace) -> None:
@@ -204,7 +204,7 @@ def self_check(workspace: engine.Workspace) -> None:
 
 
 def _doctor(workspace: engine.Workspace) -> None:
-    found = act(workspace.doctor)
+    found = act(workspace.doctor.check)
     if found is not None:
         st.session_state["settings.checks"] = found
 
@@ -213,7 +213,7 @@ def support_file(workspace: engine.Workspace) -> bytes:
     """Return the support file, made at the moment of the click."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "support.zip"
-        workspace.doctor_bundle(path)
+        workspace.doctor.support_file(path)
         return path.read_bytes()
 
 

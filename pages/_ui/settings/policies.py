@@ -17,7 +17,7 @@ ANY_GUARANTEE = 4
 
 def draw(workspace: engine.Workspace) -> None:
     """Draw one table: a row a condition, a column a policy."""
-    policies = workspace.policies()
+    policies = workspace.releases.policies()
     st.caption("Thresholds are fixed before anything is measured. A missing number never passes.")
     rows: dict[str, dict[str, str]] = {}
     for policy in policies:

@@ -32,7 +32,7 @@ def draw(workspace: engine.Workspace) -> None:
                      key="study.nothing")  # fmt: skip
         return
     st.markdown("A study runs several variants on one corpus, measures each, and sets them side by side.")
-    started = workspace.study_runs(corpus.id)
+    started = workspace.studies.runs(corpus.id)
     with st.expander("Start a study", expanded=not started, icon=":material/science:", key="study.box"):
         _start(workspace, corpus)
     if not started:
@@ -50,14 +50,14 @@ def _name(run: Any) -> str:
 
 
 def _start(workspace: engine.Workspace, corpus: Any) -> None:
-    specs = {spec.id: spec for spec in workspace.studies()}
+    specs = {spec.id: spec for spec in workspace.studies.all()}
     spec = specs[st.selectbox("What to study", list(specs), key="study.which", format_func=lambda i: specs[i].title)]
     st.markdown(plain(spec.summary))
     st.caption(plain(spec.citation))
     settings = parameters.form(spec, key=f"study.settings.{spec.id}")
     if parameters.checked(spec, settings) is None:
         return
-    needs = states.act(workspace.study_needs, spec.id, settings)
+    needs = states.act(workspace.studies.needs, spec.id, settings)
     states.flash()
     if needs is None:
         return
@@ -66,7 +66,7 @@ def _start(workspace: engine.Workspace, corpus: Any) -> None:
                 icon=":material/fact_check:")  # fmt: skip
         return
     model = plan_model.choose_for(workspace, needs, MODEL)
-    blockers = workspace.study_blockers(corpus.id, spec.id, settings, model=model)
+    blockers = workspace.studies.blockers(corpus.id, spec.id, settings, model=model)
     for blocker in blockers:
         states.refused(blocker, "Change this first, then start.")
     st.button(
@@ -78,7 +78,7 @@ def _start(workspace: engine.Workspace, corpus: Any) -> None:
 
 
 def _begin(workspace: engine.Workspace, corpus_id: str, study_id: str, settings: dict[str, Any], model: str) -> None:
-    begin = partial(workspace.start_study, corpus_id, study_id, settings, model=model)
+    begin = partial(workspace.studies.start, corpus_id, study_id, settings, model=model)
     job_id = once.act("study.start", partial(states.act, begin))
     if job_id:
         st.session_state["study.run"] = job_id
@@ -94,8 +94,8 @@ def _results(workspace: engine.Workspace, run: Any) -> None:
         reason = run.error or "It was stopped before its last variant."
         states.failed(title, reason, "Finished variants are kept; resuming goes on behind them.")
         st.button("Resume", key=f"study.resume.{run.id}", icon=":material/resume:",
-                  on_click=states.act, args=(workspace.resume_study, run.id))  # fmt: skip
-    found = workspace.study_results(run.id)
+                  on_click=states.act, args=(workspace.studies.resume, run.id))  # fmt: skip
+    found = workspace.studies.results(run.id)
     if not found:
         return
     st.warning(INTERNAL, icon=":material/lock:")
@@ -108,4 +108,4 @@ def _results(workspace: engine.Workspace, run: Any) -> None:
     study_table.draw(found, run.id)
     if run.state not in ACTIVE:
         st.button("Delete this study", key=f"study.delete.{run.id}", icon=":material/delete:",
-                  on_click=states.act, args=(workspace.delete_study, run.id))  # fmt: skip
+                  on_click=states.act, args=(workspace.studies.delete, run.id))  # fmt: skip

@@ -15,7 +15,7 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
     """Draw the distribution of words a record."""
     from engine.figures.utility import lengths
 
-    counted = workspace.table(run.id, "lengths")
+    counted = workspace.examinations.table(run.id, "lengths")
     if counted is None or counted.empty:
         st.caption("Lengths were not measured in this examination.")
         return
@@ -24,7 +24,7 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
 
 def phrases(workspace: engine.Workspace, run: Any) -> None:
     """Draw the phrases that many people's records share and that the synthetic text uses more or less often."""
-    table = workspace.table(run.id, "ngrams")
+    table = workspace.examinations.table(run.id, "ngrams")
     if table is None or table.empty:
         return
     st.markdown("**Words and phrases used most differently.** Only what at least ten people's records share is listed.")

@@ -21,7 +21,7 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
     """Draw the map and the texts chosen on it."""
     from engine.figures.utility import text_map
 
-    points = workspace.table(run.id, "map")
+    points = workspace.examinations.table(run.id, "map")
     if points is None or points.empty:
         st.caption("There is no map: the examination ran without the sentence encoder.")
         return
@@ -59,7 +59,7 @@ def _read(workspace: engine.Workspace, run: Any, picked: dict[str, list[str]]) -
     ids = picked["synthetic"][:MOST_READ]
     if not ids:
         return
-    rows = workspace.synthetic(run.id, ids=ids)
+    rows = workspace.runs.synthetic(run.id, ids=ids)
     for row in rows.itertuples(index=False):
         with st.container(border=True, key=f"utility.read.{row.record_id}"):
             st.text(str(row.text))

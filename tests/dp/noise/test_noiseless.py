@@ -61,9 +61,9 @@ def test_only_studies_reach_it():
         return any(isinstance(n, ast.ImportFrom) and n.module == "engine.dp.noise.noiseless" for n in ast.walk(tree))
 
     found = {path.relative_to(ENGINE).as_posix() for path in ENGINE.rglob("*.py") if imports(path)}
-    assert found == {"jobs/studies/rerun.py"}
-    asking = {p.name for p in ENGINE.rglob("*.py") if "noiseless=" in p.read_text("utf-8") and p.name != "rerun.py"}
-    assert asking == {"noiseless.py"}
+    assert found == {"studies/rerun.py"}
+    asking = {p.relative_to(ENGINE).as_posix() for p in ENGINE.rglob("*.py") if "noiseless=" in p.read_text("utf-8")}
+    assert asking == {"studies/noiseless/run.py"}
 
 
 @pytest.mark.parametrize("method_id", method_ids())

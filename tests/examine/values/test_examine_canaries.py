@@ -13,7 +13,7 @@ from engine.examine.examination import ExamineInput
 from engine.examine.part import Part
 from engine.examine.prepare import prepare
 from engine.examine.values.canaries import examine_canaries
-from engine.store.service import ServiceStation
+from engine.store.store import Store
 from tests.examine.examine_helpers import synthetic
 from tests.store.conftest import MAPPING, made_up
 
@@ -117,11 +117,11 @@ def test_canaries_of_an_imported_file_are_found(tmp_path) -> None:
     """Letters whose person is a canary: the column survives the import, on both sides of the split."""
     given = made_up()
     given["canary"] = [text[s[0]["start"] : s[0]["end"]] for text, s in zip(given["text"], given["spans"], strict=True)]
-    store = ServiceStation(tmp_path / "workspace", actor="tester")
+    store = Store(tmp_path / "workspace", actor="tester")
     try:
         mapping = replace(MAPPING, keep=("canary",))
-        corpus_id = store.import_table(given, mapping, name="Letters", unit="record", holdout=0.25).id
-        frame = store._frame(corpus_id)
+        corpus_id = store.corpora.import_table(given, mapping, name="Letters", unit="record", holdout=0.25).id
+        frame = store.corpora.frame(corpus_id)
     finally:
         store.close()
     train, holdout = (frame[frame["split"] == side].reset_index(drop=True) for side in ("train", "holdout"))

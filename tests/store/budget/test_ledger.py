@@ -20,26 +20,26 @@ from tests.store.making import examine, finding, finished_run
 
 
 def test_a_new_population_has_the_default_limit_and_no_line(store, corpus):
-    view = store.ledger(corpus.id)
-    units = store.facts(corpus.id).units
+    view = store.ledger.of(corpus.id)
+    units = store.ledger.facts(corpus.id).units
     assert (view.limit_epsilon, view.limit_delta) == (10.0, default_delta(units))
     assert view.limit_is_default
     assert (view.share, view.reserved_share, view.total_epsilon, view.unbounded) == (0.0, 0.0, 0.0, False)
     assert view.remaining_epsilon > 0
     assert view.lines.empty
-    assert store.verify_ledger() == {"ok": True, "lines": 0, "first_bad": None}
+    assert store.ledger.verify() == {"ok": True, "lines": 0, "first_bad": None}
 
 
 def test_reserve_spend_settle(store, corpus):
     limited(store, corpus)
     planned = gaussian(1.0, count=3)
     run_id = reserved_run(store, corpus, planned)
-    before = store.ledger(corpus.id)
+    before = store.ledger.of(corpus.id)
     assert before.reserved_share == before.share > 0
     for i in range(3):
         draw(store, run_id, planned, f"votes/{i}")
     end(store, run_id, "done")
-    view = store.ledger(corpus.id)
+    view = store.ledger.of(corpus.id)
     assert kinds(store, corpus) == ["limit", "reserve", "spend", "spend", "spend", "settle"]
     assert view.reserved_share == 0.0
     assert view.share == pytest.approx(before.share)
@@ -52,42 +52,42 @@ def test_reserve_spend_settle(store, corpus):
     assert set(view.lines.columns) == set(
         "seq at actor kind run_id method epsilon delta unit adjacency what sentence share_after".split()
     )
-    assert store.verify_ledger() == {"ok": True, "lines": 6, "first_bad": None}
+    assert store.ledger.verify() == {"ok": True, "lines": 6, "first_bad": None}
 
 
 def test_the_first_reservation_fixes_the_default_limit(store, corpus):
     reserved_run(store, corpus, gaussian(0.5, delta=1e-4))
-    view = store.ledger(corpus.id)
+    view = store.ledger.of(corpus.id)
     assert kinds(store, corpus) == ["limit", "reserve"]
     assert view.limit_is_default
-    store.set_limit(corpus.id, 3.0, 1e-4)
-    assert not store.ledger(corpus.id).limit_is_default
+    store.ledger.set_limit(corpus.id, 3.0, 1e-4)
+    assert not store.ledger.of(corpus.id).limit_is_default
 
 
 def test_past_the_limit_is_refused_and_writes_nothing(store, corpus):
     limited(store, corpus, 1.0)
     reserved_run(store, corpus, gaussian(0.5))
-    lines = store.verify_ledger()["lines"]
+    lines = store.ledger.verify()["lines"]
     planned = gaussian(0.9)
-    answer = store.what_if(corpus.id, planned)
+    answer = store.ledger.what_if(corpus.id, planned)
     assert not answer["allowed"]
     with pytest.raises(RefusedError) as refusal:
         reserved_run(store, corpus, planned)
     assert str(refusal.value) == answer["sentence"]
-    assert store.verify_ledger()["lines"] == lines
+    assert store.ledger.verify()["lines"] == lines
 
 
 def test_what_if_says_what_a_reservation_then_does(store, corpus):
     limited(store, corpus)
     planned = gaussian(0.7)
-    answer = store.what_if(corpus.id, planned)
-    assert store.verify_ledger()["lines"] == 1
+    answer = store.ledger.what_if(corpus.id, planned)
+    assert store.ledger.verify()["lines"] == 1
     reserved_run(store, corpus, planned)
-    view = store.ledger(corpus.id)
+    view = store.ledger.of(corpus.id)
     assert (answer["allowed"], answer["share_before"]) == (True, 0.0)
     assert view.share == pytest.approx(answer["share_after"])
     assert view.remaining_epsilon == pytest.approx(answer["remaining_after"])
-    free = store.what_if(corpus.id, Guarantee("heuristic", "None."))
+    free = store.ledger.what_if(corpus.id, Guarantee("heuristic", "None."))
     assert free["allowed"]
     assert free["share_after"] == free["share_before"] == pytest.approx(view.share)
 
@@ -98,17 +98,17 @@ def test_a_reservation_comes_back_only_while_nothing_was_drawn(store, corpus, st
     planned = gaussian(1.0, count=2)
     untouched, touched = reserved_run(store, corpus, planned), reserved_run(store, corpus, gaussian(0.3))
     draw(store, touched, gaussian(0.3))
-    share = store.ledger(corpus.id).share
+    share = store.ledger.of(corpus.id).share
     end(store, untouched, state)
     assert kinds(store, corpus)[-1] == "give_back"
-    assert store.ledger(corpus.id).share < share
-    share = store.ledger(corpus.id).share
+    assert store.ledger.of(corpus.id).share < share
+    share = store.ledger.of(corpus.id).share
     end(store, touched, state)
     assert kinds(store, corpus)[-1] == "give_back"
-    assert store.ledger(corpus.id).share == share > 0
-    with store.db.write() as connection:  # a resumed run goes on with its reservation
-        store._reserve_budget(connection, touched, corpus.id, "test", gaussian(0.3).as_dict())
-    assert store.ledger(corpus.id).share == share
+    assert store.ledger.of(corpus.id).share == share > 0
+    with store.session.db.write() as connection:  # a resumed run goes on with its reservation
+        store.ledger.reserve(connection, touched, corpus.id, "test", gaussian(0.3).as_dict())
+    assert store.ledger.of(corpus.id).share == share
 
 
 def test_a_deleted_run_stays_spent(store, corpus):
@@ -116,12 +116,12 @@ def test_a_deleted_run_stays_spent(store, corpus):
     planned = gaussian(1.0, count=4)
     run_id = reserved_run(store, corpus, planned)
     draw(store, run_id, planned)
-    whole = store.ledger(corpus.id).share
-    store.delete_run(run_id)
-    view = store.ledger(corpus.id)
+    whole = store.ledger.of(corpus.id).share
+    store.runs.delete(run_id)
+    view = store.ledger.of(corpus.id)
     assert list(view.lines["kind"])[-1] == "settle"
     assert view.share == pytest.approx(whole / 4)  # one of four planned outputs was drawn
-    with store.db.read() as connection:
+    with store.session.db.read() as connection:
         assert connection.execute(mechanism_outputs.select()).all() == []
 
 
@@ -129,31 +129,31 @@ def test_a_corpus_imported_again_with_one_record_more_is_still_spent(store, corp
     limited(store, corpus)
     planned = gaussian(1.0)
     draw(store, reserved_run(store, corpus, planned), planned)
-    before = store.ledger(corpus.id)
-    store.delete_corpus(corpus.id)
-    again = store.import_table(made_up(41), MAPPING, name="Letters again", unit="record", holdout=0.25)
-    after = store.ledger(again.id)
+    before = store.ledger.of(corpus.id)
+    store.corpora.delete(corpus.id)
+    again = store.corpora.import_table(made_up(41), MAPPING, name="Letters again", unit="record", holdout=0.25)
+    after = store.ledger.of(again.id)
     assert after.population == before.population
     assert after.share == pytest.approx(before.share) != 0
     assert (after.limit_epsilon, after.limit_delta) == (2.0, DELTA)
     assert after.total_epsilon == pytest.approx(1.0, rel=1e-3)
-    assert not store.what_if(again.id, gaussian(2.0))["allowed"]
-    assert store.verify_ledger()["ok"]
+    assert not store.ledger.what_if(again.id, gaussian(2.0))["allowed"]
+    assert store.ledger.verify()["ok"]
 
 
 def test_merged_populations_add_up_under_the_smaller_limit(store):
-    first = store.import_table(made_up(20), MAPPING, name="First", holdout=0.0)
-    second = store.import_table(made_up(20, 700), MAPPING, name="Second", holdout=0.0)
+    first = store.corpora.import_table(made_up(20), MAPPING, name="First", holdout=0.0)
+    second = store.corpora.import_table(made_up(20, 700), MAPPING, name="Second", holdout=0.0)
     assert first.population != second.population
-    store.set_limit(first.id, 4.0, DELTA)
-    store.set_limit(second.id, 3.0, DELTA)
+    store.ledger.set_limit(first.id, 4.0, DELTA)
+    store.ledger.set_limit(second.id, 3.0, DELTA)
     for corpus in (first, second):
         planned = gaussian(0.8)
         draw(store, reserved_run(store, corpus, planned), planned)
-    shares = {corpus.id: store.ledger(corpus.id).share for corpus in (first, second)}
+    shares = {corpus.id: store.ledger.of(corpus.id).share for corpus in (first, second)}
     both = pd.concat([made_up(5), made_up(10, 700)], ignore_index=True)
-    third = store.import_table(both, MAPPING, name="Both", holdout=0.0)
-    views = [store.ledger(corpus.id) for corpus in (first, second, third)]
+    third = store.corpora.import_table(both, MAPPING, name="Both", holdout=0.0)
+    views = [store.ledger.of(corpus.id) for corpus in (first, second, third)]
     assert len({view.population for view in views}) == 1
     assert {view.limit_epsilon for view in views} == {3.0}
     assert {round(view.share, 9) for view in views} == {round(views[0].share, 9)}
@@ -164,32 +164,32 @@ def test_merged_populations_add_up_under_the_smaller_limit(store):
     run_id = reserved_run(store, first, planned)
     draw(store, run_id, planned)
     end(store, run_id, "done")
-    assert store.ledger(second.id).share > views[1].share
+    assert store.ledger.of(second.id).share > views[1].share
 
 
 def test_a_run_of_a_merged_population_goes_on(store):
     """Reserved before the merger, drawn and settled after it."""
-    first = store.import_table(made_up(20), MAPPING, name="First", holdout=0.0)
-    second = store.import_table(made_up(20, 700), MAPPING, name="Second", holdout=0.0)
+    first = store.corpora.import_table(made_up(20), MAPPING, name="First", holdout=0.0)
+    second = store.corpora.import_table(made_up(20, 700), MAPPING, name="Second", holdout=0.0)
     planned = gaussian(0.5)
     runs_of = [reserved_run(store, corpus, planned) for corpus in (first, second)]
     both = pd.concat([made_up(20), made_up(20, 700)], ignore_index=True)
-    store.import_table(both, MAPPING, name="Both", holdout=0.0)
+    store.corpora.import_table(both, MAPPING, name="Both", holdout=0.0)
     for run_id in runs_of:
         draw(store, run_id, planned)
         end(store, run_id, "done")
-    view = store.ledger(first.id)
+    view = store.ledger.of(first.id)
     assert view.reserved_share == 0.0
     assert list(view.lines["kind"]).count("settle") == 2
 
 
 def test_a_late_limit_is_a_line_that_says_so(store, corpus):
     limited(store, corpus)
-    assert "after" not in store.ledger(corpus.id).lines["sentence"].iloc[-1]
+    assert "after" not in store.ledger.of(corpus.id).lines["sentence"].iloc[-1]
     planned = gaussian(1.0)
     draw(store, reserved_run(store, corpus, planned), planned)
-    store.set_limit(corpus.id, 5.0, DELTA)
-    view = store.ledger(corpus.id)
+    store.ledger.set_limit(corpus.id, 5.0, DELTA)
+    view = store.ledger.of(corpus.id)
     assert view.lines["kind"].iloc[-1] == "limit"
     assert "after outputs had been seen" in view.lines["sentence"].iloc[-1]
     assert view.lines["share_after"].iloc[-1] == pytest.approx(view.share)
@@ -198,8 +198,8 @@ def test_a_late_limit_is_a_line_that_says_so(store, corpus):
 @pytest.mark.parametrize(("epsilon_", "delta"), [(0.0, DELTA), (-1.0, DELTA), (1.0, 0.5), (1.0, 0.0)])
 def test_a_limit_that_makes_no_sense_is_refused(store, corpus, epsilon_, delta):
     with pytest.raises(UserError):
-        store.set_limit(corpus.id, epsilon_, delta)
-    assert store.verify_ledger()["lines"] == 0
+        store.ledger.set_limit(corpus.id, epsilon_, delta)
+    assert store.ledger.verify()["lines"] == 0
 
 
 def test_an_output_and_its_line_are_one(store, corpus, monkeypatch):
@@ -207,12 +207,12 @@ def test_an_output_and_its_line_are_one(store, corpus, monkeypatch):
     planned = gaussian(1.0, count=2)
     run_id = reserved_run(store, corpus, planned)
     draw(store, run_id, planned, values=np.arange(6.0).reshape(2, 3) / 7)
-    stored = store.outputs(run_id).load("votes/0")
+    stored = store.ledger.outputs(run_id).load("votes/0")
     assert stored.values.shape == (2, 3)
     assert (stored.values == np.arange(6.0).reshape(2, 3) / 7).all()
     assert stored.request == {"of": "votes/0"}
     assert stored.event.noise_multiplier == planned.events[0]["noise_multiplier"]
-    assert store.outputs(run_id).load("votes/1") is None
+    assert store.ledger.outputs(run_id).load("votes/1") is None
     with pytest.raises(InternalError, match="twice"):
         draw(store, run_id, planned)
     monkeypatch.setattr(mechanism_outputs, "insert", lambda: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -236,20 +236,20 @@ def test_nothing_is_drawn_beyond_or_without_a_reservation(store, corpus):
     other = finished_run(store, corpus, ["x"])
     with pytest.raises(InternalError, match="without a reservation"):
         draw(store, other, planned)
-    store.outputs(other).save("choice", {}, Event("selection", "choice"), np.zeros(3))
-    assert store.outputs(other).load("choice").values.shape == (3,)
-    store.delete_run(run_id)
+    store.ledger.outputs(other).save("choice", {}, Event("selection", "choice"), np.zeros(3))
+    assert store.ledger.outputs(other).load("choice").values.shape == (3,)
+    store.runs.delete(run_id)
     with pytest.raises(InternalError, match="no run"):
         draw(store, run_id, planned, "votes/3")
 
 
 def test_examinations_and_releases_stand_in_the_ledger(store, corpus):
-    store.use_gold(corpus.id)
+    store.review.use_gold(corpus.id)
     run_id = finished_run(store, corpus, ["one text"])
-    with store.db.write() as connection:
-        store._touch(connection, run_id, "examination", "Looked at.")
-        store._touch_of_release(connection, run_id, 1)
-    view = store.ledger(corpus.id)
+    with store.session.db.write() as connection:
+        store.ledger.touch(connection, run_id, "examination", "Looked at.")
+        store.ledger.touch_of_release(connection, run_id, 1)
+    view = store.ledger.of(corpus.id)
     assert view.unbounded
     assert list(view.lines["kind"]) == ["touch", "release"]
     assert "Formal total: unbounded" in view.lines["sentence"].iloc[-1]
@@ -262,9 +262,9 @@ def test_the_release_of_a_formal_run_keeps_the_total(store, corpus):
     run_id = reserved_run(store, corpus, planned)
     draw(store, run_id, planned)
     end(store, run_id, "done")
-    with store.db.write() as connection:
-        store._touch_of_release(connection, run_id, 1)
-    view = store.ledger(corpus.id)
+    with store.session.db.write() as connection:
+        store.ledger.touch_of_release(connection, run_id, 1)
+    view = store.ledger.of(corpus.id)
     assert not view.unbounded
     assert (view.lines["epsilon"].iloc[-1], view.lines["delta"].iloc[-1]) == (1.0, DELTA)
 
@@ -285,11 +285,11 @@ def spent(store, corpus, guarantee):
 def test_runs_for_another_unit_are_refused_and_nothing_is_written(store, corpus):
     limited(store, corpus)
     spent(store, corpus, of_unit("record"))
-    before = len(store.ledger(corpus.id).lines)
+    before = len(store.ledger.of(corpus.id).lines)
     with pytest.raises(RefusedError, match="neither bound covers the other"):
         reserved_run(store, corpus, of_unit("source"))
-    assert not store.what_if(corpus.id, of_unit("source"))["allowed"]
-    assert len(store.ledger(corpus.id).lines) == before
+    assert not store.ledger.what_if(corpus.id, of_unit("source"))["allowed"]
+    assert len(store.ledger.of(corpus.id).lines) == before
     given = reserved_run(store, corpus, of_unit("record"))
     end(store, given, "cancelled")
     reserved_run(store, corpus, of_unit("record"))
@@ -303,14 +303,14 @@ def test_a_given_back_run_does_not_fix_the_unit(store, corpus):
 
 
 def test_joined_people_with_runs_of_two_units_have_no_total(store, corpus):
-    other = store.import_table(made_up(30, 1000), MAPPING, name="Others")
+    other = store.corpora.import_table(made_up(30, 1000), MAPPING, name="Others")
     assert other.population != corpus.population
     for one, unit in ((corpus, "record"), (other, "source")):
         limited(store, one)
         spent(store, one, of_unit(unit, 0.5))
-    joined = store.join_people(corpus.id, other.id)
-    assert store.wait_total(corpus.id) is None
-    joined = store.ledger(corpus.id)
+    joined = store.ledger.join_people(corpus.id, other.id)
+    assert store.ledger.wait_total(corpus.id) is None
+    joined = store.ledger.of(corpus.id)
     assert joined.no_total
     assert joined.total_epsilon is None
     assert "there is no total" in joined.sentence
@@ -325,15 +325,15 @@ def test_joined_people_with_runs_of_two_units_have_no_total(store, corpus):
 @pytest.mark.parametrize("adjacencies", [("zero-out",), ("replace-one",), ("zero-out", "replace-one")])
 def test_the_sum_is_the_closed_form_and_names_unit_and_adjacency(store, corpus, unit, adjacencies):
     """Gaussian releases of multipliers σ add up to μ² = Σ 1/σ² (Dong, Roth and Su 2022), whatever they are called."""
-    store.set_limit(corpus.id, 8.0, DELTA)
+    store.ledger.set_limit(corpus.id, 8.0, DELTA)
     mu = 0.0
     for adjacency in adjacencies:
         for claim in (0.5, 0.9):
             guarantee = of_unit(unit, claim, adjacency)
             spent(store, corpus, guarantee)
             mu += 1.0 / guarantee.events[0]["noise_multiplier"] ** 2
-    assert store.wait_total(corpus.id) == pytest.approx(epsilon(math.sqrt(mu), DELTA), rel=1e-6)
-    view = store.ledger(corpus.id)
+    assert store.ledger.wait_total(corpus.id) == pytest.approx(epsilon(math.sqrt(mu), DELTA), rel=1e-6)
+    view = store.ledger.of(corpus.id)
     holds = "replace-one" if adjacencies == ("replace-one",) else "zero-out"
     assert f"for each {unit} ({holds})" in view.sentence
     costly = view.lines[view.lines["kind"].isin(["reserve", "spend", "settle"])]
@@ -346,21 +346,21 @@ def test_reserving_twice_is_once(store, corpus):
     limited(store, corpus)
     planned = gaussian(0.5)
     run_id = reserved_run(store, corpus, planned)
-    with store.db.write() as connection:
+    with store.session.db.write() as connection:
         assert reservations.open_reservation(connection, run_id) is not None
-        store._reserve_budget(connection, run_id, corpus.id, "test", planned.as_dict())
+        store.ledger.reserve(connection, run_id, corpus.id, "test", planned.as_dict())
     assert kinds(store, corpus).count("reserve") == 1
 
 
 def test_findings_of_an_examination_stay_a_table(store, corpus):
     """Rounds that a method keeps are no table of the examination."""
     run_id = finished_run(store, corpus, ["one"])
-    store._save_snapshot(run_id, {"iteration": 0, "texts": ["a", "b"], "labels": ["x", "y"]})
-    store._save_snapshot(run_id, {"iteration": 10, "texts": ["c"], "labels": None})
-    store._save_snapshot(run_id, {"iteration": 2, "texts": ["d"]})
+    store.examinations.save_snapshot(run_id, {"iteration": 0, "texts": ["a", "b"], "labels": ["x", "y"]})
+    store.examinations.save_snapshot(run_id, {"iteration": 10, "texts": ["c"], "labels": None})
+    store.examinations.save_snapshot(run_id, {"iteration": 2, "texts": ["d"]})
     examine(store, run_id, [finding("pipp", 0.1)], tables={})
-    assert not [name for name in store.tables(run_id) if name.startswith("iteration")]
-    found = store._snapshots(run_id)
+    assert not [name for name in store.examinations.tables(run_id) if name.startswith("iteration")]
+    found = store.examinations.snapshots(run_id)
     assert [number for number, _ in found] == [0, 2, 10]
     assert list(found[0][1]["label"]) == ["x", "y"]
     assert found[2][1]["label"].isna().all()
@@ -368,13 +368,15 @@ def test_findings_of_an_examination_stay_a_table(store, corpus):
 
 def test_a_limit_with_a_delta_of_one_nth_is_confirmed_and_stored_as_such(store):
     rows = [{"id": f"n{i}", "text": f"Note {i} about soup."} for i in range(2000)]
-    made = store.import_table(pd.DataFrame(rows), ColumnMapping(text="text", record_id="id"), name="Notes", holdout=0.0)
+    made = store.corpora.import_table(
+        pd.DataFrame(rows), ColumnMapping(text="text", record_id="id"), name="Notes", holdout=0.0
+    )
     with pytest.raises(UserError, match="1/N or more"):
-        store.set_limit(made.id, 3.0, 1e-3)
-    assert store.ledger(made.id).limit_is_default
-    assert store.set_limit(made.id, 3.0, 1e-3, large_delta=True).limit_delta == 1e-3
-    (line,) = json.loads(store.ledger_export(made.id))["lines"]
+        store.ledger.set_limit(made.id, 3.0, 1e-3)
+    assert store.ledger.of(made.id).limit_is_default
+    assert store.ledger.set_limit(made.id, 3.0, 1e-3, large_delta=True).limit_delta == 1e-3
+    (line,) = json.loads(store.ledger.export(made.id))["lines"]
     assert line["body"]["large_delta"] is True
     assert "was confirmed" in line["body"]["sentence"]
-    store.set_limit(made.id, 3.0, 1e-5, large_delta=True)  # a small one needs no confirmation, and has none
-    assert "large_delta" not in json.loads(store.ledger_export(made.id))["lines"][1]["body"]
+    store.ledger.set_limit(made.id, 3.0, 1e-5, large_delta=True)  # a small one needs no confirmation, and has none
+    assert "large_delta" not in json.loads(store.ledger.export(made.id))["lines"][1]["body"]

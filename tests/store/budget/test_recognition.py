@@ -9,7 +9,7 @@ import pytest
 from engine.corpus.mapping import ColumnMapping
 from engine.corpus.people_marks import chance_of, people_marks
 from engine.errors import NotFoundError, RefusedError, UserError
-from engine.store.service import ServiceStation
+from engine.store.store import Store
 from tests.store.ledger_making import gaussian, limited, reserved_run
 
 KEY = b"k" * 32
@@ -31,7 +31,7 @@ def table(texts, who=None):
 
 
 def imported(store, texts, **settings):
-    return store.import_table(table(texts), RECORD, name="x", **settings)
+    return store.corpora.import_table(table(texts), RECORD, name="x", **settings)
 
 
 def half(text):
@@ -61,22 +61,22 @@ def test_a_changed_copy_of_a_file_is_the_same_people(store, narratives, change):
 def test_strangers_of_one_register_are_asked_about_and_not_merged(store, narratives):
     first, second = imported(store, narratives[:1500]), imported(store, narratives[1500:])
     assert first.population != second.population
-    view = store.ledger(second.id)
+    view = store.ledger.of(second.id)
     assert [asked["population"] for asked in view.questions] == [first.population]
     assert any("ledger page" in warning for warning in second.warnings)
     with pytest.raises(RefusedError, match="other-people-than"):
         reserved_run(store, second, gaussian(0.5))
     assert "until a person says" in view.sentence
-    after = store.keep_apart(second.id, first.id)
+    after = store.ledger.keep_apart(second.id, first.id)
     assert after.questions == ()
     assert after.lines.iloc[-1]["kind"] == "apart"
-    assert store.ledger(first.id).lines.iloc[-1]["kind"] == "apart"
+    assert store.ledger.of(first.id).lines.iloc[-1]["kind"] == "apart"
     reserved_run(store, second, gaussian(0.5))
     with pytest.raises(UserError, match="Nobody asked"):
-        store.keep_apart(second.id, first.id)
+        store.ledger.keep_apart(second.id, first.id)
     third = imported(store, narratives[1500:2500])  # the answer stays
     assert third.population == second.population
-    assert store.ledger(third.id).questions == ()
+    assert store.ledger.of(third.id).questions == ()
 
 
 def test_a_few_people_in_several_files_get_no_fresh_budget(store, narratives):
@@ -88,7 +88,7 @@ def test_a_few_people_in_several_files_get_no_fresh_budget(store, narratives):
         others = narratives[100 * i + 100 : 100 * i + 191]
         corpus = imported(store, [f"{text} Page {i} of the file." for text in (*narratives[:9], *others)])
         if corpus.population != first.population:
-            assert store.ledger(corpus.id).questions
+            assert store.ledger.of(corpus.id).questions
         with pytest.raises(RefusedError):
             reserved_run(store, corpus, gaussian(9.0))
 
@@ -97,29 +97,31 @@ def test_other_notes_of_the_same_source_ids_are_recognised(store, narratives):
     rng = random.Random(1)
     ids = [f"MRN{rng.randrange(10**7, 10**8)}" for _ in range(200)]
     settings = {"name": "x", "unit": "source", "cap": 5}
-    first = store.import_table(table(narratives[:200], ids), SOURCE, **settings)
-    second = store.import_table(table(narratives[600:800], [i.lower() + " " for i in ids]), SOURCE, **settings)
+    first = store.corpora.import_table(table(narratives[:200], ids), SOURCE, **settings)
+    second = store.corpora.import_table(table(narratives[600:800], [i.lower() + " " for i in ids]), SOURCE, **settings)
     assert second.population == first.population
-    one = store.import_table(table(narratives[900:950], [ids[7], *(f"MRN{i}9" for i in range(49))]), SOURCE, **settings)
+    one = store.corpora.import_table(
+        table(narratives[900:950], [ids[7], *(f"MRN{i}9" for i in range(49))]), SOURCE, **settings
+    )
     assert one.population != first.population
-    assert "1 equal source ids" in store.ledger(one.id).questions[0]["sentence"]
+    assert "1 equal source ids" in store.ledger.of(one.id).questions[0]["sentence"]
 
 
 def test_files_numbered_alike_are_asked_about(store, narratives):
     settings = {"name": "x", "unit": "source", "cap": 5}
-    first = store.import_table(table(narratives[:200], [f"p{i}" for i in range(200)]), SOURCE, **settings)
-    second = store.import_table(table(narratives[600:800], [f"p{i}" for i in range(200)]), SOURCE, **settings)
+    first = store.corpora.import_table(table(narratives[:200], [f"p{i}" for i in range(200)]), SOURCE, **settings)
+    second = store.corpora.import_table(table(narratives[600:800], [f"p{i}" for i in range(200)]), SOURCE, **settings)
     assert second.population != first.population
-    assert store.ledger(second.id).questions
-    joined = store.join_people(second.id, first.id)
+    assert store.ledger.of(second.id).questions
+    joined = store.ledger.join_people(second.id, first.id)
     assert joined.questions == ()
-    assert store.corpus(first.id).population == store.corpus(second.id).population == joined.population
+    assert store.corpora.get(first.id).population == store.corpora.get(second.id).population == joined.population
     assert joined.lines.iloc[-1]["kind"] == "merge"
     assert "by the person" in joined.lines.iloc[-1]["sentence"]
     with pytest.raises(UserError, match="already"):
-        store.join_people(second.id, first.id)
-    assert store.audit(limit=1).iloc[0]["action"] == "people joined"
-    assert store.verify_ledger()["ok"]
+        store.ledger.join_people(second.id, first.id)
+    assert store.audit.lines(limit=1).iloc[0]["action"] == "people joined"
+    assert store.ledger.verify()["ok"]
 
 
 def test_people_can_be_joined_at_the_import(store, narratives):
@@ -127,14 +129,14 @@ def test_people_can_be_joined_at_the_import(store, narratives):
     limited(store, first, 3.0)
     second = imported(store, narratives[1000:1050], same_people_as=[first.id])
     assert second.population == first.population
-    assert store.ledger(second.id).limit_epsilon == 3.0
+    assert store.ledger.of(second.id).limit_epsilon == 3.0
     with pytest.raises(NotFoundError):
         imported(store, narratives[1100:1150], same_people_as=["c-none"])
 
 
 def test_marks_outlive_their_corpus(store, narratives):
     first = imported(store, narratives[:200])
-    store.delete_corpus(first.id)
+    store.corpora.delete(first.id)
     assert imported(store, [f"{t} {FOOTER}" for t in narratives[:200]]).population == first.population
 
 
@@ -152,12 +154,12 @@ def test_a_common_form_makes_nobody_the_same(store):
 
     first, second = imported(store, letters(60)), imported(store, letters(60))
     assert first.population != second.population
-    assert store.ledger(second.id).questions == ()
+    assert store.ledger.of(second.id).questions == ()
 
 
 def test_importing_a_file_again_adds_no_marks(store, narratives):
     def rows():
-        with store.db.read() as connection:
+        with store.session.db.read() as connection:
             return connection.exec_driver_sql("SELECT count(*) FROM people_marks").scalar()
 
     imported(store, narratives[:300])
@@ -169,8 +171,8 @@ def test_importing_a_file_again_adds_no_marks(store, narratives):
 def test_a_third_file_merges_two_and_takes_their_questions_along(store, narratives):
     first, second = imported(store, narratives[:100]), imported(store, narratives[500:600])
     third = imported(store, [*narratives[:40], *narratives[500:540]])
-    assert store.corpus(first.id).population == store.corpus(second.id).population == third.population
-    assert store.ledger(third.id).questions == ()
+    assert store.corpora.get(first.id).population == store.corpora.get(second.id).population == third.population
+    assert store.ledger.of(third.id).questions == ()
 
 
 @pytest.mark.parametrize(
@@ -200,10 +202,10 @@ def test_marks_depend_on_the_key_and_short_texts_have_none():
 @pytest.mark.slow
 def test_a_large_file_is_recognised_in_sane_time_and_space(tmp_path, test_data):
     texts = list(pd.read_parquet(test_data / "vaers_1998_1999.parquet")["text"])
-    store = ServiceStation(tmp_path / "w")
+    store = Store(tmp_path / "w")
     first = imported(store, texts)
     again = imported(store, [f"{text} {FOOTER}" for text in texts])
     assert again.population == first.population
-    with store.db.read() as connection:
+    with store.session.db.read() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM people_marks").scalar() < 12 * len(texts)
     store.close()

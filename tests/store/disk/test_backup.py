@@ -7,14 +7,14 @@ import pytest
 
 from engine.errors import StorageError, UserError
 from engine.store import migrations, restore
-from engine.store.service import ServiceStation
+from engine.store.store import Store
 from tests.store.making import finished_run
 
 
 @pytest.fixture
 def backup(store, corpus, tmp_path):
     finished_run(store, corpus, ["one", "two"])
-    return store.backup(tmp_path / "backup.zip")
+    return store.disk.backup(tmp_path / "backup.zip")
 
 
 def rewrite(source, target, change):
@@ -29,19 +29,19 @@ def rewrite(source, target, change):
 
 def test_a_restored_workspace_is_the_same(store, corpus, backup, tmp_path):
     target = restore(backup, tmp_path / "again")
-    again = ServiceStation(target)
-    assert again.corpora() == store.corpora()
-    assert again.records(corpus.id, limit=100).equals(store.records(corpus.id, limit=100))
-    assert again.runs() == store.runs()
-    assert again.key == store.key
-    assert again.verify_audit()["ok"]
+    again = Store(target)
+    assert again.corpora.all() == store.corpora.all()
+    assert again.corpora.records(corpus.id, limit=100).equals(store.corpora.records(corpus.id, limit=100))
+    assert again.runs.all() == store.runs.all()
+    assert again.session.key == store.session.key
+    assert again.audit.verify()["ok"]
     assert backup.stat().st_mode & 0o077 == 0
     assert [p for p in (target, *target.rglob("*")) if p.stat().st_mode & 0o077] == []
 
 
 def test_a_backup_and_a_restore_overwrite_nothing(store, backup, tmp_path):
     with pytest.raises(UserError, match="exists already"):
-        store.backup(backup)
+        store.disk.backup(backup)
     with pytest.raises(UserError, match="not empty"):
         restore(backup, store.path)
     assert [p.name for p in tmp_path.iterdir() if ".part" in p.name] == []

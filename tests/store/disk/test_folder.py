@@ -11,7 +11,7 @@ import pytest
 from engine.errors import StorageError
 from engine.store.database import database_errors
 from engine.store.disk.folder import Folder, default_path, file_errors, remove_tree, write_atomic
-from engine.store.service import ServiceStation
+from engine.store.store import Store
 
 
 def test_everything_in_a_workspace_is_its_owners(store, corpus):
@@ -23,7 +23,7 @@ def test_everything_in_a_workspace_is_its_owners(store, corpus):
 
 def test_a_loose_folder_is_closed_on_opening(tmp_path):
     (tmp_path / "w").mkdir(mode=0o755)
-    ServiceStation(tmp_path / "w").close()
+    Store(tmp_path / "w").close()
     assert stat.S_IMODE((tmp_path / "w").stat().st_mode) == 0o700
 
 
@@ -107,13 +107,13 @@ def test_a_database_error_says_what_to_do(message, says):
 
 def test_a_full_database_is_reported_and_changes_nothing(store, corpus):
     """SQLite itself is made to run out of pages."""
-    before = store.corpora()
-    with store.db.engine.connect() as connection:
+    before = store.corpora.all()
+    with store.session.db.engine.connect() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
         connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
     with pytest.raises(StorageError, match="full"):
-        store.set_setting("large", "x" * 4_000_000)
-    assert store.corpora() == before
+        store.settings.set("large", "x" * 4_000_000)
+    assert store.corpora.all() == before
 
 
 def test_a_damaged_database_is_reported(tmp_path):
@@ -121,20 +121,20 @@ def test_a_damaged_database_is_reported(tmp_path):
     folder.create()
     folder.database.write_bytes(b"not a database at all" * 100)
     with pytest.raises(StorageError, match="backup"):
-        ServiceStation(folder.path)
+        Store(folder.path)
 
 
 def test_a_workspace_path_that_is_a_file_is_reported(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(StorageError, match="Choose a folder"):
-        ServiceStation(tmp_path / "file")
+        Store(tmp_path / "file")
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may write anywhere")
 def test_a_read_only_folder_is_reported(tmp_path):
     (tmp_path / "w").mkdir(mode=0o500)
     with pytest.raises(StorageError, match="write access"):
-        ServiceStation(tmp_path / "w" / "inner")
+        Store(tmp_path / "w" / "inner")
 
 
 def test_no_statement_parameter_reaches_an_exception(store, corpus):
@@ -143,6 +143,6 @@ def test_no_statement_parameter_reaches_an_exception(store, corpus):
     from engine.store.schema import settings
 
     twice = [{"key": "Zanzibarnacle", "value": 1}] * 2
-    with pytest.raises(IntegrityError) as caught, store.db.write() as connection:
+    with pytest.raises(IntegrityError) as caught, store.session.db.write() as connection:
         connection.execute(settings.insert(), twice)
     assert "Zanzibarnacle" not in str(caught.value)

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import StorageError
 from engine.store.disk.folder import Folder
-from engine.store.service import ServiceStation
+from engine.store.store import Store
 from tests.store.conftest import MAPPING, made_up
 from tests.store.making import examine, finding, finished_run
 
@@ -87,7 +87,7 @@ def test_what_is_missing_is_named_and_nothing_is_destroyed(closed, damage, says)
     before = content(closed)
     for _ in range(2):
         with pytest.raises(StorageError, match=says):
-            ServiceStation(closed.path)
+            Store(closed.path)
     assert content(closed) == before
     assert before
 
@@ -96,17 +96,17 @@ def test_a_lost_database_put_back_opens_again(closed, tmp_path):
     shutil.copyfile(closed.database, tmp_path / "aside")
     remove_database(closed)
     with pytest.raises(StorageError):
-        ServiceStation(closed.path)
+        Store(closed.path)
     shutil.copyfile(tmp_path / "aside", closed.database)
-    again = ServiceStation(closed.path)
-    assert len(again.runs()) == 1
+    again = Store(closed.path)
+    assert len(again.runs.all()) == 1
     again.close()
 
 
 def test_a_creation_that_was_cut_off_is_finished(tmp_path):
     """A process killed after the tables were made, or before, leaves no key: nothing is lost by going on."""
     for name, cut in (("tables", lambda f: f.key_file.unlink()), ("file", empty_database)):
-        made = ServiceStation(tmp_path / name)
+        made = Store(tmp_path / name)
         folder = made.folder
         made.close()
         folder.head_file.unlink()
@@ -117,8 +117,8 @@ def test_a_creation_that_was_cut_off_is_finished(tmp_path):
             if name == "tables":
                 database.execute("DELETE FROM settings")
                 database.commit()
-        again = ServiceStation(tmp_path / name)
-        again.import_table(made_up(5), MAPPING, name="Letters")
+        again = Store(tmp_path / name)
+        again.corpora.import_table(made_up(5), MAPPING, name="Letters")
         again.close()
 
 
@@ -126,9 +126,9 @@ def test_a_folder_that_the_database_does_not_know_stays_and_is_listed(store, cor
     stranger = store.folder.run("r-stranger")
     stranger.mkdir()
     (stranger / "leaks.parquet").write_bytes(b"private")
-    again = ServiceStation(store.path)
+    again = Store(store.path)
     assert (stranger / "leaks.parquet").read_bytes() == b"private"
-    assert again._strangers() == ["runs/r-stranger"]
+    assert again.session.strangers() == ["runs/r-stranger"]
     again.close()
 
 
@@ -144,8 +144,12 @@ def test_a_database_that_leaves_its_place_stops_reads_and_writes(store, corpus, 
     store.folder.database.rename(away)
     if replaced:
         shutil.copy(away, store.folder.database)
-    for ask in (store.corpora, lambda: store.set_setting("domain", "legal"), lambda: store.delete_corpus(corpus.id)):
+    for ask in (
+        store.corpora.all,
+        lambda: store.settings.set("domain", "legal"),
+        lambda: store.corpora.delete(corpus.id),
+    ):
         with pytest.raises(StorageError, match="moved, deleted or replaced"):
             ask()
     away.replace(store.folder.database)
-    assert [one.id for one in store.corpora()] == [corpus.id]
+    assert [one.id for one in store.corpora.all()] == [corpus.id]

@@ -13,11 +13,14 @@ from pathlib import Path
 import pytest
 
 from engine.errors import StorageError, UserError
-from engine.store import base, restore
+from engine.store import restore
+from engine.store import session as base
+from engine.store.corpora import Corpora
 from engine.store.disk import backup as backups
 from engine.store.disk import parts
 from engine.store.disk.folder import part_beside
-from engine.store.service import ServiceStation
+from engine.store.session import Session
+from engine.store.store import Store
 from tests.store.conftest import CANARY, MAPPING, made_up
 from tests.store.making import finished_run
 
@@ -27,13 +30,13 @@ import os, signal, sys
 from pathlib import Path
 import engine.store.disk.backup as backups
 from engine.store import restore
-from engine.store.service import ServiceStation
+from engine.store.store import Store
 die = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)
 setattr(backups, sys.argv[1], die)
 if sys.argv[4] == "restore":
     restore(Path(sys.argv[3]), Path(sys.argv[2]))
 else:
-    ServiceStation(Path(sys.argv[2])).backup(Path(sys.argv[3]))
+    Store(Path(sys.argv[2])).disk.backup(Path(sys.argv[3]))
 """
 
 
@@ -51,21 +54,21 @@ def test_a_killed_backup_leaves_nothing(store, corpus, tmp_path, point):
     killed(point, store.path, tmp_path / "out" / "b.zip")
     left = [*store.path.glob(".*.part"), *(tmp_path / "out").glob(".*.part")]
     assert left
-    again = ServiceStation(store.path)
+    again = Store(store.path)
     assert [path for path in left if path.exists()] == []
     assert again.folder.records(corpus.id).read_bytes() == before  # linked for the backup, not overwritten
-    again.delete_corpus(corpus.id)
+    again.corpora.delete(corpus.id)
     assert not any(CANARY.split()[1].encode() in p.read_bytes() for p in store.path.rglob("*") if p.is_file())
     again.close()
 
 
 def test_a_killed_restore_leaves_nothing(store, corpus, tmp_path):
-    backup = store.backup(tmp_path / "b.zip")
+    backup = store.disk.backup(tmp_path / "b.zip")
     killed("_finish", tmp_path / "again", backup, "restore")
     assert list(tmp_path.glob(".again.*.part"))
-    restored = ServiceStation(restore(backup, tmp_path / "again"))
+    restored = Store(restore(backup, tmp_path / "again"))
     assert not list(tmp_path.glob(".again.*.part"))
-    assert len(restored.corpora()) == 1
+    assert len(restored.corpora.all()) == 1
     restored.close()
 
 
@@ -86,15 +89,15 @@ def test_parts_at_work_stay_and_those_of_the_dead_go(tmp_path):
 
 
 def test_a_reservation_of_this_process_that_nobody_holds_any_more_is_swept(store):
-    store._reserve("corpora/c-lost")
+    store.session.begin_writing("corpora/c-lost")
     store.folder.corpus("c-lost").mkdir()
-    store._sweep()
+    store.session.sweep()
     assert store.folder.corpus("c-lost").exists()
     base._writing.clear()  # what another process with the same id would see
-    with store.db.write() as connection:
+    with store.session.db.write() as connection:
         connection.exec_driver_sql("UPDATE pending_removals SET pid = ?", (os.getppid(),))
         connection.exec_driver_sql("UPDATE pending_removals SET at = '2001-01-01T00:00:00.000+00:00'")
-    store._sweep()
+    store.session.sweep()
     assert not store.folder.corpus("c-lost").exists()
 
 
@@ -106,10 +109,10 @@ def test_an_import_that_fails_on_a_full_disk_leaves_no_text(store, monkeypatch):
         connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
         raise StorageError("The disk that holds the workspace is full.")
 
-    monkeypatch.setattr(ServiceStation, "_store", full)
-    monkeypatch.setattr(ServiceStation, "_condemn", lambda *a: (_ for _ in ()).throw(StorageError("full")))
+    monkeypatch.setattr(Corpora, "_store", full)
+    monkeypatch.setattr(Session, "mark_for_removal", lambda *a: (_ for _ in ()).throw(StorageError("full")))
     with pytest.raises(StorageError, match="full"):
-        store.import_table(made_up(), MAPPING, name="Letters")
+        store.corpora.import_table(made_up(), MAPPING, name="Letters")
     assert list((store.path / "corpora").iterdir()) == []
 
 
@@ -124,15 +127,15 @@ def test_writers_do_not_wait_for_a_backup_that_is_being_packed(store, corpus, tm
 
     monkeypatch.setattr(backups, "_pack", slow)
     made = []
-    thread = threading.Thread(target=lambda: made.append(store.backup(tmp_path / "b.zip")))
+    thread = threading.Thread(target=lambda: made.append(store.disk.backup(tmp_path / "b.zip")))
     thread.start()
     assert packing.wait(30)
-    later = store.import_table(made_up(10, 500), MAPPING, name="Later")  # would wait for 30 s and fail
+    later = store.corpora.import_table(made_up(10, 500), MAPPING, name="Later")  # would wait for 30 s and fail
     go.set()
     thread.join()
-    again = ServiceStation(restore(made[0], tmp_path / "again"))
-    assert [c.id for c in again.corpora()] == [corpus.id]
-    assert later.id in {c.id for c in store.corpora()}
+    again = Store(restore(made[0], tmp_path / "again"))
+    assert [c.id for c in again.corpora.all()] == [corpus.id]
+    assert later.id in {c.id for c in store.corpora.all()}
     again.close()
 
 
@@ -141,12 +144,12 @@ def test_a_backup_beside_a_deletion_is_not_kept(store, corpus, tmp_path, monkeyp
     real = backups._pack
 
     def late(files, target):
-        ServiceStation(store.path).delete_corpus(corpus.id)
+        Store(store.path).corpora.delete(corpus.id)
         real(files, target)
 
     monkeypatch.setattr(backups, "_pack", late)
     with pytest.raises(UserError, match="deleted while"):
-        store.backup(tmp_path / "b.zip")
+        store.disk.backup(tmp_path / "b.zip")
     assert list(tmp_path.glob("*b.zip*")) == []
     assert not list(store.path.glob(".snapshot.*"))
 
@@ -164,7 +167,7 @@ def test_a_backup_that_cannot_be_read_again_is_not_kept(store, corpus, tmp_path,
 
     monkeypatch.setattr(backups, "_pack", flipped)
     with pytest.raises(StorageError, match="read again"):
-        store.backup(tmp_path / "b.zip")
+        store.disk.backup(tmp_path / "b.zip")
     assert list(tmp_path.glob("*b.zip*")) == []
 
 
@@ -177,7 +180,7 @@ def test_a_deep_folder_of_a_run_is_restored(store, corpus, tmp_path):
         file.write_bytes(name.encode() * 1000)
     (store.folder.scratch(run_id)).mkdir()
     (store.folder.scratch(run_id) / "weights").write_bytes(b"in the making")
-    again = ServiceStation(restore(store.backup(tmp_path / "b.zip"), tmp_path / "again"))
+    again = Store(restore(store.disk.backup(tmp_path / "b.zip"), tmp_path / "again"))
     for name in ("tuned/model.safetensors", "traces/attempts_1.json", "tuned/deeper/still/x.json"):
         assert (again.folder.run(run_id) / name).read_bytes() == name.encode() * 1000
     assert not again.folder.scratch(run_id).exists()
@@ -190,8 +193,8 @@ def test_a_reader_does_not_hold_up_a_deletion_longer_than_said(store, corpus):
     with closing(sqlite3.connect(store.folder.database)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM audit").fetchall()
-        store.note("something to move")
+        store.audit.note("something to move")
         begun = time.monotonic()
-        assert store.db.truncate_log(0.5) is False
+        assert store.session.db.truncate_log(0.5) is False
         assert time.monotonic() - begun < 5.0
-    assert store.db.truncate_log(5.0)
+    assert store.session.db.truncate_log(5.0)

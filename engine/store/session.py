@@ -1,10 +1,11 @@
-"""What every station of the workspace shares: folder, key, database, actor."""
+"""What every part of a workspace shares: folder, key, database, actor, and the folders being written."""
 
 from __future__ import annotations
 
 import os
 import secrets
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -28,10 +29,16 @@ def new_id(prefix: str) -> str:
     return f"{prefix}-" + "".join(secrets.choice(alphabet) for _ in range(10))
 
 
-class Store:
-    """An open workspace folder."""
+class Session:
+    """An open workspace folder: its database, its key, and who acts in it.
 
-    def __init__(self, path: Path | None = None, actor: str = "custodian") -> None:
+    Attributes:
+        path, folder: where the workspace lies. key: of its keyed hashes. db: its database. actor: who acts.
+    """
+
+    def __init__(
+        self, path: Path | None = None, actor: str = "custodian", wake: Callable[[Folder], object] | None = None
+    ) -> None:
         if not actor.strip():
             raise UserError("actor: must not be empty; give the name of the person at work")
         self.path = Path(path) if path is not None else default_path()
@@ -39,37 +46,41 @@ class Store:
         self.folder = Folder(self.path.absolute())
         self.key, self.db = open_database(self.folder)
         self.db.grown = partial(heads.note, self.folder, self.db)
-        self._sweep()
+        self._start_worker = wake
+        self.sweep()
+
+    def wake(self) -> None:
+        """Have the worker started, unless it is at work or this session has none."""
+        if self._start_worker is not None:
+            self._start_worker(self.folder)
 
     def close(self) -> None:
         """Close the database connections of this process."""
         self.db.close()
 
-    def _audit(self, connection: Connection, action: str, subject: str = "", **detail: Any) -> None:
+    def write_audit(self, connection: Connection, action: str, subject: str = "", **detail: Any) -> None:
+        """Add a line to the audit log inside the caller's transaction."""
         audit.append(connection, self.key, self.actor, action, subject, detail)
 
-    def _wake(self) -> None:
-        """Start the worker; the jobs part overrides this."""
-
-    def _reserve(self, relative: str) -> None:
+    def begin_writing(self, relative: str) -> None:
         """Note that this process writes to a folder, or a file, so that a crash leaves nothing behind."""
         with self.db.write() as connection:
             connection.execute(pending_removals.insert().values(path=relative, pid=os.getpid(), at=audit.now()))
         _writing.add(str(self.folder.path / relative))
 
-    def _condemn(self, connection: Connection, relative: str) -> None:
-        """Mark a folder for removal inside the caller's transaction; `_sweep` removes it."""
+    def mark_for_removal(self, connection: Connection, relative: str) -> None:
+        """Mark a folder for removal inside the caller's transaction; `sweep` removes it."""
         connection.execute(pending_removals.delete().where(pending_removals.c.path == relative))
         connection.execute(pending_removals.insert().values(path=relative, pid=None, at=audit.now()))
         connection.execute(insert(removed).values(path=relative, at=audit.now()).on_conflict_do_nothing())
         _writing.discard(str(self.folder.path / relative))
 
-    def _keep(self, connection: Connection, relative: str) -> None:
+    def finish_writing(self, connection: Connection, relative: str) -> None:
         """Drop the reservation of a folder inside the transaction that makes it part of the workspace."""
         connection.execute(pending_removals.delete().where(pending_removals.c.path == relative))
         _writing.discard(str(self.folder.path / relative))
 
-    def _discard(self, relative: str) -> None:
+    def discard(self, relative: str) -> None:
         """Remove what could not be finished: first the files, which may be what fills the disk, then their note."""
         path = self.folder.path / relative
         try:
@@ -84,7 +95,7 @@ class Store:
         with suppress(StorageError), self.db.write() as connection:
             connection.execute(pending_removals.delete().where(pending_removals.c.path == relative))
 
-    def _sweep(self) -> None:
+    def sweep(self) -> None:
         """Remove condemned folders, those whose writer died, and late tables of runs that were deleted.
 
         A folder that the database merely does not know is left alone; `doctor` lists it.
@@ -106,7 +117,7 @@ class Store:
                         (pending_removals.c.path == row.path) & pending_removals.c.pid.is_not_distinct_from(row.pid)
                     )
                 )
-        strangers = self._strangers()
+        strangers = self.strangers()
         if strangers:
             with self.db.read() as connection:
                 gone = set(connection.execute(select(removed.c.path)).scalars())
@@ -115,7 +126,7 @@ class Store:
                     remove_tree(self.folder.path / relative)
         parts.sweep(self.folder.path)
 
-    def _strangers(self) -> list[str]:
+    def strangers(self) -> list[str]:
         """Return the folders of corpora, runs and releases that the database does not know, relative and sorted."""
         found = {f"{part}/{path.name}" for part in PARTS for path in (self.folder.path / part).iterdir()}
         if not found:

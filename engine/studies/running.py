@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select, update
 
 from engine.errors import NotFoundError, UserError
-from engine.jobs.hub_station import HubStation
+from engine.jobs.language_models import Models
+from engine.jobs.prompts import Prompts
 from engine.store import queue
+from engine.store.corpora import Corpora
 from engine.store.disk.folder import remove_tree
 from engine.store.schema import jobs
+from engine.store.session import Session
 from engine.store.summaries import corpus_row
 
 if TYPE_CHECKING:
@@ -45,16 +48,22 @@ class StudyRun:
     prompts: str = ""
 
 
-class StudyStation(HubStation):
-    """What the studies view and `study` ask."""
+class Studies:
+    """Studies of a workspace: what there is, starting one, what came out."""
 
-    def studies(self) -> tuple[StudySpec, ...]:
+    def __init__(self, session: Session, corpora: Corpora, models: Models, prompts: Prompts) -> None:
+        self.session = session
+        self.corpora = corpora
+        self.models = models
+        self.prompts = prompts
+
+    def all(self) -> tuple[StudySpec, ...]:
         """Return what studies there are."""
         from engine.studies import studies
 
         return tuple(study.spec for study in studies())
 
-    def start_study(
+    def start(
         self,
         corpus_id: str,
         study_id: str,
@@ -73,19 +82,19 @@ class StudyStation(HubStation):
 
         spec = get_study(study_id).spec
         values = parse(spec, parameters).model_dump(mode="json")
-        blockers = self.study_blockers(corpus_id, study_id, parameters, model=model)
+        blockers = self.blockers(corpus_id, study_id, parameters, model=model)
         if blockers:
             raise UserError(" ".join(blockers))
         arguments = {"study": spec.id, "parameters": values, "model": model, "seed": int(seed),
-                     "prompts": self.prompts_manifest()}  # fmt: skip
-        with self.db.write() as connection:
+                     "prompts": self.prompts.manifest()}  # fmt: skip
+        with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
             job_id = queue.enqueue(connection, "study", corpus_id=corpus_id, arguments=arguments)
-            self._audit(connection, "study asked for", job_id, corpus=corpus_id, study=spec.id)
-        self._wake()
+            self.session.write_audit(connection, "study asked for", job_id, corpus=corpus_id, study=spec.id)
+        self.session.wake()
         return job_id
 
-    def study_needs(self, study_id: str, parameters: Mapping[str, Any] | None = None) -> tuple[str, ...]:
+    def needs(self, study_id: str, parameters: Mapping[str, Any] | None = None) -> tuple[str, ...]:
         """Return what a study needs with these parameters, as methods name it: `generator`, `spans`, `train` and so on.
 
         Raises:
@@ -97,7 +106,7 @@ class StudyStation(HubStation):
         study = get_study(study_id)
         return needs_of(study, parse(study.spec, parameters))
 
-    def study_blockers(
+    def blockers(
         self, corpus_id: str, study_id: str, parameters: Mapping[str, Any] | None = None, *, model: str = "builtin"
     ) -> list[str]:
         """Return why a study cannot start: spans are missing, or the model may not be used or lacks something.
@@ -107,33 +116,33 @@ class StudyStation(HubStation):
         """
         from engine.studies import get_study
 
-        spec, needs = get_study(study_id).spec, self.study_needs(study_id, parameters)
+        spec, needs = get_study(study_id).spec, self.needs(study_id, parameters)
         found = []
-        if "spans" in needs and self.corpus(corpus_id).span_source is None:
+        if "spans" in needs and self.corpora.get(corpus_id).span_source is None:
             found.append(f"{spec.title} needs to know what identifies people: run detection on this corpus first.")
         asked = replace(spec, needs=needs)
-        return found + self._model_blockers(asked, corpus_id, model)  # type: ignore[arg-type]  # reads title and needs
+        return found + self.models.blockers(asked, corpus_id, model)  # type: ignore[arg-type]  # reads title and needs
 
-    def study_runs(self, corpus_id: str | None = None) -> list[StudyRun]:
+    def runs(self, corpus_id: str | None = None) -> list[StudyRun]:
         """Return the studies that were started, latest first."""
         query = select(jobs).where(jobs.c.kind == "study").order_by(jobs.c.seq.desc())
         if corpus_id is not None:
             query = query.where(jobs.c.corpus_id == corpus_id)
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             return [_view(row) for row in connection.execute(query)]
 
-    def study_run(self, job_id: str) -> StudyRun:
+    def run(self, job_id: str) -> StudyRun:
         """Return one study that was started."""
         return _view(self._study_row(job_id))
 
-    def study_results(self, job_id: str) -> dict[str, pd.DataFrame]:
+    def results(self, job_id: str) -> dict[str, pd.DataFrame]:
         """Return the tables of a study by name as far as it is; none before its first variant has ended."""
         from engine.studies.task import read_tables, study_folder
 
         row = self._study_row(job_id)
-        return read_tables(study_folder(self, row.corpus_id, job_id), int((row.cursor or {}).get("step", 0)))
+        return read_tables(study_folder(self.session, row.corpus_id, job_id), int((row.cursor or {}).get("step", 0)))
 
-    def resume_study(self, job_id: str) -> str:
+    def resume(self, job_id: str) -> str:
         """Queue a cancelled or failed study again, to go on after its last finished variant."""
         row = self._study_row(job_id)
         if row.state in queue.ACTIVE:
@@ -141,13 +150,13 @@ class StudyStation(HubStation):
         if row.state == "done":
             raise UserError("this study is done; there is nothing to resume")
         again = {"state": "queued", "cancel": False, "attempts": 0, "error": None, "finished": None}
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             connection.execute(update(jobs).where(jobs.c.id == job_id).values(**again))
-            self._audit(connection, "study resumed", job_id)
-        self._wake()
+            self.session.write_audit(connection, "study resumed", job_id)
+        self.session.wake()
         return job_id
 
-    def delete_study(self, job_id: str) -> None:
+    def delete(self, job_id: str) -> None:
         """Delete a study with its tables; what the ledger says about it stays.
 
         Raises:
@@ -158,13 +167,13 @@ class StudyStation(HubStation):
         row = self._study_row(job_id)
         if row.state in queue.ACTIVE:
             raise UserError("this study is under way; cancel it first")
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             connection.execute(jobs.delete().where(jobs.c.id == job_id))
-            self._audit(connection, "study deleted", job_id)
-        remove_tree(study_folder(self, row.corpus_id, job_id))
+            self.session.write_audit(connection, "study deleted", job_id)
+        remove_tree(study_folder(self.session, row.corpus_id, job_id))
 
     def _study_row(self, job_id: str) -> Any:
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             row = connection.execute(select(jobs).where(jobs.c.id == job_id, jobs.c.kind == "study")).first()
         if row is None:
             raise NotFoundError(f"study {job_id!r} does not exist in this workspace")

@@ -6,15 +6,19 @@ from typing import Any
 
 from engine.errors import UserError
 from engine.models.builtin.format import DOMAINS
-from engine.store.service import ServiceStation
+from engine.store.upkeep import AuditLog, Settings
 
 KEY = "prompt templates"
 
 
-class PromptStation(ServiceStation):
-    """What the templates' editor asks."""
+class Prompts:
+    """The prompt templates of a workspace."""
 
-    def prompt_templates(self, domain: str) -> dict[str, dict[str, Any]]:
+    def __init__(self, settings: Settings, audit: AuditLog) -> None:
+        self.settings = settings
+        self.audit = audit
+
+    def all(self, domain: str) -> dict[str, dict[str, Any]]:
         """Return, a template of a domain, its `text`, the `shipped` one, and whether it is `changed`."""
         from engine.models.prompts import templates
 
@@ -24,13 +28,13 @@ class PromptStation(ServiceStation):
             for name, text in own.items()
         }
 
-    def prompt_version(self) -> str:
+    def version(self) -> str:
         """Return the digest of all templates in use, as a run's manifest names it."""
         from engine.models.prompts import templates
 
         return templates.version(self._changed_prompts())
 
-    def preview_prompt(self, domain: str, name: str, template: str) -> str:
+    def preview(self, domain: str, name: str, template: str) -> str:
         """Return what a model would be sent, with made-up text in the fields; nothing is kept.
 
         Raises:
@@ -40,7 +44,7 @@ class PromptStation(ServiceStation):
 
         return templates.preview(_domain(domain), name, template)
 
-    def set_prompt_template(self, domain: str, name: str, template: str) -> str:
+    def set(self, domain: str, name: str, template: str) -> str:
         """Keep a template for new runs, and return the new version.
 
         Raises:
@@ -54,7 +58,7 @@ class PromptStation(ServiceStation):
         changed.setdefault(domain, {})[name] = text
         return self._keep_prompts(changed, "prompt template changed", f"{domain}/{name}")
 
-    def reset_prompt_templates(self, domain: str, name: str | None = None) -> str:
+    def reset(self, domain: str, name: str | None = None) -> str:
         """Go back to what shipped, for one template or a whole domain, and return the new version."""
         changed = self._changed_prompts()
         if name is None:
@@ -63,7 +67,7 @@ class PromptStation(ServiceStation):
             changed.get(_domain(domain), {}).pop(name, None)
         return self._keep_prompts(changed, "prompt template reset", f"{domain}/{name or 'all'}")
 
-    def prompts_manifest(self) -> dict[str, Any]:
+    def manifest(self) -> dict[str, Any]:
         """Return what a new run keeps: the version of all templates, and the changed ones."""
         from engine.models.prompts import templates
 
@@ -72,15 +76,15 @@ class PromptStation(ServiceStation):
     def _changed_prompts(self) -> dict[str, dict[str, str]]:
         from engine.models.prompts import templates
 
-        return templates.holding(self.setting(KEY, {}))
+        return templates.holding(self.settings.get(KEY, {}))
 
     def _keep_prompts(self, changed: dict[str, dict[str, str]], action: str, subject: str) -> str:
         from engine.models.prompts import templates
 
         kept = templates.checked(changed)
-        self.set_setting(KEY, kept)
+        self.settings.set(KEY, kept)
         version = templates.version(kept)
-        self.note(action, subject, version=version)
+        self.audit.note(action, subject, version=version)
         return version
 
 

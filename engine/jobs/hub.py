@@ -8,33 +8,36 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from engine.errors import UserError
-from engine.jobs.doctor import DoctorStation
-from engine.jobs.model_station import models_folder
+from engine.jobs.language_models import models_folder
 from engine.models.remote import consent as rules
 from engine.models.remote.consent import Download
 from engine.store import model_settings, queue
 from engine.store.schema import jobs
+from engine.store.session import Session
 
 
-class HubStation(DoctorStation):
-    """What the models page asks about models of the hub."""
+class Hub:
+    """Models of the hub: what is consented to, and the job that fetches them."""
 
-    def hub_host(self) -> str:
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def host(self) -> str:
         """Return host:port of the hub that a consent has to name."""
         from engine.models.remote import hub
 
         return hub.host()
 
-    def download_statement(self, model: str) -> str:
+    def statement(self, model: str) -> str:
         """Return what a consent to fetch a model says; raises `UserError` where this is no hub id."""
-        return rules.download_statement(_checked(model), self.hub_host())
+        return rules.download_statement(_checked(model), self.host())
 
-    def download_consents(self) -> list[Download]:
+    def consents(self) -> list[Download]:
         """Return the consents to fetch a model, latest first."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             return model_settings.downloads(connection)
 
-    def fetch_model(
+    def fetch(
         self, model: str, name: str, text: str, host: str, *, revision: str = "main", prompts: str | None = None
     ) -> str:
         """Write the custodian's consent into the audit log, queue the download and return its job id.
@@ -53,23 +56,25 @@ class HubStation(DoctorStation):
         model, name, revision, cleaned = _checked(model), name.strip(), revision.strip(), rules.checked_text(text)
         if not NAME.fullmatch(name):
             raise UserError(f"name: must be 1 to 40 small letters, digits, dots, hyphens or underscores, is {name!r}")
-        if (models_folder(self) / f"{name}.json").exists():
+        if (models_folder(self.session) / f"{name}.json").exists():
             raise UserError(f"name: a model named {name!r} is here already; remove it first, or choose another name")
         if not hub.REVISION.fullmatch(revision):
             raise UserError(f"revision: must be a branch, a tag or a commit, is {revision!r}")
         if prompts not in (None, "instruct", "plain", "builtin"):
             raise UserError(f"prompts: must be instruct, plain or builtin, is {prompts!r}")
-        if host.strip().lower() != self.hub_host():
-            raise UserError(f"host: must be typed as {self.hub_host()}, which is what will be connected")
-        with self.db.write() as connection:
+        if host.strip().lower() != self.host():
+            raise UserError(f"host: must be typed as {self.host()}, which is what will be connected")
+        with self.session.db.write() as connection:
             busy = connection.execute(select(jobs.c.id).where(jobs.c.kind == "fetch", jobs.c.state.in_(queue.ACTIVE)))
             if busy.first() is not None:
                 raise UserError("another model is being fetched; wait for it, or cancel it")
-            self._audit(connection, rules.DOWNLOAD, model, revision=revision, host=self.hub_host(), text=cleaned)
+            self.session.write_audit(
+                connection, rules.DOWNLOAD, model, revision=revision, host=self.host(), text=cleaned
+            )
             line = model_settings.downloads(connection, model)[0].line
             arguments = {"model": model, "name": name, "revision": revision, "prompts": prompts, "consent": line}
             job_id = queue.enqueue(connection, "fetch", arguments=arguments)
-        self._wake()
+        self.session.wake()
         return job_id
 
 

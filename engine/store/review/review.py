@@ -16,7 +16,6 @@ from sqlalchemy import Connection, select, update
 from engine.errors import UserError
 from engine.pii.spans import NAME_LABELS
 from engine.store.audit import now
-from engine.store.corpora import CorpusStation
 from engine.store.records import read_rows, read_texts
 from engine.store.review import decisions
 from engine.store.review.memory import remembered
@@ -45,6 +44,7 @@ from engine.store.review.spans import (
 from engine.store.review.unmarked import Place, add, unmarked
 from engine.store.schema import corpora, record_index, spans
 from engine.store.schema import decisions as events
+from engine.store.session import Session
 from engine.store.summaries import corpus_row
 
 if TYPE_CHECKING:
@@ -55,28 +55,31 @@ QUEUE_COLUMNS = ["record_id", "spans", "undecided", "risk", "decided", "reviewed
 ORDERS = ("risk", "position")
 
 
-class ReviewStation(CorpusStation):
-    """What the review page asks."""
+class Review:
+    """The review of a corpus: the queue of records, spans and decisions."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
 
     def detector_settings(self, corpus_id: str) -> DetectorSettings:
         """Return the corpus' detector settings, or the defaults."""
         from engine.pii.detect.settings import DetectorSettings
 
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             stored = corpus_row(connection, corpus_id).detector
         return DetectorSettings.from_json(stored) if stored else DetectorSettings()
 
     def set_detector_settings(self, corpus_id: str, settings: DetectorSettings) -> None:
         """Store the corpus' detector settings; they count from the next detection on."""
         body = settings.to_json()
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
             connection.execute(update(corpora).where(corpora.c.id == corpus_id).values(detector=body))
-            self._audit(connection, "detector settings changed", corpus_id)
+            self.session.write_audit(connection, "detector settings changed", corpus_id)
 
     def use_gold(self, corpus_id: str) -> None:
         """Make the imported gold spans the corpus' accepted spans."""
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             row = corpus_row(connection, corpus_id)
             if not row.has_gold:
                 raise UserError("this corpus has no gold spans: import a file with a `spans` column, or run detection")
@@ -87,14 +90,14 @@ class ReviewStation(CorpusStation):
             connection.execute(
                 update(corpora).where(corpora.c.id == corpus_id).values(span_source="gold", spans_at=now())
             )
-            self._audit(connection, "gold spans chosen", corpus_id)
+            self.session.write_audit(connection, "gold spans chosen", corpus_id)
 
     def span_counts(self, corpus_id: str) -> dict[str, Any]:
         """Return counts: `by_label`, `by_label_state`, accepted, rejected, decided, undecided, `records_with_spans`."""
-        counts = remembered(self.db, corpus_id, "span counts", lambda c: span_counts(c, corpus_id))
+        counts = remembered(self.session.db, corpus_id, "span counts", lambda c: span_counts(c, corpus_id))
         return {name: dict(n) if isinstance(n, dict) else n for name, n in counts.items()}
 
-    def review_queue(
+    def queue(
         self,
         corpus_id: str,
         *,
@@ -117,8 +120,8 @@ class ReviewStation(CorpusStation):
         """
         check(state, STATES, "state")
         check(order, ORDERS, "order")
-        matching = self._matching(corpus_id, search) if search and search.strip() else None
-        with self.db.read() as connection:
+        matching = self.matching(corpus_id, search) if search and search.strip() else None
+        with self.session.db.read() as connection:
             corpus_row(connection, corpus_id)
             query = select(record_index).where(record_index.c.corpus_id == corpus_id)
             if labels or state or below_score is not None:
@@ -136,21 +139,21 @@ class ReviewStation(CorpusStation):
 
     def record_spans(self, corpus_id: str, record_id: str) -> pd.DataFrame:
         """Return a record's spans in text order: ids, offsets, label, score, state, decided."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             return record_spans(connection, corpus_id, position_of(connection, corpus_id, record_id))
 
     def record_text(self, corpus_id: str, record_id: str) -> str:
         """Return a record's text."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             position = position_of(connection, corpus_id, record_id)
-        return str(read_rows(self.folder.records(corpus_id), [position])["text"].iloc[0])
+        return str(read_rows(self.session.folder.records(corpus_id), [position])["text"].iloc[0])
 
     def redacted(self, corpus_id: str, record_id: str, style: str = "placeholder") -> str:
         """Return a record's text with its accepted spans redacted."""
         from engine.pii.redact import redact
         from engine.pii.spans import Span
 
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             found = record_spans(connection, corpus_id, position_of(connection, corpus_id, record_id))
         accepted = found[found["state"] == "accepted"]
         marked = [
@@ -161,17 +164,17 @@ class ReviewStation(CorpusStation):
 
     def same_value(self, corpus_id: str, span_id: str) -> int:
         """Return how many other spans have the same case-folded value and label."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             row = span_row(connection, corpus_id, span_id)
             return len(alike_rows(connection, corpus_id, row.value_key, row.label)) - 1
 
     def decide(self, corpus_id: str, span_ids: Sequence[str], action: str, label: str | None = None) -> int:
         """Accept, reject or relabel spans; return how many."""
         check_action(action, label)
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
             rows = [span_row(connection, corpus_id, identifier) for identifier in dict.fromkeys(span_ids)]
-            return decisions.apply(connection, corpus_id, rows, action, label, self.actor)
+            return decisions.apply(connection, corpus_id, rows, action, label, self.session.actor)
 
     def decide_alike(
         self, corpus_id: str, span_id: str, action: str, label: str | None = None, *, mark: bool | None = None
@@ -182,23 +185,23 @@ class ReviewStation(CorpusStation):
             mark: on `accept`, mark the same words too where nothing is marked; None does so for names.
         """
         check_action(action, label)
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             row = span_row(connection, corpus_id, span_id)
             rows = alike_rows(connection, corpus_id, row.value_key, row.label)
             batch = decisions.next_batch(connection, corpus_id)
-            count = decisions.apply(connection, corpus_id, rows, action, label, self.actor, batch)
+            count = decisions.apply(connection, corpus_id, rows, action, label, self.session.actor, batch)
             if action == "accept" and (row.label in NAME_LABELS if mark is None else mark):
                 count += self._mark_same(connection, corpus_id, row, batch, record_only=False)
         return count
 
     def accept_same(self, corpus_id: str, span_id: str) -> int:
         """Accept a span and, in its record, all other places of the same words, marked or not; return how many."""
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             row = span_row(connection, corpus_id, span_id)
             alike = alike_rows(connection, corpus_id, row.value_key, row.label)
             rows = [r for r in alike if r.id == row.id or (r.position == row.position and not r.decided)]
             batch = decisions.next_batch(connection, corpus_id)
-            count = decisions.apply(connection, corpus_id, rows, "accept", None, self.actor, batch)
+            count = decisions.apply(connection, corpus_id, rows, "accept", None, self.session.actor, batch)
             return count + self._mark_same(connection, corpus_id, row, batch, record_only=True)
 
     def unmarked_places(self, corpus_id: str, span_id: str) -> dict[str, int]:
@@ -209,26 +212,26 @@ class ReviewStation(CorpusStation):
             places, _ = self._unmarked(connection, corpus_id, row, record_only=False)
             return {"record": sum(p[0] == row.position for p in places), "corpus": len(places)}
 
-        return dict(remembered(self.db, corpus_id, f"unmarked {span_id}", count))
+        return dict(remembered(self.session.db, corpus_id, f"unmarked {span_id}", count))
 
     def _unmarked(
         self, connection: Connection, corpus_id: str, row: Any, *, record_only: bool
     ) -> tuple[list[Place], dict[int, str]]:
         """Return the unmarked places of a span's words, and the texts of the records that hold its longest word."""
-        own = str(read_rows(self.folder.records(corpus_id), [row.position])["text"].iloc[0])
+        own = str(read_rows(self.session.folder.records(corpus_id), [row.position])["text"].iloc[0])
         surface = own[row.start : row.end]
         texts = {row.position: own}
         if not record_only and surface.split():
             longest = max(surface.split(), key=len)
-            found = sorted(self._matching(corpus_id, longest) - {row.position})
-            texts |= dict(zip(found, read_rows(self.folder.records(corpus_id), found)["text"])) if found else {}
+            found = sorted(self.matching(corpus_id, longest) - {row.position})
+            texts |= dict(zip(found, read_rows(self.session.folder.records(corpus_id), found)["text"])) if found else {}
         return unmarked(connection, corpus_id, texts, surface, row.label), texts
 
     def _mark_same(self, connection: Connection, corpus_id: str, row: Any, batch: int, *, record_only: bool) -> int:
         places, texts = self._unmarked(connection, corpus_id, row, record_only=record_only)
-        numbers = add(connection, corpus_id, places, texts, row.label, self.key)
+        numbers = add(connection, corpus_id, places, texts, row.label, self.session.key)
         for number, place in zip(numbers, places):
-            decisions.record_added(connection, corpus_id, number, place, row.label, self.actor, batch)
+            decisions.record_added(connection, corpus_id, number, place, row.label, self.session.actor, batch)
         if places:
             refresh(connection, corpus_id, sorted({p[0] for p in places}))
             decisions.bump(connection, corpus_id)
@@ -242,7 +245,7 @@ class ReviewStation(CorpusStation):
             raise UserError(
                 f"start, end: must satisfy 0 <= start < end <= {len(body)} (the record's length), are {start} and {end}"
             )
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             position = position_of(connection, corpus_id, record_id)
             there = connection.execute(
                 select(spans.c.id).where(
@@ -257,27 +260,27 @@ class ReviewStation(CorpusStation):
             if there is not None:
                 raise UserError("a span with this label is already there; accept that one instead")
             place = (position, start, end)
-            (number,) = add(connection, corpus_id, [place], {position: body}, label, self.key)
-            decisions.record_added(connection, corpus_id, number, place, label, self.actor)
+            (number,) = add(connection, corpus_id, [place], {position: body}, label, self.session.key)
+            decisions.record_added(connection, corpus_id, number, place, label, self.session.actor)
             refresh(connection, corpus_id, [position])
             decisions.bump(connection, corpus_id)
         return span_id(number)
 
     def undo(self, corpus_id: str) -> str | None:
         """Take back the latest decision; return what was taken back, or None if nothing is left."""
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
-            return decisions.undo(connection, corpus_id, self.actor)
+            return decisions.undo(connection, corpus_id, self.session.actor)
 
     def mark_reviewed(self, corpus_id: str, record_ids: Sequence[str]) -> int:
         """Mark records as read: their undecided spans are decided as they stand; return how many records."""
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
             positions = sorted({position_of(connection, corpus_id, r) for r in record_ids})
             rows = spans_at(connection, corpus_id, positions)
             batch, at = decisions.next_batch(connection, corpus_id), now()
             if rows:
-                decisions.apply(connection, corpus_id, rows, "review", None, self.actor)
+                decisions.apply(connection, corpus_id, rows, "review", None, self.session.actor)
             for begin in range(0, len(positions), CHUNK):
                 part = positions[begin : begin + CHUNK]
                 connection.execute(
@@ -286,22 +289,29 @@ class ReviewStation(CorpusStation):
                     .values(reviewed=True)
                 )
             if positions:
-                common = {"corpus_id": corpus_id, "batch": batch, "at": at, "actor": self.actor, "action": "review"}
+                common = {
+                    "corpus_id": corpus_id,
+                    "batch": batch,
+                    "at": at,
+                    "actor": self.session.actor,
+                    "action": "review",
+                }
                 connection.execute(events.insert(), [{**common, "position": p} for p in positions])
         return len(positions)
 
     def accepted_spans(self, corpus_id: str, split: str | None = None) -> pd.DataFrame:
         """Return accepted spans: record_id, start, end, label, identifier_type."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             corpus_row(connection, corpus_id)
             return accepted_spans(connection, corpus_id, split)
 
-    def _matching(self, corpus_id: str, search: str) -> set[int]:
+    def matching(self, corpus_id: str, search: str) -> set[int]:
         """Return the positions of records whose text contains `search`, whatever the case."""
-        hits = pc.match_substring(self._texts(corpus_id), search.strip(), ignore_case=True)
+        hits = pc.match_substring(self.texts(corpus_id), search.strip(), ignore_case=True)
         return set(pc.indices_nonzero(hits).to_pylist())
 
-    def _texts(self, corpus_id: str) -> pa.ChunkedArray:
-        with self.db.read() as connection:
+    def texts(self, corpus_id: str) -> pa.ChunkedArray:
+        """Return the texts of a corpus in the order of their positions."""
+        with self.session.db.read() as connection:
             corpus_row(connection, corpus_id)
-        return read_texts(self.folder.records(corpus_id))
+        return read_texts(self.session.folder.records(corpus_id))

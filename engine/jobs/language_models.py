@@ -19,9 +19,11 @@ from engine.models.remote import consent as rules
 from engine.models.remote.consent import Consent
 from engine.models.remote.endpoint_settings import EndpointSettings
 from engine.store import model_settings, queue
+from engine.store.corpora import Corpora
 from engine.store.schema import jobs, runs
-from engine.store.service import ServiceStation
+from engine.store.session import Session
 from engine.store.summaries import corpus_row
+from engine.store.upkeep import AuditLog
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -33,56 +35,67 @@ if TYPE_CHECKING:
     from engine.models.marks import Mark
 
 
-class ModelStation(ServiceStation):
-    """What the models page asks."""
+class Models:
+    """The language models of a workspace: what is here, imports, endpoints, consents, self-tests."""
 
-    def models(self) -> list[dict[str, Any]]:
+    def __init__(self, session: Session, corpora: Corpora, audit: AuditLog) -> None:
+        self.session = session
+        self.corpora = corpora
+        self.audit = audit
+
+    def built_in(self) -> list[dict[str, Any]]:
         """Return the built-in models and their state."""
         from engine.models.builtin.shipped import builtin_models
 
         return [dict(model) for model in builtin_models()]
 
-    def language_models(self) -> tuple[ModelInfo, ...]:
+    def all(self) -> tuple[ModelInfo, ...]:
         """Return every language model that can be named here, the built-in one first."""
-        return catalogue(self).all()
+        return catalogue(self.session).all()
 
-    def model_info(self, model: str) -> ModelInfo:
+    def info(self, model: str) -> ModelInfo:
         """Return what is known of one model; a hub id is looked for in the local cache."""
-        return catalogue(self).info(model)
+        return catalogue(self.session).info(model)
 
-    def inspect_model(self, folder: Path) -> FolderFacts:
+    def inspect(self, folder: Path) -> FolderFacts:
         """Return what a model folder holds, before it is imported; raises `UserError` where it is refused."""
         from engine.models.folder.inspection import inspect_folder
 
         return inspect_folder(Path(folder).expanduser())
 
-    def import_model(self, folder: Path, name: str, prompts: str | None = None) -> ModelInfo:
+    def import_folder(self, folder: Path, name: str, prompts: str | None = None) -> ModelInfo:
         """Copy a model folder into the workspace after checks; safetensors only, no code, no links out."""
         from engine.models.folder.imports import import_folder
 
         if prompts not in (None, "instruct", "plain", "builtin"):
             raise UserError(f"prompts: must be instruct, plain or builtin, is {prompts!r}")
         info = import_folder(
-            Path(folder).expanduser(), models_folder(self), name.strip(), prompts, mark=partial(marks.carry, self)
+            Path(folder).expanduser(),
+            models_folder(self.session),
+            name.strip(),
+            prompts,
+            mark=partial(marks.carry, self.session),
         )
-        self.note("model imported", info.id, sha256=info.revision, bytes=info.bytes, licence=info.licence, saw=info.saw)
+        self.audit.note(
+            "model imported", info.id, sha256=info.revision, bytes=info.bytes, licence=info.licence, saw=info.saw
+        )
         return info
 
-    def _marks(self, spec: MethodSpec, values: BaseModel, model: str) -> list[Mark]:
+    def marks_used(self, spec: MethodSpec, values: BaseModel, model: str) -> list[Mark]:
         """Return the marks of every model that a run would use; raises `UserError` for a folder in a workspace."""
-        return marks.marks_used(self, spec, values, model)
+        return marks.marks_used(self.session, spec, values, model)
 
-    def _with_marks(self, claim: Guarantee, corpus_id: str, found: list[Mark]) -> Guarantee:
+    def with_marks(self, claim: Guarantee, corpus_id: str, found: list[Mark]) -> Guarantee:
         """Return a claim that counts what the models of its run have spent on the same people."""
-        own, known = marks.population_now(self, corpus_id, found)
+        own, known = marks.population_now(self.session, corpus_id, found)
         return marks.counted(claim, known, own)
 
-    def _mark_blockers(self, title: str, claim: Guarantee, corpus_id: str, found: list[Mark]) -> list[str]:
+    def mark_blockers(self, title: str, claim: Guarantee, corpus_id: str, found: list[Mark]) -> list[str]:
         """Return why no claim can be made with the models of a run."""
-        own, known = marks.population_now(self, corpus_id, found)
+        own, known = marks.population_now(self.session, corpus_id, found)
         return marks.refused(title, claim, known, own)
 
-    def remove_model(self, model: str) -> None:
+    def remove(self, model: str) -> None:
         """Delete an imported model, or forget an endpoint with its key; its consents end.
 
         Raises:
@@ -91,25 +104,25 @@ class ModelStation(ServiceStation):
         from engine.models.catalogue import ENDPOINT, FOLDER
         from engine.models.folder.imports import remove_folder
 
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             busy = connection.execute(
                 select(runs.c.id).where(runs.c.model == model, runs.c.state.in_(queue.ACTIVE)).limit(1)
             ).first()
         if busy is not None:
             raise UserError(f"model {model!r} is at work in run {busy.id}; cancel that run first")
         if model.startswith(FOLDER):
-            remove_folder(models_folder(self), model.removeprefix(FOLDER))
+            remove_folder(models_folder(self.session), model.removeprefix(FOLDER))
         elif model.startswith(ENDPOINT):
             self._remove_endpoint(model.removeprefix(ENDPOINT))
         else:
             raise UserError(f"model {model!r} was not added here, so it cannot be removed")
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             model_settings.save_test(connection, model, None)
-            self._audit(connection, "model removed", model)
+            self.session.write_audit(connection, "model removed", model)
 
     def endpoints(self) -> dict[str, EndpointSettings]:
         """Return the endpoints by name."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             return model_settings.endpoints(connection)
 
     def add_endpoint(self, settings: EndpointSettings | Mapping[str, Any], key: str | None = None) -> ModelInfo:
@@ -123,32 +136,32 @@ class ModelStation(ServiceStation):
         if not key and endpoint.key_source == "file":
             if moved:
                 raise UserError("key: give it again, because the endpoint's host changed")
-            model_settings.read_key(self.folder, endpoint)
+            model_settings.read_key(self.session.folder, endpoint)
         if key:
             endpoint = replace(endpoint, key_source="file", key_variable="")
-            model_settings.write_key(self.folder, endpoint.name, key)
+            model_settings.write_key(self.session.folder, endpoint.name, key)
         elif endpoint.key_source != "file":
-            model_settings.write_key(self.folder, endpoint.name, None)
-        with self.db.write() as connection:
+            model_settings.write_key(self.session.folder, endpoint.name, None)
+        with self.session.db.write() as connection:
             for consent in model_settings.consents(connection, None, endpoint.name) if moved else ():
                 self._withdraw(connection, consent.corpus_id, endpoint.name)
             known = model_settings.endpoints(connection)
             model_settings.save_endpoints(connection, {**known, endpoint.name: endpoint})
             model_settings.save_test(connection, f"endpoint:{endpoint.name}", None)
-            self._audit(
+            self.session.write_audit(
                 connection, "endpoint kept", f"endpoint:{endpoint.name}", host=endpoint.host, model=endpoint.model,
                 key=endpoint.key_source,
             )  # fmt: skip
-        return self.model_info(f"endpoint:{endpoint.name}")
+        return self.info(f"endpoint:{endpoint.name}")
 
     def consent_statement(self, corpus_id: str, endpoint: str) -> str:
         """Return what a consent for this corpus and endpoint says."""
         settings = self._endpoint(endpoint)
-        return rules.statement(self.corpus(corpus_id).name, settings.host, settings.model)
+        return rules.statement(self.corpora.get(corpus_id).name, settings.host, settings.model)
 
     def consents(self, corpus_id: str | None = None) -> list[Consent]:
         """Return the consents in force, latest first."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             return model_settings.consents(connection, corpus_id)
 
     def give_consent(self, corpus_id: str, endpoint: str, text: str, host: str) -> Consent:
@@ -166,9 +179,9 @@ class ModelStation(ServiceStation):
             raise UserError(f"endpoint {endpoint!r} is on this machine; it needs no consent")
         if host.strip().lower() != settings.host:
             raise UserError(f"host: must be typed as {settings.host}, which is where the text will go")
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
-            self._audit(
+            self.session.write_audit(
                 connection, rules.GIVEN, corpus_id, endpoint=endpoint, host=settings.host, model=settings.model,
                 text=cleaned,
             )  # fmt: skip
@@ -176,21 +189,21 @@ class ModelStation(ServiceStation):
 
     def withdraw_consent(self, corpus_id: str, endpoint: str) -> int:
         """End a consent and cancel the runs that rely on it; return how many were cancelled."""
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             if not model_settings.consents(connection, corpus_id, endpoint):
                 raise UserError(f"there is no consent for endpoint {endpoint!r} and this corpus to withdraw")
             return self._withdraw(connection, corpus_id, endpoint)
 
-    def test_model(self, model: str) -> str:
+    def test(self, model: str) -> str:
         """Queue a self-test and return its job id: a line written, one scored, blocked words kept out, with times.
 
         Raises:
             UserError: the model is unknown, or an endpoint on another machine that no corpus has a consent for.
         """
-        info = self.model_info(model)
+        info = self.info(model)
         if info.problem:
             raise UserError(info.problem)
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             if not info.local:
                 name = model.removeprefix("endpoint:")
                 if not [c for c in model_settings.consents(connection, None, name) if c.host == info.where]:
@@ -202,25 +215,25 @@ class ModelStation(ServiceStation):
             if waiting is not None:
                 return str(waiting.id)
             job_id = queue.enqueue(connection, "selftest", arguments={"model": model})
-        self._wake()
+        self.session.wake()
         return job_id
 
-    def model_test(self, model: str) -> dict[str, Any]:
+    def last_test(self, model: str) -> dict[str, Any]:
         """Return `state` (none, queued, running, done) and `result` of the latest self-test, None without one."""
-        with self.db.read() as connection:
+        with self.session.db.read() as connection:
             waiting = self._test_job(connection, model)
             result = model_settings.tests(connection).get(model)
         if waiting is not None:
-            self._wake()
+            self.session.wake()
         state = waiting.state if waiting is not None else "done" if result is not None else "none"
         return {"state": state, "result": result}
 
-    def _model_blockers(self, spec: MethodSpec, corpus_id: str, model: str) -> list[str]:
+    def blockers(self, spec: MethodSpec, corpus_id: str, model: str) -> list[str]:
         """Return why a method cannot run with a model on a corpus."""
         from engine.models.catalogue import ENDPOINT, lacks
 
         try:
-            info = self.model_info(model)
+            info = self.info(model)
         except UserError as error:
             return [str(error)]
         if "generator" not in spec.needs:
@@ -230,7 +243,7 @@ class ModelStation(ServiceStation):
         found = lacks(info, spec.title, spec.needs)
         if not info.local:
             settings = self._endpoint(model.removeprefix(ENDPOINT))
-            with self.db.read() as connection:
+            with self.session.db.read() as connection:
                 given = model_settings.consent_for(connection, corpus_id, settings)
             try:
                 rules.require(settings, given)
@@ -238,12 +251,12 @@ class ModelStation(ServiceStation):
                 found.append(str(error))
         return found
 
-    def _model_warnings(self, spec: MethodSpec, model: str, plan: Plan) -> list[str]:
+    def warnings(self, spec: MethodSpec, model: str, plan: Plan) -> list[str]:
         """Return what a person should know who plans a run with a model that is not built in."""
         if "generator" not in spec.needs or model == "builtin":
             return []
         try:
-            info = self.model_info(model)
+            info = self.info(model)
         except UserError:
             return []
         found = ["Time and tokens are estimated for the built-in model; this one may be slower or faster."]
@@ -267,16 +280,16 @@ class ModelStation(ServiceStation):
 
     def _remove_endpoint(self, name: str) -> None:
         self._endpoint(name)
-        with self.db.write() as connection:
+        with self.session.db.write() as connection:
             for consent in model_settings.consents(connection, None, name):
                 self._withdraw(connection, consent.corpus_id, name)
             known = model_settings.endpoints(connection)
             known.pop(name)
             model_settings.save_endpoints(connection, known)
-        model_settings.write_key(self.folder, name, None)
+        model_settings.write_key(self.session.folder, name, None)
 
     def _withdraw(self, connection: Any, corpus_id: str, endpoint: str) -> int:
-        self._audit(connection, rules.WITHDRAWN, corpus_id, endpoint=endpoint)
+        self.session.write_audit(connection, rules.WITHDRAWN, corpus_id, endpoint=endpoint)
         relying = connection.execute(
             select(runs.c.id).where(runs.c.corpus_id == corpus_id, runs.c.model == f"endpoint:{endpoint}")
         ).scalars()
@@ -289,14 +302,14 @@ class ModelStation(ServiceStation):
         return next((row for row in rows if row.arguments.get("model") == model), None)
 
 
-def models_folder(store: Any) -> Path:
+def models_folder(session: Session) -> Path:
     """Return the folder of imported models; it is no part of a backup."""
-    return Path(store.folder.path) / "models"
+    return Path(session.folder.path) / "models"
 
 
-def catalogue(store: Any) -> Catalogue:
+def catalogue(session: Session) -> Catalogue:
     """Return the models of a workspace."""
     from engine.models.catalogue import Catalogue
 
-    with store.db.read() as connection:
-        return Catalogue(models_folder(store), model_settings.endpoints(connection))
+    with session.db.read() as connection:
+        return Catalogue(models_folder(session), model_settings.endpoints(connection))

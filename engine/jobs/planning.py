@@ -1,0 +1,320 @@
+"""What a run would promise and what its budget buys, without waiting: the worker computes what takes seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engine.dp.accounting.accountant import AccountingPending
+from engine.dp.accounting.closed_form import default_delta
+from engine.dp.guarantee import Guarantee
+from engine.errors import UserError
+from engine.jobs.language_models import Models
+from engine.methods.base import Facts, MethodSpec, Plan, parse_parameters
+from engine.store.budget import accounts
+from engine.store.budget.ledger import Ledger
+from engine.store.budget.lines import events_of
+from engine.store.corpora import Corpora
+from engine.store.review.review import Review
+from engine.store.runs import Runs
+from engine.store.session import Session
+from engine.store.upkeep import Settings
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from engine.methods.base import Method
+    from engine.store.views import CorpusSummary
+
+CURVE_POINTS = 61
+DEFAULT_COUNT = 500  # outputs of a method that may make any number
+LARGEST_COUNT = 1_000_000
+NO_LABELS = "The outputs carry no labels, because no list of labels of this corpus has been declared public."
+PENDING = "The exact accounting is still being computed; the statement follows."
+
+
+class Planning:
+    """What a run would do, cost and promise, before it is started."""
+
+    def __init__(
+        self,
+        session: Session,
+        corpora: Corpora,
+        review: Review,
+        runs: Runs,
+        ledger: Ledger,
+        settings: Settings,
+        models: Models,
+    ) -> None:
+        self.session = session
+        self.corpora = corpora
+        self.review = review
+        self.runs = runs
+        self.ledger = ledger
+        self.settings = settings
+        self.models = models
+
+    def methods(self) -> tuple[MethodSpec, ...]:
+        """Return the specification of every method."""
+        from engine.methods import methods
+
+        return tuple(method.spec for method in methods())
+
+    def draft(
+        self,
+        corpus_id: str,
+        method: str,
+        *,
+        count: int | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        model: str = "builtin",
+    ) -> dict[str, Any]:
+        """Return `plan`, `guarantee`, `blockers` (sentences; a run is refused), `warnings` and `what_if`.
+
+        `what_if` is the budget before and after, None without a formal claim and while that is pending.
+        """
+        known, summary = find_method(method), self.corpora.get(corpus_id)
+        facts = self.ledger.facts_for(known, corpus_id)
+        values = parse_parameters(known.spec, self.with_domain(known.spec, parameters))
+        wanted = self.count(known, facts, count)
+        blockers = [*self.blockers(known, summary), *self.models.blockers(known.spec, corpus_id, model)]
+        copies = self.copies(corpus_id, values)
+        blockers += [copies["refused"]] if copies["refused"] else []
+        plan: Plan = known.plan(values, facts, wanted)
+        claim, found = self.claim(known, values, facts, corpus_id, model)
+        blockers += found
+        budget = None if claim.pending or claim.kind != "dp" else self.ledger.what_if(corpus_id, claim)
+        if budget is not None and not budget["allowed"]:
+            blockers.append(budget["sentence"])
+        warnings = [*plan.notes, *self.models.warnings(known.spec, model, plan)]
+        if known.spec.kind == "dp" and not facts.labels and getattr(values, "label_list", "declared") == "declared":
+            warnings.append(NO_LABELS)
+        if "spans" in known.spec.needs and summary.span_source == "detected" and not summary.reviewed:
+            warnings.append("Nobody has reviewed the detected spans yet; missed ones stay as they are.")
+        if copies["sentence"]:
+            warnings.append(copies["sentence"])
+        if count is not None and count != wanted:
+            warnings.append(f"{known.spec.title} makes at most one output a training record: {wanted:,}.")
+        return {"plan": plan, "guarantee": claim, "blockers": blockers, "warnings": warnings, "what_if": budget}
+
+    def claim(
+        self, method: Method, values: BaseModel, facts: Facts, corpus_id: str, model: str
+    ) -> tuple[Guarantee, list[str]]:
+        """Return what a run may claim with its models counted in, and why no claim holds with them."""
+        claim = self._guarantee_now(method, values, facts)
+        try:
+            found = self.models.marks_used(method.spec, values, model)
+        except UserError as error:
+            return claim, [] if "generator" in method.spec.needs and not self._knows(model) else [str(error)]
+        blockers = self.models.mark_blockers(method.spec.title, claim, corpus_id, found)
+        return (claim if blockers or claim.pending else self.models.with_marks(claim, corpus_id, found)), blockers
+
+    def _knows(self, model: str) -> bool:
+        try:
+            self.models.info(model)
+        except UserError:
+            return False  # `Models.blockers` says so already
+        return True
+
+    @staticmethod
+    def count(method: Method, facts: Facts, count: int | None) -> int:
+        """Return how many outputs a run makes where `count` are wanted, None leaving it to the method."""
+        if count is not None and not 1 <= count <= LARGEST_COUNT:
+            raise UserError(f"count: must be from 1 to {LARGEST_COUNT:,}, is {count}")
+        if method.spec.one_to_one:
+            return min(count or facts.records, facts.records)
+        return count or default_count(facts)
+
+    def copies(self, corpus_id: str, values: BaseModel) -> dict[str, Any]:
+        """Return what a run would do with records in which nothing was found, and whether it may.
+
+
+        Returns:
+            `copied` and `accepted` (counts), `refused` and `sentence` (for the plan), empty for other methods.
+        """
+        from engine.methods.surrogate import SurrogateParameters, copies_refused
+
+        none: dict[str, Any] = {"copied": 0, "accepted": 0, "refused": None, "sentence": ""}
+        if not isinstance(values, SurrogateParameters):
+            return none
+        ids = set(self.corpora.frame(corpus_id, "train", ["record_id", "split"])["record_id"])
+        without = len(ids - set(self.review.accepted_spans(corpus_id, "train")["record_id"]))
+        if not without:
+            return none
+        copied = values.without_spans == "copy"
+        does = "are copied as they are, which no policy lets leave" if copied else "are left out"
+        return {
+            "copied": without if copied else 0,
+            "accepted": values.copies_accepted,
+            "refused": copies_refused(values, without),
+            "sentence": f"Records in which nothing was found: {without:,} of {len(ids):,}. They {does}.",
+        }
+
+    @staticmethod
+    def blockers(method: Method, summary: CorpusSummary) -> list[str]:
+        """Return why a method cannot be run on a corpus as it stands; a run is refused with these sentences."""
+        if "spans" in method.spec.needs and summary.span_source is None:
+            return [f"{method.spec.title} needs to know what identifies people: run detection on this corpus first."]
+        return []
+
+    def guarantee(
+        self,
+        method: str,
+        *,
+        corpus_id: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        facts: Facts | None = None,
+    ) -> Guarantee:
+        """Return what a method promises on a corpus, or on given public facts, at once.
+
+        It is `pending` where the exact accounting takes longer; the worker then computes it.
+        """
+        known, values, used = self._asked(method, corpus_id, parameters, facts)
+        return self._guarantee_now(known, values, used)
+
+    def wait_guarantee(
+        self,
+        method: str,
+        *,
+        corpus_id: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        facts: Facts | None = None,
+    ) -> Guarantee:
+        """Return what a method promises, computed in this process where it is not known yet; may take seconds."""
+        known, values, used = self._asked(method, corpus_id, parameters, facts)
+        return self.ledger.promise(known, values, used, wait=True)
+
+    def guarantee_curve(
+        self, method: str, *, corpus_id: str | None = None, parameters: Mapping[str, Any] | None = None,
+        facts: Facts | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Return `pending`, `epsilons`, `standard` and `strict` δ at each, and the claim's `epsilon` and `delta`.
+
+        The lists are empty while pending and where there is no formal claim.
+        """
+        return self._curve(self.guarantee(method, corpus_id=corpus_id, parameters=parameters, facts=facts))
+
+    def run_curve(self, run_id: str) -> dict[str, Any]:
+        """Return what `guarantee_curve` does, of the claim that a run was made under."""
+        claim = dict(self.runs.get(run_id).guarantee)
+        known = {field.name for field in fields(Guarantee)}
+        return self._curve(Guarantee(**{name: value for name, value in claim.items() if name in known}))
+
+    def _curve(self, claim: Guarantee) -> dict[str, Any]:
+        from engine.dp.accounting.accountant import CachedAccountant
+
+        answer: dict[str, Any] = {
+            "pending": claim.pending, "epsilons": [], "standard": [], "strict": [],
+            "delta": claim.delta, "epsilon": claim.epsilon,
+        }  # fmt: skip
+        if claim.pending or claim.kind != "dp" or not claim.events:
+            return answer
+        top = 2.0 * float(claim.epsilon or 0.0) + 1.0
+        # The claimed ε is a point of its own, so that the δs there are exact.
+        grid = sorted({*map(float, np.linspace(0.0, top, CURVE_POINTS)), float(claim.epsilon or 0.0)})
+        try:
+            curve = CachedAccountant(self.ledger.known).curve(events_of(claim.events), grid)
+        except AccountingPending as pending:
+            self.ledger.ask("account", pending.request)
+            return {**answer, "pending": True}
+        return {**answer, **curve.as_dict()}
+
+    def buys(
+        self, corpus_id: str, method: str, parameters: Mapping[str, Any] | None = None, count: int | None = None
+    ) -> dict[str, Any]:
+        """Return `pending`, `rows` and `advice`: what the budget buys on public text of this corpus' size.
+
+        `count` is the number of outputs wanted; more of them share the same votes.
+        """
+        known, values, facts = self._asked(method, corpus_id, parameters, None)
+        claim = self._guarantee_now(known, values, facts)
+        if claim.pending:
+            return {"pending": True, "rows": [], "advice": []}
+        if claim.kind != "dp" or not claim.epsilon:
+            return {"pending": False, "rows": [], "advice": []}
+        request = {
+            "method": known.spec.id.removeprefix("filter:"),  # the filter behind a method changes no noise
+            "parameters": values.model_dump(mode="json"),
+            "facts": asdict(facts),
+            "noise": {name: dict(level) for name, level in claim.noise.items()},
+            "epsilon": claim.epsilon,
+            "delta": claim.delta,
+        }
+        if count is not None:
+            request["count"] = int(count)
+        with self.session.db.read() as connection:
+            try:
+                found = accounts.lookup(connection, "signal", request)
+            except UserError as error:
+                return {"pending": False, "rows": [], "advice": [str(error)]}
+        if found is None:
+            self.ledger.ask("signal", request)
+            return {"pending": True, "rows": [], "advice": []}
+        return {"pending": False, "rows": list(found.get("rows", [])), "advice": list(found.get("advice", []))}
+
+    def _asked(
+        self,
+        method: str,
+        corpus_id: str | None,
+        parameters: Mapping[str, Any] | None,
+        facts: Facts | None,
+    ) -> tuple[Method, BaseModel, Facts]:
+        known = find_method(method)
+        if facts is None:
+            facts = (
+                self.ledger.facts_for(known, corpus_id) if corpus_id is not None else Facts(records=1000, units=1000)
+            )
+        given = self.with_domain(known.spec, parameters) if corpus_id is not None else parameters
+        return known, parse_parameters(known.spec, given), facts
+
+    def _guarantee_now(self, method: Method, values: BaseModel, facts: Facts) -> Guarantee:
+        try:
+            return self.ledger.promise(method, values, facts, wait=False)
+        except AccountingPending as pending:
+            self.ledger.ask("account", pending.request)
+            return pending_guarantee(method, values, facts)
+
+    def with_domain(self, spec: MethodSpec, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return the parameters with the domain from the settings where it was left to the program."""
+        given = dict(parameters or {})
+        domain = self.settings.get("domain", "auto")
+        if "domain" in spec.parameters.model_fields and given.get("domain", "auto") == "auto" and domain != "auto":
+            given["domain"] = domain
+        return given
+
+
+def default_count(facts: Facts) -> int:
+    """Return how many outputs a method makes that may make any number: 500, or N where there are fewer units.
+
+    It depends on nothing but public quantities: the number itself is part of what leaves.
+    """
+    return min(DEFAULT_COUNT, facts.units)
+
+
+def find_method(method_id: str) -> Method:
+    """Return the method with this id."""
+    from engine.methods import get_method
+
+    return get_method(method_id)
+
+
+def pending_guarantee(method: Method, values: BaseModel, facts: Facts) -> Guarantee:
+    """Return what can be said of a guarantee while its exact accounting is computed."""
+    own = getattr(method, "pending_guarantee", None)
+    if own is not None:
+        promised: Guarantee = own(values, facts)
+        return promised
+    delta = getattr(values, "delta", None)
+    return Guarantee(
+        "dp",
+        PENDING,
+        scope="the run's complete output",
+        epsilon=getattr(values, "epsilon", None),
+        delta=default_delta(facts.units) if delta is None else delta,
+        unit=facts.unit,
+        adjacency=str(getattr(values, "adjacency", "zero-out")),
+        pending=True,
+    )

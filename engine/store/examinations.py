@@ -1,0 +1,132 @@
+"""Findings of examinations and their tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from sqlalchemy import Connection, select, text, update
+
+from engine.errors import UserError
+from engine.store.audit import now
+from engine.store.records import read_table, write_table
+from engine.store.runs import run_row
+from engine.store.schema import findings, runs
+from engine.store.session import Session
+
+if TYPE_CHECKING:
+    from engine.examine.findings import Finding
+
+TABLE_NAME = re.compile(r"[a-z0-9_]{1,60}")
+SNAPSHOT = re.compile(r"iteration_(\d+)")  # a method's candidates of one round, kept for internal figures
+
+
+class Examinations:
+    """What examinations of runs found, and their tables."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def findings(self, run_id: str) -> list[Finding]:
+        """Return the run's findings in the order they were made."""
+        from engine.examine.findings import Finding
+
+        with self.session.db.read() as connection:
+            run_row(connection, run_id)
+            query = select(findings.c.body).where(findings.c.run_id == run_id).order_by(findings.c.position)
+            return [Finding(**_number(body)) for body in connection.execute(query).scalars()]
+
+    def table(
+        self, run_id: str, name: str, *, columns: Sequence[str] | None = None, where: Mapping[str, str] | None = None
+    ) -> pd.DataFrame | None:
+        """Return one of the examination's tidy tables, or None where it was not made.
+
+        Args:
+            columns: only these; all if None.
+            where: only rows whose columns equal these values; milliseconds even in a large table.
+        """
+        with self.session.db.read() as connection:
+            row = run_row(connection, run_id)
+        if row.examined_at is None or not TABLE_NAME.fullmatch(name):
+            return None
+        path = self.session.folder.run(run_id) / f"{name}.parquet"
+        return read_table(path, columns, where=where) if path.exists() else None
+
+    def tables(self, run_id: str) -> list[str]:
+        """Return the names of the examination's tables."""
+        with self.session.db.read() as connection:
+            if run_row(connection, run_id).examined_at is None:
+                return []
+        names = [path.stem for path in self.session.folder.run(run_id).glob("*.parquet")]
+        return sorted(name for name in names if not SNAPSHOT.fullmatch(name))
+
+    def compare(self, run_ids: Sequence[str]) -> pd.DataFrame:
+        """Return the findings of two to four runs side by side; see `engine.release.compare`."""
+        from engine.release import compare
+
+        return compare({run_id: self.findings(run_id) for run_id in run_ids})
+
+    def save(
+        self,
+        connection: Connection,
+        run_id: str,
+        found: Sequence[Finding],
+        risk: Mapping[str, float],
+        revision: int,
+        groups: Sequence[str],
+    ) -> None:
+        """Replace the findings of the examined groups and the records' risks inside the caller's transaction."""
+        kept = [
+            body
+            for body in connection.execute(
+                select(findings.c.body).where(findings.c.run_id == run_id).order_by(findings.c.position)
+            ).scalars()
+            if body["group"] not in groups
+        ]
+        connection.execute(findings.delete().where(findings.c.run_id == run_id))
+        bodies = kept + [_plain(f.as_dict()) for f in found]
+        if bodies:
+            connection.execute(
+                findings.insert(), [{"run_id": run_id, "position": i, "body": b} for i, b in enumerate(bodies)]
+            )
+        if risk:
+            connection.execute(
+                text("UPDATE synthetic SET risk = :risk WHERE run_id = :run AND record_id = :record"),
+                [{"run": run_id, "record": record_id, "risk": float(value)} for record_id, value in risk.items()],
+            )
+        connection.execute(
+            update(runs).where(runs.c.id == run_id).values(examined_at=now(), examined_revision=revision)
+        )
+        self.session.write_audit(connection, "run examined", run_id, findings=len(found))
+
+    def save_tables(self, run_id: str, tables: Mapping[str, pd.DataFrame]) -> None:
+        """Write an examination's tables, name -> rows, beside the run."""
+        for name, frame in tables.items():
+            if not TABLE_NAME.fullmatch(name):
+                raise UserError(f"table name {name!r}: must be lower-case letters, digits and underscores")
+            write_table(self.session.folder.run(run_id) / f"{name}.parquet", frame)
+
+    def save_snapshot(self, run_id: str, snapshot: Mapping[str, Any]) -> None:
+        """Keep the candidates of one round; writing the same round again replaces it."""
+        texts = list(snapshot["texts"])
+        frame = pd.DataFrame({"text": texts, "label": snapshot.get("labels") or [None] * len(texts)}, dtype=object)
+        write_table(self.session.folder.run(run_id) / f"iteration_{int(snapshot['iteration'])}.parquet", frame)
+
+    def snapshots(self, run_id: str) -> list[tuple[int, pd.DataFrame]]:
+        """Return the kept rounds of a run: number, and a table of text and label."""
+        found = {
+            int(m[1]): p for p in self.session.folder.run(run_id).glob("*.parquet") if (m := SNAPSHOT.fullmatch(p.stem))
+        }
+        return [(number, read_table(found[number])) for number in sorted(found)]
+
+
+def _plain(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the finding with NaN as None, which JSON can hold."""
+    value = body["value"]
+    return {**body, "value": None if value is None or value != value else float(value)}
+
+
+def _number(body: dict[str, Any]) -> dict[str, Any]:
+    return {**body, "value": float("nan") if body["value"] is None else body["value"]}

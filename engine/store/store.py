@@ -1,0 +1,73 @@
+"""The parts of a workspace that live on its disk: what the worker and the tests use without a web process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from engine.store.budget.ledger import Ledger, ask_nobody
+from engine.store.corpora import Corpora
+from engine.store.disk.folder import Folder
+from engine.store.examinations import Examinations
+from engine.store.labels import Labels
+from engine.store.releases import Releases
+from engine.store.review.review import Review
+from engine.store.review.values import Values
+from engine.store.runs import Runs
+from engine.store.session import Session
+from engine.store.upkeep import DEFAULT_ACTOR, AuditLog, Disk, Settings
+
+
+class Store:
+    """An open workspace folder, part by part.
+
+    Args:
+        path: the folder; None means `UNDERSTUDY_WORKSPACE` or the user's data directory.
+        actor: who acts; goes into the audit log.
+        wake: starts the worker of a folder; None where nothing is to start one.
+        ask: given the session, a kind of request and the request; has the worker answer it.
+    """
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        actor: str = DEFAULT_ACTOR,
+        *,
+        wake: Callable[[Folder], object] | None = None,
+        ask: Callable[[Session, str, Mapping[str, Any]], None] | None = None,
+    ) -> None:
+        self.session = Session(path, actor, wake)
+        self.settings = Settings(self.session)
+        self.audit = AuditLog(self.session)
+        self.disk = Disk(self.session)
+        self.corpora = Corpora(self.session)
+        self.labels = Labels(self.session, self.corpora)
+        self.review = Review(self.session)
+        self.values = Values(self.session, self.corpora, self.review)
+        self.runs = Runs(self.session)
+        self.examinations = Examinations(self.session)
+        self.ledger = Ledger(self.session, self.corpora, self.labels, partial(ask, self.session) if ask else ask_nobody)
+        self.releases = Releases(self.session, self.corpora, self.runs, self.examinations, self.ledger)
+        if self.session.actor == DEFAULT_ACTOR:
+            self.session.actor = str(self.settings.get("actor", DEFAULT_ACTOR))
+
+    @property
+    def path(self) -> Path:
+        """The workspace's folder as it was given."""
+        return self.session.path
+
+    @property
+    def folder(self) -> Folder:
+        """The layout of the workspace's folder."""
+        return self.session.folder
+
+    @property
+    def actor(self) -> str:
+        """Who acts."""
+        return self.session.actor
+
+    def close(self) -> None:
+        """Close the database connections of this process."""
+        self.session.close()

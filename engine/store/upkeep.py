@@ -1,0 +1,121 @@
+"""Audit, settings and backup of a workspace."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from stat import S_ISREG
+from typing import Any
+
+import pandas as pd
+from sqlalchemy import select
+from sqlalchemy.dialects.sqlite import insert
+
+from engine.errors import UserError
+from engine.store import audit
+from engine.store.disk.backup import write_backup
+from engine.store.disk.folder import file_errors
+from engine.store.schema import settings
+from engine.store.session import Session
+
+DEFAULT_ACTOR = "custodian"
+
+
+class Settings:
+    """The settings of a workspace."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def set_actor(self, name: str) -> str:
+        """Keep the name of the person acting; it stands in each audit line from now on."""
+        cleaned = " ".join(name.split())[:80]
+        if not cleaned:
+            raise UserError("actor: must not be empty; give the name of the person at work")
+        self.set("actor", cleaned)
+        self.session.actor = cleaned
+        return cleaned
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return a stored setting, or the default."""
+        with self.session.db.read() as connection:
+            row = connection.execute(select(settings.c.value).where(settings.c.key == key)).first()
+        return default if row is None else row.value
+
+    def set(self, key: str, value: Any) -> None:
+        """Store a JSON value under a key."""
+        try:
+            audit.canonical(value)
+        except (TypeError, ValueError):
+            raise UserError(f"setting {key!r}: must be a JSON value, is {type(value).__name__}") from None
+        statement = insert(settings).values(key=key, value=value)
+        with self.session.db.write() as connection:
+            connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
+
+
+class AuditLog:
+    """The audit log of a workspace."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def note(self, action: str, subject: str = "", **detail: str | int | float | bool | None) -> str:
+        """Add a line to the audit log and return its hash; for what a person looked at or decided outside the store."""
+        if not action.strip():
+            raise UserError("action: must not be empty; say what was done")
+        with self.session.db.write() as connection:
+            return audit.append(connection, self.session.key, self.session.actor, action.strip(), subject, detail)
+
+    def lines(self, limit: int = 200, offset: int = 0) -> pd.DataFrame:
+        """Return audit lines, latest first: seq, at, actor, action, subject, detail (JSON), hash."""
+        with self.session.db.read() as connection:
+            return audit.read(connection, limit, offset)
+
+    def verify(self) -> dict[str, Any]:
+        """Check the audit chain: `ok`, `lines`, `first_bad` (number of the first line that does not hold)."""
+        with self.session.db.read() as connection:
+            return audit.verify(connection, self.session.key)
+
+
+class Disk:
+    """What a workspace takes up on disk, and its backup."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def used(self) -> dict[str, int]:
+        """Return the bytes that the parts of the workspace folder take up, and their `total`."""
+        used = dict.fromkeys(("database", "corpora", "runs", "releases", "other"), 0)
+        with file_errors():
+            for path in self.session.folder.path.rglob("*"):
+                with suppress(FileNotFoundError):  # the worker moves files into place meanwhile
+                    status = path.lstat()
+                    if not S_ISREG(status.st_mode):
+                        continue
+                    top = path.relative_to(self.session.folder.path).parts[0]
+                    part = (
+                        top
+                        if top in used
+                        else "database"
+                        if top.startswith(self.session.folder.database.name)
+                        else "other"
+                    )
+                    used[part] += status.st_size
+        return {**used, "total": sum(used.values())}
+
+    def backup(self, path: Path) -> Path:
+        """Write the whole workspace, with its key, to one file and return its path."""
+        unfinished: list[str] = []
+
+        def begin(part: str) -> None:
+            unfinished.append(part)
+            self.session.begin_writing(part)
+
+        try:
+            target = write_backup(self.session.db, Path(path), begin)
+        finally:
+            for part in unfinished:
+                self.session.discard(part)
+        with self.session.db.write() as connection:
+            self.session.write_audit(connection, "workspace backed up")
+        return target
