@@ -74,7 +74,7 @@ def test_seventy_five_thousand_records_vote_within_two_gigabytes():
     import sys
 
     code = (
-        "import numpy as np, resource\nfrom engine.dp import votes\n"
+        "import numpy as np, resource\nfrom engine.dp.noise import votes\n"
         "rng = np.random.default_rng(0)\n"
         "a = rng.standard_normal((75000, 384), dtype=np.float32); a /= np.linalg.norm(a, axis=1, keepdims=True)\n"
         "c = a[:10000].copy()\n"

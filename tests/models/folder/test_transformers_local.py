@@ -256,14 +256,21 @@ except Exception as error:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory by RLIMIT_AS and reads /proc")
 def test_out_of_memory_halves_the_batch_and_goes_on(chat_folder):
-    done = subprocess.run(
-        [sys.executable, "-c", SHORT_OF_MEMORY, str(chat_folder), "40"],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    made, halved, size = map(int, done.stdout.split())
-    assert made == 64
-    assert halved >= 1
-    assert size < 64
+    told = []
+    for room in ("40", "60", "90"):  # MiB; how little is too little for 64 and enough for fewer is up to the allocator
+        done = subprocess.run(
+            [sys.executable, "-c", SHORT_OF_MEMORY, str(chat_folder), room],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        told.append((done.returncode, done.stdout.strip()))
+        numbers = done.stdout.split()
+        if done.returncode == 0 and all(word.isdigit() for word in numbers):
+            made, halved, size = map(int, numbers)
+            assert made == 64
+            assert halved == 0 or size < 64
+            if halved:
+                return
+    raise AssertionError(f"the batch was never halved: {told}")
