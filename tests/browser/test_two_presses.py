@@ -6,17 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import launched
 from tests.browser.test_whole_path import goto, key, sample_as_csv, settled, starting, wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 GAP = 80  # milliseconds between the presses, as in a fast double click
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as instance:
-        yield instance
 
 
 def press_twice(page: Any, button: Any) -> None:
