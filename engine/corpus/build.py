@@ -34,7 +34,7 @@ class BuiltCorpus:
     """An immutable corpus, ready to be stored.
 
     records: RECORD_COLUMNS (object; source_id and label may be None) and kept columns as `x_…`.
-    spans: gold spans (see `gold.SPAN_COLUMNS`). unit_hashes, people: for population
+    spans: gold spans (see `gold.spans_frame`). unit_hashes, people: for population
     matching.
     """
 

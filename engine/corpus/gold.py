@@ -16,7 +16,6 @@ import pandas as pd
 
 from engine.corpus.cells import is_missing, plain
 
-SPAN_COLUMNS = ("span_id", "record_id", "start", "end", "label", "score", "recogniser", "identifier_type", "entity_id")
 _START = ("start", "start_position", "start_offset", "begin")
 _END = ("end", "end_position", "end_offset", "stop")
 _LABEL = ("label", "entity_type", "type", "entity_group", "entity", "tag")

@@ -1,7 +1,7 @@
 """What a method promises, as data.
 
 A guarantee is a statement about a mechanism, never about a measurement: attacks and metrics
-cannot change it. `kind` is one of `KINDS`; only `dp` carries an ε and a δ.
+cannot change it. `kind` is one of `Kind`; only `dp` carries an ε and a δ.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["none", "heuristic", "selection-only", "dp"]
-KINDS: tuple[Kind, ...] = ("none", "heuristic", "selection-only", "dp")
 
 
 @dataclass(frozen=True)

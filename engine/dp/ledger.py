@@ -1,6 +1,6 @@
 """What a population's ledger means: its limit, what runs have claimed of it, and what may still be claimed.
 
-Pure functions of public quantities; storing lines is someone else's work (`LedgerStore`).
+Pure functions of public quantities; storing lines is the work of `engine.store.budget`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from engine.dp import filter as privacy_filter
 from engine.dp.accounting.closed_form import check_delta, default_delta
@@ -81,18 +81,6 @@ class Admission:
     def as_dict(self) -> dict[str, Any]:
         """Return a JSON-ready mapping."""
         return asdict(self)
-
-
-class LedgerStore(Protocol):
-    """Keeps lines for good, one immediate write transaction at a time."""
-
-    def state(self, population: str) -> LedgerState:
-        """Return what the lines of a population amount to."""
-        ...
-
-    def reserve(self, population: str, run_id: str, events: Sequence[Event], claim: Limit) -> Admission:
-        """Admit a run and write its line in one transaction; raise RefusedError past the limit."""
-        ...
 
 
 def default_limit(units: int) -> Limit:
@@ -180,11 +168,6 @@ def remaining(state: LedgerState) -> float:
         room - privacy_filter.used_rdp(runs, state.order), state.order, state.limit.delta
     )
     return min(left, state.limit.epsilon)
-
-
-def spent_events(state: LedgerState) -> tuple[Event, ...]:
-    """Return the events of all runs that were not given back."""
-    return tuple(event for run in state.runs if run.state != "given_back" for event in run.events)
 
 
 def give_back(state: LedgerState, run_id: str) -> LedgerState:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "MARKS", "NEGLIGIBLE", "USES", "Level", "Mark", "Sentence", "Use", "formal", "level_of", "lost", "privacy_verdict",
+    "NEGLIGIBLE", "USES", "Level", "Mark", "Sentence", "Use", "formal", "level_of", "lost", "privacy_verdict",
     "ranked", "stands_out", "use_table",
 ]  # fmt: skip
 
@@ -36,7 +36,6 @@ Mark = Literal["tick", "warning", "cross", "unknown"]
 
 TICK, WARN = 0.10, 0.35
 READABLE_OF_REAL = 0.8  # below this part of the real share, a run's text counts as saying nothing
-MARKS: tuple[Mark, ...] = ("tick", "warning", "cross", "unknown")
 
 
 @dataclass(frozen=True)

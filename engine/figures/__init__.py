@@ -6,7 +6,7 @@ from engine.figures.base import Figure
 from engine.figures.budget import guarantee_curve, ledger_timeline
 from engine.figures.iterations import over_rounds
 from engine.figures.privacy import closeness, triple_bars
-from engine.figures.runs import funnel, pareto, side_by_side
+from engine.figures.runs import funnel, pareto
 from engine.figures.thresholds import attack_grid
 from engine.figures.utility import lengths, text_map, utility_dots
 
@@ -20,7 +20,6 @@ __all__ = [
     "lengths",
     "over_rounds",
     "pareto",
-    "side_by_side",
     "text_map",
     "triple_bars",
     "utility_dots",

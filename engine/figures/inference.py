@@ -14,7 +14,6 @@ from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled
 
 SYMBOLS = {"train": "circle", "holdout": "square", "baseline": "diamond-open"}
-OFFSETS = {"train": "0.18", "holdout": "0", "baseline": "-0.18"}
 EXCESS = {"attribute_inference_excess": "labels", "detail_inference_excess": "details"}
 
 

@@ -87,40 +87,6 @@ def pareto(findings: Mapping[str, Sequence[Finding]], methods: Mapping[str, str]
     return Figure(plot, takeaway, caveat, f"A mark for each of {len(both)} runs. {takeaway}")
 
 
-def side_by_side(findings: Mapping[str, Sequence[Finding]], methods: Mapping[str, str], names: Sequence[str]) -> Figure:
-    """Return the same findings of several runs on one axis, with intervals; names must share a unit."""
-    plot = go.Figure()
-    for run, rows in findings.items():
-        shown = [f for f in (pick(rows, name, *AGAINST) for name in names) if f is not None]
-        if shown:
-            method = methods.get(run, "")
-            plot.add_scatter(
-                x=[f.value for f in shown], y=[MEASURES[f.name].title for f in shown], mode="markers", name=run,
-                error_x=whiskers(shown), customdata=[[run]] * len(shown),
-                marker={"size": 11, "color": palette.of_method(method),
-                        "symbol": palette.METHOD_SYMBOLS.get(method, "square")},
-                hovertemplate="%{y}: %{x:.3g}<extra>" + run + "</extra>",
-            )  # fmt: skip
-    styled(plot, x="Value, with 95% interval", y="", height=120 + 46 * max(1, len(names)))
-    plot.update_yaxes(autorange="reversed", type="category")
-    plot.update_layout(scattermode="group")
-    words = [MEASURES[name].title.lower() for name in _told_apart(findings, names)]
-    takeaway = f"The runs can be told apart by {listed(words)}." if words else "No measure tells the runs apart."
-    return Figure(plot, takeaway, "Bars that overlap can still differ; bars apart hardly ever agree.",
-                  f"Marks of {len(findings)} runs on {len(names)} measures. {takeaway}")  # fmt: skip
-
-
-def _told_apart(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> list[str]:
-    """Return the measures on which two runs' intervals do not touch."""
-    result = []
-    for name in names:
-        spans = [(f.low, f.high) for f in (pick(rows, name, *AGAINST) for rows in findings.values()) if f is not None]
-        known = [(low, high) for low, high in spans if low is not None and high is not None]
-        if any(a[1] < b[0] for a in known for b in known):
-            result.append(name)
-    return result
-
-
 def _axis(name: str) -> str:
     measure = MEASURES[name]
     return f"{measure.title} ({measure.direction})"

@@ -12,7 +12,6 @@ import re
 from typing import Literal
 
 ContentType = Literal["technical", "general", "personal"]
-CONTENT_TYPES: tuple[ContentType, ...] = ("technical", "general", "personal")
 _EVERY = 25  # words an indicator
 _WORD = re.compile(r"\w+")
 # What points at one person: typed placeholders of people and contacts (that is what stood there), a title with a name,

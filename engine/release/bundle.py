@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import shutil
-import zipfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -70,12 +69,11 @@ def write_bundle(
     sources: Sequence[str] | None,
     originals: Sequence[str] | None,
     formats: Sequence[str] = ("csv", "jsonl", "parquet"),
-    zipped: bool = False,
 ) -> Bundle:
     """Write a release at `destination`, wholly or not at all.
 
     Args:
-        destination: folder or zip file to create; must not exist yet.
+        destination: folder to create; must not exist yet.
         records: the run's records with text, approval and optionally label.
         verdict: the gate's answer for `policy`, just computed.
         sources: texts the method could read; needed where the policy limits copied words.
@@ -100,7 +98,7 @@ def write_bundle(
     contents[MANIFEST] = _manifest(contents, release_id, card, policy)
     contents[SUMS] = "".join(f"{_sha(data)}  {name}\n" for name, data in sorted(contents.items())).encode()
     try:
-        _write(destination, contents, zipped)
+        _write(destination, contents)
     except OSError as error:
         raise StorageError(
             f"out: {destination.name} cannot be written: {error.strerror or 'unknown reason'}"
@@ -173,19 +171,16 @@ def work_folder(destination: Path) -> Path:
     return destination.with_name(f".{destination.name}.part")
 
 
-def _write(destination: Path, contents: dict[str, bytes], zipped: bool) -> None:
+def _write(destination: Path, contents: dict[str, bytes]) -> None:
     """Write beside the destination first, then move into place."""
     destination.parent.mkdir(parents=True, exist_ok=True)
     work = work_folder(destination)
     work.mkdir(mode=0o700)
     try:
         staged = work / "bundle"
-        if zipped:
-            _write_zip(staged, contents)
-        else:
-            staged.mkdir(mode=0o700)
-            for name, data in contents.items():
-                _write_file(staged / name, data)
+        staged.mkdir(mode=0o700)
+        for name, data in contents.items():
+            _write_file(staged / name, data)
         os.rename(staged, destination)
     finally:
         with suppress(OSError):
@@ -195,15 +190,6 @@ def _write(destination: Path, contents: dict[str, bytes], zipped: bool) -> None:
 def _write_file(path: Path, data: bytes) -> None:
     with path.open("wb") as file:
         file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _write_zip(path: Path, contents: dict[str, bytes]) -> None:
-    with path.open("wb") as file:
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, data in contents.items():
-                archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
         file.flush()
         os.fsync(file.fileno())
 

@@ -54,21 +54,6 @@ def check_copies(released: Sequence[str], sources: Sequence[str], longest_allowe
     return CopyCheck(longest_allowed, _sharing(encoded, owner, original, longest_allowed + 1), len(sources))
 
 
-def longest_common_words(released: Sequence[str], sources: Sequence[str]) -> int:
-    """Return the length in words of the longest run that a released and a source text share."""
-    encoded, owner, original = _encode(released, sources)
-    low, high = 0, 1
-    while _sharing(encoded, owner, original, high):
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _sharing(encoded, owner, original, middle):
-            low = middle
-        else:
-            high = middle
-    return low
-
-
 def _encode(released: Sequence[str], sources: Sequence[str]) -> tuple[Ids, Ids, Ids]:
     """Return word ids of the released texts, the text each belongs to, and ids of the sources."""
     vocabulary: dict[str, int] = {}

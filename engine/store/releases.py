@@ -106,7 +106,6 @@ class Releases:
         *,
         out: Path | None = None,
         formats: Sequence[str] = ("csv", "jsonl", "parquet"),
-        waiver: str | None = None,
         accept_unbounded: bool = False,
         signed_off_by: str = "",
         title: str = "",
@@ -120,7 +119,6 @@ class Releases:
             policy_id: policy the gate applies.
             out: folder, or zip file, that gets a copy; the workspace keeps one in any case.
             formats: any of csv, jsonl, parquet.
-            waiver: reserved; this edition knows no findings that could be waived into a release.
             accept_unbounded: needed where `makes_unbounded`: the caller knows that it cannot be undone.
             signed_off_by: name of the second person, where the policy asks for one.
             title, source, contact, licence: public words for the data card.
@@ -130,8 +128,6 @@ class Releases:
         """
         from engine.release import get_policy, work_folder, write_bundle
 
-        if waiver:
-            raise UserError("waiver: no finding can be waived into a release in this edition; leave it out")
         run, policy = self.runs.get(run_id), get_policy(policy_id)
         target = None if out is None else _free(Path(out))
         verdict = self.gate(run_id, policy_id, signed_off_by=signed_off_by)

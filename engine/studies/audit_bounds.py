@@ -19,7 +19,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtrc, betaincinv, ndtr, ndtri
 
 from engine.dp.accounting import closed_form
@@ -93,16 +92,6 @@ def pure_inverse(epsilon: float, delta: float) -> Inverse:
 def gaussian_inverse(mu: float) -> Inverse:
     """Return the same for the Gaussian trade-off curve G_μ (Dong, Roth and Su 2022, section 2)."""
     return lambda x: float(ndtr(ndtri(min(1.0, max(0.0, x))) - mu))
-
-
-def curve_inverse(epsilons: NDArray[np.float64], deltas: NDArray[np.float64]) -> Inverse:
-    """Return the same for a proven ε-δ curve: every one of its points must hold at once.
-
-    Args:
-        epsilons, deltas: float arrays (n,) of points with the standard δ.
-    """
-    parts = [pure_inverse(float(e), float(d)) for e, d in zip(epsilons, deltas, strict=True)]
-    return lambda x: max(part(x) for part in parts)
 
 
 def curve_allows(canaries: int, guesses: int, right: int, inverse: Inverse, chance: float) -> bool:

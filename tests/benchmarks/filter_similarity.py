@@ -1,7 +1,7 @@
 """Calibrate the filter's similarity stage on public text: what each threshold of the paper's Table 1 finds.
 
 Run: python tests/benchmarks/filter_similarity.py. Deterministic (seed 0); the texts are the shipped made-up corpora.
-Prints the two tables of `engine.methods.filter.calibration`.
+Prints the two tables of `tests.methods.filter.calibration`.
 
 VALUES: of 400 direct identifiers of five letters and digits or more, put into sentences, the share found as they are,
 in another way of writing, and after one, two and three random edits; and of 40,000 words of another corpus, how many

@@ -24,6 +24,7 @@ from engine.examine.curves import lbf, ngram_counts  # noqa: E402
 from engine.examine.curves.lbf_direct import loss_of  # noqa: E402
 from engine.examine.curves.ngram_counts import NgramCounts, Numbers  # noqa: E402
 from engine.examine.curves.ngram_sampling import DirectSampling, Outputs, draw_sources  # noqa: E402
+from tests.examine.curves.slow_sampling import exclude_slowly  # noqa: E402
 
 WORDS, VOCABULARY, SOURCES, LENGTH = 10_000_000, 300_000, 20_000, 100
 
@@ -74,7 +75,7 @@ def trials(counts: NgramCounts) -> None:
 
         fast = seconds(lambda e=excluded: whole_curve(sampling.exclude(e)), 9)
         slow, recount = (
-            seconds(work, 1) for work in (subtract, lambda e=excluded: whole_curve(sampling.exclude_slowly(e)))
+            seconds(work, 1) for work in (subtract, lambda e=excluded: whole_curve(exclude_slowly(sampling, e)))
         )
         one, other = whole_curve(sampling.exclude(excluded)), subtract()
         say(

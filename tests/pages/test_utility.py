@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from engine.examine.verdict import MARKS, use_table
+from engine.examine.verdict import Mark, use_table
 from pages._ui.utility import map as utility_map
 from pages._ui.utility import verdict as utility_verdict
 
@@ -102,5 +104,5 @@ def test_curves_are_in_the_order_of_the_figure():
 
 
 def test_every_mark_has_a_word():
-    assert set(utility_verdict.MARKS) == set(MARKS)
-    assert len({word for _, word, _ in utility_verdict.MARKS.values()}) == len(MARKS)
+    assert set(utility_verdict.MARKS) == set(get_args(Mark))
+    assert len({word for _, word, _ in utility_verdict.MARKS.values()}) == len(get_args(Mark))

@@ -14,7 +14,7 @@ from engine.corpus.samples import SAMPLES
 from engine.errors import UserError
 from engine.pii.spans import LABELS, Span
 from engine.pii.surrogates import SurrogateMaker
-from engine.pii.surrogates.codes import iban_valid, luhn_valid
+from engine.pii.surrogates.codes import luhn_valid
 from engine.pii.surrogates.dates import month_first, shift_date
 from engine.pii.surrogates.keyed import Draw, fold
 from engine.pii.surrogates.numbers import shift_age
@@ -235,6 +235,12 @@ def test_cards_have_valid_check_digits(value):
     new = one("CARD", value)
     assert re.sub(r"\d", "#", new) == re.sub(r"\d", "#", value)
     assert luhn_valid(re.sub(r"\D", "", new))
+
+
+def iban_valid(iban):
+    """Say whether the check digits are right (ISO 13616, mod 97)."""
+    plain = re.sub(r"[^0-9A-Za-z]", "", iban).upper()
+    return int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1
 
 
 @pytest.mark.parametrize("value", ["GB82 WEST 1234 5698 7654 32", "DE89370400440532013000"])

@@ -19,6 +19,7 @@ from engine.errors import NotFoundError, RefusedError, StorageError, UserError
 from engine.examine.findings import Finding
 from engine.methods.base import MethodSpec
 from engine.release import CardFacts, GateFacts, build_card, evaluate, get_policy, verify, write_bundle
+from engine.store.disk import staging
 
 GOOD = GateFacts(approved=15, rejected=5, pending=0, stale=False, guarantee_kind="none", examined=True, originals=0)
 SOURCES = ["one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"] * 3
@@ -64,15 +65,22 @@ def write(destination: Path, **changes: object):
     return write_bundle(destination, **{**arguments, **changes})
 
 
+def write_zip(destination: Path) -> Path:
+    staging.stage(write(destination.with_suffix("")).path, destination, as_zip=True)
+    return destination
+
+
 @pytest.mark.parametrize("zipped", [False, True])
 def test_written_bundle_verifies(tmp_path: Path, zipped: bool) -> None:
-    bundle = write(tmp_path / "out", zipped=zipped)
-    answer = verify(bundle.path, manifest_sha256=bundle.manifest_sha256)
+    bundle = write(tmp_path / "out")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]  # nothing left beside it
+    if zipped:
+        staging.stage(bundle.path, tmp_path / "out.zip", as_zip=True)
+    answer = verify(tmp_path / "out.zip" if zipped else bundle.path, manifest_sha256=bundle.manifest_sha256)
     assert answer["ok"], answer
     assert answer["release"] == "rel-1"
     assert {f["name"] for f in answer["files"]} == set(bundle.files) - {"manifest.json", "SHA256SUMS"}
     assert bundle.records == 15
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]  # nothing left beside it
 
 
 @pytest.mark.skipif(not shutil.which("sha256sum"), reason="needs sha256sum")
@@ -147,18 +155,18 @@ def test_a_consistent_forgery_is_found_by_the_audit_checksum(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", ["../escape.txt", "/etc/escape", "a/b.txt", "..", "C:\\x"])
 def test_zip_with_unsafe_names_is_refused_and_writes_nothing(tmp_path: Path, name: str) -> None:
-    bundle = write(tmp_path / "out.zip", zipped=True)
-    with zipfile.ZipFile(bundle.path, "a") as archive:
+    path = write_zip(tmp_path / "out.zip")
+    with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(name, "x")
     before = sorted(tmp_path.rglob("*"))
-    assert not verify(bundle.path)["ok"]
+    assert not verify(path)["ok"]
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_bomb_is_read_no_further_than_promised(tmp_path: Path) -> None:
-    bundle = write(tmp_path / "out.zip", zipped=True)
+    path = write_zip(tmp_path / "out.zip")
     other = tmp_path / "bomb.zip"
-    with zipfile.ZipFile(bundle.path) as old, zipfile.ZipFile(other, "w", zipfile.ZIP_DEFLATED) as new:
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(other, "w", zipfile.ZIP_DEFLATED) as new:
         for name in old.namelist():
             new.writestr(name, b"0" * 300_000_000 if name == "records.csv" else old.read(name))
     answer = verify(other)
@@ -175,12 +183,12 @@ def test_other_files_are_not_bundles(tmp_path: Path, content: bytes) -> None:
 
 
 def test_corrupt_zip_content_is_an_answer_not_a_crash(tmp_path: Path) -> None:
-    bundle = write(tmp_path / "out.zip", zipped=True)
-    data = bytearray(bundle.path.read_bytes())
+    path = write_zip(tmp_path / "out.zip")
+    data = bytearray(path.read_bytes())
     for position in range(60, len(data) // 2, 40):
         data[position] ^= 0xFF
-    bundle.path.write_bytes(bytes(data))
-    assert not verify(bundle.path)["ok"]
+    path.write_bytes(bytes(data))
+    assert not verify(path)["ok"]
 
 
 def refused(tmp_path: Path, match: str, error: type[Exception] = RefusedError, **changes: object) -> None:

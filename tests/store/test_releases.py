@@ -98,11 +98,6 @@ def test_approvals_that_change_meanwhile_stop_the_release(store, run_id):
     assert store.releases.all() == []
 
 
-def test_a_waiver_is_refused(store, run_id):
-    with pytest.raises(UserError, match="waiver"):
-        store.releases.make(run_id, "exploratory", accept_unbounded=True, waiver="because")
-
-
 def test_two_runs_are_compared(store, corpus, run_id):
     other = finished_run(store, corpus, TEXTS)
     examine(store, other, [finding("pipp", 0.5)])

@@ -71,9 +71,9 @@ def test_inverses_undo_their_trade_off_curves() -> None:
     # Every point of the Gaussian's ε-δ curve together gives back its trade-off curve.
     epsilons = np.linspace(0.0, 6.0, 400)
     deltas = np.array([closed_form.delta_standard(1.0, e) for e in epsilons])
-    whole = bounds.curve_inverse(epsilons, deltas)
+    parts = [bounds.pure_inverse(float(e), float(d)) for e, d in zip(epsilons, deltas, strict=True)]
     for x in (0.05, 0.4, 0.8, 0.99):
-        assert whole(x) == pytest.approx(bounds.gaussian_inverse(1.0)(x), abs=2e-4)
+        assert max(part(x) for part in parts) == pytest.approx(bounds.gaussian_inverse(1.0)(x), abs=2e-4)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])

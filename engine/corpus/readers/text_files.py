@@ -10,8 +10,6 @@ from engine.corpus.readers.encoding import SAMPLE_BYTES, decode, detect_encoding
 from engine.corpus.readers.example_rows import example_rows
 from engine.errors import DataError
 
-COLUMNS = ("file", "folder", "text")
-
 
 @dataclass(frozen=True)
 class TextFile:

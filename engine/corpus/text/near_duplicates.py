@@ -13,7 +13,6 @@ from engine.errors import UserError
 
 THRESHOLD = 0.7
 MAX_PARTNERS = 100
-PAIR_COLUMNS = ("train_id", "holdout_id", "jaccard")
 
 
 def near_duplicate_pairs(

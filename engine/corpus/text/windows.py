@@ -55,16 +55,6 @@ class Matches:
     count: PositionArray = field(repr=False)
 
 
-class Run(NamedTuple):
-    """One longest copied run: its records, the first word on each side, its length in words."""
-
-    record_a: int
-    word_a: int
-    record_b: int
-    word_b: int
-    words: int
-
-
 class _WordHashes(dict[str, int]):
     def __missing__(self, word: str) -> int:
         folded = word.casefold().replace("’", "'").encode("utf-8", "surrogatepass")
@@ -117,31 +107,6 @@ def join(a: Windows, b: Windows) -> Matches:
     index_a, index_b, count = order_a[found], order_b[left[found]], right - left[found]
     back = np.argsort(index_a, kind="stable")
     return Matches(index_a[back], index_b[back], count[back])
-
-
-def copied_runs(matches: Matches, a: Windows, b: Windows, n: int = 8) -> list[Run]:
-    """Join matches that continue one another on both sides into longest runs."""
-    if not len(matches.a):
-        return []
-    record_a, word_a = a.record[matches.a], a.position[matches.a]
-    record_b, word_b = b.record[matches.b], b.position[matches.b]
-    same = (np.diff(record_a) == 0) & (np.diff(record_b) == 0)
-    same &= (np.diff(word_a) == 1) & (np.diff(word_b) == 1)
-    firsts = np.flatnonzero(np.concatenate(([True], ~same)))
-    lengths = np.diff(np.append(firsts, len(record_a))) + n - 1
-    columns = (record_a[firsts], word_a[firsts], record_b[firsts], word_b[firsts], lengths)
-    return [Run(*map(int, row)) for row in zip(*columns)]
-
-
-def word_offsets(text: str) -> list[tuple[int, int]]:
-    """Return each word's half-open code-point offsets; its index is the word position above."""
-    return [match.span() for match in WORD.finditer(text)]
-
-
-def window_span(text: str, position: int, words: int = 8) -> tuple[int, int]:
-    """Return the code-point offsets that `words` words from `position` on cover."""
-    offsets = word_offsets(text)
-    return offsets[position][0], offsets[position + words - 1][1]
 
 
 def mix(values: UintArray) -> UintArray:

@@ -1,8 +1,8 @@
 """Turn events into (ε, δ): the accountants that methods and the ledger ask.
 
-`ExactAccountant` computes, which may take seconds. `ClosedFormAccountant` answers where a formula holds and
-raises `AccountingPending` otherwise. `CachedAccountant` also knows what was answered before. A request that is
-pending is JSON with public parameters only; `answer_request` computes it in another process.
+`ExactAccountant` computes, which may take seconds. `CachedAccountant` answers where a formula holds or where it knows
+what was answered before, and raises `AccountingPending` otherwise. A request that is pending is JSON with public
+parameters only; `answer_request` computes it in another process.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ __all__ = [
     "AccountingPending",
     "CachedAccountant",
     "Calibration",
-    "ClosedFormAccountant",
     "Curve",
     "ExactAccountant",
     "answer_request",
@@ -94,13 +93,6 @@ class CachedAccountant:
         if answer is None:
             raise AccountingPending(request)
         return answer
-
-
-class ClosedFormAccountant(CachedAccountant):
-    """Answers where every event is a full Gaussian; everything else is pending."""
-
-    def __init__(self) -> None:
-        super().__init__(lambda _: None)
 
 
 _EVENT_LISTS = ("events", "fixed", "free")

@@ -16,7 +16,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
 
 from engine.dp.accounting import closed_form
 from engine.dp.events import Event
@@ -154,10 +153,6 @@ class PrivacyLoss:
             strict = tuple(a.compose(b) for a, b in zip(ours, theirs, strict=True))
         return PrivacyLoss(tuple(a.compose(b) for a, b in pairs), strict)
 
-    def posterior(self, prior: float, delta: float) -> float:
-        """Return the highest belief an attacker with this prior reaches, except with probability δ."""
-        return closed_form.posterior(prior, self.epsilon(delta, strict=True))
-
 
 def _strict_epsilon(losses: Losses, delta: float) -> float:
     """Return the smallest ε >= 0 with Pr[L > ε] <= δ: one of the losses, or zero."""
@@ -179,68 +174,6 @@ def _repeat(loss: PrivacyLoss, count: int) -> PrivacyLoss:
             power = power.compose(power)
     assert result is not None
     return result
-
-
-def from_gaussian(mu: float, pessimistic: bool = True, step: float | None = None) -> PrivacyLoss:
-    """Return the loss of a Gaussian release with parameter μ, N(μ²/2, μ²) in both directions.
-
-    Args:
-        mu: sensitivity over standard deviation, >= 0. pessimistic: round losses up, else down.
-        step: grid step, default μ / 10,000.
-    """
-    if mu <= 0.0:
-        return PrivacyLoss((Losses(np.zeros(1), np.ones(1)),) * 2)
-    step = step or mu / 1e4
-    low, high = ((mu * mu / 2.0 + sign * 9.0 * mu) / step for sign in (-1, 1))
-    edges = np.arange(math.floor(low), math.ceil(high) + 1)
-    at = ndtr((edges * step - mu * mu / 2.0) / mu)
-    below, above = float(at[0]), float(ndtr(-(edges[-1] * step - mu * mu / 2.0) / mu))
-    mass = np.diff(at)
-    if pessimistic:
-        losses = grid(int(edges[0]), np.concatenate([[below], mass]), above, step)
-    else:
-        losses = grid(int(edges[0]), np.concatenate([mass, [above]]), 0.0, step)
-    return PrivacyLoss((losses, losses))
-
-
-def from_pairs(p: ArrayLike, q: ArrayLike) -> PrivacyLoss:
-    """Return the losses between two distributions over the same outputs, p against q and q against p.
-
-    Args:
-        p: probabilities, shape (n,). q: probabilities, shape (n,).
-    """
-    first, second = np.asarray(p, dtype=float), np.asarray(q, dtype=float)
-    if first.shape != second.shape or min(first.min(), second.min()) < 0.0:
-        raise InternalError("p, q: need the same length and no negative probability")
-    return PrivacyLoss((_ratio(first, second), _ratio(second, first)))
-
-
-def _ratio(p: NDArray[np.float64], q: NDArray[np.float64]) -> Losses:
-    both = (p > 0.0) & (q > 0.0)
-    infinity = float(p[(p > 0.0) & (q == 0.0)].sum())
-    if not both.any():
-        return Losses(np.zeros(1), np.zeros(1), infinity)
-    return atoms(np.log(p[both]) - np.log(q[both]), p[both], infinity)
-
-
-def from_losses(losses: ArrayLike, weights: ArrayLike | None = None) -> PrivacyLoss:
-    """Return the distribution of observed losses: log Bayes factors of outputs, or an attack's.
-
-    Args:
-        losses: nats, infinite ones allowed, shape (n,). weights: non-negative, shape (n,), default equal;
-            they are scaled to add up to one.
-    """
-    values = np.asarray(losses, dtype=float)
-    mass = np.ones(values.size) if weights is None else np.asarray(weights, dtype=float)
-    if not values.size or values.shape != mass.shape or np.isnan(values).any() or not mass.sum() > 0.0:
-        raise InternalError("losses, weights: need the same length, at least one number and no gaps")
-    mass = mass / mass.sum()
-    finite = np.isfinite(values)
-    infinity = float(mass[values == np.inf].sum())
-    # A loss of minus infinity never counts: the output is impossible where it is looked for.
-    if not finite.any():
-        return PrivacyLoss((Losses(np.zeros(1), np.zeros(1), infinity),))
-    return PrivacyLoss((atoms(values[finite], mass[finite], infinity),))
 
 
 def from_events(

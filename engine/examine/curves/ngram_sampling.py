@@ -128,22 +128,6 @@ class DirectSampling:
         x, y = (np.concatenate([part, kept]).astype(np.int64) for part in (pairs[:, 0], pairs[:, 1]))
         return x, y, np.concatenate([times, alike[kept]]).astype(np.int64)
 
-    def exclude_slowly(self, excluded: NDArray[np.int64]) -> Outputs:
-        """Return the same from the counts of every remaining source: the reference that `exclude` is held to."""
-        counts = self.counts
-        owner = np.repeat(np.arange(counts.sources), np.diff(counts.bounds))
-        kept = ~np.isin(owner, excluded)
-        y = np.bincount(counts.grams[kept], weights=counts.counts[kept], minlength=counts.keys.size).astype(np.int64)
-        x = counts.totals.copy()
-        grams = np.arange(x.size)
-        if self.censor:
-            rare_x = x <= self.censor
-            rare_y = rare_x if self.by == "x" else y <= self.censor
-            x = np.append(np.where(rare_x, 0, x), x[rare_x].sum())
-            y = np.append(np.where(rare_y, 0, y), y[rare_y].sum())
-            grams = np.append(grams, MARK)
-        return Outputs(x, y, grams, 0, int(x.sum()), int(y.sum()))
-
 
 def draw_sources(sources: int, size: int, trials: int, seed: int) -> list[NDArray[np.int64]]:
     """Return `trials` random sets of `size` sources each, one stream a size so that sizes do not depend on each other.

@@ -32,7 +32,6 @@ SCORES = "membership scores"
 BLIND = "blind"
 RELEASED = "released text"
 TRAINED = "model trained on it"
-GENERATOR = "generator"
 NO_MODEL = "no model (blind)"
 
 

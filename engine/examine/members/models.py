@@ -31,7 +31,6 @@ TINY_RECORDS = 300  # private records below which everything is kept small
 SEED_MODELS = 7_000
 
 Floats = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -39,11 +39,6 @@ class Surprisal:
     tokens: NDArray[np.int64]
     right: Floats
 
-    @property
-    def a_token(self) -> Floats:
-        """Mean surprisal a token, in nats; 0 where nothing was scored."""
-        return self.nats / np.maximum(self.tokens, 1)
-
 
 def network_of(generator: Generator) -> Tunable:
     """Return the network of a generator that lies here, unchanged, to be scored.

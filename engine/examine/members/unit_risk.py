@@ -22,12 +22,9 @@ from engine.examine.prepare import Prepared
 
 FLAG = 0.01
 MOST = 500
-LEAST = 20  # units on a side below which numbers of units are not printed
 TEXT = (("direct identifier", "A direct identifier of this person alone"), ("copied words", "Eight words in a row"))
 UNITS = ["unit", "record_id", "records", "flags", "flagged_by", "p", "percentile", "synthetic"]
 COUNTS = ["attack", "units", "flagged", "expected", "others"]
-
-Floats = NDArray[np.float64]
 
 
 def examine_units(prepared: Prepared) -> Part:

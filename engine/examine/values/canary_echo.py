@@ -26,7 +26,6 @@ from engine.examine.repeats.nearest import nearest
 from engine.examine.values.canary_making import Canary
 from engine.examine.words import Vocabulary, WordTable, cut
 
-SCORES = ("ngram", "run", "nearest", "ranks")
 _PAIR, _ONE = 0.6, 0.39  # weights of pair and single word; the rest is even over the vocabulary
 
 

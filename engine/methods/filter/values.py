@@ -3,8 +3,8 @@
 A window is a run of words whose letters and digits, folded and run together, are about as many as a value's. Its
 similarity to a value is 1 where it is the value in another way of writing (`engine.corpus.text.private_values`), else
 one minus the optimal string alignment distance over the longer length. So 0.95, 0.92, 0.90 and 0.85 allow one edit from
-20, 13, 10 and 7 letters and digits on, and two from 40, 25, 20 and 14; what each finds on public text stands in
-`filter_calibration`.
+20, 13, 10 and 7 letters and digits on, and two from 40, 25, 20 and 14; what each finds on public text is written by
+`tests/benchmarks/filter_similarity.py`.
 
 Whole sentences are compared with sentences elsewhere (`filter_stages`), by embedding: an embedding of a sentence is not
 near that of a bare value, even where the sentence holds it word for word (0.45 to 0.75 for the shipped embedder).

@@ -30,7 +30,6 @@ REFUSED = frozenset(
 )
 KEPT_SUFFIXES = frozenset(".safetensors .json .txt .md .model .jinja .jsonl".split())
 KEPT_NAMES = re.compile(r"(LICEN[CS]E|NOTICE|COPYING|USE_POLICY)([._-].*)?", re.IGNORECASE)
-LICENCE_LINE = re.compile(r"^licen[cs]e(?:_name)?:\s*['\"]?([\w .+/-]{1,60})", re.MULTILINE)
 SEQ2SEQ = "ForConditionalGeneration"
 CAUSAL = ("ForCausalLM", "LMHeadModel")
 CONTEXT_NAMES = ("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length")

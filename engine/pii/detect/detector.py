@@ -143,11 +143,6 @@ def _load_spacy(folder: str | None) -> Any:
     return nlp
 
 
-def detect_texts(texts: Sequence[str], settings: DetectorSettings | None = None) -> list[list[Span]]:
-    """Return the spans of each text in this process; record ids are empty."""
-    return RecordDetector(settings).find(texts)
-
-
 _worker: RecordDetector | None = None
 _stop: Callable[[], bool] | None = None
 

@@ -10,7 +10,6 @@ Privacy posture: Presidio's decision trace stays off; matches are kept as positi
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -159,8 +158,3 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
     while end > start and (text[end - 1].isspace() or text[end - 1] in ",;:"):
         end -= 1
     return start, end
-
-
-def find_all(rules: Rules, texts: Sequence[str]) -> list[list[Span]]:
-    """Return the rule spans of each text."""
-    return [rules.find(text) for text in texts]

@@ -64,12 +64,6 @@ def card(value: str, draw: Draw) -> str:
     return _poured(value, body + check)
 
 
-def iban_valid(iban: str) -> bool:
-    """Return whether the check digits are right (ISO 13616, mod 97)."""
-    plain = re.sub(r"[^0-9A-Za-z]", "", iban).upper()
-    return int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1
-
-
 def iban(value: str, draw: Draw) -> str:
     """Return an account number of the same length and grouping under the user-assigned country code XX."""
     plain = [c for c in value if c.isalnum()]

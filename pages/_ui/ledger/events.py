@@ -6,7 +6,6 @@ Nothing here holds record text: actions and counts come from the audit log.
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -17,26 +16,6 @@ from pages._ui.texts import count_of, plain, when
 # kinds of the timeline, in the order of its rows
 KINDS = ("Loaded", "Run finished", "Examined", "Released")
 PAGE = 50
-
-
-def statement(releases: list[Any], runs: dict[str, Any]) -> tuple[str, str, bool]:
-    """Return headline, explanation and whether the formal total is unbounded."""
-    informal = [r for r in releases if getattr(runs.get(r.run_id), "guarantee", {}).get("kind") != "dp"]
-    if informal:
-        return (
-            "The formal total is unbounded.",
-            f"{count_of(len(informal), 'release')} left this workspace from methods that prove nothing. "
-            "Whatever is spent later, no finite ε can be claimed any more for the people behind that text. "
-            "Measured leakage and the policy are what spoke for those releases.",
-            True,
-        )
-    return (
-        "Nothing has been spent.",
-        "The two methods of this edition, surrogate replacement and the three-stage filter, make no formal claim, "
-        "so they have no ε to spend. The first release of such a run makes the formal total of the people behind it "
-        "unbounded.",
-        False,
-    )
 
 
 def events(workspace: engine.Workspace, corpus_id: str | None) -> pd.DataFrame:

@@ -48,7 +48,10 @@ def test_full_gaussians_are_calibrated_by_formula():
     found = EXACT.calibrate([], [VOTES], 1.0, closed_form.default_delta(8396))
     assert found.scale == pytest.approx(11.60, abs=0.01)
     assert found.epsilon <= 1.0
-    assert accounting.ClosedFormAccountant().calibrate([], [VOTES], 1.0, closed_form.default_delta(8396)) == found
+    assert (
+        accounting.CachedAccountant(lambda _: None).calibrate([], [VOTES], 1.0, closed_form.default_delta(8396))
+        == found
+    )
 
 
 def test_fixed_gaussians_leave_the_rest_of_mu_squared():
@@ -147,7 +150,8 @@ def test_nothing_heavy_is_imported_before_an_exact_answer():
     code = (
         "import sys, engine.dp.accounting.accountant as a, engine.dp.noise.private, engine.dp.ledger\n"
         "from engine.dp.events import Event\n"
-        "a.ClosedFormAccountant().calibrate([], [Event('gaussian', 'votes', noise_multiplier=1.0)], 1.0, 1e-5)\n"
+        "votes = Event('gaussian', 'votes', noise_multiplier=1.0)\n"
+        "a.CachedAccountant(lambda _: None).calibrate([], [votes], 1.0, 1e-5)\n"
         "print([m for m in ('opendp', 'dp_accounting', 'pandas', 'torch') if m in sys.modules])"
     )
     root = Path(__file__).resolve().parents[3]

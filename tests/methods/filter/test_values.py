@@ -5,14 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
-from engine.methods.filter.calibration import SENTENCES
-from engine.methods.filter.calibration import VALUES as CALIBRATION
 from engine.methods.filter.method import FilterParameters
 from engine.methods.filter.parameters import ADAPTIVE, PRESETS
 from engine.methods.filter.stages import SIMILAR, PostFilter, SensitiveItems
 from engine.methods.filter.values import KnownValues, chosen
 from engine.pii.content_type import content_type
 from tests.benchmarks.filter_similarity import THRESHOLDS, table
+from tests.methods.filter.calibration import SENTENCES
+from tests.methods.filter.calibration import VALUES as CALIBRATION
 
 VALUES = ["16444/07", "T-58913-22041", "Wolosiewicz Hasslund", "(555) 013-4267", "Bartholomew Featherstonehaugh"]
 

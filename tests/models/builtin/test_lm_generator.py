@@ -6,7 +6,7 @@ import torch
 
 from engine.corpus.text.folding import folded as fold
 from engine.errors import UserError
-from engine.models.builtin.decoder.draw import draw_token
+from engine.models.builtin.decoder.draw import draw_tokens
 from engine.models.builtin.decoder.llama_net import Cache
 from engine.models.builtin.language_model import BuiltinGenerator, load_builtin_generator
 from engine.models.builtin.shipped import builtin_models, lm_folder
@@ -151,10 +151,11 @@ def test_draws_follow_the_truncated_distribution():
     values = np.log(np.array([0.5, 0.3, 0.15, 0.05], dtype=np.float32))
     random = np.random.default_rng(0)
     sampling = Sampling(temperature=1.0, top_k=4, top_p=0.79)
-    drawn = np.bincount([draw_token(values, sampling, random) for _ in range(4000)], minlength=4) / 4000
+    drawn = np.bincount(draw_tokens(np.tile(values, (4000, 1)), sampling, [random] * 4000), minlength=4) / 4000
     assert drawn == pytest.approx([0.625, 0.375, 0, 0], abs=0.03)
-    assert draw_token(values, Sampling(temperature=0.0), random) == 0
-    assert {draw_token(values, Sampling(temperature=1.0, top_k=1), random) for _ in range(20)} == {0}
+    assert draw_tokens(values[None], Sampling(temperature=0.0), [random]).tolist() == [0]
+    most_likely = draw_tokens(np.tile(values, (20, 1)), Sampling(temperature=1.0, top_k=1), [random] * 20)
+    assert set(most_likely.tolist()) == {0}
 
 
 @pytest.mark.parametrize(

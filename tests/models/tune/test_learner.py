@@ -9,7 +9,7 @@ import torch
 from engine.dp.noise.train import Document
 from engine.errors import InternalError, UserError
 from engine.models.builtin.decoder.llama_net import LlamaNet
-from engine.models.builtin.decoder.lora import TunableNet, add_lora, lora_size, merged
+from engine.models.builtin.decoder.lora import TunableNet, add_lora, merged
 from engine.models.builtin.format import Fields, build_prompt
 from engine.models.builtin.language_model import BuiltinGenerator
 from engine.models.contracts import Sampling
@@ -139,7 +139,7 @@ def test_adapters_begin_at_the_model_and_merge_into_what_they_compute(generator)
     assert type(plain) is LlamaNet
     torch.testing.assert_close(plain(ids), net(ids), rtol=1e-4, atol=1e-4)
     trained = sum(p.numel() for p in net.parameters() if p.requires_grad)
-    assert trained == lora_size(2, 32, 48, 4)
+    assert trained == 4 * 2 * (4 * (32 + 32) + 3 * (32 + 48))  # rank x layers x (attention and the three wide ones)
     with pytest.raises(UserError, match="layers"):
         add_lora(TunableNet(generator.net), 4, 8.0, ("q_proj", "norm"))
 

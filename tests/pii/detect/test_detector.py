@@ -17,7 +17,6 @@ from engine.pii.detect.detector import (
     batch_ends,
     default_workers,
     detect_records,
-    detect_texts,
 )
 from engine.pii.detect.settings import CustomPattern, DetectorSettings, KnownIdentifier
 from engine.pii.spans import LABELS, Span
@@ -47,7 +46,7 @@ def no_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_sockets")
 def test_a_letter_without_a_connection() -> None:
     text = LETTER + " Mail a.b@nowhere.example or https://x.example/y"
-    got = found(text, detect_texts([text])[0])
+    got = found(text, RecordDetector().find([text])[0])
     assert {
         ("Dr. Lindqvist", "PERSON"),
         ("Mrs Amina Diallo", "PERSON"),
@@ -113,19 +112,19 @@ def test_lists_known_identifiers_and_patterns() -> None:
         patterns=(CustomPattern(name="ward", pattern=r"ward \d+", label="LOCATION"),),
     )
     text = "Zora Quill of Ward 12, code Blue Falcon, left Riverside General Hospital; bluefalcon."
-    spans = detect_texts([text], settings)[0]
+    spans = RecordDetector(settings).find([text])[0]
     assert found(text, spans) == {("Zora Quill", "PERSON"), ("Ward 12", "LOCATION"), ("Blue Falcon", "MISC")}
     assert {s.recogniser for s in spans} == {"known", "custom", "deny"}
 
 
 def test_an_allowed_value_stays_marked_where_it_is_a_known_identifier() -> None:
     settings = DetectorSettings(tagger=False, known=(KnownIdentifier(value="Quill"),), allow=("Quill",))
-    assert found("to Quill", detect_texts(["to Quill"], settings)[0]) == {("Quill", "PERSON")}
+    assert found("to Quill", RecordDetector(settings).find(["to Quill"])[0]) == {("Quill", "PERSON")}
 
 
 def test_switched_off_recognisers_are_silent() -> None:
     settings = DetectorSettings(disabled=frozenset({"tagger", "titled_name", "labelled_name", "institution"}))
-    labels = {s.label for s in detect_texts([LETTER], settings)[0]}
+    labels = {s.label for s in RecordDetector(settings).find([LETTER])[0]}
     assert labels == {"DATE"}
 
 
@@ -234,7 +233,7 @@ def test_a_local_spacy_folder_finds_its_entities(tmp_path: Path) -> None:
     nlp.to_disk(tmp_path / "tiny")
     settings = DetectorSettings(tagger=False, spacy_model=str(tmp_path / "tiny"))
     text = "She moved to Atlantis."
-    assert found(text, detect_texts([text], settings)[0]) == {("Atlantis", "LOCATION")}
+    assert found(text, RecordDetector(settings).find([text])[0]) == {("Atlantis", "LOCATION")}
 
 
 @pytest.mark.parametrize("content", [{}, {"config.cfg": "nonsense"}])

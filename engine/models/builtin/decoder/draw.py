@@ -36,11 +36,6 @@ def draw_tokens(
     return np.take_along_axis(top, place, axis=1)[:, 0].astype(np.int64)
 
 
-def draw_token(values: NDArray[np.float32], sampling: Sampling, random: np.random.Generator) -> int:
-    """Return one token id from logits (V,)."""
-    return int(draw_tokens(values[None], sampling, [random])[0])
-
-
 def penalise(values: NDArray[np.float32], seen: Sequence[int], penalty: float) -> None:
     """Lower the logits (V,) of tokens already made, in place (Keskar et al. 2019, section 4.1)."""
     ids = np.unique(np.asarray(seen, dtype=np.int64))

@@ -223,10 +223,6 @@ class LlamaNet(nn.Module):
         """Return logits (B, T, V)."""
         return self.logits(self.hidden(ids, mask))
 
-    def parameter_count(self) -> int:
-        """Return the number of weights, tied ones counted once."""
-        return sum(p.numel() for p in self.parameters())
-
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Return x (B, nh, T, hs) with rotary positions applied, half-rotation layout."""

@@ -105,9 +105,3 @@ def merged(net: TunableNet) -> LlamaNet:
             tensors[name] = value.detach()
     plain.load_state_dict(tensors)
     return plain.to(net.embed_tokens.weight.device).eval()
-
-
-def lora_size(config_layers: int, hidden: int, intermediate: int, rank: int, layers: Sequence[str] = LAYERS) -> int:
-    """Return how many values adapters of this rank have on a network of these sizes."""
-    wide = {"gate_proj", "up_proj", "down_proj"}
-    return sum(config_layers * rank * (hidden + (intermediate if name in wide else hidden)) for name in layers)
