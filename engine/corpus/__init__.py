@@ -3,7 +3,8 @@
     readers/      one file format a file; `readers.read_table` chooses by content
     mapping       which column plays which part; columns, cells, gold: what is read from each
     build         checks every rule, fixes ids, split and gold spans once and for all
-    split, keyed  which records methods may use, by keyed order; population, people_marks: the same people elsewhere
+    split, keyed  which records methods may use, by keyed order
+    population    the same people elsewhere: whole texts; people_marks: runs of words, ids; short_marks: short ones
     text/         words, folding, shingles, private values, readability, language
     samples       the made-up corpora that ship with the program; names: the pools that surrogates draw from
 

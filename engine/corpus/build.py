@@ -15,7 +15,7 @@ from engine.corpus.columns import MAX_CHARACTERS, Columns, read_columns
 from engine.corpus.gold import GoldSpan, SpanRuleError, read_spans, spans_frame
 from engine.corpus.mapping import ColumnMapping
 from engine.corpus.people_marks import PeopleMarks, people_marks
-from engine.corpus.population import unit_hashes
+from engine.corpus.population import former_short_hashes, unit_hashes
 from engine.corpus.split import HOLDOUT, OVER_CAP, TRAIN, assign_split, unit_names
 from engine.corpus.statistics import CorpusStatistics, exact_duplicates, label_counts, quantiles, unit_histogram
 from engine.corpus.text.language import detect_languages, language_warning
@@ -34,7 +34,7 @@ class BuiltCorpus:
     """An immutable corpus, ready to be stored.
 
     records: RECORD_COLUMNS (object; source_id and label may be None) and kept columns as `x_…`.
-    spans: gold spans (see `gold.spans_frame`). unit_hashes, people: for population
+    spans: gold spans (see `gold.spans_frame`). unit_hashes, former_hashes, people: for population
     matching.
     """
 
@@ -43,6 +43,7 @@ class BuiltCorpus:
     warnings: list[str]
     statistics: CorpusStatistics
     unit_hashes: list[str] = field(repr=False)
+    former_hashes: list[str] = field(repr=False)
     people: PeopleMarks = field(repr=False)
 
 
@@ -86,7 +87,8 @@ def build_corpus(
         spans=spans_frame(span_ids, spans),
         warnings=warnings,
         statistics=statistics,
-        unit_hashes=unit_hashes(units, columns.texts, key),
+        unit_hashes=unit_hashes(columns.texts, key),
+        former_hashes=former_short_hashes(units, columns.texts, key),
         people=people_marks(columns.texts, columns.source_ids, key),
     )
 

@@ -1,4 +1,4 @@
-"""Recognise the same people in another file, by keyed hashes of their units' records.
+"""Recognise the same people in another file, by keyed hashes of whole records.
 
 Privacy posture: hashes are HMACs under the workspace key; without it they confirm no guess.
 """
@@ -30,27 +30,37 @@ def normalised(text: str) -> str:
     return _BLANKS.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
-def unit_hashes(units: Sequence[str], texts: Sequence[str], key: bytes) -> list[str]:
-    """Return the sorted, distinct hashes of a corpus' units.
+def unit_hashes(texts: Sequence[str], key: bytes) -> list[str]:
+    """Return the sorted, distinct hashes of a corpus' records of at least eight words.
 
-    One hash a record of at least eight words, so that one added record does not hide a unit; a unit
-    that has only shorter ones gets one hash of all its texts together, since common phrases such as
-    "no complaints" would make strangers look alike.
+    Shorter ones, such as "no complaints", would make strangers look alike: see `engine.corpus.short_marks`.
     """
-    hashes: set[str] = set()
+    found = {normal for normal in map(normalised, texts) if _is_long(normal)}
+    return sorted(_hash(key, normal) for normal in found)
+
+
+def former_short_hashes(units: Sequence[str], texts: Sequence[str], key: bytes) -> list[str]:
+    """Return the sorted, distinct hashes of units without a long record: of all their texts together.
+
+    Workspaces of the first edition kept these in place of marks of short records.
+    """
     short: dict[str, list[str]] = defaultdict(list)
     with_long: set[str] = set()
-    for unit, text in zip(units, texts):
+    for unit, text in zip(units, texts, strict=True):
         normal = normalised(text)
-        if normal.count(" ") + 1 >= MIN_WORDS:
-            hashes.add(keyed_digest(key, "population", normal).hex()[:32])
+        if _is_long(normal):
             with_long.add(unit)
         else:
             short[unit].append(normal)
-    for unit, parts in short.items():
-        if unit not in with_long:
-            hashes.add(keyed_digest(key, "population", "\n".join(sorted(parts))).hex()[:32])
-    return sorted(hashes)
+    return sorted({_hash(key, "\n".join(sorted(parts))) for unit, parts in short.items() if unit not in with_long})
+
+
+def _is_long(normal: str) -> bool:
+    return normal.count(" ") + 1 >= MIN_WORDS
+
+
+def _hash(key: bytes, value: str) -> str:
+    return keyed_digest(key, "population", value).hex()[:32]
 
 
 def overlap(hashes_a: Iterable[str], hashes_b: Iterable[str]) -> Overlap:

@@ -282,6 +282,7 @@ class Corpora:
             connection,
             built.unit_hashes,
             built.people,
+            former=built.former_hashes,
             units=statistics.train_units,
             by_source=unit == "source",
             joined=joined,

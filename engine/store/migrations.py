@@ -59,6 +59,11 @@ def entity_column(connection: Connection) -> None:
         connection.exec_driver_sql("ALTER TABLE spans ADD COLUMN entity_key VARCHAR(32)")
 
 
+def short_marks_table(connection: Connection) -> None:
+    """Add marks of people by short records."""
+    schema.metadata.create_all(connection)
+
+
 def _forbid_changes(connection: Connection) -> None:
     for table in APPEND_ONLY:
         for verb in ("UPDATE", "DELETE"):
@@ -76,6 +81,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     fitted_table,
     people_tables,
     entity_column,
+    short_marks_table,
 )
 VERSION = len(MIGRATIONS)
 

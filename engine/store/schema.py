@@ -4,7 +4,7 @@ Privacy posture: private text is held in `synthetic.text`, `synthetic.lineage`, 
 `jobs.sample` and `corpora.detector` only; `declarations.value` holds labels that were declared public; spans hold
 positions and keyed digests; `mechanism_outputs.values`
 holds noisy statistics, and exact ones that were declared public. All of it goes when its corpus is deleted.
-`audit`, `ledger`, `populations`, `unit_hashes` and `people_marks` stay and hold no text.
+`audit`, `ledger`, `populations`, `unit_hashes`, `people_marks` and `short_marks` stay and hold no text.
 """
 
 from __future__ import annotations
@@ -347,6 +347,17 @@ people_marks = Table(  # of populations; they stay when a corpus is deleted
     Column("population", String, primary_key=True),
     Column("record", Integer, primary_key=True),  # which earlier record, by a random number; 0 for a source id
     Index("ix_people_marks", "population", "record"),
+    sqlite_with_rowid=False,
+)
+
+short_marks = Table(  # of populations, of short records; they stay when a corpus is deleted
+    "short_marks",
+    metadata,
+    Column("hash", Integer, primary_key=True),  # 64 keyed bits
+    Column("population", String, primary_key=True),
+    Column("record", Integer, primary_key=True),  # which earlier record, by a random number
+    Column("whole", Boolean, nullable=False),  # of its whole text
+    Index("ix_short_marks", "population", "hash"),
     sqlite_with_rowid=False,
 )
 

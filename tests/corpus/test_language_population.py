@@ -1,7 +1,7 @@
 import pytest
 
 from engine.corpus.keyed import keyed_digest, keyed_order, keyed_uniform
-from engine.corpus.population import overlap, unit_hashes
+from engine.corpus.population import former_short_hashes, overlap, unit_hashes
 from engine.corpus.text.language import SAMPLE_RECORDS, detect_languages, language_warning
 from engine.errors import InternalError
 
@@ -47,29 +47,37 @@ LONG = "a note of more than eight words about one visit in {}"
 
 
 def test_the_same_people_are_recognised_whatever_the_case_and_blanks() -> None:
-    a = unit_hashes(["1", "2"], [LONG.format("May"), LONG.format("June")], KEY)
-    b = unit_hashes(["x"], [LONG.format("MAY").upper().replace(" ", "\n ")], KEY)
+    a = unit_hashes([LONG.format("May"), LONG.format("June")], KEY)
+    b = unit_hashes([LONG.format("MAY").upper().replace(" ", "\n ")], KEY)
     assert overlap(a, b).shared == 1
     assert overlap(a, b).share == 1.0
-    assert overlap(a, unit_hashes(["1"], [LONG.format("July")], KEY)).shared == 0
+    assert overlap(a, unit_hashes([LONG.format("July")], KEY)).shared == 0
     assert overlap([], a).share == 0.0
 
 
 def test_an_added_record_does_not_hide_a_unit() -> None:
-    before = unit_hashes(["p", "p"], [LONG.format("May"), LONG.format("June")], KEY)
-    after = unit_hashes(["p"] * 3, [LONG.format("May"), LONG.format("June"), LONG.format("July")], KEY)
+    before = unit_hashes([LONG.format("May"), LONG.format("June")], KEY)
+    after = unit_hashes([LONG.format("May"), LONG.format("June"), LONG.format("July")], KEY)
     assert overlap(before, after).share == 1.0
 
 
 def test_common_short_phrases_do_not_make_strangers_alike() -> None:
-    a = unit_hashes(["p", "p"], ["No complaints.", LONG.format("May")], KEY)
-    b = unit_hashes(["q", "q"], ["No complaints.", LONG.format("June")], KEY)
+    a = unit_hashes(["No complaints.", LONG.format("May")], KEY)
+    b = unit_hashes(["No complaints.", LONG.format("June")], KEY)
     assert overlap(a, b).shared == 0
-    assert len(unit_hashes(["p", "p"], ["hello there", "yes"], KEY)) == 1  # yet every unit has a hash
+    assert unit_hashes(["hello there", "yes"], KEY) == []
+
+
+def test_the_first_editions_hashes_of_short_records_are_still_made() -> None:
+    texts = ["hello there", "yes", LONG.format("May"), "no"]
+    assert len(former_short_hashes(["p", "p", "q", "q"], texts, KEY)) == 1
+    assert former_short_hashes(["p", "p"], texts[:2], KEY) == former_short_hashes(
+        ["x", "x"], ["YES", "hello  there"], KEY
+    )
 
 
 def test_hashes_need_the_key() -> None:
-    assert not set(unit_hashes(["1"], [LONG], KEY)) & set(unit_hashes(["1"], [LONG], OTHER))
+    assert not set(unit_hashes([LONG], KEY)) & set(unit_hashes([LONG], OTHER))
     with pytest.raises(InternalError):
         keyed_digest(b"short", "x", "y")
 

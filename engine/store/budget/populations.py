@@ -17,11 +17,12 @@ from sqlalchemy import Connection, func, select, text, update
 
 from engine.corpus.people_marks import PeopleMarks
 from engine.store.audit import now
-from engine.store.budget import recognition
+from engine.store.budget import recognition, short_recognition
 from engine.store.schema import corpora, populations, unit_hashes
 from engine.store.session import new_id
 
 OVERLAP_SHARE = 0.1
+FORMER = "whole short texts"
 CHUNK = 500
 
 
@@ -61,6 +62,7 @@ def adopt(
     hashes: Sequence[str],
     marks: PeopleMarks,
     *,
+    former: Sequence[str] = (),
     units: int,
     by_source: bool,
     joined: Sequence[str] = (),
@@ -69,7 +71,8 @@ def adopt(
     """Return the population of a new corpus; merge populations that it joins, ask about those it may be.
 
     Args:
-        hashes: of whole texts. marks: of runs of words and source ids.
+        hashes: of whole texts. marks: of runs of words, short records and source ids. former: of short texts, as a
+            workspace of the first edition kept them.
         units: in the corpus' training part; a new population keeps the number for its default limit.
         by_source: whether source ids are compared: where the unit is the source.
         joined: populations that a person says these people are.
@@ -97,6 +100,10 @@ def adopt(
             and recognition.ask(connection, population, other, recognition.described(shared))
         ):
             asked.append(shared.sentence())
+    for other in match(connection, former):
+        known = other in (population, *matched) or short_recognition.has_marks(connection, other)
+        if not known and recognition.ask(connection, population, other, {"sentence": FORMER}):
+            asked.append(FORMER)
     return Adopted(population, bool(matched), tuple(asked))
 
 

@@ -5,8 +5,9 @@ evidence beyond chance asks a person, and no run with a guarantee is admitted un
 
 Clear: at least three records, and 5 per cent of the smaller side's, share three runs of eight words with one earlier
 record each; or at least three source ids and 5 per cent of the smaller side's are the same, beyond three times what
-chance explains; or whole texts as `populations` compares them. Less than that, but at least one such record, or one
-equal source id where the unit is the source, or three and 2 per cent of the records sharing two runs, asks.
+chance explains; or whole texts as `populations` compares them; or short records, as `engine.corpus.short_overlap` says.
+Less than that, but at least one such record, or one equal source id where the unit is the source, or three and 2 per
+cent of the records sharing two runs, or short records beyond chance or too common to tell, asks.
 
 Privacy posture: keyed hashes and counts.
 """
@@ -23,7 +24,9 @@ from sqlalchemy import Connection, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from engine.corpus.people_marks import STRONG_RUNS, PeopleMarks
+from engine.corpus.short_overlap import ShortOverlap
 from engine.store.audit import now
+from engine.store.budget import short_recognition
 from engine.store.schema import people_marks, people_questions
 
 CHUNK = 900
@@ -39,7 +42,7 @@ class Evidence:
 
     strong, weak: records that share at least three runs, or two (or all of fewer), with one earlier record; one run
     alone tells nothing: the last words of a form and a first word of one's own. sources: equal source ids. records,
-    ids: of the smaller side. chance: expected equal ids of strangers.
+    ids: of the smaller side. chance: expected equal ids of strangers. short: what short records share.
     """
 
     strong: int
@@ -48,19 +51,22 @@ class Evidence:
     records: int
     ids: int
     chance: float
+    short: ShortOverlap | None = None
 
     @property
     def clear(self) -> bool:
         """Say whether these are the same people beyond doubt."""
         by_text = self.strong >= LEAST and self.strong >= LEAST_SHARE * self.records
         by_id = self.sources >= LEAST and self.sources >= LEAST_SHARE * self.ids
-        return by_text or (by_id and self.sources > LEAST + 3.0 * self.chance)
+        by_id = by_id and self.sources > LEAST + 3.0 * self.chance
+        return by_text or by_id or (self.short is not None and self.short.clear)
 
     @property
     def any(self) -> bool:
         """Say whether there is more than chance explains, so that a person is asked."""
         common = self.strong + self.weak
-        return bool(self.strong or self.sources or (common >= LEAST and common >= WEAK_SHARE * self.records))
+        by_text = bool(self.strong) or (common >= LEAST and common >= WEAK_SHARE * self.records)
+        return by_text or self.sources > 0 or (self.short is not None and self.short.any)
 
     def sentence(self) -> str:
         """Return the evidence in words."""
@@ -71,6 +77,8 @@ class Evidence:
             found.append(f"{self.weak:,} records that share runs of words")
         if self.sources:
             found.append(f"{self.sources:,} equal source ids")
+        if self.short is not None and self.short.any:
+            found.append(self.short.sentence())
         return " and ".join(found) or "whole texts"
 
 
@@ -93,7 +101,8 @@ def evidence(connection: Connection, marks: PeopleMarks, by_source: bool) -> dic
     if by_source:
         ids.update(row.population for row in _rows(connection, marks.sources.tolist()) if row.record == SOURCE)
     found = {}
-    for population in sorted({*shared, *ids}):
+    short = short_recognition.overlaps(connection, marks.short, lambda population: _sizes(connection, population)[0])
+    for population in sorted({*shared, *ids, *short}):
         best: dict[int, int] = {}
         for (record, _), n in shared.get(population, Counter()).items():
             best[record] = max(best.get(record, 0), n)
@@ -103,7 +112,7 @@ def evidence(connection: Connection, marks: PeopleMarks, by_source: bool) -> dic
         smaller = min(len(marks.sources), known_ids)
         found[population] = Evidence(
             strong, weak, ids[population], max(1, min(records, marks.records)), max(1, smaller),
-            marks.chance * smaller,
+            marks.chance * smaller, short.get(population),
         )  # fmt: skip
     return found
 
@@ -124,7 +133,7 @@ def keep(connection: Connection, population: str, marks: PeopleMarks) -> int:
     rows += [{"hash": value, "population": population, "record": SOURCE} for value in marks.sources.tolist()]
     if rows:
         connection.execute(insert(people_marks).on_conflict_do_nothing(), rows)
-    return len(rows)
+    return len(rows) + short_recognition.keep(connection, population, marks.short)
 
 
 def merged(connection: Connection, other: str, into: str) -> None:
@@ -132,6 +141,7 @@ def merged(connection: Connection, other: str, into: str) -> None:
     mine = people_marks.c.population == other
     connection.execute(update(people_marks).prefix_with("OR IGNORE").where(mine).values(population=into))
     connection.execute(people_marks.delete().where(mine))  # those that both had
+    short_recognition.merged(connection, other, into)
     for row in connection.execute(select(people_questions).where(_of(other))).all():
         connection.execute(people_questions.delete().where(people_questions.c.id == row.id))
         third = row.second if row.first == other else row.first

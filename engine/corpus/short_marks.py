@@ -1,0 +1,99 @@
+"""Marks of short records: keyed hashes of what is left of a short text when a word of it is changed.
+
+A record of fewer than sixteen words, in the form that `engine.corpus.text.folding` gives, so that case, punctuation
+and accents make no difference, keeps its whole text, of four to eight words also its text without each one of its
+words, and of eight words or more its runs of four words without digits (numbers and days recur in forms). Two records
+that differ in one word share one of them.
+
+What equal marks tell follows from how rare they are: `engine.corpus.short_overlap`.
+
+Privacy posture: hashes are keyed by the workspace; without that key they confirm no guess.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.corpus.keyed import keyed_digest
+from engine.corpus.text.folding import folded
+
+LONGEST_SHORT, RUN_WORDS = 15, 4
+LEAST_LEFT, MOST_LEFT_OUT = 4, 8  # words of a text that is also kept without one of its words
+COMMON = 3  # records with the same mark: more of them tell nothing more
+_DIGIT = re.compile(r"\d")
+
+Hashes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ShortMarks:
+    """The marks of a file's short records.
+
+    hashes, record: int64 (m,), a keyed hash and the number of its record, from 1, ordered by record; at most `COMMON`
+    records a hash, but for whole texts. whole: bool (m,), whether the hash is of the whole text. total: records of the
+    file that hold a word, long ones too.
+    """
+
+    hashes: Hashes = field(repr=False)
+    record: Hashes = field(repr=False)
+    whole: npt.NDArray[np.bool_] = field(repr=False)
+    total: int
+
+    @property
+    def records(self) -> int:
+        """Return how many records have a mark."""
+        return int(self.whole.sum())
+
+
+def short_marks(texts: Sequence[str], sources: Sequence[str | None], key: bytes) -> ShortMarks:
+    """Return the marks of a file's short records; a text that one source repeats counts once."""
+    known: dict[tuple[str, ...], int] = {}
+    held: dict[int, int] = {}
+    seen: set[tuple[str, str]] = set()
+    rows: list[tuple[int, int, bool]] = []
+    total = 0
+    for record, (text, source) in enumerate(zip(texts, sources, strict=True), start=1):
+        plain = folded(text)
+        words = tuple(plain.split())
+        total += bool(words)
+        if not 0 < len(words) <= LONGEST_SHORT:
+            continue
+        if source is not None and source.strip():
+            if (source, plain) in seen:
+                continue
+            seen.add((source, plain))
+        for place, part in enumerate(_parts(words)):
+            if part not in known:
+                known[part] = _number(key, part)
+            value = known[part]
+            held[value] = held.get(value, 0) + 1
+            if place == 0 or held[value] <= COMMON:
+                rows.append((value, record, place == 0))
+    return ShortMarks(
+        np.array([row[0] for row in rows], dtype=np.int64),
+        np.array([row[1] for row in rows], dtype=np.int64),
+        np.array([row[2] for row in rows], dtype=np.bool_),
+        total,
+    )
+
+
+def _parts(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the distinct parts of a short text that are hashed, the whole text first."""
+    parts = {words: None}
+    if LEAST_LEFT <= len(words) <= MOST_LEFT_OUT:
+        parts.update({words[:at] + words[at + 1 :]: None for at in range(len(words))})
+    if len(words) >= MOST_LEFT_OUT:
+        plain = [word for word in words if not _DIGIT.search(word)]
+        parts.update({("", *plain[at : at + RUN_WORDS]): None for at in range(len(plain) - RUN_WORDS + 1)})
+    yield from parts
+
+
+def _number(key: bytes, part: tuple[str, ...]) -> int:
+    """Return 64 keyed bits as a signed number."""
+    return int(struct.unpack("<q", keyed_digest(key, "population short", " ".join(part))[:8])[0])
