@@ -1,4 +1,4 @@
-"""Spans, their types and the custodian's decisions.
+"""Spans and their types.
 
 Privacy posture: a span holds positions and a type, never the text it covers.
 """
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 IdentifierType = Literal["direct", "quasi", "none"]
-Action = Literal["accept", "reject", "relabel", "add"]
 NAME_LABELS = frozenset({"PERSON", "USERNAME", "ORGANISATION", "LOCATION", "ADDRESS"})
 MODELS = frozenset({"tagger", "spacy"})  # recognisers that guess; the others follow a rule or a list
 SUGGESTION = 0.45  # the score of what a person should look at but nothing replaces by itself
@@ -82,14 +81,3 @@ class Span:
     score: float = 1.0
     recogniser: str = "custodian"
     identifier_type: IdentifierType = "quasi"
-
-
-@dataclass(frozen=True)
-class Decision:
-    """One event of the review log; `label` is set for relabel and add."""
-
-    span_id: str
-    action: Action
-    actor: str
-    at: str
-    label: str | None = None

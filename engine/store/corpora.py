@@ -20,7 +20,7 @@ from engine.store.audit import now
 from engine.store.budget import populations, reservations, unknown
 from engine.store.records import forget, read_rows, read_table, write_table
 from engine.store.review import memory
-from engine.store.review.spans import insert_spans, refresh, span_rows
+from engine.store.review.spans import insert_spans, refresh, span_rows, weigh
 from engine.store.schema import corpora, record_index, runs
 from engine.store.schema import populations as populations_table
 from engine.store.session import Session, new_id
@@ -329,6 +329,7 @@ class Corpora:
                     active=True,
                 ),
             )
+            weigh(connection, corpus_id)
             refresh(connection, corpus_id)
         queue.enqueue(connection, "profile", corpus_id=corpus_id)
         self.session.finish_writing(connection, f"corpora/{corpus_id}")

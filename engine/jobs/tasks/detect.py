@@ -14,7 +14,7 @@ from sqlalchemy import Connection, func, select, text, update
 from engine.jobs.task import Stopped, Task
 from engine.store.audit import now
 from engine.store.review import decisions
-from engine.store.review.spans import activate, insert_spans, refresh, span_rows
+from engine.store.review.spans import activate, insert_spans, refresh, span_rows, weigh
 from engine.store.schema import corpora, spans
 from engine.store.summaries import corpus_row
 
@@ -80,6 +80,7 @@ def _put_in_force(task: Task, connection: Connection) -> None:
         update(spans).where(spans.c.corpus_id == corpus_id, spans.c.origin == PENDING).values(origin="detected")
     )
     activate(connection, corpus_id, "detected")
+    weigh(connection, corpus_id)
     standing = decisions.replay(connection, corpus_id, "detected")
     refresh(connection, corpus_id)
     decisions.bump(connection, corpus_id)

@@ -1,1 +1,1 @@
-"""The state of spans (what detection says, thresholds, decisions in their order), and what to look at first."""
+"""What a decision means for a span and what to look at first (`rules`); how much detection missed (`missed`)."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select, text, update
 
-from engine.pii.spans import default_identifier_type
+from engine.pii.decide.rules import Standing, after
 from engine.store.audit import now
 from engine.store.review.spans import CHUNK, refresh
 from engine.store.schema import corpora, decisions, spans
@@ -43,22 +43,22 @@ def apply(
         decisions.insert(),
         [_event(r, corpus_id, batch, at, actor, action, label) for r in rows],
     )
-    changed = False
-    for row in rows:
-        state = "rejected" if action == "reject" else row.state if action == "review" else "accepted"
-        new_label = label if action == "relabel" and label else row.label
-        changed = changed or state != row.state or new_label != row.label
-    values: dict[str, Any] = {"decided": True}
-    if action != "review":
-        values["state"] = "rejected" if action == "reject" else "accepted"
-    if action == "relabel":
-        values["label"] = label
-        values["identifier_type"] = default_identifier_type(str(label))
-    _update(connection, [r.id for r in rows], values)
+    before = [Standing(r.state, r.label, r.identifier_type) for r in rows]
+    changed = _decide(connection, [(r.id, old, after(action, old, label)) for r, old in zip(rows, before)])
     refresh(connection, corpus_id, [r.position for r in rows])
     if changed:
         bump(connection, corpus_id)
     return len(rows)
+
+
+def _decide(connection: Connection, outcomes: Sequence[tuple[int, Standing, Standing]]) -> bool:
+    """Mark spans as decided with what now counts of them (number, before, after); return whether anything differs."""
+    groups: dict[Standing, list[int]] = {}
+    for number, _, now_counts in outcomes:
+        groups.setdefault(now_counts, []).append(number)
+    for now_counts, numbers in groups.items():
+        _update(connection, numbers, {"decided": True, **now_counts._asdict()})
+    return any(old != new for _, old, new in outcomes)
 
 
 def bump(connection: Connection, corpus_id: str) -> None:
@@ -150,7 +150,8 @@ def replay(connection: Connection, corpus_id: str, origin: str) -> int:
         GROUP BY d.position, d.start, d.end, d.first_label"""
     places = connection.execute(
         text(
-            f"SELECT s.id, e.action, e.label, json_extract(e.prior, '$.state') AS state "
+            "SELECT s.id, s.state, s.label, s.identifier_type, e.action, e.label AS given, "
+            f"json_extract(e.prior, '$.state') AS confirmed "
             f"FROM ({standing}) AS e JOIN spans AS s "
             "ON s.corpus_id = :corpus AND s.active IN (0, 1) AND s.position = e.position "
             "AND s.start = e.start AND s.end = e.end AND s.first_label = e.first_label "
@@ -158,15 +159,12 @@ def replay(connection: Connection, corpus_id: str, origin: str) -> int:
         ),
         {"corpus": corpus_id, "origin": origin},
     ).all()
-    groups: dict[tuple[str, str, str | None], list[int]] = {}
+    outcomes = []
     for row in places:
-        confirmed = {"review": row.state, "reject": "rejected"}.get(row.action, "accepted")
-        groups.setdefault((row.action, confirmed, row.label), []).append(row.id)
-    for (action, state, label), numbers in groups.items():
-        values: dict[str, Any] = {"decided": True, "state": state}
-        if action == "relabel" and label:
-            values |= {"label": label, "identifier_type": default_identifier_type(label)}
-        _update(connection, numbers, values)
+        found = Standing(row.state, row.label, row.identifier_type)
+        stood = found._replace(state=row.confirmed) if row.action == "review" else found
+        outcomes.append((row.id, found, after(row.action, stood, row.given)))
+    _decide(connection, outcomes)
     return len(places)
 
 

@@ -1,8 +1,7 @@
 """Spans in the database: rows, per-record aggregates, value keys.
 
-A span's `hazard` is -ln(1 - risk), with the risk order of `engine.pii.decide.queue`: type weight times doubt,
-which is 1 at the threshold and falls to 0.1 half a point away. A record's risk is
-1 - exp(-sum of its undecided spans' hazards).
+What a span's state and `hazard` are follows `engine.pii.decide.rules`; `weigh` takes into the hazards how often each
+value occurs, once all spans of a corpus are there.
 
 Privacy posture: a row holds positions and a keyed digest of the case-folded text, never the text.
 """
@@ -10,16 +9,15 @@ Privacy posture: a row holds positions and a keyed digest of the case-folded tex
 from __future__ import annotations
 
 import hmac
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, func, select, text
 
-from engine.pii.decide.queue import REACH, WEIGHTS
+from engine.pii.decide.rules import ADDED_BY, hazard, rarity, undecided
 from engine.pii.detect.settings import DEFAULT_THRESHOLD
-from engine.pii.spans import canonical_label, default_identifier_type
+from engine.pii.spans import canonical_label, default_identifier_type, folded
 from engine.store.schema import record_index, spans
 
 SPAN_COLUMNS = [
@@ -50,14 +48,7 @@ def span_number(identifier: str) -> int | None:
 
 def value_key(key: bytes, surface: str) -> str:
     """Return the keyed digest (16 bytes, hexadecimal) of a case-folded surface form."""
-    folded = " ".join(surface.casefold().split())
-    return hmac.new(key, b"value\0" + folded.encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:32]
-
-
-def hazard(score: float, identifier_type: str, threshold: float) -> float:
-    """Return how much an undecided span adds to its record's risk, >= 0."""
-    doubt = min(1.0, max(0.1, 1.0 - abs(score - threshold) / REACH))
-    return -math.log1p(-min(0.999, WEIGHTS.get(identifier_type, 0.1) * doubt))
+    return hmac.new(key, b"value\0" + folded(surface).encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:32]
 
 
 def span_rows(
@@ -92,7 +83,7 @@ def span_rows(
                 "identifier_type": kind,
                 "origin": origin,
                 "active": active,
-                "state": "accepted" if score >= limit else "rejected",
+                "state": undecided(score, limit),
                 "decided": False,
                 "hazard": hazard(score, kind, limit),
                 "value_key": value_key(key, record[start:end]),
@@ -106,6 +97,27 @@ def insert_spans(connection: Connection, rows: Sequence[dict[str, Any]]) -> None
     """Insert span rows."""
     if rows:
         connection.execute(spans.insert(), list(rows))
+
+
+def weigh(connection: Connection, corpus_id: str) -> None:
+    """Multiply each span's hazard by its value's rarity: once, when all new spans are in force.
+
+    What a person added is decided and has no hazard, but counts as an occurrence.
+    """
+    seen = connection.execute(
+        select(spans.c.value_key, spans.c.label, func.count())
+        .where(spans.c.corpus_id == corpus_id, spans.c.active.is_(True))
+        .group_by(spans.c.value_key, spans.c.label)
+        .having(func.count() > 1)
+    ).all()
+    if seen:
+        connection.execute(
+            text(
+                "UPDATE spans SET hazard = hazard * :factor "
+                "WHERE corpus_id = :corpus AND active = 1 AND value_key = :value AND label = :label"
+            ),
+            [{"corpus": corpus_id, "value": key, "label": label, "factor": rarity(n)} for key, label, n in seen],
+        )
 
 
 def refresh(connection: Connection, corpus_id: str, positions: Sequence[int] | None = None) -> None:
@@ -133,10 +145,10 @@ def activate(connection: Connection, corpus_id: str, origin: str) -> None:
     """Make the spans of one origin, and the custodian's own, the corpus' spans."""
     connection.execute(
         text(
-            "UPDATE spans SET active = (origin IN (:origin, 'custodian')) "
-            "WHERE corpus_id = :corpus AND active != (origin IN (:origin, 'custodian')) AND origin != 'removed'"
+            "UPDATE spans SET active = (origin IN (:origin, :added)) "
+            "WHERE corpus_id = :corpus AND active != (origin IN (:origin, :added)) AND origin != 'removed'"
         ),
-        {"corpus": corpus_id, "origin": origin},
+        {"corpus": corpus_id, "origin": origin, "added": ADDED_BY},
     )
 
 

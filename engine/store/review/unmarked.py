@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import regex
 from sqlalchemy import Connection, or_, select
 
+from engine.pii.decide.rules import ADDED_BY
 from engine.pii.spans import default_identifier_type
 from engine.store.review.spans import CHUNK, value_key
 from engine.store.schema import spans
@@ -57,9 +58,9 @@ def add(
                 label=label,
                 first_label=label,
                 score=1.0,
-                recogniser="custodian",
+                recogniser=ADDED_BY,
                 identifier_type=default_identifier_type(label),
-                origin="custodian",
+                origin=ADDED_BY,
                 active=True,
                 state="accepted",
                 decided=True,

@@ -137,7 +137,7 @@ class Values:
             value, low, high (95% interval), n (identifiers in them), missed, records, and a sentence;
             None where no record was marked.
         """
-        from engine.pii.decide.queue import ResidualRisk, residual_risk
+        from engine.pii.decide.missed import ResidualRisk, residual_risk
 
         query = (
             select(record_index.c.record_id, spans.c.recogniser, spans.c.state)

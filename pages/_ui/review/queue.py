@@ -88,7 +88,11 @@ def draw(workspace: engine.Workspace, corpus: Any) -> str | None:
             "record_id": st.column_config.TextColumn("Text"),
             "undecided": st.column_config.NumberColumn("Open", help="Findings nobody has decided on.", width=50),
             "risk": st.column_config.NumberColumn(
-                "Risk", format="%.2f", width=48, help="What the undecided findings may let through, 0 to 1."
+                "Risk",
+                format="%.2f",
+                width=48,
+                help="What the undecided findings may let through, 0 to 1. Doubtful names and codes count most, and rare "
+                "values more than those that stand in many places.",
             ),
         },
         alt="Texts to review, riskiest first",

@@ -1,9 +1,13 @@
 """Queue, spans, decisions, undo, values."""
 
+import random
+
+import pandas as pd
 import pytest
 from sqlalchemy import select, update
 
 from engine.errors import NotFoundError, UserError
+from engine.pii.decide.rules import Standing, after
 from engine.store import schema
 from tests.store.conftest import CANARY, MAPPING, made_up
 
@@ -193,6 +197,49 @@ def test_the_queue_filters(store, corpus, options, expected):
     page, total = store.review.queue(corpus.id, limit=7, **options)
     assert total == expected
     assert len(page) == min(7, expected)
+
+
+def test_a_value_that_stands_in_many_records_is_less_pressing_than_one_seen_once(store):
+    often = made_up(12)
+    names = ["Ada Quill" if i < 9 else f"Person {'abc'[i - 9]}" for i in range(12)]
+    often["text"] = [f"{name} came in May." for name in names]
+    often["spans"] = [[{"start": 0, "end": len(name), "label": "PERSON"}] for name in names]
+    corpus = store.corpora.import_table(often, MAPPING, name="often")
+    queue, _ = store.review.queue(corpus.id)
+    rare = queue[~queue["record_id"].isin(often["id"][:9])]
+    assert list(queue["record_id"][:3]) == list(rare["record_id"])
+    assert set(rare["risk"].round(6)) == {0.1}  # a sure name: type weight 1 times doubt 0.1
+    assert queue["risk"][3:].tolist() == pytest.approx([1 - 0.9 ** (1 / 3)] * 9)
+
+
+def test_the_rows_are_what_the_rules_make_of_the_decisions_in_their_order(store, corpus):
+    """Random decisions, in bulk too, and undos: the state in the database is the log folded by the rules."""
+    rng = random.Random(5)
+    records = [f"id{i}" for i in range(6)]
+
+    def rows():
+        found = pd.concat([store.review.record_spans(corpus.id, r) for r in records])
+        return {r.span_id: Standing(r.state, r.label, r.identifier_type) for r in found.itertuples()}, set(
+            found["span_id"][found["decided"]]
+        )
+
+    begin, _ = rows()
+    log = []
+    for _ in range(60):
+        if rng.random() < 0.3:
+            assert (store.review.undo(corpus.id) is None) == (not log)
+            if log:
+                log.pop()
+        else:
+            action = rng.choice(["accept", "reject", "relabel"])
+            label = rng.choice(["LOCATION", "MISC", "PERSON"]) if action == "relabel" else None
+            chosen = rng.sample(sorted(begin), rng.randint(1, 4))
+            assert store.review.decide(corpus.id, chosen, action, label) == len(chosen)
+            log.append((chosen, action, label))
+        expected = dict(begin)
+        for chosen, action, label in log:
+            expected |= {i: after(action, expected[i], label) for i in chosen}
+        assert rows() == (expected, {i for chosen, _, _ in log for i in chosen})
 
 
 def test_the_queue_puts_the_riskiest_first_and_pages(store, corpus):
