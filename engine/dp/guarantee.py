@@ -7,8 +7,10 @@ cannot change it. `kind` is one of `Kind`; only `dp` carries an ε and a δ.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
+
+from engine.dp.events import Event
 
 Kind = Literal["none", "heuristic", "selection-only", "dp"]
 
@@ -51,3 +53,15 @@ class Guarantee:
     def as_dict(self) -> dict[str, Any]:
         """Return a JSON-ready mapping."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Guarantee:
+        """Return the guarantee of a mapping that `as_dict` made, as it is stored with a run."""
+        known = {item.name for item in fields(cls)}
+        kept: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items() if k in known}
+        return cls(**kept)
+
+    @property
+    def mechanisms(self) -> tuple[Event, ...]:
+        """The events as objects, in order."""
+        return tuple(Event.from_dict(event) for event in self.events)

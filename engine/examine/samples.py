@@ -1,4 +1,7 @@
-"""Draw samples by keyed order: which records are taken depends on their ids and the seed, not on row order."""
+"""Draw samples by seeded order: which records are taken depends on their ids and the seed, not on row order.
+
+The seed is public and repeats an examination; orders that must not be guessed are `engine.corpus.keyed`'s.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 
-def keyed_order(ids: Sequence[str] | NDArray[np.object_], seed: int, purpose: str) -> NDArray[np.int64]:
+def seeded_order(ids: Sequence[str] | NDArray[np.object_], seed: int, purpose: str) -> NDArray[np.int64]:
     """Return the positions of `ids` in an order that looks random and repeats for seed and purpose."""
     key = f"{seed}:{purpose}".encode()[:64]
     digests = [hashlib.blake2b(str(i).encode("utf-8", "surrogatepass"), key=key, digest_size=8).digest() for i in ids]
@@ -18,15 +21,15 @@ def keyed_order(ids: Sequence[str] | NDArray[np.object_], seed: int, purpose: st
 
 
 def sample(ids: Sequence[str] | NDArray[np.object_], size: int, seed: int, purpose: str) -> NDArray[np.int64]:
-    """Return at most `size` positions, drawn by keyed order, in row order."""
-    return np.sort(keyed_order(ids, seed, purpose)[:size])
+    """Return at most `size` positions, drawn by seeded order, in row order."""
+    return np.sort(seeded_order(ids, seed, purpose)[:size])
 
 
 def sample_units(units: NDArray[np.object_], size: int, seed: int, purpose: str) -> NDArray[np.int64]:
-    """Return at most `size` positions in row order, filling up unit by unit in keyed order; the last is cut."""
+    """Return at most `size` positions in row order, filling up unit by unit in seeded order; the last is cut."""
     codes, distinct = pd.factorize(units)
     rank = np.empty(len(distinct), np.int64)
-    rank[keyed_order([str(unit) for unit in distinct], seed, purpose)] = np.arange(len(distinct))
+    rank[seeded_order([str(unit) for unit in distinct], seed, purpose)] = np.arange(len(distinct))
     by_unit = np.argsort(rank[codes], kind="stable")
     return np.sort(by_unit[:size]).astype(np.int64)
 
@@ -35,7 +38,7 @@ def halves(units: NDArray[np.object_], seed: int, purpose: str) -> NDArray[np.bo
     """Return, a record, whether it is in the first half; a unit's records stay together."""
     codes, distinct = pd.factorize(units)
     counts = np.bincount(codes, minlength=len(distinct))
-    order = keyed_order([str(unit) for unit in distinct], seed, purpose)
+    order = seeded_order([str(unit) for unit in distinct], seed, purpose)
     before = np.cumsum(counts[order]) - counts[order]
     first = np.zeros(len(distinct), bool)
     first[order[before < len(units) / 2]] = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from engine.jobs.language_models import Models
 from engine.methods.base import Facts, MethodSpec, Plan, parse_parameters
 from engine.store.budget import accounts
 from engine.store.budget.ledger import Ledger
-from engine.store.budget.lines import events_of
 from engine.store.corpora import Corpora
 from engine.store.review.review import Review
 from engine.store.runs import Runs
@@ -199,9 +198,7 @@ class Planning:
 
     def run_curve(self, run_id: str) -> dict[str, Any]:
         """Return what `guarantee_curve` does, of the claim that a run was made under."""
-        claim = dict(self.runs.get(run_id).guarantee)
-        known = {field.name for field in fields(Guarantee)}
-        return self._curve(Guarantee(**{name: value for name, value in claim.items() if name in known}))
+        return self._curve(Guarantee.from_dict(self.runs.get(run_id).guarantee))
 
     def _curve(self, claim: Guarantee) -> dict[str, Any]:
         from engine.dp.accounting.accountant import CachedAccountant
@@ -216,7 +213,7 @@ class Planning:
         # The claimed ε is a point of its own, so that the δs there are exact.
         grid = sorted({*map(float, np.linspace(0.0, top, CURVE_POINTS)), float(claim.epsilon or 0.0)})
         try:
-            curve = CachedAccountant(self.ledger.known).curve(events_of(claim.events), grid)
+            curve = CachedAccountant(self.ledger.known).curve(claim.mechanisms, grid)
         except AccountingPending as pending:
             self.ledger.ask("account", pending.request)
             return {**answer, "pending": True}

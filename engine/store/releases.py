@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select, update
 
+from engine.dp.guarantee import Guarantee
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
 from engine.store.audit import now
-from engine.store.budget.ledger import Ledger, stored_guarantee
+from engine.store.budget.ledger import Ledger
 from engine.store.corpora import Corpora
 from engine.store.disk import staging
 from engine.store.disk.folder import file_errors
@@ -250,7 +251,7 @@ class Releases:
         return build_card(
             CardFacts(
                 method=get_method(row.method).spec,
-                guarantee=stored_guarantee(row.guarantee),
+                guarantee=Guarantee.from_dict(row.guarantee),
                 policy=policy,
                 parameters=row.parameters,
                 model=row.model,

@@ -116,7 +116,7 @@ def _touch(task: Task, study: Study) -> None:
 
 
 def _context(task: Task, study: Study, parameters: Any) -> Context:
-    from engine.jobs.tasks.synthesize import keyed_order
+    from engine.jobs.tasks.synthesize import training_records
     from engine.models.prompts.templates import with_templates
     from engine.studies.base import needs_of
 
@@ -124,9 +124,7 @@ def _context(task: Task, study: Study, parameters: Any) -> Context:
     changed = task.arguments.get("prompts", {}).get("changed", {})
     with store.session.db.read() as connection:
         unit = corpus_row(connection, task.corpus_id).unit
-    records = keyed_order(
-        store.corpora.frame(task.corpus_id, "train", [*COLUMNS, "split"]), store.corpora.subkey("order")
-    )[COLUMNS]
+    records = training_records(store, task.corpus_id)
     if records.empty:
         raise UserError("the training part of this corpus is empty; import it again with a smaller holdout")
     spans = (

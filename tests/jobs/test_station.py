@@ -1,5 +1,6 @@
 """Planning, refusals, and the worker's small parts."""
 
+import hmac
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,7 @@ from engine.errors import NotFoundError, UserError
 from engine.jobs import launch
 from engine.jobs.lock import ProcessLock
 from engine.jobs.progress import Rate
-from engine.jobs.tasks.synthesize import added, keyed_order
+from engine.jobs.tasks.synthesize import added, training_records
 from engine.jobs.worker import frames, sentence
 from engine.store import queue
 from tests.store.conftest import MAPPING, made_up
@@ -108,12 +109,16 @@ def test_five_attempts_without_progress_fail_a_job(asleep, corpus):
     assert "5 times" in asleep.runs.get(run_id).error
 
 
-def test_keyed_order_depends_on_the_key_alone():
-    frame = made_up(30).rename(columns={"id": "record_id"})
-    order = list(keyed_order(frame, b"k1")["record_id"])
-    assert order == list(keyed_order(frame.iloc[::-1], b"k1")["record_id"])
-    assert order != list(keyed_order(frame, b"k2")["record_id"])
-    assert order != list(frame["record_id"])
+def test_a_method_gets_the_training_part_in_an_order_that_depends_on_the_key_alone(asleep):
+    one = asleep.corpora.import_table(made_up(30), MAPPING, name="One", holdout=0.0)
+    other = asleep.corpora.import_table(
+        made_up(30).iloc[::-1], MAPPING, name="Other", holdout=0.0, same_people_as=[one.id]
+    )
+    order = list(training_records(asleep, one.id)["record_id"])
+    assert order == list(training_records(asleep, other.id)["record_id"])
+    rank = [hmac.digest(asleep.corpora.subkey("order"), b"order\0" + i.encode(), "sha256") for i in order]
+    assert rank == sorted(rank)
+    assert sorted(order) == sorted(made_up(30)["id"])
 
 
 def test_the_rate_follows_the_clock():

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.examine.prepare import Prepared
-from engine.examine.samples import keyed_order, sample_units
+from engine.examine.samples import sample_units, seeded_order
 from engine.examine.stats.intervals import Interval
 from engine.examine.stats.roc import auc
 
@@ -127,7 +127,7 @@ def _folds(units: NDArray[np.object_], seed: int) -> NDArray[np.int64]:
     """Return the fold of each record, about as many units of a side in each."""
     distinct, codes = np.unique(units.astype(str), return_inverse=True)
     fold = np.empty(len(distinct), np.int64)
-    fold[keyed_order(distinct.tolist(), seed, "blind folds")] = np.arange(len(distinct)) % FOLDS
+    fold[seeded_order(distinct.tolist(), seed, "blind folds")] = np.arange(len(distinct)) % FOLDS
     found: NDArray[np.int64] = fold[codes]
     return found
 

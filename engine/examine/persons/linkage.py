@@ -24,7 +24,7 @@ from engine.examine.part import Part
 from engine.examine.persons.linkage_scores import MOST_DETAILS, Link, find_links, spread_links, unit_bits
 from engine.examine.persons.people import details, seeds
 from engine.examine.prepare import Prepared
-from engine.examine.samples import keyed_order
+from engine.examine.samples import seeded_order
 from engine.examine.stats import intervals
 from engine.examine.stats.intervals import Interval
 from engine.examine.values.entities import EntityIndex, find_entities
@@ -69,12 +69,12 @@ def examine_linkage(prepared: Prepared) -> Part:
     world = _world(prepared)
     if not world.quasi.any():
         return _missing(NO_SPANS if not len(world.index.entities) else "no accepted span is a quasi identifier")
-    rows = np.sort(keyed_order(prepared.synthetic.record_ids, prepared.seed, "linkage")[:MOST_TEXTS])
+    rows = np.sort(seeded_order(prepared.synthetic.record_ids, prepared.seed, "linkage")[:MOST_TEXTS])
     made = prepared.synthetic.take(rows)
     standing = _standing(made, world)
     links = find_links(standing, world.bits, None, lambda done, total: prepared.report(STAGE, done, total))
     real = prepared.holdout
-    real = real.take(np.sort(keyed_order(real.record_ids, prepared.seed, "linkage")[: len(made)]))
+    real = real.take(np.sort(seeded_order(real.record_ids, prepared.seed, "linkage")[: len(made)]))
     in_real = find_links(
         _standing(real, world), world.bits, _own(real, world), lambda done, total: prepared.report(STAGE, done, total)
     )

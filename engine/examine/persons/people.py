@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from engine.examine.base import Side, join_sides
 from engine.examine.members.members import ALL, SEEDS
 from engine.examine.prepare import Prepared
-from engine.examine.samples import keyed_order
+from engine.examine.samples import seeded_order
 from engine.examine.values.entities import EntityIndex, index_entities
 from engine.examine.words import cut
 
@@ -55,7 +55,7 @@ def people_of(
     if only is not None:
         allowed &= np.bincount(codes, weights=only, minlength=len(distinct)) > 0
     chosen = np.flatnonzero(allowed)
-    chosen = np.sort(chosen[keyed_order([str(distinct[unit]) for unit in chosen], seed, purpose)[:most]])
+    chosen = np.sort(chosen[seeded_order([str(distinct[unit]) for unit in chosen], seed, purpose)[:most]])
     place = np.full(len(distinct), -1, np.int64)
     place[chosen] = np.arange(len(chosen))
     records = np.flatnonzero(place[codes] >= 0)

@@ -16,7 +16,7 @@ from engine.examine.findings import Finding, Reference
 from engine.examine.make import finding, missing
 from engine.examine.part import Part
 from engine.examine.prepare import Prepared
-from engine.examine.samples import keyed_order, sample_units
+from engine.examine.samples import sample_units, seeded_order
 from engine.examine.stats import intervals
 from engine.examine.stats.split_excess import Split, split_excess
 from engine.examine.values.entities import (
@@ -124,9 +124,9 @@ def _baseline(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list
     groups = real.units if prepared.grouped else None
     size = min(len(real), len(prepared.synthetic))
     keep = np.zeros(len(real), bool)
-    keep[keyed_order(real.record_ids, prepared.seed, "baseline")[:size]] = True
+    keep[seeded_order(real.record_ids, prepared.seed, "baseline")[:size]] = True
     ours = np.zeros(len(prepared.synthetic), bool)
-    ours[keyed_order(prepared.synthetic.record_ids, prepared.seed, "baseline")[:size]] = True
+    ours[seeded_order(prepared.synthetic.record_ids, prepared.seed, "baseline")[:size]] = True
     of_real = np.bincount(matches.entity[keep[matches.text]], minlength=len(train.entities)) > 0
     of_ours = np.bincount(in_train.entity[ours[in_train.text]], minlength=len(train.entities)) > 0
     what = "holdout records in the place of the synthetic ones, against the training part"
@@ -169,7 +169,7 @@ def _context(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list[
         why = NO_LINEAGE if lineage is None else NO_SPANS
         return [missing(name, "train", why) for name in names]
     others = np.array(sorted(train.of_record), dtype=object)
-    order = keyed_order(prepared.synthetic.record_ids, prepared.seed, "other source")
+    order = seeded_order(prepared.synthetic.record_ids, prepared.seed, "other source")
     other = np.empty(len(lineage), dtype=object)
     other[order] = others[np.arange(len(lineage)) % len(others)]
     other = np.where(other == lineage, np.roll(other, 1), other)

@@ -14,7 +14,7 @@ from engine.examine.findings import Finding, Reference
 from engine.examine.make import finding, missing
 from engine.examine.part import Part
 from engine.examine.prepare import Prepared
-from engine.examine.samples import keyed_order
+from engine.examine.samples import seeded_order
 from engine.examine.stats import intervals
 from engine.examine.stats.split_excess import Split, split_excess
 from engine.examine.values.leaks import NO_HOLDOUT, NO_SPANS, equal_size
@@ -30,7 +30,7 @@ def examine_strict(prepared: Prepared) -> Part:
     """Return the strict PIPP and ELP against train and holdout, their excess at equal sizes, and a baseline."""
     prepared.report(STAGE, 0, 3)
     index = index_strict(join_sides([prepared.train, prepared.holdout]))
-    rows = np.sort(keyed_order(prepared.synthetic.record_ids, prepared.seed, "strict")[:MOST_TEXTS])
+    rows = np.sort(seeded_order(prepared.synthetic.record_ids, prepared.seed, "strict")[:MOST_TEXTS])
     texts = [str(prepared.synthetic.texts[row]) for row in rows]
     found = find_strict(texts, index, lambda done: prepared.check())
     prepared.report(STAGE, 1, 3)
@@ -119,7 +119,7 @@ def _baseline(prepared: Prepared, index: StrictIndex) -> list[Finding]:
     real = prepared.holdout
     if not len(real) or not len(index):
         return [missing("strict_pipp", "baseline", NO_SPANS if len(real) else NO_HOLDOUT)]
-    rows = np.sort(keyed_order(real.record_ids, prepared.seed, "strict")[:MOST_TEXTS])
+    rows = np.sort(seeded_order(real.record_ids, prepared.seed, "strict")[:MOST_TEXTS])
     found = find_strict([str(real.texts[row]) for row in rows], index, lambda done: prepared.check())
     hits = _hits(found, len(rows), _of(index, prepared.train.units))
     what = "holdout records in the place of the synthetic ones, against the training part"

@@ -9,7 +9,6 @@ outputs and ledger lines are stored before the method gets them. The budget is r
 
 from __future__ import annotations
 
-import hmac
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -19,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from sqlalchemy import Connection, select, update
 
+from engine.corpus.keyed import keyed_order
+from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.jobs.language_models import catalogue
 from engine.jobs.marks import counted, mark_tuned, marks_used, population_now
@@ -28,7 +29,6 @@ from engine.jobs.used import Used
 from engine.methods.base import Context, Step, parse_parameters
 from engine.methods.label_list import with_labels
 from engine.methods.readable import run as run_readable
-from engine.store.budget.ledger import stored_guarantee
 from engine.store.disk.folder import file_errors, remove_tree
 from engine.store.review.spans import ACCEPTED_COLUMNS
 from engine.store.runs import run_row
@@ -36,9 +36,9 @@ from engine.store.schema import runs, synthetic
 from engine.store.summaries import corpus_row
 
 if TYPE_CHECKING:
-    from engine.dp.guarantee import Guarantee
     from engine.methods.base import Method
     from engine.models.contracts import Operators
+    from engine.store.store import Store
 
 TRACES, TUNED = "traces", "tuned"  # below a run's scratch folder: what stays after it
 LOSS_WATCHED = (
@@ -91,7 +91,7 @@ def _reserved(task: Task, row: Any, method: Method) -> Guarantee:
     Raises:
         RefusedError: the budget does not cover the run.
     """
-    store, claim = task.store, stored_guarantee(row.guarantee)
+    store, claim = task.store, Guarantee.from_dict(row.guarantee)
     if claim.pending:
         task.report("account", 0, 1)
         values = parse_parameters(method.spec, row.parameters)
@@ -128,9 +128,7 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
         corpus = corpus_row(connection, task.corpus_id)
     labels = _labels(task, row, method)
     facts = store.ledger.facts_for(method, task.corpus_id, labels)
-    records = keyed_order(
-        store.corpora.frame(task.corpus_id, "train", [*COLUMNS, "split"]), store.corpora.subkey("order")
-    )[COLUMNS]
+    records = training_records(store, task.corpus_id)
     if "spans" in needs and not private:
         spans = store.review.accepted_spans(task.corpus_id, "train")
     else:
@@ -214,11 +212,11 @@ def _operators(task: Task, row: Any) -> Operators:
     return with_templates(task.models.operators(row.model, task.store.session), changed)
 
 
-def keyed_order(records: pd.DataFrame, key: bytes) -> pd.DataFrame:
-    """Return the records ordered by a keyed hash of their id: an order that says nothing about the file's."""
-    rank = [hmac.new(key, b"order\0" + str(i).encode(), "sha256").digest() for i in records["record_id"]]
-    order = sorted(range(len(rank)), key=rank.__getitem__)
-    return records.iloc[order].reset_index(drop=True)
+def training_records(store: Store, corpus_id: str) -> pd.DataFrame:
+    """Return the training part with the columns of `COLUMNS`, in an order that says nothing about the file's."""
+    records = store.corpora.frame(corpus_id, "train", [*COLUMNS, "split"])
+    order = keyed_order(store.corpora.subkey("order"), "order", [str(i) for i in records["record_id"]])
+    return records.iloc[order].reset_index(drop=True)[COLUMNS]
 
 
 def added(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from pydantic import Field
@@ -108,7 +108,7 @@ def guarantee_of(p: DpFinetuneParameters, facts: Facts, accountant: Accountant |
         "The loss curve was published, or the step, the settings or the run were chosen by it.",
         "It was published which units were drawn, or how long steps took.",
     )
-    return Guarantee(**{**vars(claim), "voided_by": voided})
+    return replace(claim, voided_by=voided)
 
 
 def _inputs(p: DpFinetuneParameters) -> list[str]:

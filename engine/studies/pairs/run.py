@@ -247,7 +247,6 @@ def _measured(p: PairsParameters, world: _World, runs: list[Run], number: int, s
 def _claimed(world: _World, excluded: NDArray[np.int64]) -> dict[str, tuple[float, ...]]:
     """Return the claim's own curve, for as many of its units as U touches; nothing where there is no claim."""
     from engine.dp.accounting.accountant import ExactAccountant
-    from engine.dp.events import Event
 
     terms, gone = world.terms, np.isin(world.units, excluded)
     if terms.guarantee.kind != "dp":
@@ -258,8 +257,7 @@ def _claimed(world: _World, excluded: NDArray[np.int64]) -> dict[str, tuple[floa
     group = len(np.unique(unit_numbers(world.x, terms.facts.unit)[gone]))
     if group > _LARGEST_GROUP:
         return {}
-    events = [Event.from_dict(event) for event in terms.guarantee.events]
-    curve = ExactAccountant().curve(events, list(analysis.GRID), group)
+    curve = ExactAccountant().curve(terms.guarantee.mechanisms, list(analysis.GRID), group)
     return {"strict": curve.strict, "standard": curve.standard}
 
 

@@ -19,7 +19,6 @@ import streamlit as st
 import engine
 from engine.dp.accounting.closed_form import MAX_DELTA, MIN_DELTA, default_delta, delta_strict, gaussian_mu, posterior
 from engine.dp.accounting.closed_form import epsilon as epsilon_of
-from engine.dp.events import Event
 from engine.figures.budget import guarantee_curve, probability
 from pages._ui import method_cards, states
 from pages._ui.examined import figure as examined_figure
@@ -113,7 +112,7 @@ def wait(pending: Callable[[], bool], *, key: str, what: str = "The exact accoun
 
 def strict_at(guarantee: Any, curve: Mapping[str, Any], epsilon: float) -> float:
     """Return Pr[privacy loss > ε]: by formula where one holds, else from the curve, of which ε is a point."""
-    mu = gaussian_mu([Event.from_dict(event) for event in guarantee.events])
+    mu = gaussian_mu(guarantee.mechanisms)
     if mu is not None:
         return delta_strict(mu, epsilon)
     below = [y for x, y in zip(curve["epsilons"], curve["strict"], strict=True) if x <= epsilon + 1e-12]
@@ -175,8 +174,7 @@ def groups(guarantee: Any, noun: str) -> None:
     """Draw what the promise is worth for several who belong together, where a formula holds."""
     if guarantee.kind != "dp" or not guarantee.epsilon or guarantee.pending:
         return
-    events = [Event.from_dict(event) for event in guarantee.events]
-    found = {size: gaussian_mu(events, size) for size in (2, 5)}
+    found = {size: gaussian_mu(guarantee.mechanisms, size) for size in (2, 5)}
     words = [f"{size} {noun}: ε = {epsilon_of(mu, guarantee.delta):.3g}" for size, mu in found.items() if mu]
     if words:
         st.caption(f"For several who belong together, such as a family, at the same δ: {'; '.join(words)}.")

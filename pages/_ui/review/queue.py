@@ -91,8 +91,8 @@ def draw(workspace: engine.Workspace, corpus: Any) -> str | None:
                 "Risk",
                 format="%.2f",
                 width=48,
-                help="What the undecided findings may let through, 0 to 1. Doubtful names and codes count most, and rare "
-                "values more than those that stand in many places.",
+                help="What the undecided findings may let through, 0 to 1. Doubtful names and codes count most, and "
+                "rare values more than those that stand in many places.",
             ),
         },
         alt="Texts to review, riskiest first",
