@@ -1,6 +1,6 @@
 """Examinations: scores, findings with intervals, and what they mean. A verdict never comes from one number alone.
 
-    battery      the one registry: every part in the order in which it is run; examination: the whole
+    registry     every part in the order in which it is run; battery runs them; examination: the whole
     base, words, samples, prepare, tables  what every part is given
     findings, make, part, measures/, verdict, sentence, risk, run_notes  what it gives back, and how that reads
     repeats/     copies, near copies, closeness        values/   private values and canaries that come out
@@ -9,6 +9,6 @@
     usefulness/  how well the text stands in           stats/    intervals, bands, ROC curves, many looks
 
 Where there are two files, `x.py` is the part with its findings and `x_scores.py` the scores it is made of. May import
-`engine.methods` and below. One more measure: a part in the folder of its question, a line in `battery`, its wording in
-`measures/`; the contract suite runs over it.
+`engine.methods` and below. One more measure: a part in the folder of its question, an entry in `registry`, its
+wording in `measures/`; the contract suite runs over it.
 """

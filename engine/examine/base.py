@@ -1,18 +1,15 @@
-"""What every attack is given and what it gives back."""
+"""What every examination holds against each other: two sides of texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from engine.examine.words import WordTable
-
-Need = Literal["spans", "embeddings", "detections"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +24,6 @@ class Side:
         lineage: object array (n,), the source record id of a synthetic text, or None.
         spans: accepted spans of these texts (record_id, start, end, label, identifier_type), or None.
         embeddings: float32 array (n, d) of unit rows, or None.
-        detections: int array (n,) of identifying spans a detector found a text, or None.
     """
 
     record_ids: NDArray[np.object_]
@@ -37,7 +33,6 @@ class Side:
     lineage: NDArray[np.object_] | None = None
     spans: pd.DataFrame | None = None
     embeddings: NDArray[np.float32] | None = None
-    detections: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.record_ids)
@@ -54,7 +49,6 @@ class Side:
             lineage=None if self.lineage is None else self.lineage[index],
             spans=None if spans is None else spans[spans["record_id"].isin(set(ids))],
             embeddings=None if self.embeddings is None else self.embeddings[index],
-            detections=None if self.detections is None else self.detections[index],
         )
 
 
@@ -75,28 +69,3 @@ def join_sides(parts: Sequence[Side]) -> Side:
         np.concatenate([part.units for part in parts]),
         spans=pd.concat(spans, ignore_index=True) if spans else None,
     )
-
-
-@dataclass(frozen=True)
-class Scores:
-    """What an attack found.
-
-    Args:
-        values: float array (m,); higher = more is leaked.
-        per: whether `values` has one entry a synthetic `record` or a private `entity` of the reference.
-        detail: one row a find, positions and ids only, never text.
-    """
-
-    values: NDArray[np.float64]
-    per: Literal["record", "entity"]
-    detail: pd.DataFrame = field(default_factory=pd.DataFrame)
-
-
-@dataclass(frozen=True)
-class Attack:
-    """One attack on released text: `score(synthetic, reference)`."""
-
-    name: str
-    title: str
-    needs: tuple[Need, ...]
-    score: Callable[[Side, Side], Scores]

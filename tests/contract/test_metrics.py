@@ -1,15 +1,12 @@
-"""One suite over every registered attack and every registered metric."""
+"""One suite over every registered metric of usefulness."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from engine.errors import InternalError
-from engine.examine.attack_list import ATTACKS, Attack, Side
 from engine.examine.measures import MEASURES
 from engine.examine.usefulness.metrics import METRICS, Metric, Sample
 from engine.examine.words import Vocabulary, cut
@@ -28,69 +25,20 @@ def vectors(n: int, seed: int) -> np.ndarray:
     return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
-def side(content: list[str], vocabulary: Vocabulary, prefix: str, seed: int) -> Side:
-    ids = np.array([f"{prefix}{i}" for i in range(len(content))], dtype=object)
-    spans = pd.DataFrame(
-        {"record_id": ids, "start": 0, "end": [t.index(" ", t.index(" ") + 1) for t in content], "label": "MISC",
-         "identifier_type": "direct"}
-    )  # fmt: skip
-    return Side(ids, np.array(content, dtype=object), cut(content, vocabulary), ids, None, spans,
-                vectors(len(content), seed), np.arange(len(content)) % 3)  # fmt: skip
-
-
-@pytest.fixture(params=ATTACKS, ids=lambda attack: attack.name)
-def attack(request: pytest.FixtureRequest) -> Attack:
-    return request.param
-
-
 @pytest.fixture(params=METRICS, ids=lambda metric: metric.name)
 def metric(request: pytest.FixtureRequest) -> Metric:
     return request.param
 
 
 def test_names_are_unique_and_explained() -> None:
-    names = [a.name for a in ATTACKS] + [m.name for m in METRICS]
+    names = [m.name for m in METRICS]
     assert len(names) == len(set(names))
     for name in names:
         measure = MEASURES[name]
         assert measure.source
         assert measure.means
         assert measure.caveat
-    assert all(MEASURES[a.name].group == "privacy" for a in ATTACKS)
-    assert all(MEASURES[m.name].group == "utility" for m in METRICS)
-
-
-def test_an_attack_scores_copies_higher_than_other_text(attack: Attack) -> None:
-    vocabulary = Vocabulary()
-    reference = side(texts(40, 1), vocabulary, "r", 1)
-    copies = replace(side(texts(40, 1), vocabulary, "s", 1), detections=np.full(40, 3))
-    other = replace(
-        side([t.replace("word", "other") for t in texts(40, 2)], vocabulary, "s", 2), detections=np.zeros(40, int)
-    )
-    high, low = attack.score(copies, reference), attack.score(other, reference)
-    assert len(high.values) == (40 if high.per == "record" else len(low.values))
-    assert np.isfinite(high.values).all()
-    assert high.values.mean() > low.values.mean()
-    assert "text" not in high.detail.columns
-    assert not any(str(value).startswith("word") for value in high.detail.to_numpy().ravel())
-
-
-def test_an_attack_is_a_function_of_its_input(attack: Attack) -> None:
-    vocabulary = Vocabulary()
-    reference, made = side(texts(30, 1), vocabulary, "r", 1), side(texts(30, 3), vocabulary, "s", 3)
-    first, second = attack.score(made, reference), attack.score(made, reference)
-    assert np.array_equal(first.values, second.values)
-    assert first.detail.equals(second.detail)
-
-
-def test_an_attack_says_what_it_lacks(attack: Attack) -> None:
-    vocabulary = Vocabulary()
-    bare = replace(side(texts(3, 1), vocabulary, "s", 1), embeddings=None, detections=None)
-    if {"embeddings", "detections"} & set(attack.needs):
-        with pytest.raises(InternalError):
-            attack.score(bare, bare)
-    else:
-        assert len(attack.score(bare, bare).values)
+        assert measure.group == "utility"
 
 
 def sample(content: list[str], seed: int, vocabulary: Vocabulary) -> Sample:

@@ -53,8 +53,10 @@ PRIVATE = [(0, "Anna Berg", "direct"), (0, "3 May", "quasi"), (1, "O'Neil", "dir
 def test_pipp_and_elp_by_hand(texts: list[str], pipp: list[int], elp: float) -> None:
     vocabulary = Vocabulary()
     reference, made = side(TRAIN, vocabulary, PRIVATE), side(texts, vocabulary, prefix="s")
-    assert entities.score_records(made, reference).values.tolist() == pipp
-    assert entities.score_entities(made, reference).values.mean() == pytest.approx(elp)
+    index = entities.index_entities(reference)
+    matches = entities.find_entities(made.words, index)
+    assert entities.records_with(matches, len(made), index.mask("all")).tolist() == [bool(hit) for hit in pipp]
+    assert entities.entities_found(matches, len(index.entities)).mean() == pytest.approx(elp)
 
 
 def test_the_context_edition_asks_for_the_own_source_only() -> None:
@@ -101,17 +103,19 @@ EIGHT = "one two three four five six seven eight"
 def test_verbatim_by_hand(text: str, copied: int) -> None:
     vocabulary = Vocabulary()
     reference = side([EIGHT, "ten eleven"], vocabulary)
-    assert verbatim.score(side([text], vocabulary, prefix="s"), reference).values.tolist() == [copied]
+    index = verbatim.index_windows(reference.words)
+    assert verbatim.copies_anything(side([text], vocabulary, prefix="s").words, index).tolist() == [bool(copied)]
 
 
 def test_copied_passages_are_as_long_as_they_can_be_and_prefer_the_own_source() -> None:
     vocabulary = Vocabulary()
     reference = side([f"{EIGHT} nine", f"{EIGHT} nine ten", f"x {EIGHT} nine ten"], vocabulary)
     text = f"Say: {EIGHT} nine ten."
-    free = verbatim.score(side([text], vocabulary, prefix="s"), reference).detail.iloc[0]
+    index = verbatim.index_windows(reference.words)
+    free = verbatim.copied_spans(side([text], vocabulary, prefix="s"), reference, index).iloc[0]
     assert (free.source_record_id, free.words) == ("r1", 10)
     assert text[free.start : free.end] == f"{EIGHT} nine ten"
-    own = verbatim.score(side([text], vocabulary, lineage=["r2"], prefix="s"), reference).detail.iloc[0]
+    own = verbatim.copied_spans(side([text], vocabulary, lineage=["r2"], prefix="s"), reference, index).iloc[0]
     assert own.source_record_id == "r2"
     assert reference.texts[2][own.source_start : own.source_end] == f"{EIGHT} nine ten"
 

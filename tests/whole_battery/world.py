@@ -15,13 +15,14 @@ import pandas as pd
 import pytest
 
 from engine.corpus.mapping import ColumnMapping
+from engine.examine.registry import EXAMINATIONS, LAST
 from engine.jobs import launch
 from engine.workspace import Workspace, open_workspace
 from tests.examine.examine_helpers import PatternDetector
 from tests.whole_battery import leaking_method
 from tests.whole_battery.leaking_method import MARK, NOTES
 
-PARTS = 21
+PARTS = len(EXAMINATIONS) + len(LAST)
 WORDS = (
     "amber brass cobalt jade ivory lunar marble opal paper velvet badger falcon timber harbour lantern pepper saddle "
     "walnut copper meadow".split()

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.examine.base import Scores, Side
 from engine.examine.repeats.window_join import Report, quiet
 from engine.examine.words import WordTable
 
@@ -100,8 +99,3 @@ def common_run(first: NDArray[np.int32], second: NDArray[np.int32]) -> tuple[int
             size = int(row[j])
             best = (size, i + 1 - size, j - size)
     return best
-
-
-def score(synthetic: Side, reference: Side) -> Scores:
-    """Score each synthetic record with the words of its longest run that stands in one reference record."""
-    return Scores(longest_runs(synthetic.words, reference.words).astype(np.float64), "record")

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from engine.corpus.text.minhash import (
@@ -28,10 +27,9 @@ from engine.corpus.text.minhash import (
     shingle_sets,
     signatures,
 )
-from engine.examine.base import Scores, Side
 from engine.examine.repeats.window_join import Report, quiet
 
-__all__ = ["LEAST", "SHINGLE_WORDS", "NearPairs", "Sketch", "near_pairs", "score", "sketch"]
+__all__ = ["LEAST", "SHINGLE_WORDS", "NearPairs", "Sketch", "near_pairs", "sketch"]
 
 LEAST = 0.5
 BATCH = 1000  # texts sketched at once
@@ -150,15 +148,3 @@ def near_pairs(candidate: Sketch, reference: Sketch, least: float = LEAST, repor
     ours, theirs, exact, estimate = (np.concatenate(column) for column in zip(*found, strict=True))
     order = np.lexsort((theirs, -exact, ours))
     return NearPairs(ours[order], theirs[order], exact[order], estimate[order])
-
-
-def score(synthetic: Side, reference: Side) -> Scores:
-    """Score each synthetic record with its highest Jaccard similarity to a reference record; 0 below one half."""
-    made, known = sketch(synthetic.texts.tolist()), sketch(reference.texts.tolist())
-    pairs = near_pairs(made, known)
-    detail = pd.DataFrame({
-        "record_id": synthetic.record_ids[made.first[pairs.ours]],
-        "source_record_id": reference.record_ids[known.first[pairs.theirs]],
-        "jaccard": pairs.jaccard, "estimate": pairs.estimate,
-    })  # fmt: skip
-    return Scores(pairs.best(made), "record", detail)

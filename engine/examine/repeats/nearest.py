@@ -8,11 +8,7 @@ of the set it is taken over, so both sets must be equally large.
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-
-from engine.errors import InternalError
-from engine.examine.base import Scores, Side
 
 BLOCK = 512
 
@@ -35,18 +31,3 @@ def nearest(
         where[start : start + block] = rows
         best[start : start + block] = cosine[np.arange(len(rows)), rows]
     return np.clip(best, -1.0, 1.0), where
-
-
-def score(synthetic: Side, reference: Side) -> Scores:
-    """Score each synthetic record with its highest cosine to a reference record, in [-1, 1]."""
-    if synthetic.embeddings is None or reference.embeddings is None:
-        raise InternalError("nearest similarity needs embeddings on both sides")
-    best, where = nearest(synthetic.embeddings, reference.embeddings)
-    detail = pd.DataFrame(
-        {
-            "record_id": synthetic.record_ids,
-            "source_record_id": reference.record_ids[where],
-            "similarity": best.astype(float),
-        }
-    )
-    return Scores(best.astype(np.float64), "record", detail)

@@ -13,12 +13,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from engine.examine.base import Scores, Side
+from engine.examine.base import Side
 from engine.examine.repeats.window_join import WINDOW, WindowIndex, copies_anything, index_windows, matching_windows
 from engine.examine.words import WordTable
 
-__all__ = ["COLUMNS", "WINDOW", "WindowIndex", "copied_spans", "copies_anything", "index_windows", "matching_windows",
-           "score"]  # fmt: skip
+__all__ = [
+    "COLUMNS", "WINDOW", "WindowIndex", "copied_spans", "copies_anything", "index_windows", "matching_windows",
+]  # fmt: skip
 
 MAX_SOURCES = 16
 COLUMNS = ["record_id", "source_record_id", "kind", "start", "end", "source_start", "source_end", "words"]
@@ -68,10 +69,3 @@ def _best_source(
         if length >= index.width and key > best_key:
             best, best_key = other, key
     return best, best_key[1]
-
-
-def score(synthetic: Side, reference: Side) -> Scores:
-    """Score 1 a synthetic record that holds an eight-word window of the reference, else 0."""
-    index = index_windows(reference.words)
-    copied = copies_anything(synthetic.words, index)
-    return Scores(copied.astype(np.float64), "record", copied_spans(synthetic, reference, index))

@@ -16,13 +16,13 @@ from engine.examine.findings import Reference
 from engine.examine.make import finding, missing
 from engine.examine.part import Part
 from engine.examine.prepare import Prepared
+from engine.examine.registry import CANARIES
 from engine.examine.stats import intervals
 from engine.examine.values.canary_echo import Echoes
 from engine.examine.values.leaks import NO_HOLDOUT
 from engine.examine.words import cut
 
 STAGE = "planted canaries"
-COLUMN = "x_canary"
 NONE = (
     "this corpus holds no canary: run the study “Canary audit”, which plants canaries and looks for them, or plant "
     "some before the import and keep a column named canary with the value planted in each record"
@@ -67,9 +67,9 @@ def planted(prepared: Prepared, side: Side, records: pd.DataFrame) -> pd.DataFra
     A value that does not stand in its own record was not planted there and is left out.
     """
     columns = ["record_id", "unit", "secret", "words"]
-    if COLUMN not in records:
+    if CANARIES not in records:
         return pd.DataFrame(columns=columns)
-    values = [value if isinstance(value, str) else "" for value in records[COLUMN]]
+    values = [value if isinstance(value, str) else "" for value in records[CANARIES]]
     wanted = cut(values, prepared.vocabulary)
     rows = []
     for row in np.flatnonzero(wanted.counts):

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.errors import InternalError
-from engine.examine.base import Scores, Side
 from engine.models.contracts import Detector
 
 COLUMNS = ["row", "start", "end", "label", "identifier_type"]
@@ -46,13 +44,3 @@ def detect_spans(
 def counts(spans: pd.DataFrame, texts: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return the number of spans a text, int64 array (texts,)."""
     return np.bincount(spans["row"].to_numpy(np.int64), minlength=texts).astype(np.int64)
-
-
-def score(synthetic: Side, reference: Side) -> Scores:
-    """Score each synthetic record with the number of identifying spans detected in it.
-
-    The reference plays no part in a record's score; its own counts are what the mean is read beside.
-    """
-    if synthetic.detections is None:
-        raise InternalError("the detected-identifier rate needs detections of the synthetic texts")
-    return Scores(synthetic.detections.astype(np.float64), "record")

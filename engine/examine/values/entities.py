@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from engine.examine.base import Scores, Side
+from engine.examine.base import Side
 from engine.examine.words import WordTable
 from engine.pii.detect.function_words import found_everywhere
 
@@ -186,19 +186,3 @@ def leak_table(synthetic: Side, matches: Matches, index: EntityIndex) -> pd.Data
              number, entity.label, "direct" if entity.direct else "quasi", len(entity.units))
         )  # fmt: skip
     return pd.DataFrame(rows, columns=LEAK_COLUMNS)
-
-
-def score_records(synthetic: Side, reference: Side) -> Scores:
-    """Score 1 a synthetic record that contains a private entity of the reference, else 0 (PIPP)."""
-    index = index_entities(reference)
-    matches = find_entities(synthetic.words, index)
-    hit = records_with(matches, len(synthetic), index.mask("all"))
-    return Scores(hit.astype(np.float64), "record", leak_table(synthetic, matches, index))
-
-
-def score_entities(synthetic: Side, reference: Side) -> Scores:
-    """Score 1 a private entity of the reference that stands in a synthetic record, else 0 (ELP)."""
-    index = index_entities(reference)
-    matches = find_entities(synthetic.words, index)
-    hit = entities_found(matches, len(index.entities))
-    return Scores(hit.astype(np.float64), "entity", leak_table(synthetic, matches, index))

@@ -99,11 +99,11 @@ def test_without_attacks_there_are_no_groups(prepared: Prepared) -> None:
 
 
 def test_progress_names_the_part_and_its_place_and_a_stop_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
-    from engine.examine import battery
+    from engine.examine import battery, registry
     from engine.examine.prepare import CancelledError
 
-    few = tuple(part for part in battery.PARTS if part[0] in ("leaked entities", "copied text"))
-    monkeypatch.setattr(battery, "PARTS", few)
+    few = tuple(part for part in registry.EXAMINATIONS if part.key in ("leaks", "copies"))
+    monkeypatch.setattr(registry, "EXAMINATIONS", few)
     told: list[str] = []
     train, holdout = frame("t", 60, 0), frame("h", 40, 0)
     synthetic = pd.DataFrame({"record_id": ["s1"], "text": ["a made-up text"], "label": [None], "lineage": [None]})
@@ -113,5 +113,6 @@ def test_progress_names_the_part_and_its_place_and_a_stop_is_heeded(monkeypatch:
     assert "copied text (2 of 4): word-for-word copies" in told
     assert list(whole.tables["parts"]["part"]) == ["leaked entities", "copied text", "groups", "people at risk"]
     assert (whole.tables["parts"]["seconds"] >= 0).all()
+    assert list(whole.tables["parts"]["lacked"]) == ["spans", "", "", ""]
     with pytest.raises(CancelledError):
         battery.run_battery(prepare(given, cancelled=lambda: True))

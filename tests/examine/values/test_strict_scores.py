@@ -40,7 +40,7 @@ def test_the_papers_measure_sees_none_of_these() -> None:
     reference = side(TRAIN, vocabulary, PRIVATE)
     texts = ["Hasslund said so.", "MRS YILDIRIM", "under 36244/07", "seen 31/08/2006", "Esther Hasslu"]
     made = side(texts, vocabulary, prefix="s")
-    assert entities.score_records(made, reference).values.sum() == 0
+    assert not len(entities.find_entities(made.words, entities.index_entities(reference)).text)
     index = index_strict(reference)
     found = find_strict(texts, index)
     assert set(found.text.tolist()) == {0, 1, 2, 3, 4}
