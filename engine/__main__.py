@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from engine.cli import verbs as commands
 from engine.cli.curve import ARGUMENTS as CURVE
 from engine.cli.models import ARGUMENTS
+from engine.dp.ledger import LIST_SHARE
 from engine.errors import UnderstudyError
 from engine.pii.detect.presets import PRESETS
 
@@ -46,6 +47,10 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
     ]
     model = (("--model",), {"default": "builtin", "help": "model id, see `models`"})
     unit = (("--unit",), {"choices": ("record", "source"), "default": "record", "help": "who is protected"})
+    named_labels: list[tuple[tuple[str, ...], dict[str, Any]]] = [
+        (("--labels",), {"metavar": "A,B,C", "help": "declare this list of labels public, by name"}),
+        (("--labels-file",), {"metavar": "FILE", "help": "declare the list in a file public, one label a line"}),
+    ]
     return {
         "import": (
             "load a file",
@@ -61,7 +66,14 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
                 (("--keep",), {"action": "append", "default": [], "help": "another column to keep inside"}),
                 unit,
                 (("--cap",), {"type": int, "help": "records a source that methods may use, public; 5 unless given"}),
-                (("--labels-public",), {"action": "store_true", "help": "declare the training labels a public list"}),
+                (
+                    ("--labels-public",),
+                    {
+                        "action": "store_true",
+                        "help": "declare the training labels a public list; refused where fewer than 3 people hold one",
+                    },
+                ),
+                *named_labels,
                 (("--holdout",), {"type": float, "default": 0.2, "help": "share of units sealed for examination"}),
                 (
                     ("--same-people-as",),
@@ -77,7 +89,16 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
             [
                 corpus,
                 (("--declare",), {"action": "store_true", "help": "declare the labels as they stand to be public"}),
+                (
+                    ("--rare",),
+                    {
+                        "choices": ["leave-out", "include"],
+                        "default": "refuse",
+                        "help": "with --declare: what happens to labels that fewer than 3 people hold",
+                    },
+                ),
                 (("--label",), {"action": "append", "help": "declare this list instead, one label an option"}),
+                *named_labels,
                 (("--unusual",), {"action": "store_true", "help": "also where labels are long or more than 50"}),
                 (("--withdraw",), {"action": "store_true", "help": "take the declaration back"}),
             ],
@@ -148,6 +169,14 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
                 (
                     ("--set-limit",),
                     {"nargs": 2, "type": float, "metavar": ("EPS", "DELTA"), "help": "the most all runs may cost"},
+                ),
+                (
+                    ("--list-share",),
+                    {
+                        "type": float,
+                        "default": LIST_SHARE,
+                        "help": "with --set-limit: part of delta set aside for lists of labels that runs buy; 0.3",
+                    },
                 ),
                 (("--large-delta",), {"action": "store_true", "help": "confirm a limit with a delta of 1/N or more"}),
                 (("--export",), {"action": "store_true", "help": "with the hashes that chain the lines"}),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.cli.curve import curve
 from engine.cli.models import models
+from engine.cli.named_labels import named_labels
 from engine.cli.study import study
 from engine.errors import UnderstudyError, UserError
 
@@ -109,6 +110,7 @@ def import_(options: Namespace) -> dict[str, Any]:
         "records": corpus.records,
         "units": corpus.units,
         "holdout_units": corpus.holdout_units,
+        "labels": list(workspace.labels.public(corpus.id)),
         "warnings": list(corpus.warnings),
     }
 
@@ -142,7 +144,7 @@ def _from_file(workspace: Workspace, options: Namespace) -> Any:
         cap=options.cap,
         holdout=options.holdout,
         options=read,
-        labels_public=options.labels_public,
+        labels_public=named_labels(options) or options.labels_public,
         same_people_as=options.same_people_as,
     )
 
@@ -150,10 +152,13 @@ def _from_file(workspace: Workspace, options: Namespace) -> Any:
 def labels(options: Namespace) -> dict[str, Any]:
     """Print the training part's labels beside the public list, after declaring or withdrawing it where asked to."""
     workspace = _open(options)
+    named = [*(options.label or ()), *named_labels(options)]
     if options.withdraw:
         found = workspace.labels.withdraw(options.corpus)
-    elif options.declare or options.label:
-        found = workspace.labels.declare(options.corpus, options.label or None, unusual_too=options.unusual)
+    elif options.declare or named:
+        found = workspace.labels.declare(
+            options.corpus, named or None, unusual_too=options.unusual, rare_ones=options.rare
+        )
     else:
         found = workspace.labels.known(options.corpus)
     return {"corpus": options.corpus, **asdict(found)}
@@ -249,7 +254,9 @@ def ledger(options: Namespace) -> dict[str, Any]:
     if options.spent_since:
         workspace.ledger.declare_spent(options.corpus, *options.spent_since)
     if options.set_limit:
-        workspace.ledger.set_limit(options.corpus, *options.set_limit, large_delta=options.large_delta)
+        workspace.ledger.set_limit(
+            options.corpus, *options.set_limit, large_delta=options.large_delta, list_share=options.list_share
+        )
     workspace.ledger.wait_total(options.corpus)
     if options.export:
         return dict(json.loads(workspace.ledger.export(options.corpus)))

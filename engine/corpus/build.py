@@ -13,6 +13,7 @@ import pandas as pd
 
 from engine.corpus.columns import MAX_CHARACTERS, Columns, read_columns
 from engine.corpus.gold import GoldSpan, SpanRuleError, read_spans, spans_frame
+from engine.corpus.label_rules import label_holders
 from engine.corpus.mapping import ColumnMapping
 from engine.corpus.people_marks import PeopleMarks, people_marks
 from engine.corpus.population import former_short_hashes, unit_hashes
@@ -165,6 +166,9 @@ def _statistics(
         gold_spans=len(spans),
         records_with_gold=len(set(span_ids)),
         train_labels=label_counts([label for label, side in zip(columns.labels, split) if side == TRAIN]),
+        train_label_holders=label_holders(
+            [label if side == TRAIN else None for label, side in zip(columns.labels, split)], columns.source_ids
+        ),
     )
 
 

@@ -1,6 +1,21 @@
 """What a population's ledger means: its limit, what runs have claimed of it, and what may still be claimed.
 
 Pure functions of public quantities; storing lines is the work of `engine.store.budget`.
+
+What the limit (ε, δ) bounds, and how δ is divided. Two budgets are fixed with the limit, before any run: L, the part of
+δ set aside for failures (`Limit.list_delta`), and the Rényi divergence R that turns into ε at the rest, δ − L, at the
+ledger's one order. A run is admitted only while the Rényi bounds of all runs stay within R and the failures they bring
+along within L.
+Mechanism: runs chosen one after another, each after seeing the outputs before it. A run's events are Gaussian, Laplace,
+pure or zCDP; a bought list of labels is a Gaussian release beside an independent one that fails with probability at
+most δᵢ (`engine.dp.noise.label_list`). Sensitivity, unit and adjacency: each event's own; the ledger adds runs of one
+unit alone, and what it adds holds for the weaker adjacency among them. Public: every event, the limit, L and the order.
+Attacker: sees all outputs, and may choose each run, its noise and its δᵢ by the outputs before it.
+Why the sum holds: give the corpus that lacks the unit a made-up failure of the same conditional probability δᵢ. Away
+from all failures both processes then have the divergences of their Gaussian parts, which a filter at a fixed order
+with a budget fixed beforehand bounds (Feldman and Zrnic 2021, theorem 4.3; Whitehouse et al. 2023), hence (ε, δ − L);
+the failures together have probability at most L, since their sum stays within L on every path. With δ taken from the
+room as it came, the conversion's δ depended on outputs, and neither theorem covers that.
 """
 
 from __future__ import annotations
@@ -16,6 +31,8 @@ from engine.dp.events import Event, acting
 from engine.errors import InternalError, UserError
 
 DEFAULT_EPSILON = 10.0
+LIST_SHARE = 0.3  # of a limit's δ, for label lists: three of a run's usual tenth, for little Rényi room
+_ROUNDING = 1.0 + 1e-9  # sums of δ may be above by this, and the Rényi room gives as much away
 UNKNOWN = (
     "What was spent after the last backup is unknown, so the limit cannot be kept: enter the amount on the ledger "
     "page, or with `ledger CORPUS --spent-since EPSILON DELTA` (0 0 if nothing was spent), then run."
@@ -29,10 +46,11 @@ RunState = Literal["reserved", "spent", "given_back"]
 
 @dataclass(frozen=True)
 class Limit:
-    """The most a population may ever spend: ε >= 0 at δ."""
+    """The most a population may ever spend: ε >= 0 at δ, of which `list_delta` is set aside for bought label lists."""
 
     epsilon: float
     delta: float
+    list_delta: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -40,6 +58,8 @@ class LedgerRun:
     """One `dp` run: what it reserved (or spent, once settled), and under which non-adaptive claim.
 
     drawn: mechanism outputs drawn so far. whole: admitted by the first-run rule, so that nothing else fits.
+    entered: what a person entered for a time that the ledger lost. It lies in the past, so that no output decides its
+    δ: it lessens the δ of the Rényi room and takes nothing of what is set aside.
     """
 
     run_id: str
@@ -49,6 +69,7 @@ class LedgerRun:
     epsilon: float = 0.0
     delta: float = 0.0
     whole: bool = False
+    entered: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,7 +106,14 @@ class Admission:
 
 def default_limit(units: int) -> Limit:
     """Return ε = 10 at δ = 1/(N ln N) for the units of a population's first corpus."""
-    return Limit(DEFAULT_EPSILON, default_delta(units))
+    return divided(DEFAULT_EPSILON, default_delta(units))
+
+
+def divided(epsilon: float, delta: float, list_share: float = LIST_SHARE) -> Limit:
+    """Return a limit with a share of its δ, in [0, 0.9], set aside for label lists."""
+    if not 0.0 <= list_share <= 0.9:
+        raise UserError(f"share of δ for label lists: must be from 0 to 0.9, got {list_share:g}")
+    return Limit(epsilon, delta, list_share * delta)
 
 
 def new_state(limit: Limit) -> LedgerState:
@@ -93,13 +121,14 @@ def new_state(limit: Limit) -> LedgerState:
     if not 0.0 < limit.epsilon < math.inf:
         raise UserError(f"epsilon of the limit: must be above 0 and finite, got {limit.epsilon:g}")
     check_delta(limit.delta)
-    return LedgerState(limit, privacy_filter.best_order(limit.epsilon, limit.delta))
+    return LedgerState(limit, privacy_filter.best_order(limit.epsilon, limit.delta - limit.list_delta))
 
 
 def admit(state: LedgerState, events: Sequence[Event], epsilon: float, delta: float) -> Admission:
     """Decide whether a run with these events and this non-adaptive claim (ε, δ) may be reserved.
 
-    A run fits where the Rényi bounds of all runs, at the ledger's order, stay within what the limit leaves.
+    A run fits where the Rényi bounds of all runs, at the ledger's order, stay within what the limit leaves, and the δ
+    of all lists of labels within what was set aside for them.
     While nothing is reserved or spent, a run also fits by its own claim (first-run rule): it is then the only one
     ever, so no choice after seeing outputs takes part, and the claim itself is within the limit.
 
@@ -114,10 +143,12 @@ def admit(state: LedgerState, events: Sequence[Event], epsilon: float, delta: fl
     run = LedgerRun("", tuple(events), "reserved", 0, epsilon=epsilon, delta=delta)
     if units_of(state) - units_of(LedgerState(state.limit, state.order, (run,))):
         return Admission(False, False, _other_unit(state, run), share, share, left, left)
-    fits = not _whole(state) and _used(_with(state, run)) <= 1.0
+    lists = list_delta_used(_with(state, run)) <= state.limit.list_delta * _ROUNDING
+    fits = not _whole(state) and lists and _used(_with(state, run)) <= 1.0
     first = not fits and not _counted(state) and epsilon <= state.limit.epsilon and delta <= state.limit.delta
     if not fits and not first:
-        return Admission(False, False, _refusal(state, run, left), share, share, left, left)
+        why = _refusal(state, run, left) if lists or left <= 0.0 else _too_many_lists(state, run)
+        return Admission(False, False, why, share, share, left, left)
     after = _with(state, replace(run, whole=first))
     share_after, left_after = share_used(after), remaining(after)
     return Admission(True, first, _welcome(first, left_after, state.limit.delta), share, share_after, left, left_after)
@@ -158,16 +189,16 @@ def remaining(state: LedgerState) -> float:
     runs = _counted(state)
     if not runs:
         return state.limit.epsilon
-    if _whole(state):
+    if _whole(state) or not math.isfinite(_used(state)):
         return 0.0
-    delta = state.limit.delta - privacy_filter.used_delta(runs)
-    if delta <= 0.0:
-        return 0.0
-    room = privacy_filter.limit_rdp(state.limit.epsilon, delta, state.order)
-    left = privacy_filter.remaining_epsilon(
-        room - privacy_filter.used_rdp(runs, state.order), state.order, state.limit.delta
-    )
+    used = privacy_filter.used_rdp(runs, state.order)
+    left = privacy_filter.remaining_epsilon(_room(state) - used, state.order, state.limit.delta)
     return min(left, state.limit.epsilon)
+
+
+def list_delta_used(state: LedgerState) -> float:
+    """Return the δ of all lists of labels that runs reserved or bought."""
+    return privacy_filter.used_delta([run.events for run in state.runs if _counts(run) and not run.entered])
 
 
 def give_back(state: LedgerState, run_id: str) -> LedgerState:
@@ -185,7 +216,8 @@ def give_back(state: LedgerState, run_id: str) -> LedgerState:
 def change_limit(state: LedgerState, limit: Limit) -> tuple[LedgerState, str]:
     """Return the ledger under a new limit, and the sentence its line carries."""
     changed = replace(new_state(limit), runs=state.runs, unknown=state.unknown, asked=state.asked)
-    sentence = f"The limit is set to ε = {limit.epsilon:g} at δ = {limit.delta:.3g}."
+    sentence = f"The limit is set to ε = {limit.epsilon:g} at δ = {limit.delta:.3g}"
+    sentence += f", of which {limit.list_delta:.3g} is set aside for lists of labels that runs buy."
     if any(run.drawn or run.state == "spent" for run in state.runs):
         sentence += (
             " It was changed after outputs had been seen, so the earlier limit no longer bounds what this"
@@ -195,7 +227,7 @@ def change_limit(state: LedgerState, limit: Limit) -> tuple[LedgerState, str]:
 
 
 def merge(states: Mapping[str, LedgerState] | Sequence[LedgerState]) -> LedgerState:
-    """Return the ledger of merged populations: spends add up, the smaller limit holds.
+    """Return the ledger of merged populations: spends add up, the smaller limit and the smaller δ for lists hold.
 
     Raises:
         InternalError: there is nothing to merge.
@@ -203,7 +235,8 @@ def merge(states: Mapping[str, LedgerState] | Sequence[LedgerState]) -> LedgerSt
     every = list(states.values()) if isinstance(states, Mapping) else list(states)
     if not every:
         raise InternalError("merge: at least one ledger is needed")
-    limit = Limit(min(s.limit.epsilon for s in every), min(s.limit.delta for s in every))
+    epsilon, delta = min(s.limit.epsilon for s in every), min(s.limit.delta for s in every)
+    limit = Limit(epsilon, delta, min(s.limit.list_delta for s in every))
     runs = tuple(run for state in every for run in state.runs)
     return replace(
         new_state(limit), runs=runs, unknown=any(state.unknown for state in every), asked=any(s.asked for s in every)
@@ -212,7 +245,11 @@ def merge(states: Mapping[str, LedgerState] | Sequence[LedgerState]) -> LedgerSt
 
 def _counted(state: LedgerState) -> list[tuple[Event, ...]]:
     """Return the events of runs that count, each as one schedule; runs that cost nothing do not."""
-    return [run.events for run in state.runs if run.state != "given_back" and acting(run.events)]
+    return [run.events for run in state.runs if _counts(run)]
+
+
+def _counts(run: LedgerRun) -> bool:
+    return run.state != "given_back" and bool(acting(run.events))
 
 
 def _whole(state: LedgerState) -> bool:
@@ -225,10 +262,20 @@ def _with(state: LedgerState, run: LedgerRun) -> LedgerState:
 
 def _used(state: LedgerState) -> float:
     """Return the runs' Rényi bounds over the limit's room; above 1 does not fit."""
-    runs = _counted(state)
-    delta = state.limit.delta - privacy_filter.used_delta(runs)
-    room = privacy_filter.limit_rdp(state.limit.epsilon, delta, state.order) if delta > 0.0 else 0.0
-    return privacy_filter.used_rdp(runs, state.order) / room if room > 0.0 else math.inf
+    room = _room(state)
+    if room <= 0.0 or list_delta_used(state) > state.limit.list_delta * _ROUNDING:
+        return math.inf
+    return privacy_filter.used_rdp(_counted(state), state.order) / room
+
+
+def _room(state: LedgerState) -> float:
+    """Return the Rényi divergence that the limit leaves room for: at δ without what is set aside; 0 for none.
+
+    Nothing that runs draw or buy changes it.
+    """
+    entered = privacy_filter.used_delta([run.events for run in state.runs if _counts(run) and run.entered])
+    delta = state.limit.delta - state.limit.list_delta * _ROUNDING - entered
+    return max(0.0, privacy_filter.limit_rdp(state.limit.epsilon, delta, state.order)) if delta > 0.0 else 0.0
 
 
 def _welcome(first: bool, left: float, delta: float) -> str:
@@ -254,6 +301,16 @@ def _refusal(state: LedgerState, run: LedgerRun, left: float) -> str:
     return (
         f"{claim}, but of {limit} a further run may claim up to ε = {left:.3g} with Gaussian noise; lower epsilon, or"
         " set another limit on the ledger page."
+    )
+
+
+def _too_many_lists(state: LedgerState, run: LedgerRun) -> str:
+    left = max(0.0, state.limit.list_delta - list_delta_used(state))
+    wanted = privacy_filter.used_delta([run.events])
+    return (
+        f"The run buys a list of labels for δ = {wanted:.3g}, but of the limit's δ = {state.limit.delta:.3g} the part "
+        f"set aside for lists, {state.limit.list_delta:.3g}, leaves {left:.3g}. Declare the list of labels instead, "
+        "lower the run's δ, or set another limit with a larger share for lists on the ledger page."
     )
 
 

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
-from engine.methods.evolution import claim as pe_claim
 from engine.methods.evolution import common as pe
+from engine.methods.public_inputs import declared_labels, listed, settings_taken
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
@@ -58,8 +58,9 @@ class PublicMethod:
             unit=facts.unit,
             adjacency="zero-out",
             assumptions=(
-                "The label list, the count, the length, the domain, the prompts and any declared label shares are "
-                "public.",
+                settings_taken("the length", "the domain", "the prompts"),
+                f"N is the number of {facts.unit}s; the number of outputs may tell it.",
+                *(["The list of labels, and any shares of theirs, were declared public."] if facts.labels else []),
                 "The model was not trained on this corpus.",
             ),
             voided_by=(
@@ -113,12 +114,11 @@ class PublicMethod:
 
 
 def _given(parameters: PublicParameters, facts: Facts) -> str:
-    """Return the condition of the claim; N is no part of it."""
-    inputs = ["the number of outputs", f"the length of {parameters.words} words", "the domain and the prompts"]
-    if facts.labels:
-        inputs.append(f"the list of the {facts.labels} labels" if facts.labels > 1 else "the list of the one label")
-        inputs += ["the shares of the labels"] if parameters.shares.strip() else []
-    return f"given {pe_claim.listed(inputs)}, which the custodian declared public"
+    """Return the condition of the claim; N enters it through the number of outputs alone."""
+    count = f"the number of outputs (it follows from the number of {facts.unit}s unless another was asked for)"
+    inputs = [count, f"the length of {parameters.words} words", "the domain and the prompts"]
+    labels = declared_labels(facts, bool(parameters.shares.strip()))
+    return f"given {listed(inputs)}, which are taken as public{labels}"
 
 
 def _labels(parameters: PublicParameters, known: tuple[str, ...], count: int, seed: int) -> list[str | None]:

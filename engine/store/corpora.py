@@ -60,7 +60,7 @@ class Corpora:
         cap: int | None = None,
         holdout: float = 0.2,
         options: ReadOptions | None = None,
-        labels_public: bool = False,
+        labels_public: bool | Sequence[str] = False,
         same_people_as: Sequence[str] = (),
     ) -> CorpusSummary:
         """Import a file as a corpus.
@@ -74,7 +74,8 @@ class Corpora:
             cap: records a unit may contribute, at least 1; None takes 1 for a record and 5 for a source, whatever the
                 file holds, since the cap is declared and not read from it.
             holdout: probability in [0, 0.9] that a unit is held out.
-            labels_public: whether the list of labels of the training part is declared public.
+            labels_public: the list of labels that is declared public; True takes those of the training part as they
+                stand, which is refused where fewer than three people hold one of them.
             same_people_as: corpora, or populations, whose people these are, as the custodian knows.
 
         Raises:
@@ -97,7 +98,7 @@ class Corpora:
         unit: str = "record",
         cap: int | None = None,
         holdout: float = 0.2,
-        labels_public: bool = False,
+        labels_public: bool | Sequence[str] = False,
         same_people_as: Sequence[str] = (),
     ) -> CorpusSummary:
         """Import a data frame as a corpus; arguments as for `import_corpus`."""
@@ -230,11 +231,11 @@ class Corpora:
         cap: int | None,
         holdout: float,
         filename: str,
-        labels_public: bool = False,
+        labels_public: bool | Sequence[str] = False,
         same_people_as: Sequence[str] = (),
     ) -> CorpusSummary:
         from engine.corpus.build import build_corpus
-        from engine.corpus.label_rules import checked_labels
+        from engine.corpus.label_rules import checked_labels, rare
         from engine.corpus.mapping import default_cap
 
         name, cap = _checked_name(name), default_cap(unit) if cap is None else cap
@@ -249,8 +250,12 @@ class Corpora:
         )
         labels: tuple[str, ...] = ()
         if labels_public:
-            labels = checked_labels(label for label in built.statistics.train_labels or {} if label)
+            as_found = labels_public is True
+            found = (label for label in built.statistics.train_labels or {} if label)
+            labels = checked_labels(found if isinstance(labels_public, bool) else labels_public)
             declarations.check_usual(labels)
+            few = rare(labels, built.statistics.train_label_holders or {})
+            declarations.check_held(len(few) if as_found else 0)
         corpus_id = new_id("c")
         self.session.begin_writing(f"corpora/{corpus_id}")
         try:
@@ -259,7 +264,7 @@ class Corpora:
                 people = [self.population(connection, other) for other in same_people_as]
                 self._store(connection, corpus_id, built, name, unit, cap, holdout, people)
                 if labels:
-                    self.declare_labels(connection, corpus_id, labels, as_found=True)
+                    self.declare_labels(connection, corpus_id, labels, as_found=as_found, few=len(few))
         except BaseException:
             self.session.discard(f"corpora/{corpus_id}")
             raise
@@ -357,12 +362,23 @@ class Corpora:
         return str(corpus_row(connection, named).population)
 
     def declare_labels(
-        self, connection: Connection, corpus_id: str, labels: tuple[str, ...], *, as_found: bool
+        self, connection: Connection, corpus_id: str, labels: tuple[str, ...], *, as_found: bool, few: int
     ) -> None:
-        """Declare a list of labels public inside the caller's transaction; the audit log says how many."""
+        """Declare a list of labels public inside the caller's transaction.
+
+        The audit log says how many labels, whether they were taken as found, how many of them one or two people hold
+        (`few`), and a keyed digest by which a list can be held against the one that was declared. It never holds the
+        labels, since it outlives the corpus.
+        """
         declarations.declare(connection, corpus_id, declarations.LABELS, list(labels), self.session.actor)
         self.session.write_audit(
-            connection, "label list declared public", corpus_id, labels=len(labels), as_found=as_found
+            connection,
+            "label list declared public",
+            corpus_id,
+            labels=len(labels),
+            as_found=as_found,
+            held_by_few=few,
+            digest=declarations.digest(self.subkey("label list"), labels),
         )
 
     def subkey(self, purpose: str) -> bytes:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hmac
+import json
 from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert
 
-from engine.corpus.label_rules import unusual
+from engine.corpus.label_rules import FEWEST_HOLDERS, unusual
 from engine.errors import UserError
 from engine.store.audit import now
 from engine.store.schema import declarations
@@ -36,6 +38,11 @@ def withdraw(connection: Connection, corpus_id: str, what: str) -> bool:
     return bool(connection.execute(query).rowcount)
 
 
+def digest(key: bytes, labels: Collection[str]) -> str:
+    """Return a keyed digest of a list, whatever its order: 32 hexadecimal digits."""
+    return hmac.new(key, json.dumps(sorted(labels)).encode(), "sha256").hexdigest()[:32]
+
+
 def check_usual(labels: Collection[str], unusual_too: bool = False) -> None:
     """Check that a list looks like names of classes, unless a person said that it need not.
 
@@ -47,4 +54,20 @@ def check_usual(labels: Collection[str], unusual_too: bool = False) -> None:
         raise UserError(
             f"labels: {why} A public list goes into prompts and stands beside outputs, so it should hold names of "
             "classes and nothing about a person. Read it, then declare it all the same, or name the labels yourself."
+        )
+
+
+def check_held(few: int) -> None:
+    """Check that no label of a list taken from the file is held by one or two people alone.
+
+    Raises:
+        UserError: `few` labels are; their number is said, never which.
+    """
+    if few:
+        which = "one label is" if few == 1 else f"{few:,} labels are"
+        raise UserError(
+            f"labels: {which} held by fewer than {FEWEST_HOLDERS} people of the training part, so a public list would "
+            "tell of these people that they are in the file. Import without --labels-public and look at the list "
+            "(`labels CORPUS`, or the Plan page). Then declare it without such labels (`labels CORPUS --declare --rare "
+            "leave-out`), with them (`--rare include`), or name the list yourself (`--labels A,B,C`)."
         )

@@ -43,11 +43,15 @@ class CorpusSummary:
 class LabelList:
     """The labels of a corpus' training part, and the list that was declared public.
 
-    counts: label -> training records, commonest first; private. declared: the public list, None where there is none.
+    counts: label -> training records, commonest first; private. people: label -> how many people of the training part
+    hold it, in steps ("fewer than 3"), for those of `counts` and of the declared list; private. rare: labels of
+    `counts` that fewer than three people hold; private. declared: the public list, None where there is none.
     actor, at: who declared it, and when. unusual: why the training part's labels do not look like names of classes.
     """
 
     counts: dict[str, int]
+    people: dict[str, str]
+    rare: tuple[str, ...]
     declared: tuple[str, ...] | None
     actor: str | None
     at: str | None
@@ -123,6 +127,8 @@ class ReleaseSummary:
 class LedgerView:
     """The ledger of the people behind a corpus.
 
+    limit_list_delta, list_delta_used: the part of the limit's δ set aside for bought lists of labels, and what runs
+    took of it.
     share, reserved_share: parts of the limit that are used, and reserved but not settled, 0..1. order: of the
     Rényi divergence that runs add up in. remaining_epsilon: what a further run may claim at the limit's δ.
     total_epsilon: of every drawn output, None while it is computed and where there is none (`no_total`: outputs for
@@ -136,6 +142,8 @@ class LedgerView:
     population: str
     limit_epsilon: float
     limit_delta: float
+    limit_list_delta: float
+    list_delta_used: float
     limit_is_default: bool
     order: int
     share: float

@@ -8,7 +8,8 @@ from engine.methods import method_ids
 from tests.cli.test_command_line import run
 
 SHAPE = {
-    "corpus", "population", "limit_epsilon", "limit_delta", "limit_is_default", "order", "share", "remaining_epsilon",
+    "corpus", "population", "limit_epsilon", "limit_delta", "limit_list_delta", "list_delta_used", "limit_is_default",
+    "order", "share", "remaining_epsilon",
     "reserved_share", "unbounded", "total_epsilon", "sentence", "lines", "unknown_since", "questions", "no_total",
 }  # fmt: skip
 LINE = set("seq at actor kind run_id method epsilon delta unit adjacency what sentence share_after".split())
@@ -45,6 +46,7 @@ def test_the_ledger_has_the_agreed_shape_and_keeps_a_limit(imported):
     assert (fresh["limit_epsilon"], fresh["limit_is_default"], fresh["share"], fresh["lines"]) == (10.0, True, 0.0, [])
     changed = run(workspace, "ledger", corpus, "--set-limit", 3, 1e-4)
     assert (changed["limit_epsilon"], changed["limit_delta"], changed["limit_is_default"]) == (3.0, 1e-4, False)
+    assert changed["limit_list_delta"] == pytest.approx(0.3e-4)
     assert [(set(line), line["kind"]) for line in changed["lines"]] == [(LINE, "limit")]
     exported = run(workspace, "ledger", corpus, "--export")
     assert exported["format"] == "understudy-ledger"

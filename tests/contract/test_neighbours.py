@@ -190,7 +190,8 @@ def test_plans_claims_and_requests_are_those_of_any_corpus_with_this_n(name, wor
     assert differing(signals) == []
     sentence = json.loads(claims["base"])["sentence"]
     if not json.loads(claims["base"])["pending"]:
-        assert "declared public" in sentence
+        assert "taken as public" in sentence
+        assert ("declared public" in sentence) == declared
         assert ("2 labels" in sentence) == declared
 
 

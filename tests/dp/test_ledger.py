@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.dp import filter, ledger
 from engine.dp.accounting import closed_form
 from engine.dp.events import Event
-from engine.dp.ledger import LedgerRun, Limit, admit, change_limit, merge, new_state, remaining, share_used
+from engine.dp.ledger import LedgerRun, Limit, admit, change_limit, divided, merge, new_state, remaining, share_used
 from engine.errors import InternalError, UserError
 
 DELTA = 1e-5
@@ -185,6 +185,7 @@ def test_merged_populations_add_up_under_the_smaller_limit():
     assert [run.run_id for run in both.runs] == ["a", "b"]
     assert remaining(both) < min(remaining(first), remaining(second))
     assert merge([first]) == first
+    assert merge([new_state(divided(8.0, DELTA, 0.3)), second]).limit.list_delta == 0.0
 
 
 def test_a_merge_may_leave_more_spent_than_the_limit_allows():
@@ -223,3 +224,72 @@ def test_the_filter_never_lets_the_total_pass_the_limit(asked):
     elif state.runs:
         used = filter.used_rdp([run.events for run in state.runs], state.order)
         assert closed_form.rdp_to_epsilon(state.order, used, DELTA) <= 6.0 + 1e-9
+
+
+def bought(delta, epsilon=0.3):
+    """Return a schedule of one bought list of labels that takes δ."""
+    return (replace(schedule(epsilon, 1)[0], what="label list", delta=delta),)
+
+
+def test_a_bought_list_takes_from_what_was_set_aside_and_leaves_the_room_as_it_was():
+    state = new_state(divided(10.0, DELTA, 0.3))
+    alone, gaussian = reserve(state, bought(0.1 * DELTA), 0.3), reserve(state, schedule(3.0), 3.0)
+    both = reserve(alone, schedule(3.0), 3.0, "second")
+    # Fixed beforehand: shares of one room add up. Where the room shrinks with each list they do not.
+    assert share_used(both) == pytest.approx(share_used(alone) + share_used(gaussian), rel=1e-12)
+    room = filter.limit_rdp(10.0, 0.7 * DELTA, state.order)
+    assert share_used(gaussian) == pytest.approx(filter.used_rdp([schedule(3.0)], state.order) / room, rel=1e-6)
+
+
+@pytest.mark.parametrize("parts", [[0.3], [0.1, 0.1, 0.1], [0.15, 0.1, 0.05], [0.01] * 30, [0.29, 0.01]])
+def test_lists_are_admitted_up_to_what_was_set_aside_in_any_parts(parts):
+    state = new_state(divided(10.0, DELTA, 0.3))
+    for number, part in enumerate(parts):
+        state = reserve(state, bought(part * DELTA, 0.01), 0.01, str(number))
+    assert ledger.list_delta_used(state) == pytest.approx(0.3 * DELTA)
+    answer = admit(state, bought(0.001 * DELTA, 0.01), 0.01, DELTA)
+    assert not answer.allowed
+    assert "set aside for lists" in answer.sentence
+    assert admit(state, schedule(1.0), 1.0, DELTA).allowed  # runs that buy no list go on
+    given_back = ledger.give_back(state, "0")
+    assert admit(given_back, bought(parts[0] * DELTA, 0.01), 0.01, DELTA).allowed
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.floats(0.0, 0.9),
+    st.lists(st.tuples(st.floats(0.01, 4.0), st.floats(0.0, 0.6)), max_size=8),
+)
+def test_what_can_be_spent_never_passes_the_limit_however_delta_is_parted(share, asked):
+    """By hand, for any order of runs: ε at δ − L of the Rényi sum, with failures of at most L, is within (ε, δ)."""
+    limit = divided(6.0, DELTA, share)
+    state = new_state(limit)
+    for number, (epsilon, part) in enumerate(asked):
+        events = bought(part * DELTA, epsilon)
+        answer = admit(state, events, epsilon, DELTA)
+        if answer.allowed:
+            run = LedgerRun(str(number), events, "spent", 1, epsilon=epsilon, delta=DELTA, whole=answer.whole)
+            state = replace(state, runs=(*state.runs, run))
+    if not state.runs or state.runs[0].whole:
+        return
+    spent = sum(event.delta for run in state.runs for event in run.events)
+    assert spent <= share * DELTA * (1 + 2e-9)
+    used = filter.used_rdp([run.events for run in state.runs], state.order)
+    assert closed_form.rdp_to_epsilon(state.order, used, DELTA - max(spent, share * DELTA)) <= 6.0 + 1e-9
+
+
+def test_an_amount_that_a_person_entered_takes_nothing_of_what_is_set_aside():
+    state = new_state(divided(10.0, DELTA, 0.3))
+    entered = LedgerRun("declared 4", (Event("pure", "declared spend", epsilon=0.5, delta=0.2 * DELTA),), "spent", 1,
+                        epsilon=0.5, delta=0.2 * DELTA, entered=True)  # fmt: skip
+    after = replace(state, runs=(entered,))
+    assert ledger.list_delta_used(after) == 0.0
+    room = filter.limit_rdp(10.0, 0.5 * DELTA, state.order)
+    assert share_used(after) == pytest.approx(filter.used_rdp([entered.events], state.order) / room, rel=1e-6)
+    assert admit(after, bought(0.3 * DELTA), 0.3, DELTA).allowed
+
+
+@pytest.mark.parametrize("share", [-0.1, 0.95, math.nan])
+def test_a_share_for_lists_that_leaves_nothing_is_refused(share):
+    with pytest.raises(UserError, match="label lists"):
+        divided(1.0, DELTA, share)

@@ -46,7 +46,8 @@ def tickets():
 
 @pytest.fixture(scope="module")
 def corpus(workspace, tickets):
-    made = workspace.corpora.import_table(tickets, MAPPING, name="Tickets", unit="source", cap=5, labels_public=True)
+    labels = sorted(set(tickets["label"]))
+    made = workspace.corpora.import_table(tickets, MAPPING, name="Tickets", unit="source", cap=5, labels_public=labels)
     workspace.review.use_gold(made.id)  # for the examination alone: methods with a guarantee see no span
     workspace.ledger.set_limit(made.id, 20.0, DELTA)
     return made
@@ -133,7 +134,13 @@ def test_an_output_that_equals_a_private_record_leaves_or_not_without_being_look
     planted = tickets.drop(columns="spans").reset_index(drop=True)
     planted.loc[: len(texts) - 1, "text"] = texts
     other = workspace.corpora.import_table(
-        planted, replace(MAPPING, spans=None), name="Planted", unit="source", cap=5, labels_public=True, holdout=0.0
+        planted,
+        replace(MAPPING, spans=None),
+        name="Planted",
+        unit="source",
+        cap=5,
+        holdout=0.0,
+        labels_public=sorted(set(tickets["label"])),
     )
     private = set(workspace.corpora.records(other.id, limit=100)["text"])
     assert private.issuperset(texts)
@@ -172,7 +179,7 @@ def test_the_command_line_goes_the_same_way(tmp_path, tickets):
             folder, "import", tmp_path / "tickets.csv", "--text", "text", "--id", "record_id", "--source", "source_id",
             "--label", "label", "--unit", "source", "--cap", 5,
         )["corpus"]  # fmt: skip
-        command(folder, "labels", corpus, "--declare")
+        command(folder, "labels", corpus, "--declare", "--rare", "include")
         command(folder, "ledger", corpus, "--set-limit", 5, DELTA)
         made = command(
             folder, "synthesize", corpus, "--method", "aug-pe", "--count", COUNT, "--epsilon", EPSILON,

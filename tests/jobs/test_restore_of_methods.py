@@ -123,7 +123,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     workspace = open_workspace(base / "first", "tester")
     made: list[Workspace] = [workspace]
     sample = load_sample("support_tickets").head(24)
-    corpus = workspace.corpora.import_table(sample, MAPPING, name="Tickets", unit="source", cap=5, labels_public=True)
+    labels = sorted(set(sample["label"]))
+    corpus = workspace.corpora.import_table(sample, MAPPING, name="Tickets", unit="source", cap=5, labels_public=labels)
     workspace.review.use_gold(corpus.id)
     workspace.ledger.set_limit(corpus.id, 50.0, 1e-4)
     found = World(workspace, corpus.id)

@@ -5,10 +5,11 @@ import json
 import pandas as pd
 import pytest
 
-from engine.corpus.label_rules import checked_labels, unusual
+from engine.corpus.label_rules import checked_labels, holders_in_words, label_holders, rare, unusual
 from engine.corpus.mapping import ColumnMapping
 from engine.errors import UserError
 from engine.methods import get_method
+from engine.store import declarations
 from engine.store.store import Store
 from tests.store.conftest import MAPPING, made_up
 
@@ -42,7 +43,11 @@ def test_a_declaration_is_stored_with_actor_and_time_and_can_be_withdrawn(store,
     assert (found.declared, found.actor) == (("knee",), "tester")
     assert found.at
     assert store.ledger.facts_for(get_method("aug-pe"), corpus.id).labels == 1
-    assert audited(store, "label list declared public") == [{"labels": 1, "as_found": True, "actor": "tester"}]
+    (line,) = audited(store, "label list declared public")
+    digest = line.pop("digest")
+    assert line == {"labels": 1, "as_found": True, "held_by_few": 0, "actor": "tester"}
+    assert digest == declarations.digest(store.corpora.subkey("label list"), ["knee"])
+    assert digest != declarations.digest(b"another workspace", ["knee"])
     store.session.actor = "another"
     assert store.labels.declare(corpus.id, ["shin", " knee ", "knee"]).declared == ("knee", "shin")
     assert store.labels.known(corpus.id).actor == "another"
@@ -64,7 +69,7 @@ def test_labels_of_the_holdout_are_not_in_the_list(store):
     train = set(records.loc[records["split"] == "train", "label"])
     assert 0 < len(train) < 40
     assert set(store.labels.counts(made.id)) == train
-    assert store.labels.declare(made.id).declared == tuple(sorted(train))
+    assert store.labels.declare(made.id, rare_ones="include").declared == tuple(sorted(train))
 
 
 @pytest.mark.parametrize(
@@ -74,10 +79,75 @@ def test_labels_of_the_holdout_are_not_in_the_list(store):
 def test_an_unusual_list_is_declared_only_where_that_is_said(store, kinds, words):
     made = store.corpora.import_table(notes(kinds), BY_KIND, name="Notes", holdout=0.0)
     with pytest.raises(UserError, match=words) as error:
-        store.labels.declare(made.id)
+        store.labels.declare(made.id, rare_ones="include")
     assert "Achterberg" not in str(error.value)
     assert store.labels.public(made.id) == ()
-    assert len(store.labels.declare(made.id, unusual_too=True).declared) == len(set(kinds))
+    assert len(store.labels.declare(made.id, unusual_too=True, rare_ones="include").declared) == len(set(kinds))
+
+
+def test_a_label_of_one_or_two_people_is_declared_only_where_that_is_said(store):
+    kinds = ["routine"] * 9 + ["HIV unit"] * 2 + ["prison ward"]
+    made = store.corpora.import_table(notes(kinds), BY_KIND, name="Notes", holdout=0.0)
+    with pytest.raises(UserError, match="2 labels are held by fewer than 3 people") as error:
+        store.labels.declare(made.id)
+    assert not any(word in str(error.value) for word in ("HIV", "prison"))
+    assert store.labels.public(made.id) == ()
+    assert audited(store, "label list declared public") == []
+    known = store.labels.known(made.id)
+    assert known.people == {"routine": "3 to 9", "HIV unit": "fewer than 3", "prison ward": "fewer than 3"}
+    assert known.rare == ("HIV unit", "prison ward")
+    assert store.labels.declare(made.id, rare_ones="leave-out").declared == ("routine",)
+    assert len(store.labels.declare(made.id, rare_ones="include").declared) == 3
+    named = store.labels.declare(made.id, ["prison ward", "acute"])
+    assert named.declared == ("acute", "prison ward")
+    assert named.people["acute"] == "nobody"
+    lines = audited(store, "label list declared public")  # the newest first
+    assert [(line["as_found"], line["held_by_few"]) for line in lines] == [(False, 1), (True, 2), (True, 0)]
+    assert not any(word in json.dumps(lines) for word in ("HIV", "prison", "acute"))
+
+
+def test_people_are_counted_and_not_records(store):
+    table = notes(["routine"] * 9 + ["HIV unit"] * 20)
+    table.loc[table["kind"] == "HIV unit", "who"] = "one"
+    made = store.corpora.import_table(table, BY_KIND, name="Notes", unit="record", holdout=0.0)
+    assert store.labels.counts(made.id)["HIV unit"] == 20
+    assert store.labels.known(made.id).people["HIV unit"] == "fewer than 3"
+    with pytest.raises(UserError, match="one label is held by fewer than 3"):
+        store.labels.declare(made.id)
+    with store.session.db.write() as connection:  # a corpus of an earlier edition
+        connection.exec_driver_sql("UPDATE corpora SET statistics = json_remove(statistics, '$.train_label_holders')")
+    assert store.labels.holders(made.id) == {"routine": 9, "HIV unit": 1}
+
+
+def test_where_every_label_is_of_one_person_nothing_is_left_to_declare(store):
+    made = store.corpora.import_table(notes([f"L{i}" for i in range(9)]), BY_KIND, name="Notes", holdout=0.0)
+    with pytest.raises(UserError, match="nothing is left"):
+        store.labels.declare(made.id, rare_ones="leave-out")
+
+
+def test_an_import_refuses_a_label_of_one_person_and_takes_a_list_by_name(store):
+    table = notes(["routine"] * 9 + ["HIV unit"])
+    with pytest.raises(UserError, match="one label is held by fewer than 3") as error:
+        store.corpora.import_table(table, BY_KIND, name="Notes", holdout=0.0, labels_public=True)
+    assert "HIV" not in str(error.value)
+    assert store.corpora.all() == []
+    made = store.corpora.import_table(table, BY_KIND, name="Notes", holdout=0.0, labels_public=["routine", "acute"])
+    assert store.labels.public(made.id) == ("acute", "routine")
+
+
+def test_what_a_run_depends_on_is_the_declaration_alone(store):
+    """Neighbouring corpora, of which one is refused `as they stand`, have equal public facts before and after."""
+    facts = []
+    for kinds in (["routine"] * 9 + ["HIV unit"], ["routine"] * 10):
+        made = store.corpora.import_table(notes(kinds), BY_KIND, name="Notes", holdout=0.0)
+        if "HIV unit" in kinds:
+            with pytest.raises(UserError):
+                store.labels.declare(made.id)
+        undeclared = store.ledger.public_facts(made.id)
+        store.labels.declare(made.id, ["routine", "HIV unit"])
+        facts.append((undeclared, store.ledger.public_facts(made.id)))
+    assert facts[0] == facts[1]
+    assert [f.labels for f in facts[0]] == [0, 2]
 
 
 def test_an_import_that_declares_an_unusual_list_changes_nothing(store):
@@ -123,3 +193,11 @@ def test_the_cap_nobody_named_is_a_constant(store, unit, cap):
     rows += [{"id": "x", "who": "two", "text": "Another note about soup.", "kind": "a"}]
     made = store.corpora.import_table(pd.DataFrame(rows), BY_KIND, name="Notes", unit=unit, holdout=0.0)
     assert store.ledger.public_facts(made.id).cap == store.corpora.get(made.id).cap == cap
+
+
+def test_holders_of_labels():
+    assert label_holders(["a", "a", "a", None, "b", ""], ["x", "x", None, "y", None, "z"]) == {"a": 2, "b": 1}
+    assert rare(["a", "b", "c"], {"a": 2, "b": 3}) == ("a",)
+    assert [holders_in_words(n) for n in (0, 1, 2, 3, 9, 10, 99, 100)] == [
+        "nobody", "fewer than 3", "fewer than 3", "3 to 9", "3 to 9", "10 to 99", "10 to 99", "100 or more",
+    ]  # fmt: skip

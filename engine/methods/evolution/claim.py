@@ -16,6 +16,7 @@ from engine.errors import UserError
 from engine.methods import label_list
 from engine.methods.base import Facts
 from engine.methods.evolution.common import PrivateParameters
+from engine.methods.public_inputs import given, listed, settings_taken, size_taken
 
 SIMILARITY = "self-similarity mean"
 _NEIGHBOURS = {
@@ -150,12 +151,12 @@ def dp_guarantee(
     large = delta_rules.warning(delta, facts.units, facts.unit)
     public = [
         *([large] if large else []),
-        f"The number of {facts.unit}s, N = {facts.units}, is public.",
-        "The number of outputs, the number of rounds, the domain, the prompts and the word lists are public.",
+        size_taken(facts),
+        settings_taken("the number of rounds", "the domain", "the prompts", "the word lists"),
         "The models were not trained on this corpus.",
     ]
     if facts.labels:
-        public.append(f"The list of the {facts.labels} labels is public.")
+        public.append(f"The list of the {facts.labels} labels was declared public.")
         if parameters.labels == "public":
             public.append("The label shares were declared public.")
     return Guarantee(
@@ -200,27 +201,3 @@ def one_vote(facts: Facts) -> str:
 def ledger_preview(guarantee: Guarantee) -> tuple[dict[str, Any], ...]:
     """Return the lines a run would add to the ledger."""
     return tuple(dict(event) for event in guarantee.events)
-
-
-def given(facts: Facts, inputs: Sequence[str], *, shares_public: bool = False, own_list: str = "") -> str:
-    """Return the condition that a claim's own sentence carries: everything it takes as public.
-
-    Args:
-        facts: N, unit, cap and the number of labels in the public list. inputs: a method's own, as nouns.
-        shares_public: whether the shares of the labels were declared public too. own_list: what to say of a list of
-            labels that the run buys.
-    """
-    own = [f"the number of {facts.unit}s, N = {facts.units:,}"]
-    if facts.unit == "source":
-        own.append(f"the cap of {facts.cap} records a source")
-    own += ["the number of outputs", *inputs]
-    if facts.labels:
-        own.append(f"the list of the {facts.labels} labels" if facts.labels > 1 else "the list of the one label")
-        own += ["the shares of the labels"] if shares_public else []
-    tail = own_list or ("" if facts.labels else " The outputs carry no labels.")
-    return f"It holds given these inputs, which the custodian declared public: {listed(own)}.{tail}"
-
-
-def listed(parts: Sequence[str]) -> str:
-    """Return nouns as one phrase."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -23,8 +23,8 @@ from engine.dp.noise import prediction
 from engine.errors import UserError
 from engine.methods import label_list
 from engine.methods.base import Facts
-from engine.methods.evolution.claim import given
 from engine.methods.label_list import LabelListParameters
+from engine.methods.public_inputs import given, settings_taken, size_taken
 from engine.methods.readable import ReadableParameters
 
 _ROUNDING = 1.0 - 1e-9
@@ -164,7 +164,7 @@ def _rho(epsilon: float, delta: float) -> float:
 
 def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
     """Return the claim of a run."""
-    planned = schedule(p, facts)
+    planned, facts = schedule(p, facts), label_list.known(p, facts)
     settings = planned.settings
     clip = settings.reach * planned.slots
     neighbours = _NEIGHBOURS[p.adjacency].format(unit=facts.unit)
@@ -228,15 +228,15 @@ def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
 
 def _assumptions(p: PrivatePredictionParameters, facts: Facts) -> tuple[str, ...]:
     public = [
-        f"The number of {facts.unit}s, N = {facts.units}, is public.",
-        "The number of outputs, the batch size, the lengths, the domain, the prompts and the model are public.",
+        size_taken(facts),
+        settings_taken("the batch size", "the lengths", "the domain", "the prompts", "the model"),
         "Batches are disjoint by keyed hash; all tokens of the schedule are paid, also where a text ends early.",
         "Tokens are drawn by inversion of 53-bit uniforms from the operating system, in floating point.",
         "A record's logits do not depend on which other records are computed beside it, and timings are not seen.",
         "The model was not trained on this corpus.",
     ]
     if facts.labels:
-        public.append(f"The list of the {facts.labels} labels is public.")
+        public.append(f"The list of the {facts.labels} labels was declared public.")
         if p.labels == "public":
             public.append("The label shares were declared public.")
     return tuple(public)

@@ -19,8 +19,9 @@ from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError
 from engine.methods import label_list
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
-from engine.methods.evolution.claim import given, one_vote
+from engine.methods.evolution.claim import one_vote
 from engine.methods.label_list import LabelListParameters
+from engine.methods.public_inputs import given, settings_taken, size_taken
 from engine.methods.readable import ReadableParameters
 from engine.methods.rpsg.parameters import PRESETS, PresetName, needed
 from engine.models.builtin.shipped import SECONDS_A_TOKEN
@@ -219,12 +220,14 @@ def own(parameters: BaseModel) -> RpsgPublicParameters:
 def _assumptions(p: RpsgPublicParameters, facts: Facts) -> tuple[str, ...]:
     """Return each public input, one sentence each."""
     inputs = [
-        f"The number of {facts.unit}s in the training part, {facts.units:,}, is public.",
-        f"Domain ({p.domain}), words an output ({p.words}), count of outputs and candidates, and prompts are public.",
+        size_taken(facts),
+        settings_taken(
+            "the number of candidates", f"the domain ({p.domain})", f"the words of an output ({p.words})", "the prompts"
+        ),
         "The language model, the sentence encoder and their training text are public and hold none of the records.",
     ]
     if facts.labels:
-        inputs.append(f"The list of {facts.labels} labels is public.")
+        inputs.append(f"The list of {facts.labels} labels was declared public.")
         if p.labels == "public":
             inputs.append("The shares of the labels are declared public; they are opened without noise.")
     if facts.unit == "source":

@@ -17,7 +17,17 @@ from engine.dp.accounting.accountant import AccountingPending
 from engine.dp.accounting.delta_rules import check_against_units
 from engine.dp.events import Event, acting
 from engine.dp.guarantee import Guarantee
-from engine.dp.ledger import Admission, adjacency_of, admit, remaining, share_used, units_of
+from engine.dp.ledger import (
+    LIST_SHARE,
+    Admission,
+    adjacency_of,
+    admit,
+    divided,
+    list_delta_used,
+    remaining,
+    share_used,
+    units_of,
+)
 from engine.errors import UnderstudyError, UserError
 from engine.methods.base import Facts
 from engine.models.marks import Mark
@@ -115,6 +125,8 @@ class Ledger:
             population=book.population,
             limit_epsilon=book.state.limit.epsilon,
             limit_delta=book.state.limit.delta,
+            limit_list_delta=book.state.limit.list_delta,
+            list_delta_used=list_delta_used(book.state),
             limit_is_default=book.is_default,
             order=book.state.order,
             share=book.share,
@@ -203,16 +215,28 @@ class Ledger:
             unknown.declare(connection, self.session.key, self.session.actor, row.population, row.unit, *amount)
         return self.of(corpus_id)
 
-    def set_limit(self, corpus_id: str, epsilon: float, delta: float, *, large_delta: bool = False) -> LedgerView:
-        """Set the most that the people behind a corpus may ever spend, and return their ledger."""
+    def set_limit(
+        self,
+        corpus_id: str,
+        epsilon: float,
+        delta: float,
+        *,
+        large_delta: bool = False,
+        list_share: float = LIST_SHARE,
+    ) -> LedgerView:
+        """Set the most that the people behind a corpus may ever spend, and return their ledger.
+
+        Args:
+            corpus_id: a corpus of theirs. epsilon, delta: the limit. large_delta: whether a δ of 1/N or more is meant.
+            list_share: part of δ set aside for lists of labels that runs buy, 0 to 0.9.
+        """
+        limit = divided(float(epsilon), float(delta), list_share)
         units = self.public_facts(corpus_id).units
         check_against_units(delta, units, large_delta)
         large = delta * units >= 1.0
         with self.session.db.write() as connection:
             population = corpus_row(connection, corpus_id).population
-            reservations.change_limit(
-                connection, self.session.key, self.session.actor, population, epsilon, delta, large
-            )
+            reservations.change_limit(connection, self.session.key, self.session.actor, population, limit, large)
         return self.of(corpus_id)
 
     def what_if(self, corpus_id: str, guarantee: Guarantee) -> dict[str, Any]:
@@ -228,7 +252,10 @@ class Ledger:
             rows = [row for row in connection.execute(select(ledger).order_by(ledger.c.seq)) if row.seq in members]
         head = {
             name: getattr(view, name)
-            for name in "population limit_epsilon limit_delta limit_is_default order share remaining_epsilon".split()
+            for name in (
+                "population limit_epsilon limit_delta limit_list_delta list_delta_used limit_is_default order share "
+                "remaining_epsilon"
+            ).split()
         }
         total = {"unbounded": view.unbounded, "total_epsilon": view.total_epsilon, "sentence": view.sentence}
         lines = [{**_columns(row), "body": json.loads(row.body), "hash": row.hash} for row in rows]

@@ -17,8 +17,9 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from engine.dp.accounting.rdp import added_delta
 from engine.dp.events import Event
-from engine.dp.ledger import LedgerRun, LedgerState, Limit, default_limit, new_state, share_used
+from engine.dp.ledger import LedgerRun, LedgerState, default_limit, divided, new_state, share_used
 from engine.store.budget import recognition
 from engine.store.chain import Chain, canonical
 from engine.store.schema import ledger, ledger_head, populations
@@ -102,9 +103,14 @@ def read(connection: Connection, population: str) -> Book:
     drawn: list[Event] = []
     unknown: dict[int, Line] = {}
     declared: list[Line] = []
+    set_aside = _bought_before(lines)
     for line in lines:
         if line.kind in ("limit", "merge") and line.population == population:
-            limit = Limit(line.body["epsilon"], line.body["delta"])
+            limit = divided(line.body["epsilon"], line.body["delta"])
+            if "list_delta" in line.body:
+                limit = replace(limit, list_delta=line.body["list_delta"])
+            elif set_aside is not None:
+                limit = replace(limit, list_delta=set_aside)
             state = replace(state, limit=limit, order=int(line.body["order"]))
             fixed, is_default = True, bool(line.body["default"])
         elif line.kind == "release":
@@ -134,7 +140,18 @@ def declared_runs(seq: int, body: Mapping[str, Any]) -> tuple[LedgerRun, ...]:
     if not body["event"]:
         return ()
     event = Event.from_dict(body["event"])
-    return (LedgerRun(f"declared {seq}", (event,), "spent", 1, epsilon=body["epsilon"], delta=body["delta"]),)
+    claim = {"epsilon": body["epsilon"], "delta": body["delta"]}
+    return (LedgerRun(f"declared {seq}", (event,), "spent", 1, **claim, entered=True),)
+
+
+def _bought_before(lines: Sequence[Line]) -> float | None:
+    """Return the δ of label lists that an earlier edition reserved; None where it reserved nothing.
+
+    Its limits set nothing aside, and took each list's δ from the room as it came. What they had taken is now what is
+    set aside for good: the room for other runs stays what it was, and another list needs a limit that provides for it.
+    """
+    earlier = [line.body["events"] for line in lines if line.kind == "reserve" and "list_delta" not in line.body]
+    return sum(added_delta(events_of(events)) for events in earlier) if earlier else None
 
 
 def line_of(row: Any) -> Line:

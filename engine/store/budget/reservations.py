@@ -79,6 +79,7 @@ def reserve(
         delta=delta,
         events=[event.as_dict() for event in events],
         order=book.state.order,
+        list_delta=book.state.limit.list_delta,
         whole=answer.whole,
         what="whole schedule",
         sentence=answer.sentence,
@@ -142,14 +143,14 @@ def reconcile(connection: Connection, key: bytes, actor: str) -> None:
 
 
 def change_limit(
-    connection: Connection, key: bytes, actor: str, population: str, epsilon: float, delta: float, large: bool = False
+    connection: Connection, key: bytes, actor: str, population: str, limit: Limit, large: bool = False
 ) -> None:
     """Write a new limit, with the sentence that it came late where outputs had been drawn.
 
     large: whether somebody confirmed a δ of 1/N or more.
     """
     book = ledger_lines.read(connection, population)
-    state, sentence = changed(book.state, Limit(float(epsilon), float(delta)))
+    state, sentence = changed(book.state, limit)
     if large:
         sentence = f"{sentence} A δ of 1/N or more was confirmed."
     more = {"large_delta": True} if large else {}
@@ -170,6 +171,7 @@ def merge(connection: Connection, key: bytes, actor: str, other: str, into: str,
         other=other,
         epsilon=state.limit.epsilon,
         delta=state.limit.delta,
+        list_delta=state.limit.list_delta,
         order=state.order,
         default=first.is_default and second.is_default,
         what="populations",
@@ -255,6 +257,7 @@ def _limit(
         "limit",
         epsilon=limit.epsilon,
         delta=limit.delta,
+        list_delta=limit.list_delta,
         order=order,
         default=default,
         what="limit",

@@ -15,6 +15,7 @@ from engine.dp.accounting.closed_form import epsilon as epsilon_of
 from engine.dp.accounting.closed_form import gaussian_mu, noise_multiplier
 from engine.dp.events import Event
 from engine.dp.guarantee import Guarantee
+from engine.dp.ledger import LIST_SHARE
 from engine.figures.budget import LINES, ledger_timeline, probability
 from pages._ui import states
 from pages._ui.examined import figure as examined_figure
@@ -61,7 +62,8 @@ def headline(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
         st.metric("Drawn so far, ε", total(view), border=True, help="All mechanism outputs composed, at the limit's δ.")
     st.caption(
         f"δ of the limit: {view.limit_delta:.2e}, {probability(view.limit_delta)}. Runs add up in Rényi divergence of "
-        f"order {view.order}, fixed with the limit, so that a run may be chosen after looking at earlier ones."
+        f"order {view.order}, fixed with the limit, so that a run may be chosen after looking at earlier ones. "
+        f"{_lists(view)}"
     )
     if view.remaining_epsilon <= 0 and view.share < 1:
         st.caption("The first run took the whole limit by its own exact accounting, so nothing else fits.")
@@ -151,6 +153,17 @@ def total(view: Any) -> str:
     return f"{'at least ' if view.unknown_since is not None else ''}{view.total_epsilon:.3g}"
 
 
+def _lists(view: Any) -> str:
+    """Return what of the limit's δ runs may buy lists of labels for."""
+    if not view.limit_list_delta:
+        return "Nothing of δ is set aside for lists of labels, so no run may buy one under this limit."
+    left = max(0.0, view.limit_list_delta - view.list_delta_used)
+    return (
+        f"Of δ, {view.limit_list_delta:.2e} is set aside for lists of labels that runs buy, and {left:.2e} of it is "
+        "left; it is fixed with the limit too."
+    )
+
+
 def _left(view: Any) -> str:
     return f"{view.remaining_epsilon:.3g}" if view.remaining_epsilon > 0 else "nothing"
 
@@ -175,6 +188,13 @@ def set_limit(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
                 "Limit, δ", min_value=1e-12, max_value=1e-3, value=float(view.limit_delta), step=1e-6, format="%.2e",
                 key=f"ledger.limit.delta.{corpus.id}",
             )  # fmt: skip
+        lists = st.number_input(
+            "Share of δ for lists of labels", min_value=0.0, max_value=0.9, step=0.1,
+            value=min(0.9, round(view.limit_list_delta / view.limit_delta, 3)) or LIST_SHARE,
+            key=f"ledger.limit.lists.{corpus.id}",
+            help="A run that buys its list of labels takes a tenth of its own δ from this share. The share is fixed "
+            "with the limit, since what is taken as it comes would not be covered by the proof.",
+        )  # fmt: skip
         large, units = False, workspace.ledger.public_facts(corpus.id).units
         if delta * units >= 1.0:
             st.warning(
@@ -187,7 +207,9 @@ def set_limit(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
         st.button(
             "Set this limit", icon=":material/check:", key="ledger.limit.set",
             on_click=states.act, args=(workspace.ledger.set_limit, corpus.id, epsilon, delta),
-            kwargs={"done": f"The limit is ε = {epsilon:g} at δ = {delta:.2e}.", "large_delta": large},
+            kwargs={
+                "done": f"The limit is ε = {epsilon:g} at δ = {delta:.2e}.", "large_delta": large, "list_share": lists,
+            },
         )  # fmt: skip
 
 

@@ -1,4 +1,7 @@
-"""The public list of labels on the plan page: what the training part holds, and a tick that declares it public."""
+"""The public list of labels on the plan page: what the training part holds and how many people hold each, and a tick.
+
+The tick declares the list that stood on the screen, by name; the numbers beside it are for whoever ticks.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine.corpus.label_rules import LONGEST_LABEL, MOST_LABELS
+from engine.corpus.label_rules import FEWEST_HOLDERS, LONGEST_LABEL, MOST_LABELS, unusual
 from pages._ui import states
 from pages._ui.texts import count_of, plain, when
 
@@ -27,7 +30,7 @@ def draw(workspace: engine.Workspace, corpus: Any, method: Any) -> None:
             f"{count_of(len(found.declared), 'label')}, declared public by {plain(found.actor)} on "
             f"{when(found.at)}. They stand in prompts and beside outputs."
         )
-        _show(list(found.declared), key=f"{key}.list")
+        _show(list(found.declared), found.people, key=f"{key}.list")
         if st.button("These labels are not public", key=f"{key}.withdraw", icon=":material/undo:"):
             states.act(workspace.labels.withdraw, corpus.id)
             st.rerun()
@@ -37,24 +40,45 @@ def draw(workspace: engine.Workspace, corpus: Any, method: Any) -> None:
         "something about one person would reach every reader. Read the list. If it may be public, say so; otherwise "
         "the outputs carry no labels."
     )
-    _show(list(found.counts), key=f"{key}.list")
-    if found.unusual:
+    listed = list(found.counts)
+    if found.rare and len(found.rare) < len(listed):
+        left_out = st.checkbox(
+            f"Leave out {_labels_of_few(len(found.rare))}; their records count as having no label",
+            value=True, key=f"{key}.rare",
+        )  # fmt: skip
+        listed = [label for label in listed if not left_out or label not in found.rare]
+    _show(listed, found.people, key=f"{key}.list")
+    few = sum(label in found.rare for label in listed)
+    if few:
         st.warning(
-            f"{plain(found.unusual)} Names of classes are usually shorter than {LONGEST_LABEL} characters and fewer "
+            f"The list holds {_labels_of_few(few)}. Each tells readers that these people are in the file.",
+            icon=":material/warning:",
+        )
+    odd = unusual(listed)
+    if odd:
+        st.warning(
+            f"{plain(odd)} Names of classes are usually shorter than {LONGEST_LABEL} characters and fewer "
             f"than {MOST_LABELS}; look for anything about a person.",
             icon=":material/warning:",
         )
-    said = "I have read this list, and all of it may be public" + (", long or many as they are" * bool(found.unusual))
-    if st.checkbox(said, key=f"{key}.tick"):
-        declared = states.act(workspace.labels.declare, corpus.id, unusual_too=bool(found.unusual))
+    said = "I have read this list, and all of it may be public" + (", long or many as they are" * bool(odd))
+    said += f", with what {'it tells' if few == 1 else 'they tell'} of single people" * bool(few)
+    if st.checkbox(said, key=f"{key}.tick.{few}" if few else f"{key}.tick"):
+        declared = states.act(workspace.labels.declare, corpus.id, listed, unusual_too=bool(odd))
         if declared is not None:
             st.rerun()
         states.flash()
 
 
-def _show(labels: list[str], *, key: str) -> None:
-    """Show labels as cells, never as Markdown."""
+def _labels_of_few(number: int) -> str:
+    return f"{count_of(number, 'label')} that fewer than {FEWEST_HOLDERS} people hold"
+
+
+def _show(labels: list[str], people: dict[str, str], *, key: str) -> None:
+    """Show labels beside how many people hold each, as cells, never as Markdown."""
     st.dataframe(
-        pd.DataFrame({"Label": labels}), hide_index=True, key=key, alt="The list of labels",
-        height="content" if len(labels) < 8 else 240, column_config={"Label": st.column_config.TextColumn()},
+        pd.DataFrame({"Label": labels, "People who hold it": [people[label] for label in labels]}), hide_index=True,
+        key=key, alt="The list of labels, and how many people of the training part hold each",
+        height="content" if len(labels) < 8 else 240,
+        column_config={"Label": st.column_config.TextColumn(), "People who hold it": st.column_config.TextColumn()},
     )  # fmt: skip

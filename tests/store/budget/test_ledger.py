@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,9 @@ import pytest
 from engine.corpus.mapping import ColumnMapping
 from engine.dp.accounting.closed_form import default_delta, epsilon, noise_multiplier
 from engine.dp.events import Event
+from engine.dp.filter import limit_rdp, used_rdp
 from engine.dp.guarantee import Guarantee
+from engine.dp.ledger import Admission
 from engine.errors import InternalError, RefusedError, UserError
 from engine.store.budget import reservations
 from engine.store.schema import mechanism_outputs
@@ -380,3 +383,61 @@ def test_a_limit_with_a_delta_of_one_nth_is_confirmed_and_stored_as_such(store):
     assert "was confirmed" in line["body"]["sentence"]
     store.ledger.set_limit(made.id, 3.0, 1e-5, large_delta=True)  # a small one needs no confirmation, and has none
     assert "large_delta" not in json.loads(store.ledger.export(made.id))["lines"][1]["body"]
+
+
+def buying(claim, delta, count=1):
+    """Return the guarantee of a run that buys a list of labels for `delta`."""
+    made = gaussian(claim, count)
+    return replace(made, events=({**made.events[0], "what": "label list", "delta": delta},))
+
+
+def test_a_share_of_delta_for_lists_is_fixed_with_the_limit(store, corpus):
+    fresh = store.ledger.of(corpus.id)
+    assert fresh.limit_list_delta == pytest.approx(0.3 * fresh.limit_delta)
+    view = store.ledger.set_limit(corpus.id, 5.0, DELTA, list_share=0.1)
+    assert (view.limit_list_delta, view.list_delta_used) == (pytest.approx(0.1 * DELTA), 0.0)
+    assert "is set aside for lists" in view.lines["sentence"].iloc[-1]
+    reserved_run(store, corpus, buying(0.5, 0.1 * DELTA))
+    assert store.ledger.of(corpus.id).list_delta_used == pytest.approx(0.1 * DELTA)
+    lines = store.ledger.verify()["lines"]
+    with pytest.raises(RefusedError, match="set aside for lists"):
+        reserved_run(store, corpus, buying(0.5, 0.1 * DELTA))
+    assert store.ledger.verify()["lines"] == lines
+    reserved_run(store, corpus, gaussian(0.5))
+    with pytest.raises(UserError, match="label lists"):
+        store.ledger.set_limit(corpus.id, 5.0, DELTA, list_share=0.95)
+    exported = json.loads(store.ledger.export(corpus.id))
+    assert [line["body"].get("list_delta") for line in exported["lines"]] == [pytest.approx(0.1 * DELTA)] * 3
+
+
+@pytest.mark.parametrize("parts", [(), (0.0,), (0.2, 0.1)])
+def test_a_ledger_of_an_earlier_edition_keeps_its_room_and_buys_no_further_list(store, corpus, monkeypatch, parts):
+    write = reservations.write
+
+    def as_before(*args, **body):
+        body.pop("list_delta", None)
+        write(*args, **body)
+
+    with monkeypatch.context() as earlier:
+        earlier.setattr(reservations, "write", as_before)
+        store.ledger.set_limit(corpus.id, 5.0, DELTA)
+        for part in parts:
+            # The rule of that edition: one after the other, as far as the room goes.
+            with earlier.context() as admitting:
+                admitting.setattr(reservations, "admit", lambda *a: Admission(True, False, "Fits.", 0, 0, 0, 0))
+                reserved_run(store, corpus, buying(0.3, part * DELTA))
+    view, taken = store.ledger.of(corpus.id), sum(parts) * DELTA
+    if not parts:  # nothing was ever reserved: the share is fixed beforehand all the same
+        assert view.limit_list_delta == pytest.approx(0.3 * DELTA)
+        return
+    assert view.limit_list_delta == view.list_delta_used == pytest.approx(taken)
+    events = [Event.from_dict(buying(0.3, part * DELTA).events[0]) for part in parts]
+    before = used_rdp([events], view.order) / limit_rdp(5.0, DELTA - taken, view.order)
+    assert view.share == pytest.approx(before, rel=1e-6)
+    with pytest.raises(RefusedError, match="set aside for lists"):
+        reserved_run(store, corpus, buying(0.1, 0.001 * DELTA))
+    reserved_run(store, corpus, gaussian(0.1))
+    assert store.ledger.of(corpus.id).limit_list_delta == pytest.approx(taken)
+    renewed = store.ledger.set_limit(corpus.id, 6.0, DELTA, list_share=0.5)
+    assert renewed.limit_list_delta == 0.5 * DELTA
+    reserved_run(store, corpus, buying(0.1, 0.1 * DELTA))
