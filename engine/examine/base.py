@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from engine.examine.words import WordTable
+from engine.corpus.text.words import WordTable
 
 
 @dataclass(frozen=True)

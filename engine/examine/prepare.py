@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from engine.corpus.text.words import Vocabulary, cut
 from engine.errors import UnderstudyError, UserError
 from engine.examine.base import Side
 from engine.examine.samples import sample, sample_units
-from engine.examine.words import Vocabulary, cut
 from engine.models.contracts import Detector, Embedder
 
 EMBEDDED = 2000  # texts a side that are embedded

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from engine.corpus.text.words import WordTable
 from engine.examine.base import Side
 from engine.examine.prepare import Prepared
 from engine.examine.samples import sample_units
 from engine.examine.usefulness.text_map import lay_out
-from engine.examine.words import WordTable
 
 COMMON = 10
 PHRASES = 60

@@ -20,8 +20,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from engine.examine.repeats.window_join import copies_anything, index_windows  # noqa: E402
-from engine.examine.words import Vocabulary, WordTable, cut  # noqa: E402
+from engine.corpus.text.runs import copies_anything, index_windows  # noqa: E402
+from engine.corpus.text.words import Vocabulary, WordTable, cut  # noqa: E402
 
 VOCABULARY, LENGTH, WIDTH, PASSAGE, SUBSET = 50_000, 200, 8, 30, 2_000
 

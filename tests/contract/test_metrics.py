@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine.corpus.text.words import Vocabulary, cut
 from engine.examine.measures import MEASURES
 from engine.examine.usefulness.metrics import METRICS, Metric, Sample
-from engine.examine.words import Vocabulary, cut
 
 WORDS = [f"word{i}" for i in range(400)]
 

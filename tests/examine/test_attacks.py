@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine.corpus.text import runs
+from engine.corpus.text.words import Vocabulary, cut
 from engine.examine.base import Side
-from engine.examine.repeats import nearest, verbatim, window_join
+from engine.examine.repeats import nearest, verbatim
 from engine.examine.values import detected, entities
-from engine.examine.words import Vocabulary, cut
 
 SPAN_COLUMNS = ["record_id", "start", "end", "label", "identifier_type"]
 
@@ -103,15 +104,15 @@ EIGHT = "one two three four five six seven eight"
 def test_verbatim_by_hand(text: str, copied: int) -> None:
     vocabulary = Vocabulary()
     reference = side([EIGHT, "ten eleven"], vocabulary)
-    index = verbatim.index_windows(reference.words)
-    assert verbatim.copies_anything(side([text], vocabulary, prefix="s").words, index).tolist() == [bool(copied)]
+    index = runs.index_windows(reference.words)
+    assert runs.copies_anything(side([text], vocabulary, prefix="s").words, index).tolist() == [bool(copied)]
 
 
 def test_copied_passages_are_as_long_as_they_can_be_and_prefer_the_own_source() -> None:
     vocabulary = Vocabulary()
     reference = side([f"{EIGHT} nine", f"{EIGHT} nine ten", f"x {EIGHT} nine ten"], vocabulary)
     text = f"Say: {EIGHT} nine ten."
-    index = verbatim.index_windows(reference.words)
+    index = runs.index_windows(reference.words)
     free = verbatim.copied_spans(side([text], vocabulary, prefix="s"), reference, index).iloc[0]
     assert (free.source_record_id, free.words) == ("r1", 10)
     assert text[free.start : free.end] == f"{EIGHT} nine ten"
@@ -121,11 +122,11 @@ def test_copied_passages_are_as_long_as_they_can_be_and_prefer_the_own_source() 
 
 
 def test_a_collision_of_hashes_is_not_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(window_join, "mix", lambda numbers: np.zeros_like(numbers))  # every window has the same hash
+    monkeypatch.setattr(runs, "mix", lambda numbers: np.zeros_like(numbers))  # every window has the same hash
     vocabulary = Vocabulary()
     reference = side(["a b c d e f g h i j", EIGHT], vocabulary)
     made = side([EIGHT, "k l m n o p q r"], vocabulary, prefix="s")
-    assert verbatim.copies_anything(made.words, verbatim.index_windows(reference.words)).tolist() == [True, False]
+    assert runs.copies_anything(made.words, runs.index_windows(reference.words)).tolist() == [True, False]
 
 
 def test_verbatim_equals_brute_force_on_random_texts() -> None:
@@ -135,8 +136,8 @@ def test_verbatim_equals_brute_force_on_random_texts() -> None:
     reference, made = side(texts[:60], vocabulary), side(texts[60:], vocabulary, prefix="s")
     known = {tuple(t.split()[i : i + 8]) for t in texts[:60] for i in range(len(t.split()) - 7)}
     expected = [any(tuple(t.split()[i : i + 8]) in known for i in range(len(t.split()) - 7)) for t in texts[60:]]
-    index = verbatim.index_windows(reference.words)
-    assert verbatim.copies_anything(made.words, index).tolist() == expected
+    index = runs.index_windows(reference.words)
+    assert runs.copies_anything(made.words, index).tolist() == expected
 
 
 def test_nearest_equals_the_full_table() -> None:

@@ -6,8 +6,11 @@ import random
 from collections.abc import Sequence
 from itertools import count
 
+import numpy as np
 import pytest
 
+from engine.corpus.text.runs import copies_anything, index_windows
+from engine.corpus.text.words import Vocabulary, cut
 from engine.release.copies import check_copies
 
 SOURCE = "The patient was seen by Dr Smith on the third of May and felt well afterwards"
@@ -66,3 +69,30 @@ def test_agrees_with_brute_force_on_random_text() -> None:
 def test_empty_sides() -> None:
     assert check_copies([], [SOURCE], 3).passed
     assert check_copies([SOURCE], [], 3).passed
+
+
+@pytest.mark.parametrize(
+    ("released", "source", "longest"),
+    [
+        ("\uff26\uff49\uff4c\uff45 number seven", "file number seven", 3),  # full-width letters
+        ("the o\ufb03ce of Dr Smith's", "the office of Dr Smith\u2019s", 6),  # a ligature; an apostrophe ends a word
+        (
+            "\u60a3\u8005\u4e94\u6708\u5165\u9662",
+            "\u8be5\u60a3\u8005\u4e94\u6708\u51fa\u9662",
+            4,
+        ),  # a character is a word
+        ("STRASSE", "stra\u00dfe", 1),
+    ],
+)
+def test_other_letters_and_scripts_do_not_hide_a_copy(released: str, source: str, longest: int) -> None:
+    assert longest_common_words([released], [source]) == longest
+
+
+def test_a_release_counts_copies_as_an_examination_does() -> None:
+    rng, vocabulary = random.Random(3), Vocabulary()
+    words = ["O'Neil", "\uff21\uff42", "stra\u00dfe", "\u5165\u9662", "x_1", "caf\u00e9", "cafe\u0301", "45", "a"]
+    texts = [" ".join(rng.choices(words, k=rng.randrange(0, 40))) for _ in range(80)]
+    index = index_windows(cut(texts[:40], vocabulary), 4)
+    expected = np.flatnonzero(copies_anything(cut(texts[40:], vocabulary), index)).tolist()
+    assert 0 < len(expected) < 40
+    assert list(check_copies(texts[40:], texts[:40], 3).texts) == expected

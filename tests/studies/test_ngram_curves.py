@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine.corpus.text.words import WORD, fold
 from engine.errors import UserError
 from engine.examine.curves import lbf
 from engine.examine.curves.ngram_sampling import draw_sources
 from engine.examine.stats import powerlaw
-from engine.examine.words import WORD, fold
 from engine.models.cancel import Cancelled
 from engine.studies import get_study
 from engine.studies.base import parse

@@ -1,11 +1,11 @@
-"""Hash every run of n words, and join two corpora on those hashes: the core of verbatim matching.
+"""Hash every run of n words, for what is compared or kept as hashes: shingles of near-duplicates, marks of people.
 
-Words are runs of letters and digits, compared without case, punctuation and blanks. A word becomes
-64 bits of BLAKE2b, a window a polynomial of its words modulo 2**64 (Karp and Rabin 1987): with W
-windows on each side a false match has a chance of about W**2 / 2**64. Both sides are sorted before
-they are searched; unsorted queries cost a cache miss each.
+Words are runs of letters and digits, also around an apostrophe ("Smith's" is one), compared without case, punctuation
+and blanks. Marks of people are stored, so this rule cannot change; whoever compares words with words takes
+`engine.corpus.text.words`. A word becomes 64 bits of BLAKE2b, a window a polynomial of its words modulo 2**64 (Karp and
+Rabin 1987): with W windows on each side a false match has a chance of about W**2 / 2**64.
 
-Privacy posture: hashes are not keyed; they live in memory only and are never stored or released.
+Privacy posture: these hashes are not keyed and live in memory only; what is stored of them is keyed by the caller.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")
-_BASE = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: odd, and its multiples lie far apart
 _MIX_A, _MIX_B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _CHUNK = 256
 
@@ -40,19 +39,6 @@ class Windows(NamedTuple):
     hashes: UintArray
     record: IntArray
     position: IntArray
-
-
-@dataclass(frozen=True)
-class Matches:
-    """Windows of `a` that occur in `b`, sorted by `a`.
-
-    a, b: int64 (k,), indices into the two `Windows`; `b` is the first of the equal windows in
-    reading order. count: int64 (k,), how many windows of `b` equal it.
-    """
-
-    a: PositionArray = field(repr=False)
-    b: PositionArray = field(repr=False)
-    count: PositionArray = field(repr=False)
 
 
 class _WordHashes(dict[str, int]):
@@ -91,24 +77,6 @@ def window_hashes(texts: Sequence[str], n: int = 8) -> Windows:
     return Windows(_rolling(words, n)[starts[:-1][record] + position], record, position)
 
 
-def join(a: Windows, b: Windows) -> Matches:
-    """Return the windows of `a` that also occur in `b`."""
-    empty = np.zeros(0, dtype=np.int64)
-    if not len(a.hashes) or not len(b.hashes):
-        return Matches(empty, empty, empty)
-    order_a = np.argsort(a.hashes, kind="stable")
-    order_b = np.argsort(b.hashes, kind="stable")
-    sorted_b = b.hashes[order_b]
-    queries = a.hashes[order_a]
-    left = np.searchsorted(sorted_b, queries, side="left")
-    found = sorted_b[np.minimum(left, len(sorted_b) - 1)] == queries
-    found &= left < len(sorted_b)
-    right = np.searchsorted(sorted_b, queries[found], side="right")
-    index_a, index_b, count = order_a[found], order_b[left[found]], right - left[found]
-    back = np.argsort(index_a, kind="stable")
-    return Matches(index_a[back], index_b[back], count[back])
-
-
 def mix(values: UintArray) -> UintArray:
     """Return 64 well-mixed bits a value (the finaliser of SplitMix64, Steele et al. 2014)."""
     values = (values ^ (values >> np.uint64(30))) * _MIX_A
@@ -121,5 +89,5 @@ def _rolling(words: UintArray, n: int) -> UintArray:
     count = max(len(words) - n + 1, 0)
     total = np.zeros(count, dtype=np.uint64)
     for offset in range(n):
-        total = total * _BASE + words[offset : offset + count]
+        total = total * GOLDEN + words[offset : offset + count]
     return mix(total)

@@ -1,6 +1,6 @@
 """Count n-grams a source, over millions of words, with sorted arrays.
 
-Words are those of `engine.examine.words`; n-grams do not reach from one text into the next. An n-gram becomes one
+Words are those of `engine.corpus.text.words`; n-grams do not reach from one text into the next. An n-gram becomes one
 64-bit key: the words' numbers side by side where they fit (n = 1; n = 2; n = 3 up to 2,097,152 distinct words), which
 no two n-grams share. Beyond that a polynomial of mixed word numbers modulo 2**64 is taken (Karp and Rabin 1987):
 among g distinct n-grams two share a key with a chance of about g² / 2**65, 3 in a million at ten million. Two that do
@@ -18,14 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.corpus.text.windows import GOLDEN, mix
+from engine.corpus.text.words import WORD, fold
 from engine.errors import InternalError
-from engine.examine.words import WORD, fold
 
 MAX_N = 3
 # ASCII text is cut without a regular expression: small letters, digits and underscores stay, all else is a blank
 _ASCII = bytes(ord(chr(c).lower()) if c < 128 and (chr(c).isalnum() or c == 95) else 32 for c in range(256))
-_BASE = np.uint64(0x9E3779B97F4A7C15)
-_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 Keys = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -53,7 +52,7 @@ class Tokens:
 
 
 def tokens(texts: Sequence[str], numbers: Numbers) -> Tokens:
-    """Return the words of texts, numbered by `numbers` (which grows); the same words as `engine.examine.words`."""
+    """Return the words of texts, numbered by `numbers` (which grows); the same words as `engine.corpus.text.words`."""
     number, find = numbers.__getitem__, WORD.findall
     parts: list[NDArray[np.int32]] = []
     for text in texts:
@@ -147,26 +146,17 @@ def ngram_keys(table: Tokens, n: int, vocabulary: int) -> tuple[Keys, Ints, bool
     hashed = vocabulary > 2**bits
     words = table.ids.astype(np.uint64)
     if hashed:
-        words = _mixed(words)
+        words = mix(words + GOLDEN)
     keys = words[at]
     for step in range(1, n):
         following = words[at + step]
         if hashed:
-            keys *= _BASE
+            keys *= GOLDEN
             keys += following
         else:
             keys <<= np.uint64(bits)
             keys |= following
     return keys, text, hashed
-
-
-def _mixed(numbers: Keys) -> Keys:
-    """Return numbers spread over 64 bits, one to one (the finaliser of SplitMix64: Steele, Lea and Flood 2014)."""
-    mixed = numbers + _BASE
-    for shift, factor in ((30, _MIX[0]), (27, _MIX[1])):
-        mixed ^= mixed >> np.uint64(shift)
-        mixed *= factor
-    return mixed ^ (mixed >> np.uint64(31))
 
 
 def aligned(keys: Keys, other: NgramCounts | tuple[Keys, Ints]) -> Ints:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.examine.repeats.window_join import Report, quiet
-from engine.examine.words import WordTable
+from engine.corpus.text.runs import Report, quiet
+from engine.corpus.text.words import WordTable
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.examine.repeats.window_join import Report, quiet
-from engine.examine.words import WordTable
+from engine.corpus.text.runs import Report, quiet
+from engine.corpus.text.words import WordTable
 from engine.models.builtin.ngram_model import KneserNey
 
 WINDOW = 10

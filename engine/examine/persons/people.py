@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from engine.corpus.text.words import cut
 from engine.examine.base import Side, join_sides
 from engine.examine.members.members import ALL, SEEDS
 from engine.examine.prepare import Prepared
 from engine.examine.samples import seeded_order
 from engine.examine.values.entities import EntityIndex, index_entities
-from engine.examine.words import cut
 
 WINDOW = (15, 101)  # items of about the same size that one is compared with, fewest and most
 _PUBLIC = "shipped public texts"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.examine.words import WordTable
+from engine.corpus.text.words import WordTable
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -10,15 +10,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from engine.corpus.text.runs import WINDOW, WindowIndex, copies_anything, index_windows
+from engine.corpus.text.words import WordTable
 from engine.examine.base import Side
 from engine.examine.findings import Finding, Reference
 from engine.examine.make import finding, missing
 from engine.examine.part import Part
 from engine.examine.prepare import Prepared
-from engine.examine.repeats.verbatim import WINDOW, WindowIndex, copied_spans, copies_anything, index_windows
+from engine.examine.repeats.verbatim import copied_spans
 from engine.examine.stats import intervals
 from engine.examine.values.leaks import NO_HOLDOUT, equal_size
-from engine.examine.words import WordTable
 
 NAME = "verbatim_8gram"
 

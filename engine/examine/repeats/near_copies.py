@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from engine.corpus.text.words import WordTable
 from engine.examine.base import Side
 from engine.examine.findings import Finding
 from engine.examine.make import finding, missing
@@ -26,7 +27,6 @@ from engine.examine.samples import sample_units
 from engine.examine.stats import intervals
 from engine.examine.stats.highest import highest_excess, parts_of
 from engine.examine.values.leaks import NO_HOLDOUT
-from engine.examine.words import WordTable
 
 STAGE = "near copies"
 RUNS = "longest shared runs"

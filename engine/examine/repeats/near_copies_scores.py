@@ -27,7 +27,7 @@ from engine.corpus.text.minhash import (
     shingle_sets,
     signatures,
 )
-from engine.examine.repeats.window_join import Report, quiet
+from engine.corpus.text.runs import Report, quiet
 
 __all__ = ["LEAST", "SHINGLE_WORDS", "NearPairs", "Sketch", "near_pairs", "sketch"]
 

@@ -1,9 +1,7 @@
 """Find word-for-word copies: windows of eight words that stand in the reference too, as passages a person can read.
 
-The join itself is `engine.examine.repeats.window_join`. (`engine.corpus.text.windows` joins whole corpora without
-confirming hits and takes "Smith's" as one word; here the words must be those that entities are matched on.) Eight words
-follow Lee et al. 2022 (Deduplicating training data, section 4) in kind, but are far shorter than their 50 tokens, since
-short records rarely share 50.
+The join itself is `engine.corpus.text.runs`. Eight words follow Lee et al. 2022 (Deduplicating training data, section
+4) in kind, but are far shorter than their 50 tokens, since short records rarely share 50.
 
 Privacy posture: results are record ids and code-point offsets.
 """
@@ -13,13 +11,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from engine.corpus.text.runs import WindowIndex, matching_windows
+from engine.corpus.text.words import WordTable
 from engine.examine.base import Side
-from engine.examine.repeats.window_join import WINDOW, WindowIndex, copies_anything, index_windows, matching_windows
-from engine.examine.words import WordTable
-
-__all__ = [
-    "COLUMNS", "WINDOW", "WindowIndex", "copied_spans", "copies_anything", "index_windows", "matching_windows",
-]  # fmt: skip
 
 MAX_SOURCES = 16
 COLUMNS = ["record_id", "source_record_id", "kind", "start", "end", "source_start", "source_end", "words"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.corpus.text.words import cut
 from engine.examine.base import Side
 from engine.examine.prepare import Prepared
 from engine.examine.usefulness.base import Sample
 from engine.examine.usefulness.ngrams import ngram_divergence
-from engine.examine.words import cut
 
 LARGEST = 1000
 

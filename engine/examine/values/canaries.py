@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from engine.corpus.text.words import cut
 from engine.examine.base import Side
 from engine.examine.findings import Reference
 from engine.examine.make import finding, missing
@@ -20,7 +21,6 @@ from engine.examine.registry import CANARIES
 from engine.examine.stats import intervals
 from engine.examine.values.canary_echo import Echoes
 from engine.examine.values.leaks import NO_HOLDOUT
-from engine.examine.words import cut
 
 STAGE = "planted canaries"
 NONE = (

@@ -22,9 +22,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from engine.corpus.text.words import Vocabulary, WordTable, cut
 from engine.examine.repeats.nearest import nearest
 from engine.examine.values.canary_making import Canary
-from engine.examine.words import Vocabulary, WordTable, cut
 
 _PAIR, _ONE = 0.6, 0.39  # weights of pair and single word; the rest is even over the vocabulary
 

@@ -29,8 +29,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from engine.corpus.text.words import WORD
 from engine.errors import UserError
-from engine.examine.words import WORD
 
 Kind = Literal["prefix", "random", "identifier"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from engine.corpus.text.words import Vocabulary, WordTable, cut
 from engine.examine.base import Side
 from engine.examine.repeats.rouge import highest, pairs, rouge_2, rouge_l
 from engine.examine.values.entities import (
@@ -25,7 +26,6 @@ from engine.examine.values.entities import (
     index_entities,
     records_with,
 )
-from engine.examine.words import Vocabulary, WordTable, cut
 from engine.pii.control_codes import Passage
 
 

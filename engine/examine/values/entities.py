@@ -23,8 +23,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from engine.corpus.text.words import WordTable
 from engine.examine.base import Side
-from engine.examine.words import WordTable
 from engine.pii.detect.function_words import found_everywhere
 
 LEAK_COLUMNS = [

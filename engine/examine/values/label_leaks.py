@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.corpus.text.words import cut
 from engine.examine.base import Side
 from engine.examine.findings import Finding, Reference
 from engine.examine.make import finding, missing
@@ -12,7 +13,6 @@ from engine.examine.prepare import Prepared
 from engine.examine.stats import intervals
 from engine.examine.values.entities import find_entities, index_entities, records_with
 from engine.examine.values.leaks import MATCHING, NO_HOLDOUT, NO_SPANS
-from engine.examine.words import cut
 
 NO_LABEL = "no synthetic record has a label"
 NO_DIRECT = "no accepted span is a direct identifier"

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from engine.corpus.text.words import Vocabulary, cut
 from engine.examine.stats.intervals import mean as bootstrap
 from engine.examine.stats.intervals import wilson
 from engine.examine.usefulness.base import Sample
 from engine.examine.usefulness.ngrams import ngram_divergence
 from engine.examine.values.context_leaks import LeakMeter
-from engine.examine.words import Vocabulary, cut
 from engine.methods.filter.stages import PLACEHOLDER, SIMILAR
 from engine.models.contracts import Embedder, Generator
 from engine.pii.control_codes import Passage

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.examine.words import WORD, fold
+from engine.corpus.text.words import WORD, fold
 from engine.models.contracts import Sampling
 
 if TYPE_CHECKING:

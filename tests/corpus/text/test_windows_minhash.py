@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.corpus.text.minhash import band_rows, jaccard, shingle_sets, signatures
 from engine.corpus.text.near_duplicates import near_duplicate_pairs, near_duplicates_across_split
-from engine.corpus.text.windows import WORD, join, window_hashes
+from engine.corpus.text.windows import WORD, window_hashes
 from engine.errors import UserError
 
 WORDS = [f"w{i}" for i in range(3000)]
@@ -44,7 +44,7 @@ def test_windows_ignore_case_and_punctuation_and_nothing_else() -> None:
 
 
 def test_windows_never_cross_records() -> None:
-    assert not len(join(window_hashes(["a b c d"], 4), window_hashes(["a b", "c d"], 4)).a)
+    assert not len(window_hashes(["a b", "c d"], 4).hashes)
 
 
 @settings(max_examples=80, deadline=None)
@@ -56,29 +56,6 @@ def test_a_window_s_offsets_cover_its_words(text: str, n: int) -> None:
     for position, value in zip(windows.position.tolist(), windows.hashes.tolist()):
         start, end = offsets[position][0], offsets[position + n - 1][1]
         assert window_hashes([text[start:end]], n).hashes.tolist() == [value]
-
-
-def test_join_finds_exactly_the_shared_windows() -> None:
-    a, b = invented(60, 40, 1), invented(60, 40, 2)
-    words = b[7].split()
-    a[3] = f"{a[3]} {' '.join(words[10:22])} end"
-    wa, wb = window_hashes(a), window_hashes(b)
-    matches = join(wa, wb)
-    assert wa.position[matches.a].tolist() == [40, 41, 42, 43, 44]
-    assert wb.position[matches.b].tolist() == [10, 11, 12, 13, 14]
-    assert matches.count.tolist() == [1] * 5
-    assert set(wa.record[matches.a].tolist()) == {3}
-    assert set(wb.record[matches.b].tolist()) == {7}
-
-
-def test_join_gives_the_first_of_equal_windows_and_their_number() -> None:
-    matches = join(window_hashes(["x y"], 2), window_hashes(["p x y", "x y x y"], 2))
-    assert (matches.b.tolist(), matches.count.tolist()) == ([1], [3])
-
-
-def test_join_of_nothing_is_empty() -> None:
-    assert not len(join(window_hashes([]), window_hashes(["a b"], 2)).a)
-    assert not len(join(window_hashes([]), window_hashes([])).a)
 
 
 def test_hashes_are_the_same_in_every_process() -> None:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.corpus.text.words import Vocabulary, cut
 from engine.errors import InternalError
 from engine.examine.curves import ngram_counts
 from engine.examine.curves.ngram_counts import Numbers
-from engine.examine.words import Vocabulary, cut
 
 TEXTS = ["A cat. A cat sat!", "", "the cat", "Ärzte sagen ärzte", "猫が座る a cat"]
 SOURCES = np.array([0, 1, 1, 2, 0])

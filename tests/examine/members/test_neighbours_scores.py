@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from engine.corpus.text.words import Vocabulary, cut
 from engine.examine.members.neighbours_scores import by_embedding, by_words
-from engine.examine.words import Vocabulary, cut
 
 
 def test_similarity_of_word_sets_by_hand() -> None:

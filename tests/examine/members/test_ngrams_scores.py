@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from engine.corpus.text.words import Vocabulary, WordTable, cut
 from engine.examine.members import ngrams_scores as ngram_membership
 from engine.examine.members.ngrams_scores import fit, score
-from engine.examine.words import Vocabulary, WordTable, cut
 
 PUBLIC = ["the cat sat on the mat and the dog sat on the rug", "a dog and a cat ran to the mat"]
 MADE = ["patient had fever after shot and slept", "patient had rash after shot", "the patient had fever and a rash"]

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine.corpus.text.words import Vocabulary, cut
 from engine.examine.members.neighbours import examine_neighbours
 from engine.examine.members.neighbours_scores import by_words
 from engine.examine.members.ngrams import examine_ngrams, public_words
@@ -16,7 +17,6 @@ from engine.examine.members.ngrams_scores import fit, score
 from engine.examine.part import Part
 from engine.examine.prepare import CancelledError, ExamineInput, Prepared, prepare
 from engine.examine.stats.roc import auc
-from engine.examine.words import Vocabulary, cut
 from tests.examine.examine_helpers import WordEmbedder, spans_of, synthetic
 
 NAMES = ("ngram", "ngram_window", "neighbours_jaccard_1", "neighbours_jaccard_25")

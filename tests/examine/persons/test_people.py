@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine.corpus.text.words import cut
 from engine.examine.base import Side
 from engine.examine.findings import Finding
 from engine.examine.guesses.attributes import age_band, examine_inference
@@ -21,7 +22,6 @@ from engine.examine.persons.people import details
 from engine.examine.persons.record_sets import examine_sets
 from engine.examine.prepare import CancelledError, ExamineInput, Prepared, prepare
 from engine.examine.stats.intervals import Interval
-from engine.examine.words import cut
 from tests.examine.examine_helpers import spans_of, synthetic
 
 Notes = tuple[pd.DataFrame, pd.DataFrame, list[str]]

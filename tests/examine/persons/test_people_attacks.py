@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from engine.corpus.text.words import Vocabulary, cut
 from engine.examine.guesses.attributes_scores import guess, weighted, weights
 from engine.examine.persons.linkage_scores import Link, find_links, spread_links, unit_bits
 from engine.examine.persons.profiles import by_unit, grams, letters, present
 from engine.examine.persons.record_sets_scores import set_scores
 from engine.examine.persons.stylometric import Style, style_scores
 from engine.examine.persons.word_probe import probe, rarity
-from engine.examine.words import Vocabulary, cut
 
 
 def tables(*sides: Sequence[str], n: int = 1) -> list:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from engine.corpus.text.words import Vocabulary, cut
 from engine.examine.repeats.longest_run import common_run, longest_runs
 from engine.examine.repeats.near_copies_scores import near_pairs, sketch
-from engine.examine.words import Vocabulary, cut
 
 TEN = "one two three four five six seven eight nine ten"  # six shingles of five words
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from engine.corpus.text.words import Vocabulary
 from engine.examine.values import entities
 from engine.examine.values.strict_scores import find_strict, index_strict
-from engine.examine.words import Vocabulary
 from tests.examine.test_attacks import side
 
 TRAIN = ["Mr Henrik Hasslund, application 36244/06, came.", "Ms Gul Yıldırım on 31 August 2006.", "The mother of Ann."]

@@ -8,8 +8,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from engine.examine.repeats.window_join import copies_anything, index_windows, matching_windows, windows
-from engine.examine.words import WORD, Vocabulary, WordTable, cut
+from engine.corpus.text.runs import copies_anything, index_windows, matching_windows, windows
+from engine.corpus.text.words import WORD, Vocabulary, WordTable, cut
 
 
 def tables(seed: int, texts: int = 90, longest: int = 40) -> tuple[WordTable, WordTable]:

@@ -1,5 +1,7 @@
 """Join the word windows of two sets of texts: which windows of one stand, word for word, in the other.
 
+Examinations and the release's own check count copies by this one join over the one word rule.
+
 Each window becomes a 64-bit hash. The reference's windows are sorted by hash; the candidate's are sorted too, a block
 at a time, before they are looked up (sorted queries read the reference in order; unsorted ones cost a cache miss
 each). Hash and position share one 64-bit number, so that sorting moves no second array; the bits this takes from the
@@ -17,12 +19,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.corpus.text.windows import mix
-from engine.examine.words import WordTable
+from engine.corpus.text.windows import GOLDEN, mix
+from engine.corpus.text.words import WordTable
 
 WINDOW = 8
 BLOCK = 1 << 21  # words hashed, sorted and looked up at once
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _STEP = np.uint64(0x100000001B3)
 
 Hashes = NDArray[np.uint64]
@@ -62,7 +63,7 @@ def windows(words: WordTable, width: int = WINDOW, block: int = BLOCK) -> Iterat
         inside[ends[(ends >= 0) & (ends < count)]] = False
     for start in range(0, count, block):
         stop = min(start + block, count)
-        mixed = mix((words.ids[start : stop + width - 1].astype(np.uint64) + np.uint64(1)) * _SPREAD)
+        mixed = mix((words.ids[start : stop + width - 1].astype(np.uint64) + np.uint64(1)) * GOLDEN)
         hashes = np.zeros(stop - start, np.uint64)
         for place in range(width):
             hashes *= _STEP
