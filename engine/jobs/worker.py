@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import gc
 import logging
 import os
 import signal
@@ -253,6 +254,7 @@ def main(arguments: Sequence[str] | None, handlers_of: Callable[[], Mapping[str,
         if asked or not store.folder.database.exists() or not waiting(store):
             break
     log("worker ends")
+    gc.freeze()  # the process ends: what a net's modules leave is the system's to free, not the collector's
     return 0
 
 
