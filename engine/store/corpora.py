@@ -289,7 +289,6 @@ class Corpora:
             built.people,
             former=built.former_hashes,
             units=statistics.train_units,
-            by_source=unit == "source",
             joined=joined,
             merging=lambda other, into: reservations.merge(
                 connection, self.session.key, self.session.actor, other, into

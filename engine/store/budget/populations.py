@@ -64,7 +64,6 @@ def adopt(
     *,
     former: Sequence[str] = (),
     units: int,
-    by_source: bool,
     joined: Sequence[str] = (),
     merging: Callable[[str, str], None],
 ) -> Adopted:
@@ -74,11 +73,10 @@ def adopt(
         hashes: of whole texts. marks: of runs of words, short records and source ids. former: of short texts, as a
             workspace of the first edition kept them.
         units: in the corpus' training part; a new population keeps the number for its default limit.
-        by_source: whether source ids are compared: where the unit is the source.
         joined: populations that a person says these people are.
         merging: called with (other, into) before two populations become one, to merge their ledgers.
     """
-    found = recognition.evidence(connection, marks, by_source)
+    found = recognition.evidence(connection, marks)
     clear = [population for population, shared in found.items() if shared.clear]
     matched = list(dict.fromkeys([*joined, *match(connection, hashes), *clear]))
     if matched:
@@ -94,12 +92,13 @@ def adopt(
     recognition.keep(connection, population, marks)
     asked = []
     for other, shared in found.items():
-        if (
-            other not in matched
-            and shared.any
-            and recognition.ask(connection, population, other, recognition.described(shared))
-        ):
-            asked.append(shared.sentence())
+        if other in matched:
+            continue
+        # With people who were here before, all that is kept of them counts, not this file alone.
+        every = recognition.between(connection, population, other) if matched else shared
+        told = every if every.any else shared
+        if told.any and recognition.ask(connection, population, other, recognition.described(told)):
+            asked.append(told.sentence())
     for other in match(connection, former):
         known = other in (population, *matched) or short_recognition.has_marks(connection, other)
         if not known and recognition.ask(connection, population, other, {"sentence": FORMER}):

@@ -6,7 +6,7 @@ evidence beyond chance asks a person, and no run with a guarantee is admitted un
 Clear: at least three records, and 5 per cent of the smaller side's, share three runs of eight words with one earlier
 record each; or at least three source ids and 5 per cent of the smaller side's are the same, beyond three times what
 chance explains; or whole texts as `populations` compares them; or short records, as `engine.corpus.short_overlap` says.
-Less than that, but at least one such record, or one equal source id where the unit is the source, or three and 2 per
+Less than that, but at least one such record, or one equal source id, or three and 2 per
 cent of the records sharing two runs, or short records beyond chance or too common to tell, asks.
 
 Privacy posture: keyed hashes and counts.
@@ -33,6 +33,7 @@ CHUNK = 900
 LEAST, LEAST_SHARE = 3, 0.05
 WEAK_RUNS, WEAK_SHARE = 2, 0.02
 SOURCE = 0  # the record number of marks of source ids
+COUNTED, GROWN = ("strong", "sources", "short_excess"), 1.5  # what asks again after an answer, and by how much more
 OPEN, SAME, OTHER = "open", "same", "other"
 
 
@@ -82,12 +83,8 @@ class Evidence:
         return " and ".join(found) or "whole texts"
 
 
-def evidence(connection: Connection, marks: PeopleMarks, by_source: bool) -> dict[str, Evidence]:
-    """Return what a file's marks share with each known population, without those that share nothing.
-
-    Args:
-        by_source: whether source ids count: where the unit is the source.
-    """
+def evidence(connection: Connection, marks: PeopleMarks) -> dict[str, Evidence]:
+    """Return what a file's marks share with each known population, without those that share nothing."""
     shared: dict[str, Counter[tuple[int, int]]] = {}
     own: dict[int, list[int]] = {}
     for value, record in zip(marks.runs.tolist(), marks.record.tolist()):
@@ -98,16 +95,11 @@ def evidence(connection: Connection, marks: PeopleMarks, by_source: bool) -> dic
             pairs.update((record, row.record) for record in own[row.hash])
     size = Counter(marks.record.tolist())
     ids: Counter[str] = Counter()
-    if by_source:
-        ids.update(row.population for row in _rows(connection, marks.sources.tolist()) if row.record == SOURCE)
+    ids.update(row.population for row in _rows(connection, marks.sources.tolist()) if row.record == SOURCE)
     found = {}
     short = short_recognition.overlaps(connection, marks.short, lambda population: _sizes(connection, population)[0])
     for population in sorted({*shared, *ids, *short}):
-        best: dict[int, int] = {}
-        for (record, _), n in shared.get(population, Counter()).items():
-            best[record] = max(best.get(record, 0), n)
-        strong = sum(n >= STRONG_RUNS for n in best.values())
-        weak = sum(n < STRONG_RUNS and n >= min(WEAK_RUNS, size[record]) for record, n in best.items())
+        strong, weak = _by_strength(shared.get(population, Counter()), size)
         records, known_ids = _sizes(connection, population)
         smaller = min(len(marks.sources), known_ids)
         found[population] = Evidence(
@@ -115,6 +107,41 @@ def evidence(connection: Connection, marks: PeopleMarks, by_source: bool) -> dic
             marks.chance * smaller, short.get(population),
         )  # fmt: skip
     return found
+
+
+def between(connection: Connection, a: str, b: str) -> Evidence:
+    """Return what all that is kept of two populations shares.
+
+    How their ids are numbered is not kept, so equal ids count as chance.
+    """
+    a, b = sorted((a, b))  # records are counted on one side, so it must always be the same
+    mine, theirs = people_marks.alias("mine"), people_marks.alias("theirs")
+    both = (mine.c.population == a) & (theirs.c.population == b) & (mine.c.hash == theirs.c.hash)
+    query = select(mine.c.record, theirs.c.record.label("other"), func.count().label("n")).where(both)
+    shared: Counter[tuple[int, int]] = Counter()
+    ids = 0
+    for row in connection.execute(query.group_by(mine.c.record, theirs.c.record)):
+        if row.record != SOURCE and row.other != SOURCE:
+            shared[row.record, row.other] = row.n
+        elif row.record == row.other:
+            ids = row.n
+    query = select(people_marks.c.record, func.count().label("n")).where(people_marks.c.population == a)
+    size = {row.record: row.n for row in connection.execute(query.group_by(people_marks.c.record))}
+    (records, own_ids), (other_records, other_ids) = _sizes(connection, a), _sizes(connection, b)
+    smaller = max(1, min(own_ids, other_ids))
+    short = short_recognition.between(connection, a, b, records, other_records)
+    return Evidence(
+        *_by_strength(shared, size), ids, max(1, min(records, other_records)), smaller, float(smaller), short
+    )
+
+
+def _by_strength(shared: Mapping[tuple[int, int], int], size: Mapping[int, int]) -> tuple[int, int]:
+    """Return how many records share at least three runs with one other record, and how many two or all of fewer."""
+    best: dict[int, int] = {}
+    for (record, _), n in shared.items():
+        best[record] = max(best.get(record, 0), n)
+    strong = sum(n >= STRONG_RUNS for n in best.values())
+    return strong, sum(n < STRONG_RUNS and n >= min(WEAK_RUNS, size[record]) for record, n in best.items())
 
 
 def keep(connection: Connection, population: str, marks: PeopleMarks) -> int:
@@ -145,25 +172,39 @@ def merged(connection: Connection, other: str, into: str) -> None:
     for row in connection.execute(select(people_questions).where(_of(other))).all():
         connection.execute(people_questions.delete().where(people_questions.c.id == row.id))
         third = row.second if row.first == other else row.first
-        if third != into:
-            ask(connection, into, third, row.detail, state=row.state)
+        if third != into and not ask(connection, into, third, row.detail, state=row.state) and row.state == OPEN:
+            _write(connection, into, third, OPEN, row.detail)  # whatever was answered about the other one
 
 
 def ask(connection: Connection, a: str, b: str, detail: Mapping[str, Any], *, state: str = OPEN) -> bool:
-    """Note the question whether two populations are the same people, unless it was answered; return whether it is new.
+    """Note the question whether two populations are the same people; return whether it is new.
 
-    An answer of `other` stays until a person says `same`.
+    An answer of `other` holds for what was shared when it was given. Materially more asks again.
     """
     first, second = sorted((a, b))
     known = connection.execute(
-        select(people_questions.c.id).where(people_questions.c.first == first, people_questions.c.second == second)
+        select(people_questions).where(people_questions.c.first == first, people_questions.c.second == second)
     ).first()
-    if known is not None:
+    if known is None:
+        connection.execute(
+            people_questions.insert().values(first=first, second=second, state=state, detail=dict(detail), at=now())
+        )
+        return True
+    if known.state != OTHER or state != OPEN or not _materially_more(detail, known.detail):
         return False
-    connection.execute(
-        people_questions.insert().values(first=first, second=second, state=state, detail=dict(detail), at=now())
+    again = (
+        f"{detail['sentence']}; more than the {known.detail.get('sentence', 'marks')} for which they were kept apart"
     )
+    _write(connection, first, second, OPEN, {**detail, "sentence": again})
     return True
+
+
+def _materially_more(found: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Say whether evidence is clear and was not, or one of its counts has grown by half and by three at least."""
+    if found.get("clear") and not before.get("clear"):
+        return True
+    counts = ((float(found.get(name) or 0.0), float(before.get(name) or 0.0)) for name in COUNTED)
+    return any(count >= max(known + LEAST, GROWN * known) for count, known in counts)
 
 
 def open_questions(connection: Connection, population: str) -> list[tuple[str, dict[str, Any]]]:
@@ -174,19 +215,22 @@ def open_questions(connection: Connection, population: str) -> list[tuple[str, d
 
 
 def answer(connection: Connection, a: str, b: str, state: str) -> None:
-    """Answer a question, asked or not."""
-    ask(connection, a, b, {}, state=state)
-    first, second = sorted((a, b))
-    connection.execute(
-        update(people_questions)
-        .where(people_questions.c.first == first, people_questions.c.second == second)
-        .values(state=state, at=now())
-    )
+    """Answer a question, asked or not, and keep with the answer what the two share now."""
+    detail = described(between(connection, a, b))
+    ask(connection, a, b, detail, state=state)
+    _write(connection, a, b, state, detail)
 
 
 def described(found: Evidence) -> dict[str, Any]:
     """Return evidence as it is kept with a question."""
-    return {**asdict(found), "sentence": found.sentence()}
+    excess = found.short.excess if found.short is not None else 0.0
+    return {**asdict(found), "short_excess": excess, "clear": found.clear, "sentence": found.sentence()}
+
+
+def _write(connection: Connection, a: str, b: str, state: str, detail: Mapping[str, Any]) -> None:
+    first, second = sorted((a, b))
+    question = (people_questions.c.first == first) & (people_questions.c.second == second)
+    connection.execute(update(people_questions).where(question).values(state=state, detail=dict(detail), at=now()))
 
 
 def _of(population: str) -> Any:
@@ -215,4 +259,16 @@ def _sizes(connection: Connection, population: str) -> tuple[int, int]:
     return int(records), int(ids)
 
 
-__all__ = ["OTHER", "SAME", "Evidence", "answer", "ask", "described", "evidence", "keep", "merged", "open_questions"]
+__all__ = [
+    "OTHER",
+    "SAME",
+    "Evidence",
+    "answer",
+    "ask",
+    "between",
+    "described",
+    "evidence",
+    "keep",
+    "merged",
+    "open_questions",
+]

@@ -32,16 +32,43 @@ def overlaps(connection: Connection, marks: ShortMarks, long_records: Callable[[
         long_records: says how many records with longer runs a population has, to know the smaller side.
     """
     own, whole = _own(marks)
-    found = {}
-    for population, (there, there_whole) in _shared(connection, own).items():
-        held = there | _twice(connection, population, own)
-        other, once = _sizes(connection, population)
-        records = min(marks.total, other + long_records(population))
-        found[population] = compared(
-            pairs(own, held), whole, there_whole,
-            sizes=(marks.records, other), other_once=once, records=max(1, records),
-        )  # fmt: skip
-    return found
+    sizes = marks.records, marks.total
+    return {
+        population: _compared(connection, own, whole, sizes, population, there, long_records(population))
+        for population, there in _shared(connection, own).items()
+    }
+
+
+def between(connection: Connection, a: str, b: str, long_a: int, long_b: int) -> ShortOverlap | None:
+    """Return what the short records of two populations share, None for nothing.
+
+    Args:
+        long_a, long_b: records with longer runs of each.
+    """
+    own, whole = _held(connection, a)
+    there = _shared(connection, own, b).get(b)
+    if there is None:
+        return None
+    records, _ = _sizes(connection, a)
+    return _compared(connection, own, whole, (records, records + long_a), b, there, long_b)
+
+
+def _compared(
+    connection: Connection,
+    own: Held,
+    whole: Mapping[int, int],
+    sizes: tuple[int, int],
+    population: str,
+    there: tuple[Held, dict[int, int]],
+    long_records: int,
+) -> ShortOverlap:
+    """Compare one side with a population; sizes: its records with marks, and all of its records."""
+    held, held_whole = there
+    other, once = _sizes(connection, population)
+    return compared(
+        pairs(own, held | _twice(connection, population, own)), whole, held_whole,
+        sizes=(sizes[0], other), other_once=once, records=max(1, min(sizes[1], other + long_records)),
+    )  # fmt: skip
 
 
 def keep(connection: Connection, population: str, marks: ShortMarks) -> int:
@@ -78,7 +105,7 @@ def has_marks(connection: Connection, population: str) -> bool:
 
 def merged(connection: Connection, other: str, into: str) -> None:
     """Make one population's marks those of another; records that both have become one record."""
-    held = _held(connection, other)
+    held, _ = _held(connection, other)
     there, _ = _shared(connection, held, into).get(into, ({}, {}))
     for mine, theirs in pairs(held, there | _twice(connection, into, held)).between:
         row = (short_marks.c.population == other) & (short_marks.c.record == mine)
@@ -128,12 +155,14 @@ def _twice(connection: Connection, population: str, without: Mapping[int, Any]) 
     return {row.hash: [row.first, row.last] for row in connection.execute(query) if row.hash not in without}
 
 
-def _held(connection: Connection, population: str) -> Held:
+def _held(connection: Connection, population: str) -> tuple[Held, dict[int, int]]:
+    """Return a population's mark → records, and whole text's mark → number of records."""
     held: Held = {}
-    query = select(short_marks.c.hash, short_marks.c.record).where(short_marks.c.population == population)
-    for row in connection.execute(query):
+    whole: Counter[int] = Counter()
+    for row in connection.execute(select(short_marks).where(short_marks.c.population == population)):
         held.setdefault(row.hash, []).append(row.record)
-    return held
+        whole[row.hash] += row.whole
+    return held, {value: count for value, count in whole.items() if count}
 
 
 def _sizes(connection: Connection, population: str) -> tuple[int, int]:

@@ -81,7 +81,7 @@ def questions(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
             st.markdown(
                 f"The texts share {plain(asked['sentence'])}. If some people are in both, join the ledgers: what was "
                 "spent adds up, for good. If only a form or a phrase is shared, keep them apart: the limit then relies "
-                "on your word, which stands in both ledgers."
+                "on your word, which stands in both ledgers and holds until a later file shares clearly more."
             )
             with st.container(horizontal=True):
                 st.button(

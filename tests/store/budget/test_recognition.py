@@ -5,10 +5,13 @@ import re
 
 import pandas as pd
 import pytest
+from sqlalchemy import update
 
 from engine.corpus.mapping import ColumnMapping
 from engine.corpus.people_marks import chance_of, people_marks
 from engine.errors import NotFoundError, RefusedError, UserError
+from engine.store.budget import recognition
+from engine.store.schema import people_questions
 from engine.store.store import Store
 from tests.store.ledger_making import gaussian, limited, reserved_run
 
@@ -77,6 +80,67 @@ def test_strangers_of_one_register_are_asked_about_and_not_merged(store, narrati
     third = imported(store, narratives[1500:2500])  # the answer stays
     assert third.population == second.population
     assert store.ledger.of(third.id).questions == ()
+
+
+def test_more_overlap_after_an_answer_asks_again(store, narratives):
+    """Each file of the second office brings a few people of the first one along."""
+    first = imported(store, narratives[:200])
+    own = narratives[1000:1600]
+    second = imported(store, [*own[:198], *narratives[:2]])
+    store.ledger.keep_apart(second.id, first.id)
+    reserved_run(store, second, gaussian(0.1))
+    same = imported(store, [*own[:198], *narratives[:2]])  # nothing new: the answer holds
+    assert same.population == second.population
+    assert store.ledger.of(second.id).questions == ()
+    fewer = imported(store, [*own[:398], *narratives[1:3]])  # one person more is not materially more
+    assert store.ledger.of(fewer.id).questions == ()
+    more = imported(store, [*own[:592], *narratives[:8]])
+    assert more.population == second.population
+    (asked,) = store.ledger.of(second.id).questions
+    assert asked["population"] == first.population
+    assert re.search(r"\d records that share long runs of words; more than the \d records", asked["sentence"])
+    assert any("ledger page" in warning for warning in more.warnings)
+    with pytest.raises(RefusedError, match="other-people-than"):
+        reserved_run(store, second, gaussian(0.1))
+    store.ledger.keep_apart(second.id, first.id)
+    assert list(store.ledger.of(first.id).lines["kind"]).count("apart") == 2
+    assert imported(store, [*own[:592], *narratives[:8]]).population == second.population
+    assert store.ledger.of(second.id).questions == ()
+
+
+def test_an_open_question_outlives_a_merger_with_people_it_was_answered_for(store, narratives):
+    first, second, third = (imported(store, narratives[i : i + 50]) for i in (0, 500, 1000))
+    with store.session.db.write() as connection:
+        recognition.ask(connection, first.population, third.population, {"sentence": "a page"})
+        recognition.ask(connection, second.population, third.population, {"sentence": "a form"})
+    store.ledger.keep_apart(first.id, third.id)
+    joined = store.ledger.join_people(first.id, second.id)
+    assert [asked["sentence"] for asked in joined.questions] == ["a form"]
+
+
+def test_an_answer_of_an_earlier_version_asks_again_where_there_is_more(store, narratives):
+    """It kept the evidence of one file, without short records."""
+    imported(store, narratives[:200])
+    second = imported(store, [*narratives[1000:1198], *narratives[:2]])
+    with store.session.db.write() as connection:
+        detail = {"strong": 2, "weak": 0, "sources": 0, "records": 92, "ids": 1, "chance": 0.0, "sentence": "2 records"}
+        connection.execute(update(people_questions).values(state="other", detail=detail))
+    assert store.ledger.of(second.id).questions == ()
+    imported(store, [*narratives[1000:1192], *narratives[:8]])
+    assert "more than the 2 records" in store.ledger.of(second.id).questions[0]["sentence"]
+
+
+@pytest.mark.parametrize("units", [("record", "record"), ("source", "record"), ("record", "source")])
+def test_source_ids_are_compared_under_every_unit(store, narratives, units):
+    rng = random.Random(1)
+    ids = [f"MRN{rng.randrange(10**7, 10**8)}" for _ in range(120)]
+    before, after = ({"name": "x", "unit": unit, "cap": 5 if unit == "source" else 1} for unit in units)
+    first = store.corpora.import_table(table(narratives[:120], ids), SOURCE, **before)
+    second = store.corpora.import_table(table(narratives[600:720], ids), SOURCE, **after)
+    assert second.population == first.population
+    few = store.corpora.import_table(table(narratives[900:904], [ids[3], "x1", "x2", "x3"]), SOURCE, **after)
+    assert few.population != first.population
+    assert "1 equal source ids" in store.ledger.of(few.id).questions[0]["sentence"]
 
 
 def test_a_few_people_in_several_files_get_no_fresh_budget(store, narratives):
