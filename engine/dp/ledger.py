@@ -105,7 +105,12 @@ class Admission:
 
 
 def default_limit(units: int) -> Limit:
-    """Return ε = 10 at δ = 1/(N ln N) for the units of a population's first corpus."""
+    """Return ε = 10 at δ = 1/(N ln N) for the units of a population's largest corpus.
+
+    By δ alone whole records of δN people may be published, so δN must be below 1 for each corpus that spends: the
+    largest decides, and a smaller one only has more room to 1. N is each corpus' own number, which is public; how many
+    people several corpora hold together follows from private text, and ln N leaves room for it.
+    """
     return divided(DEFAULT_EPSILON, default_delta(units))
 
 

@@ -64,6 +64,15 @@ def short_marks_table(connection: Connection) -> None:
     schema.metadata.create_all(connection)
 
 
+def largest_units(connection: Connection) -> None:
+    """Count the units of a population's largest corpus, no longer those of its first, for its default limit."""
+    connection.exec_driver_sql(
+        "UPDATE populations SET units = MAX(COALESCE(units, 0), COALESCE("
+        "(SELECT MAX(json_extract(c.statistics, '$.train_units')) FROM corpora AS c "
+        "WHERE c.population = populations.id), 0))"
+    )
+
+
 def _forbid_changes(connection: Connection) -> None:
     for table in APPEND_ONLY:
         for verb in ("UPDATE", "DELETE"):
@@ -82,6 +91,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     people_tables,
     entity_column,
     short_marks_table,
+    largest_units,
 )
 VERSION = len(MIGRATIONS)
 

@@ -61,7 +61,7 @@ populations = Table(
     metadata,
     Column("id", String, primary_key=True),
     Column("created", String, nullable=False),
-    Column("units", Integer),  # in the training part of its first corpus; public, the default limit's N
+    Column("units", Integer),  # in the training part of its largest corpus; public, the default limit's N
 )
 
 unit_hashes = Table(

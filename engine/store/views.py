@@ -137,6 +137,7 @@ class LedgerView:
     share_after. unknown_since: spends after this time were lost and nobody entered the amount, so totals hold as "at
     least".
     questions: populations that may be the same people: population, corpora (names), sentence (what they share).
+    largest_units: N of the largest corpus of these people, which the limit's δ must suit.
     """
 
     population: str
@@ -156,3 +157,4 @@ class LedgerView:
     unknown_since: str | None = None
     questions: tuple[dict[str, Any], ...] = ()
     no_total: bool = False
+    largest_units: int = 0

@@ -11,6 +11,7 @@ SHAPE = {
     "corpus", "population", "limit_epsilon", "limit_delta", "limit_list_delta", "list_delta_used", "limit_is_default",
     "order", "share", "remaining_epsilon",
     "reserved_share", "unbounded", "total_epsilon", "sentence", "lines", "unknown_since", "questions", "no_total",
+    "largest_units",
 }  # fmt: skip
 LINE = set("seq at actor kind run_id method epsilon delta unit adjacency what sentence share_after".split())
 

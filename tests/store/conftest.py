@@ -13,7 +13,7 @@ MAPPING = ColumnMapping(text="text", record_id="id", source_id="who", label="kin
 
 
 def made_up(count: int = 40, first: int = 0) -> pd.DataFrame:
-    """Return letters that name one of five people; the name and the day are gold spans."""
+    """Return letters that name one of five people, others in each hundred; the name and the day are gold spans."""
     rows = []
     for i in range(first, first + count):
         name = f"{CANARY} {'ABCDE'[i % 5]}"
@@ -23,7 +23,16 @@ def made_up(count: int = 40, first: int = 0) -> pd.DataFrame:
             {"start": text.index(name), "end": text.index(name) + len(name), "label": "PERSON"},
             {"start": day, "end": text.index(" because"), "label": "DATE"},
         ]
-        rows.append({"id": f"id{i}", "text": text, "who": f"p{i % 5}", "kind": "knee", "ward": "north", "spans": spans})
+        rows.append(
+            {
+                "id": f"id{i}",
+                "text": text,
+                "who": f"p{i // 100 * 5 + i % 5}",
+                "kind": "knee",
+                "ward": "north",
+                "spans": spans,
+            }
+        )
     return pd.DataFrame(rows)
 
 

@@ -139,6 +139,7 @@ class Ledger:
             lines=_frame(book),
             unknown_since=min((str(line.body["since"]) for line in book.unknown), default=None),
             questions=self._questions(book.population),
+            largest_units=book.units,
         )
 
     def join_people(self, corpus_id: str, other: str) -> LedgerView:
@@ -231,11 +232,11 @@ class Ledger:
             list_share: part of δ set aside for lists of labels that runs buy, 0 to 0.9.
         """
         limit = divided(float(epsilon), float(delta), list_share)
-        units = self.public_facts(corpus_id).units
-        check_against_units(delta, units, large_delta)
-        large = delta * units >= 1.0
         with self.session.db.write() as connection:
             population = corpus_row(connection, corpus_id).population
+            units = self._book(connection, corpus_id).units
+            check_against_units(delta, units, large_delta)
+            large = delta * units >= 1.0
             reservations.change_limit(connection, self.session.key, self.session.actor, population, limit, large)
         return self.of(corpus_id)
 
@@ -486,7 +487,17 @@ def _sentence(book: Book, left: float, sums: Sequence[Sum]) -> str:
         after = "no run is admitted until a person says whether these are people of another ledger too"
     if len(units_of(book.state)) > 1:
         after = "no further run is admitted, since runs for records and runs for sources cannot be added"
-    return f"{_lost(book)}{drawn} The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.2e}; {after}."
+    return f"{_lost(book)}{drawn} The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.2e}; {after}.{_large(book)}"
+
+
+def _large(book: Book) -> str:
+    """Return what is to be said of a chosen limit whose δ is too large for a corpus that came later."""
+    if book.state.limit.delta * book.units < 1.0:
+        return ""
+    return (
+        f" Its δ is 1/N or more for the largest corpus of these people (N = {book.units:,}), so by δ alone whole "
+        "records might be published: set a smaller one."
+    )
 
 
 def _drawn(book: Book, sums: Sequence[Sum]) -> str:

@@ -59,7 +59,8 @@ class Book:
 
     fixed: a line holds the limit. is_default: nobody chose it. drawn: events of every output that was drawn.
     unbounded: records without a formal guarantee were released. unknown: lines that say that spends were lost, to
-    which nobody has entered the amount yet. declared: lines with such an amount.
+    which nobody has entered the amount yet. declared: lines with such an amount. units: of the population's largest
+    corpus. lowered: the default limit that a line holds came from a smaller corpus, and a smaller δ holds now.
     """
 
     population: str
@@ -71,6 +72,8 @@ class Book:
     lines: tuple[Line, ...]
     unknown: tuple[Line, ...] = ()
     declared: tuple[Line, ...] = ()
+    units: int = 0
+    lowered: bool = False
 
     @property
     def share(self) -> float:
@@ -96,8 +99,9 @@ def read(connection: Connection, population: str) -> Book:
     members = _members(connection, population)
     rows = connection.execute(select(ledger).where(ledger.c.population.in_(members)).order_by(ledger.c.seq)).all()
     lines = tuple(line_of(row) for row in rows)
-    units = connection.execute(select(populations.c.units).where(populations.c.id == population)).scalar()
-    state = new_state(default_limit(int(units or 0)))
+    units = int(connection.execute(select(populations.c.units).where(populations.c.id == population)).scalar() or 0)
+    usual = default_limit(units)
+    state = new_state(usual)
     fixed, is_default, unbounded = False, True, False
     runs: dict[str, LedgerRun] = {}
     drawn: list[Event] = []
@@ -128,11 +132,16 @@ def read(connection: Connection, population: str) -> Book:
                 drawn.extend(run.events)
         elif line.kind in ("reserve", "settle", "give_back"):
             runs[line.run_id] = _after(runs.get(line.run_id), line)
+    lowered = fixed and is_default and usual.delta < state.limit.delta
+    if lowered:
+        set_aside = min(state.limit.list_delta, usual.list_delta)
+        state = new_state(replace(state.limit, delta=usual.delta, list_delta=set_aside))
     state = replace(state, runs=tuple(runs.values()), unknown=bool(unknown))
     state = replace(state, asked=bool(recognition.open_questions(connection, population)))
     return Book(
-        population, state, fixed, is_default, tuple(drawn), unbounded, lines, tuple(unknown.values()), tuple(declared)
-    )
+        population, state, fixed, is_default, tuple(drawn), unbounded, lines, tuple(unknown.values()), tuple(declared),
+        units, lowered,
+    )  # fmt: skip
 
 
 def declared_runs(seq: int, body: Mapping[str, Any]) -> tuple[LedgerRun, ...]:

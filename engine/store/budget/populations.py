@@ -72,7 +72,7 @@ def adopt(
     Args:
         hashes: of whole texts. marks: of runs of words, short records and source ids. former: of short texts, as a
             workspace of the first edition kept them.
-        units: in the corpus' training part; a new population keeps the number for its default limit.
+        units: in the corpus' training part; a population keeps the largest number for its default limit.
         joined: populations that a person says these people are.
         merging: called with (other, into) before two populations become one, to merge their ledgers.
     """
@@ -83,6 +83,7 @@ def adopt(
         population = matched[0]
         for other in matched[1:]:
             merge(connection, other, population, merging)
+        _at_least(connection, population, units)
     else:
         population = new_id("pop")
         connection.execute(populations.insert().values(id=population, created=now(), units=units))
@@ -113,7 +114,15 @@ def merge(connection: Connection, other: str, into: str, merging: Callable[[str,
     _merge(connection, other, into)
 
 
+def _at_least(connection: Connection, population: str, units: int) -> None:
+    """Note that a population has a corpus with so many units."""
+    fewer = (populations.c.id == population) & (func.coalesce(populations.c.units, 0) < units)
+    connection.execute(update(populations).where(fewer).values(units=units))
+
+
 def _merge(connection: Connection, other: str, into: str) -> None:
+    units = connection.execute(select(populations.c.units).where(populations.c.id == other)).scalar()
+    _at_least(connection, into, int(units or 0))
     parameters = {"other": other, "into": into}
     connection.execute(
         text(

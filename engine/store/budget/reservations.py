@@ -65,7 +65,7 @@ def reserve(
     answer = admit(book.state, events, epsilon, delta)
     if not answer.allowed:
         raise RefusedError(answer.sentence)
-    if not book.fixed:
+    if not book.fixed or book.lowered:
         _fix_default(connection, key, actor, book)
     write(
         connection,
@@ -232,7 +232,12 @@ def _joined(events: Sequence[Event]) -> list[Event]:
 
 def _fix_default(connection: Connection, key: bytes, actor: str, book: Book) -> None:
     state = book.state
-    sentence = "The default limit, from the number of people in the first corpus; it can be changed."
+    sentence = "The default limit, from the number of units in the largest corpus; it can be changed."
+    if book.lowered:
+        sentence = (
+            f"The default limit's δ is lowered to {state.limit.delta:.3g}, since a larger corpus of these people came "
+            f"(N = {book.units:,}); it can be changed."
+        )
     _limit(connection, key, actor, book.population, state.limit, state.order, sentence, book.share, default=True)
 
 

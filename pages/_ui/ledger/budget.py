@@ -195,7 +195,7 @@ def set_limit(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
             help="A run that buys its list of labels takes a tenth of its own δ from this share. The share is fixed "
             "with the limit, since what is taken as it comes would not be covered by the proof.",
         )  # fmt: skip
-        large, units = False, workspace.ledger.public_facts(corpus.id).units
+        large, units = False, view.largest_units
         if delta * units >= 1.0:
             st.warning(
                 f"This δ is 1/N or more (N = {units:,}): publishing whole records at random, {delta * units:.3g} of "
