@@ -47,8 +47,8 @@ class MemoryKeeper:
 class FolderKeeper:
     """Holds the newest step as one safetensors file, owner-only: weights fitted to private text are private text."""
 
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / FILE
+    def __init__(self, folder: Path, file: str = FILE) -> None:
+        self._path = folder / file
 
     def load(self) -> tuple[dict[str, str], dict[str, Tensor]] | None:
         """Return what was saved last, or None."""

@@ -63,7 +63,7 @@ def plan_tuning(p: PrefixParameters, facts: Facts, count: int, masked: bool) -> 
 def run_tuning(context: Context, title: str) -> Iterator[Step]:
     """Yield steps of training, then of writing. A prefix in training is kept in the run's own folder only."""
     from engine.models.tune.prefix_nets import prefix_base
-    from engine.models.tune.prefix_tuning import PrefixTrainer
+    from engine.models.tune.prefix_tuning import PrefixLearner
 
     assert context.generator is not None
     p = cc.of_type(context.parameters, PrefixParameters, title)
@@ -72,7 +72,8 @@ def run_tuning(context: Context, title: str) -> Iterator[Step]:
     base = prefix_base(context.generator, p.tuned_model)
     prompts = Prompts(material, context.operators, base.bare)
     folder = None if context.scratch is None else context.scratch / "prefix"
-    trainer = PrefixTrainer(base, prompts.pairs(), _settings(p, context.seed, base.bare), folder)
+    learner = PrefixLearner(base, prompts.pairs(), _settings(p, context.seed, base.bare))
+    trainer = learner.fit(folder)
     state = {"step": 0, **cc.run_state(context)}
     while state["step"] < trainer.total and not context.cancelled():
         step = min(state["step"] + max(1, context.batch_size), trainer.total)
@@ -85,7 +86,7 @@ def run_tuning(context: Context, title: str) -> Iterator[Step]:
     if state["step"] < trainer.total or state["kept"] >= context.count:
         return
     trainer.advance(trainer.total)  # from the kept prefix, or afresh where none was kept
-    trainer.check()
+    learner.check()
     run = cc.SlotRun(material, base.writer(), 1, prompts, prompts.parse)
     yield from run.steps(state)
 

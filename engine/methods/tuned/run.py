@@ -48,7 +48,8 @@ def plan_of(p: PlainParameters, facts: Facts, count: int) -> Plan:
 def run_plain(context: Context, goldfish: Any = None) -> Iterator[Step]:
     """Yield steps of training, then of writing; labels and lengths are drawn from the records."""
     from engine.dp.noise.train import Document
-    from engine.models.tune.tuner import Tuner, steps_of
+    from engine.models.tune.fit import steps_of
+    from engine.models.tune.tuner import tuning
 
     p = context.parameters
     assert isinstance(p, PlainParameters)
@@ -62,7 +63,7 @@ def run_plain(context: Context, goldfish: Any = None) -> Iterator[Step]:
     prompts = ft.TunedPrompts(context.operators, net.bare, domain, p.kind)
     steps = steps_of(sum(1 for text in texts if text.strip()), p.epochs, p.records_a_step)
     learner = ft.learner(net, prompts, p, rate=p.rate, steps=max(1, steps), apart=False, goldfish=goldfish)
-    tuner = Tuner(
+    tuner = tuning(
         learner, documents, epochs=p.epochs, batch=p.records_a_step, seed=context.seed % 2**31,
         folder=ft.scratch(context),
     )  # fmt: skip

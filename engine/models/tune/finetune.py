@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,6 +25,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from engine.errors import UserError
+from engine.models.tune.fit import Fit, half_pays, restore, state_of, steps_of
 
 _CHECKPOINT = "epoch.safetensors"
 _IGNORED = -100
@@ -135,49 +136,65 @@ def finetune(
     rows = [row for row in _rows(model, texts, s.tokens) if len(row) > 1]
     if not rows:
         raise UserError("texts: fine-tuning needs at least one text that is not empty; none was given")
-    optimiser = torch.optim.AdamW(
-        [p for p in model.module.parameters() if p.requires_grad], lr=s.rate, weight_decay=s.weight_decay
-    )
-    name = _fingerprint(rows, s)
-    start, losses = _resume(model, optimiser, folder, name)
-    steps = -(-len(rows) // s.batch_size)
-    model.module.train()
-    for epoch in range(start, s.epochs):
-        order = np.random.default_rng((s.seed, epoch)).permutation(len(rows))
+    fit = Fit(_Epochs(model, rows, s, cancelled, on_batch), s.epochs, _fingerprint(rows, s), folder, _CHECKPOINT)
+    for epoch in range(fit.step, s.epochs):
+        fit.advance(epoch + 1)
+    return TunedModel(model, s.tokens, fit.losses)
+
+
+class _Epochs:
+    """Takes an epoch as one step: order and dropout follow from its number."""
+
+    def __init__(
+        self,
+        model: CausalModel,
+        rows: list[list[int]],
+        settings: FinetuneSettings,
+        cancelled: Callable[[], bool],
+        on_batch: Callable[[int, int], None],
+    ) -> None:
+        self._model, self._rows, self._settings = model, rows, settings
+        self._cancelled, self._on_batch = cancelled, on_batch
+        trained = [p for p in model.module.parameters() if p.requires_grad]
+        self._optimiser = torch.optim.AdamW(trained, lr=settings.rate, weight_decay=settings.weight_decay)
+
+    def take(self, step: int) -> float:
+        """Pass over the texts once; return the mean loss a text in nats a token."""
+        s, rows = self._settings, self._rows
+        batches = steps_of(len(rows), 1, s.batch_size)
+        order = np.random.default_rng((s.seed, step)).permutation(len(rows))
         total = 0.0
+        self._model.module.train()
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(s.seed * 1009 + epoch)
-            for step in range(steps):
-                if cancelled():
+            torch.manual_seed(s.seed * 1009 + step)
+            for number in range(batches):
+                if self._cancelled():
                     raise Cancelled
-                for group in optimiser.param_groups:
-                    group["lr"] = s.rate * (1.0 - (epoch * steps + step) / (s.epochs * steps))
-                batch = [rows[i] for i in order[step * s.batch_size : (step + 1) * s.batch_size]]
-                total += _update(model, optimiser, batch) * len(batch)
-                on_batch(epoch * steps + step + 1, s.epochs * steps)
-        losses.append(total / len(rows))
-        _keep(model, optimiser, folder, name, losses)
-    return TunedModel(model, s.tokens, losses)
+                for group in self._optimiser.param_groups:
+                    group["lr"] = s.rate * (1.0 - (step * batches + number) / (s.epochs * batches))
+                batch = [rows[i] for i in order[number * s.batch_size : (number + 1) * s.batch_size]]
+                total += self._update(batch) * len(batch)
+                self._on_batch(step * batches + number + 1, s.epochs * batches)
+        return total / len(rows)
 
+    def _update(self, batch: list[list[int]]) -> float:
+        """Follow one batch and return its mean loss in nats a token."""
+        ids, targets = _collate(self._model, batch)
+        device = ids.device.type
+        with torch.autocast(device, torch.bfloat16, enabled=half_pays(device)):
+            _, logits = self._model.forward(ids, _real(targets))
+        loss = F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), ignore_index=_IGNORED)
+        self._optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self._model.module.parameters(), 1.0)
+        self._optimiser.step()
+        return float(loss.detach())
 
-def _update(model: CausalModel, optimiser: torch.optim.Optimizer, batch: list[list[int]]) -> float:
-    """Take one step and return the batch's mean loss in nats a token."""
-    ids, targets = _collate(model, batch)
-    device = ids.device.type
-    with torch.autocast(device, torch.bfloat16, enabled=_half(device)):
-        _, logits = model.forward(ids, _real(targets))
-    loss = F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), ignore_index=_IGNORED)
-    optimiser.zero_grad(set_to_none=True)
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.module.parameters(), 1.0)
-    optimiser.step()
-    return float(loss.detach())
+    def state(self) -> dict[str, Tensor]:
+        return state_of("net", self._model.module.named_parameters(), self._optimiser)
 
-
-def _half(device: str) -> bool:
-    from engine.models.builtin.embedder import bf16_pays
-
-    return device == "cuda" or bf16_pays()
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        restore("net", self._model.module.named_parameters(), self._optimiser, state)
 
 
 def _rows(model: CausalModel, texts: Sequence[str], tokens: int) -> list[list[int]]:
@@ -207,45 +224,3 @@ def _fingerprint(rows: list[list[int]], settings: FinetuneSettings) -> str:
     """Return a digest of texts and settings: a kept epoch of others is never taken up."""
     content = json.dumps([asdict(settings), rows], separators=(",", ":")).encode()
     return hashlib.blake2b(content, digest_size=16).hexdigest()
-
-
-def _keep(
-    model: CausalModel, optimiser: torch.optim.Optimizer, folder: Path | None, name: str, losses: list[float]
-) -> None:
-    """Write the finished epoch whole, replacing the one before."""
-    if folder is None:
-        return
-    from safetensors.torch import save_file
-
-    folder.mkdir(parents=True, exist_ok=True)
-    tensors = {f"net.{n}": p.detach().cpu().contiguous().clone() for n, p in model.module.named_parameters()}
-    for index, state in optimiser.state_dict()["state"].items():
-        tensors |= {f"adam.{index}.{k}": torch.as_tensor(v).cpu().contiguous().clone() for k, v in state.items()}
-    save_file(tensors, folder / f"{_CHECKPOINT}.tmp", metadata={"of": name, "losses": json.dumps(losses)})
-    (folder / f"{_CHECKPOINT}.tmp").replace(folder / _CHECKPOINT)
-
-
-def _resume(
-    model: CausalModel, optimiser: torch.optim.Optimizer, folder: Path | None, name: str
-) -> tuple[int, list[float]]:
-    """Load the last finished epoch of the same texts and settings; return epochs done and their losses."""
-    path = None if folder is None else folder / _CHECKPOINT
-    if path is None or not path.is_file():
-        return 0, []
-    from safetensors import safe_open
-
-    with safe_open(path, framework="pt") as file:
-        about = file.metadata() or {}
-        if about.get("of") != name:
-            return 0, []
-        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-    for key, parameter in model.module.named_parameters():
-        parameter.data.copy_(tensors[f"net.{key}"])
-    state: dict[int, dict[str, Tensor]] = {}
-    for key, value in tensors.items():
-        if key.startswith("adam."):
-            _, index, field = key.split(".", 2)
-            state.setdefault(int(index), {})[field] = value
-    optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
-    losses = [float(value) for value in json.loads(about["losses"])]
-    return len(losses), losses

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from engine.dp.noise.train import Document
 from engine.errors import InternalError
+from engine.models.tune.fit import half_pays, restore, state_of
 from engine.models.tune.tunable import Tunable
 from engine.models.tune.tuning_rows import Goldfish, Prompt, collate, document_losses, rows
 
@@ -175,22 +176,11 @@ class NetLearner:
 
     def state(self) -> dict[str, Tensor]:
         """Return weights and optimiser as named tensors."""
-        tensors = {f"net.{name}": p.detach() for name, p in self._named}
-        for index, state in self._optimiser.state_dict()["state"].items():
-            tensors |= {f"adam.{index}.{key}": torch.as_tensor(value) for key, value in state.items()}
-        return tensors
+        return state_of("net", self._named, self._optimiser)
 
     def restore(self, state: Mapping[str, Tensor]) -> None:
         """Take up what `state` returned."""
-        own: dict[int, dict[str, Tensor]] = {}
-        for key, value in state.items():
-            if key.startswith("adam."):
-                _, index, name = key.split(".", 2)
-                own.setdefault(int(index), {})[name] = value
-        with torch.no_grad():
-            for name, parameter in self._named:
-                parameter.copy_(state[f"net.{name}"])
-        self._optimiser.load_state_dict({**self._optimiser.state_dict(), "state": own})
+        restore("net", self._named, self._optimiser, state)
 
     def finish(self) -> None:
         """Take the network out of its hooks, and assert that the weights in training moved and no other weight did.
@@ -238,9 +228,9 @@ class NetLearner:
         real = torch.zeros_like(ids, dtype=torch.bool)
         for i, row in enumerate(made):
             real[i, : len(row.ids) - 1] = True
-        half = s.half if half is None else half
-        half = _half(self._device.type) if half is None else half
-        with torch.autocast(self._device.type, torch.bfloat16, enabled=half):
+        wanted = s.half if half is None else half
+        fast = half_pays(self._device.type) if wanted is None else wanted
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=fast):
             logits = self.net.logits(ids, real)
         return document_losses(logits, targets)
 
@@ -277,9 +267,3 @@ def _with_hooks(module: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return GradSampleModule(module, batch_first=True, loss_reduction="sum", strict=False)
-
-
-def _half(device: str) -> bool:
-    from engine.models.builtin.embedder import bf16_pays
-
-    return device == "cuda" or bf16_pays()

@@ -12,22 +12,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from engine.errors import InternalError, UserError
+from engine.models.tune.fit import Fit, batch_of, half_pays, restore, state_of, steps_of
 
 Contrastive = Literal["suppress", "paper"]
 _CHECKPOINT = "prefix.safetensors"
 _IGNORED = -100
-_ALIKE = 8  # batches' worth of texts that are sorted by length
 
 
 @dataclass(frozen=True)
@@ -141,23 +140,20 @@ def losses(logits: Tensor, base: Tensor | None, targets: Tensor, private: Tensor
     return Losses(total, lm, contrast, kl)
 
 
-class PrefixTrainer:
-    """Trains a prefix step by step; the order of the pairs depends on the seed and the epoch alone.
+class PrefixLearner:
+    """A prefix in training.
 
     Args:
         base: the frozen model.
         pairs: what to learn from.
         settings: how.
-        folder: where the prefix is kept between steps, or None. What is kept of other pairs is not taken up.
 
     Raises:
         UserError: no pair has a token to learn.
     """
 
-    def __init__(
-        self, base: PrefixBase, pairs: Sequence[Pair], settings: PrefixSettings, folder: Path | None = None
-    ) -> None:
-        self.base, self.settings, self.folder = base, settings, folder
+    def __init__(self, base: PrefixBase, pairs: Sequence[Pair], settings: PrefixSettings) -> None:
+        self.base, self.settings = base, settings
         self.rows = [row for row in base.rows(pairs, settings.virtual_tokens) if len(row.ids) > row.begin]
         if not self.rows:
             raise UserError("prefix tuning needs at least one text that is not empty; none was given")
@@ -166,24 +162,15 @@ class PrefixTrainer:
         self.named = base.start(settings.virtual_tokens, settings.seed)
         self._frozen = _fingerprint(base, self.named)
         self._start = [p.detach().clone() for _, p in self.named]
-        self.optimiser = torch.optim.AdamW([p for _, p in self.named], lr=settings.rate, weight_decay=0.0)
-        self.epoch_steps = -(-len(self.rows) // settings.batch_size)
-        self.total = self.epoch_steps * settings.epochs
-        self._name = _digest(self.rows, settings)
-        self.step = 0
-        self.losses: list[dict[str, float]] = []
-        self._resume()
+        self._optimiser = torch.optim.AdamW([p for _, p in self.named], lr=settings.rate, weight_decay=0.0)
 
-    def advance(self, step: int) -> None:
-        """Train until `step` steps are done, and keep the prefix."""
-        before = self.step
-        while self.step < min(step, self.total):
-            self._update()
-        if self.step > before:
-            self._keep()
+    def fit(self, folder: Path | None = None) -> Fit:
+        """Return the training of the prefix; it is kept in the folder between steps, or nowhere."""
+        s = self.settings
+        return Fit(self, steps_of(len(self.rows), s.epochs, s.batch_size), _digest(self.rows, s), folder, _CHECKPOINT)
 
     def check(self) -> None:
-        """Assert that the prefix moved and the model under it did not.
+        """Assert that the prefix moved, where there was a step to take, and the model under it did not.
 
         Raises:
             InternalError: one of the two does not hold.
@@ -191,75 +178,37 @@ class PrefixTrainer:
         if _fingerprint(self.base, self.named) != self._frozen:
             raise InternalError("prefix tuning changed the frozen model")
         moved = [not torch.equal(p.detach(), s) for (_, p), s in zip(self.named, self._start, strict=True)]
-        if self.total and not all(moved):
+        if self.settings.epochs and not all(moved):
             raise InternalError("prefix tuning left the prefix as it was")
 
-    def _batch(self) -> list[Row]:
-        epoch, at = divmod(self.step, self.epoch_steps)
-        size = self.settings.batch_size
-        rng = np.random.default_rng((self.settings.seed, epoch))
-        order = rng.permutation(len(self.rows)).tolist()
-        wide = size * _ALIKE  # texts of like length stand together, so that little padding is computed
-        sorted_ = [
-            i
-            for begin in range(0, len(order), wide)
-            for i in sorted(order[begin : begin + wide], key=lambda i: len(self.rows[i].ids))
-        ]
-        batches = [sorted_[begin : begin + size] for begin in range(0, len(sorted_), size)]
-        return [self.rows[i] for i in batches[int(rng.permutation(len(batches))[at])]]
-
-    def _update(self) -> None:
-        ids, targets, private = collate(self._batch(), self.base.device)
-        real, objective = ids != _IGNORED, self.settings.objective
+    def take(self, step: int) -> dict[str, float]:
+        """Take one step and return the parts of its loss."""
+        s, device = self.settings, self.base.device
+        chosen = batch_of(step, [len(row.ids) for row in self.rows], s.batch_size, s.seed)
+        ids, targets, private = collate([self.rows[i] for i in chosen], device)
+        real = ids != _IGNORED
         ids = ids.clamp(min=0)
         self.base.module.eval()
         base = None
-        with torch.autocast(self.base.device.type, torch.bfloat16, enabled=_half(self.base.device.type)):
-            if objective.masked:
+        with torch.autocast(device.type, torch.bfloat16, enabled=half_pays(device.type)):
+            if s.objective.masked:
                 with torch.no_grad():
                     base = self.base.logits(ids, real, prefix=False)
             ours = self.base.logits(ids, real, prefix=True)
-        parts = losses(ours, base, targets, private, objective)
-        self.optimiser.zero_grad(set_to_none=True)
+        parts = losses(ours, base, targets, private, s.objective)
+        self._optimiser.zero_grad(set_to_none=True)
         parts.total.backward()
         torch.nn.utils.clip_grad_norm_([p for _, p in self.named], 1.0)
-        self.optimiser.step()
-        self.step += 1
-        self.losses.append({k: round(float(getattr(parts, k).detach()), 5) for k in ("total", "lm", "contrast", "kl")})
+        self._optimiser.step()
+        return {k: round(float(getattr(parts, k).detach()), 5) for k in ("total", "lm", "contrast", "kl")}
 
-    def _keep(self) -> None:
-        if self.folder is None:
-            return
-        from safetensors.torch import save_file
+    def state(self) -> dict[str, Tensor]:
+        """Return the prefix and its optimiser as named tensors."""
+        return state_of("prefix", self.named, self._optimiser)
 
-        self.folder.mkdir(parents=True, exist_ok=True)
-        tensors = {f"prefix.{name}": p.detach().cpu().contiguous().clone() for name, p in self.named}
-        for index, state in self.optimiser.state_dict()["state"].items():
-            tensors |= {f"adam.{index}.{k}": torch.as_tensor(v).cpu().contiguous().clone() for k, v in state.items()}
-        about = {"of": self._name, "step": str(self.step), "losses": json.dumps(self.losses)}
-        save_file(tensors, self.folder / f"{_CHECKPOINT}.tmp", metadata=about)
-        (self.folder / f"{_CHECKPOINT}.tmp").replace(self.folder / _CHECKPOINT)
-
-    def _resume(self) -> None:
-        path = None if self.folder is None else self.folder / _CHECKPOINT
-        if path is None or not path.is_file():
-            return
-        from safetensors import safe_open
-
-        with safe_open(path, framework="pt") as file:
-            about = file.metadata() or {}
-            if about.get("of") != self._name:
-                return
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-        state: dict[int, dict[str, Tensor]] = {}
-        for key, value in tensors.items():
-            if key.startswith("adam."):
-                _, index, name = key.split(".", 2)
-                state.setdefault(int(index), {})[name] = value
-        for name, parameter in self.named:
-            parameter.data.copy_(tensors[f"prefix.{name}"])
-        self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": state})
-        self.step, self.losses = int(about["step"]), json.loads(about["losses"])
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Take up what `state` returned."""
+        restore("prefix", self.named, self._optimiser, state)
 
 
 def collate(rows: Sequence[Row], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
@@ -273,12 +222,6 @@ def collate(rows: Sequence[Row], device: torch.device) -> tuple[Tensor, Tensor, 
         targets[i, row.begin - 1 : length] = torch.tensor(row.ids[row.begin :])
         private[i, :length] = torch.tensor(row.private[1:])
     return ids.to(device), targets.to(device), private.to(device)
-
-
-def _half(device: str) -> bool:
-    from engine.models.builtin.embedder import bf16_pays
-
-    return device == "cuda" or bf16_pays()
 
 
 def private_tokens(offsets: Sequence[tuple[int, int]], ranges: Sequence[tuple[int, int]]) -> list[bool]:

@@ -170,12 +170,13 @@ class _Bench:
         )  # fmt: skip
 
     def _plainly(self, name: str, learner: Any) -> tuple[float, ...]:
-        from engine.models.tune.tuner import Tuner, steps_of
+        from engine.models.tune.fit import steps_of
+        from engine.models.tune.tuner import tuning
 
         p, run = self.p, self.context.run
         documents = [one for one in _documents(self.records) if one.text.strip()]
         epochs = -(-p.steps // max(1, steps_of(len(documents), 1, p.units_a_step)))
-        tuner = Tuner(learner, documents, epochs=epochs, batch=p.units_a_step, seed=run.seed % 2**31)
+        tuner = tuning(learner, documents, epochs=epochs, batch=p.units_a_step, seed=run.seed % 2**31)
         for step in range(p.steps):
             self.context.progress(name, step, p.steps)
             tuner.advance(step + 1)

@@ -14,7 +14,7 @@ from engine.methods.base import Context, parse_parameters
 from engine.methods.prefix.tuning import objective
 from engine.models.builtin.language_model import load_builtin_generator
 from engine.models.prompts.operators_builtin import BuiltinOperators
-from engine.models.tune.prefix_tuning import Objective, PrefixTrainer
+from engine.models.tune.prefix_tuning import Objective, PrefixLearner
 
 SHORT = {"max_new_tokens": 16, "minimum_tokens": 4, "epochs": 2, "virtual_tokens": 4, "paragraphs": 1, "parts": 1}
 
@@ -64,10 +64,10 @@ def test_a_kept_prefix_is_not_trained_again(corpus, tmp_path, monkeypatch):
     steps = list(method.run(given))
     assert [p.name for p in (tmp_path / "prefix").iterdir()] == ["prefix.safetensors"]
 
-    def refuse(self):
+    def refuse(self, step):
         raise AssertionError("trained again")
 
-    monkeypatch.setattr(PrefixTrainer, "_update", refuse)
+    monkeypatch.setattr(PrefixLearner, "take", refuse)
     rest = list(method.run(dataclasses.replace(given, state=steps[-2].state)))
     assert [s.records for s in rest] == [steps[-1].records]
 

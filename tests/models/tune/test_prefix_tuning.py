@@ -16,8 +16,8 @@ from engine.models.tune.prefix_nets import FolderPrefix
 from engine.models.tune.prefix_tuning import (
     Objective,
     Pair,
+    PrefixLearner,
     PrefixSettings,
-    PrefixTrainer,
     collate,
     losses,
     private_tokens,
@@ -126,11 +126,11 @@ def test_training_moves_the_prefix_and_nothing_else(generator, objective):
     before = {n: p.detach().clone() for n, p in generator.net.named_parameters()}
     base = BuiltinPrefix(generator)
     own = {n: p.detach().clone() for n, p in base.module.named_parameters()}
-    trainer = PrefixTrainer(base, PAIRS, PrefixSettings(4, epochs=2, rate=0.02, objective=objective))
-    start = base.keys.detach().clone()
-    trainer.advance(trainer.total)
-    trainer.check()
-    assert trainer.step == trainer.total == 4
+    learner = PrefixLearner(base, PAIRS, PrefixSettings(4, epochs=2, rate=0.02, objective=objective))
+    fit, start = learner.fit(), base.keys.detach().clone()
+    fit.advance(fit.total)
+    learner.check()
+    assert fit.step == fit.total == 4
     assert not torch.equal(base.keys, start)
     assert all(torch.equal(p, own[n]) for n, p in base.module.named_parameters())
     assert all(torch.equal(p, before[n]) and p.requires_grad for n, p in generator.net.named_parameters())
@@ -150,7 +150,7 @@ def test_trained_values_are_less_likely_with_suppress_and_more_likely_with_the_p
     for contrastive in ("suppress", "paper"):
         base = BuiltinPrefix(generator)
         settings = PrefixSettings(8, epochs=6, rate=0.03, objective=Objective(True, contrastive, kl=0.1))
-        trainer = PrefixTrainer(base, PAIRS, settings)
+        trainer = PrefixLearner(base, PAIRS, settings).fit()
         at_start = private_nll(base, PAIRS)
         trainer.advance(trainer.total)
         found[contrastive] = private_nll(base, PAIRS) - at_start
@@ -164,7 +164,7 @@ def test_training_goes_on_from_what_was_kept(generator, tmp_path):
     def run(folder, stops):
         for stop in stops:
             base = BuiltinPrefix(generator)
-            trainer = PrefixTrainer(base, PAIRS, settings, folder)
+            trainer = PrefixLearner(base, PAIRS, settings).fit(folder)
             trainer.advance(stop)
         return base, trainer
 
@@ -174,13 +174,13 @@ def test_training_goes_on_from_what_was_kept(generator, tmp_path):
     assert [x["total"] for x in one.losses] == pytest.approx([x["total"] for x in two.losses], abs=1e-4)
     assert len(two.losses) == 6
     assert [p.name for p in tmp_path.iterdir()] == ["prefix.safetensors"]
-    other = PrefixTrainer(BuiltinPrefix(generator), PAIRS[:3], settings, tmp_path)
+    other = PrefixLearner(BuiltinPrefix(generator), PAIRS[:3], settings).fit(tmp_path)
     assert other.step == 0  # a prefix of other pairs is not taken up
 
 
 def test_writing_behind_a_prefix_is_what_the_network_says(generator):
     base = BuiltinPrefix(generator)
-    trainer = PrefixTrainer(base, PAIRS, PrefixSettings(6, epochs=2, rate=0.05))
+    trainer = PrefixLearner(base, PAIRS, PrefixSettings(6, epochs=2, rate=0.05)).fit()
     trainer.advance(trainer.total)
     prompts = [PAIRS[0].prompt, PAIRS[1].prompt[:60] + " Jones the younger<|out|>", "<|bos|>"]
     writer = base.writer()
@@ -209,7 +209,7 @@ def test_writing_behind_a_prefix_is_what_the_network_says(generator):
 
 def test_nothing_to_learn_is_said(generator):
     with pytest.raises(UserError, match="not empty"):
-        PrefixTrainer(BuiltinPrefix(generator), [], PrefixSettings())
+        PrefixLearner(BuiltinPrefix(generator), [], PrefixSettings())
 
 
 def tiny_folder(path):
@@ -244,22 +244,23 @@ def test_a_transformers_model_is_tuned_through_peft(folder, tmp_path):
     pairs = [Pair(p.prompt[-20:], p.text, p.private) for p in PAIRS]
     settings = PrefixSettings(4, epochs=12, rate=0.05, objective=Objective(True, lm=1.0, kl=0.0))
     base = FolderPrefix(folder)
-    trainer = PrefixTrainer(base, pairs, settings, tmp_path)
+    learner = PrefixLearner(base, pairs, settings)
+    trainer = learner.fit(tmp_path)
 
     def lm():
-        ids, targets, private = collate(trainer.rows, base.device)
+        ids, targets, private = collate(learner.rows, base.device)
         with torch.no_grad():
             logits = base.logits(ids.clamp(min=0), ids != -100, prefix=True)
         return losses(logits, logits, targets, private, settings.objective).lm.item()
 
     before = lm()
     trainer.advance(trainer.total)
-    trainer.check()
-    assert all("base_model" not in n or "prompt_encoder" in n for n, _ in trainer.named)
+    learner.check()
+    assert all("base_model" not in n or "prompt_encoder" in n for n, _ in learner.named)
     assert lm() < before - 0.02
     out = base.writer().generate([pairs[0].prompt] * 2, Sampling(max_new_tokens=8, seed=3))
     assert out == base.writer().generate([pairs[0].prompt] * 2, Sampling(max_new_tokens=8, seed=3))
     assert all(g.tokens <= 8 for g in out)
-    again = PrefixTrainer(FolderPrefix(folder), pairs, settings, tmp_path)
+    again = PrefixLearner(FolderPrefix(folder), pairs, settings).fit(tmp_path)
     assert again.step == trainer.total
     json.dumps(again.losses)
