@@ -15,14 +15,11 @@ from engine.dp.noise.mechanisms import drawable
 from engine.errors import UserError
 from engine.methods import label_list
 from engine.methods.base import Facts
+from engine.methods.dp_claim import dp_claim
 from engine.methods.evolution.common import PrivateParameters
-from engine.methods.public_inputs import given, listed, settings_taken, size_taken
+from engine.methods.public_inputs import listed, settings_taken, size_taken
 
 SIMILARITY = "self-similarity mean"
-_NEIGHBOURS = {
-    "zero-out": "whether or not the data of any single {unit} are in it",
-    "replace-one": "whichever data any single {unit} has in it",
-}
 
 
 def cap_of(facts: Facts) -> int:
@@ -125,55 +122,37 @@ def dp_guarantee(
     inputs: Sequence[str],
     assumptions: Sequence[str],
     accounting: Mapping[str, Any] | None = None,
+    voided_by: Sequence[str] = (),
 ) -> Guarantee:
     """Return the claim of a calibrated schedule.
 
     Args:
         bought: what is drawn from private data, in words. noise: a statistic's name to its event.
         inputs: public inputs beside the ones every such method has, as nouns. assumptions: the same and further
-        conditions as sentences. accounting: further totals.
+        conditions as sentences. accounting: further totals. voided_by: what voids this method's claim beside.
     """
-    delta, cap = delta_of(parameters, facts), cap_of(facts)
     check_scales(noise)
-    facts = label_list.known(parameters, facts)
-    listing = noise.get(label_list.NAME)
-    own_list = "" if listing is None else label_list.sentence(listing, facts)
-    neighbours = _NEIGHBOURS[parameters.adjacency].format(unit=facts.unit)
-    capped = f", each {facts.unit} counting with at most {cap} records" if facts.unit == "source" else ""
-    sentence = (
-        f"The run's complete output is (ε = {parameters.epsilon:g}, δ = {delta:.3g})-differentially private for each "
-        f"{facts.unit}: the probability of anything that can be seen in it is at most "
-        f"e^{parameters.epsilon:g} = {math.exp(parameters.epsilon):.3g} times as large, plus "
-        f"{delta:.3g}, {neighbours}. "
-        f"Private text is read for {listed(bought)} only, with noise{capped}. "
-        f"{given(facts, inputs, shares_public=parameters.labels == 'public', own_list=own_list)}"
-    )
-    large = delta_rules.warning(delta, facts.units, facts.unit)
-    public = [
-        *([large] if large else []),
-        size_taken(facts),
-        settings_taken("the number of rounds", "the domain", "the prompts", "the word lists"),
-        "The models were not trained on this corpus.",
-    ]
-    if facts.labels:
-        public.append(f"The list of the {facts.labels} labels was declared public.")
-        if parameters.labels == "public":
-            public.append("The label shares were declared public.")
-    return Guarantee(
-        kind="dp",
-        sentence=sentence,
-        scope="the run's complete output",
+    facts, listing = label_list.known(parameters, facts), noise.get(label_list.NAME)
+    capped = f", each {facts.unit} counting with at most {cap_of(facts)} records" if facts.unit == "source" else ""
+    return dp_claim(
+        facts,
         epsilon=parameters.epsilon,
-        delta=delta,
-        unit=facts.unit,
+        delta=delta_of(parameters, facts),
         adjacency=parameters.adjacency,
-        events=tuple(event.as_dict() for event in calibration.events),
-        assumptions=(*public, *assumptions),
+        events=calibration.events,
+        read=f"{listed(bought)} only, with noise{capped}",
+        inputs=inputs,
+        labels_public=parameters.labels == "public",
+        list_event=listing,
+        public=(
+            size_taken(facts),
+            settings_taken("the number of rounds", "the domain", "the prompts", "the word lists"),
+            "The models were not trained on this corpus.",
+        ),
+        assumptions=assumptions,
         voided_by=(
-            "Outputs or runs were filtered, approved or chosen with anything computed from private text.",
-            f"One person stands behind several {facts.unit}s: the loss then grows with their number.",
-            "Parameters were chosen by looking at private text or at the results of attacks on it.",
             "The run's internal notes, its examination or the store of raw votes were published.",
+            *voided_by,
         ),
         noise={
             name: label_list.level_of(event, facts) if event is listing else noise_of(event)

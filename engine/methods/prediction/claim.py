@@ -23,15 +23,12 @@ from engine.dp.noise import prediction
 from engine.errors import UserError
 from engine.methods import label_list
 from engine.methods.base import Facts
+from engine.methods.dp_claim import dp_claim
 from engine.methods.label_list import LabelListParameters
-from engine.methods.public_inputs import given, settings_taken, size_taken
+from engine.methods.public_inputs import settings_taken, size_taken
 from engine.methods.readable import ReadableParameters
 
 _ROUNDING = 1.0 - 1e-9
-_NEIGHBOURS = {
-    "zero-out": "whether or not the data of any single {unit} are in it",
-    "replace-one": "whichever data any single {unit} has in it",
-}
 
 
 class PrivatePredictionParameters(LabelListParameters, ReadableParameters):
@@ -167,7 +164,6 @@ def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
     planned, facts = schedule(p, facts), label_list.known(p, facts)
     settings = planned.settings
     clip = settings.reach * planned.slots
-    neighbours = _NEIGHBOURS[p.adjacency].format(unit=facts.unit)
     read = "the label shares and " if planned.label_event is not None and p.labels == "bought" else ""
     total = epsilon_rdp(planned.events, planned.delta)
     noise: dict[str, dict[str, float]] = {
@@ -183,63 +179,40 @@ def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
     if planned.label_event is not None and planned.label_event.noise_multiplier is not None:
         multiplier, one = planned.label_event.noise_multiplier, planned.label_event.sensitivity
         noise["labels"] = {"sigma": multiplier * one, "noise_multiplier": multiplier, "sensitivity": one}
-    return Guarantee(
-        kind="dp",
-        sentence=(
-            f"The run's complete output is (ε = {p.epsilon:g}, δ = {planned.delta:.3g})-differentially private for "
-            f"each {facts.unit}: the probability of anything that can be seen in it is at most e^{p.epsilon:g} = "
-            f"{math.exp(p.epsilon):.3g} times as large, plus {planned.delta:.3g}, {neighbours}. Private text is read "
-            f"for {read}{p.tokens} tokens a text only, each drawn at random from a mean over about "
-            f"{planned.slots:.0f} records in which one {facts.unit} counts for at most "
-            f"{settings.rows * settings.reach:.3g} nats. "
-            + given(
-                facts,
-                (
-                    "the domain and the prompts",
-                    "the model",
-                    "the settings of this plan",
-                    f"the length of {p.words} words",
-                ),
-                shares_public=p.labels == "public",
-                own_list=label_list.sentence(planned.list_event, facts) if planned.list_event else "",
-            )
-        ),
-        scope="the run's complete output",
+    return dp_claim(
+        facts,
         epsilon=p.epsilon,
         delta=planned.delta,
-        unit=facts.unit,
         adjacency=p.adjacency,
-        events=tuple(event.as_dict() for event in planned.events),
-        assumptions=(
-            *(line for line in [delta_rules.warning(planned.delta, facts.units, facts.unit)] if line),
-            *_assumptions(p, facts),
+        events=planned.events,
+        read=(
+            f"{read}{p.tokens} tokens a text only, each drawn at random from a mean over about {planned.slots:.0f} "
+            f"records in which one {facts.unit} counts for at most {settings.rows * settings.reach:.3g} nats"
         ),
+        inputs=(
+            "the domain and the prompts",
+            "the model",
+            "the settings of this plan",
+            f"the length of {p.words} words",
+        ),
+        labels_public=p.labels == "public",
+        list_event=planned.list_event,
+        public=(
+            size_taken(facts),
+            settings_taken("the batch size", "the lengths", "the domain", "the prompts", "the model"),
+            "Batches are disjoint by keyed hash; all tokens of the schedule are paid, also where a text ends early.",
+            "Tokens are drawn by inversion of 53-bit uniforms from the operating system, in floating point.",
+            "A record's logits do not depend on which other records are computed beside it, and timings are not seen.",
+            "The model was not trained on this corpus.",
+        ),
+        assumptions=(),
         voided_by=(
-            "Outputs or runs were filtered, approved or chosen with anything computed from private text.",
-            f"One person stands behind several {facts.unit}s: the loss then grows with their number.",
-            "Parameters were chosen by looking at private text or at the results of attacks on it.",
             "The choice of tokens was cut by private logits, or logits were published.",
             "The run's internal notes or its examination were published.",
         ),
         noise=noise,
         accounting={"epsilon_rdp": total, "rho": planned.rho},
     )
-
-
-def _assumptions(p: PrivatePredictionParameters, facts: Facts) -> tuple[str, ...]:
-    public = [
-        size_taken(facts),
-        settings_taken("the batch size", "the lengths", "the domain", "the prompts", "the model"),
-        "Batches are disjoint by keyed hash; all tokens of the schedule are paid, also where a text ends early.",
-        "Tokens are drawn by inversion of 53-bit uniforms from the operating system, in floating point.",
-        "A record's logits do not depend on which other records are computed beside it, and timings are not seen.",
-        "The model was not trained on this corpus.",
-    ]
-    if facts.labels:
-        public.append(f"The list of the {facts.labels} labels was declared public.")
-        if p.labels == "public":
-            public.append("The label shares were declared public.")
-    return tuple(public)
 
 
 def figures(request: Mapping[str, Any]) -> dict[str, Any]:

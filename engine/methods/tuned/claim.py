@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import Field
@@ -99,16 +99,13 @@ def guarantee_of(p: DpFinetuneParameters, facts: Facts, accountant: Accountant |
     bought += ["a histogram of labels"] if LABELS in named else []
     bought += ["a histogram of lengths"] if LENGTHS in named else []
     bought.append(f"{p.steps} training steps on gradients of {drawn}, each cut to length {p.clip:g}")
-    claim = pe_claim.dp_guarantee(
+    return pe_claim.dp_guarantee(
         p, facts, found, bought=bought, noise={**noise, "training": named[WHAT]}, inputs=_inputs(p),
-        assumptions=_assumptions(p, facts),
+        assumptions=_assumptions(p, facts), voided_by=(
+            "The loss curve was published, or the step, the settings or the run were chosen by it.",
+            "It was published which units were drawn, or how long steps took.",
+        ),
     )  # fmt: skip
-    voided = (
-        *claim.voided_by,
-        "The loss curve was published, or the step, the settings or the run were chosen by it.",
-        "It was published which units were drawn, or how long steps took.",
-    )
-    return replace(claim, voided_by=voided)
 
 
 def _inputs(p: DpFinetuneParameters) -> list[str]:
