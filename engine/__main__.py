@@ -197,6 +197,7 @@ def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[
         ),
         "runs": ("list runs", [(("--corpus",), {"help": "of this corpus only"})]),
         "resume": ("resume a cancelled or failed run", [run, no_wait]),
+        "again": ("make a new run with a run's settings, and a new seed where no noise is drawn", [run, no_wait]),
         "examine": (
             "measure leakage and usefulness",
             [

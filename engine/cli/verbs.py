@@ -318,6 +318,14 @@ def resume(options: Namespace) -> dict[str, Any]:
     return _settled(workspace, options.run, options.no_wait)
 
 
+def again(options: Namespace) -> dict[str, Any]:
+    """Run a run's method once more with its settings, and a fresh seed where no noise is drawn."""
+    workspace = _open(options)
+    run = workspace.runs.get(options.run)
+    workspace.plan.wait_guarantee(run.method, corpus_id=run.corpus_id, parameters=run.parameters)
+    return _settled(workspace, workspace.jobs.again(options.run), options.no_wait)
+
+
 def examine(options: Namespace) -> dict[str, Any]:
     """Examine a run; both parts unless one is named."""
     workspace = _open(options)
@@ -463,6 +471,7 @@ VERBS: dict[str, Callable[[Namespace], dict[str, Any]]] = {
     "synthesize": synthesize,
     "runs": runs,
     "resume": resume,
+    "again": again,
     "examine": examine,
     "study": study,
     "curve": curve,

@@ -82,7 +82,8 @@ def build_corpus(
     statistics = _statistics(columns, units, split, spans, span_ids, key)
     warnings = [*table.attrs.get("warnings", []), *statistics.warnings]
     warnings += _split_warnings(statistics, columns, unit, cap, holdout_rate)
-    statistics = CorpusStatistics.from_dict({**statistics.as_dict(), "warnings": warnings})
+    named = {"warnings": warnings, "source_named": mapping.source_id is not None}
+    statistics = CorpusStatistics.from_dict({**statistics.as_dict(), **named})
     return BuiltCorpus(
         records=_records(columns, split),
         spans=spans_frame(span_ids, spans),

@@ -26,7 +26,8 @@ class CorpusStatistics:
     records whose exact text is also in training. near_duplicates_across_split: None until counted.
     over_cap: records beyond their unit's cap, used by no method. language: code -> share. train_labels: as labels, of
     the training part alone; None in a corpus of the first edition. train_label_holders: label -> people of the training
-    part who hold it, as `label_rules.label_holders` counts them; None in a corpus of an earlier edition.
+    part who hold it, as `label_rules.label_holders` counts them; None in a corpus of an earlier edition. source_named:
+    whether a column was named as the source; None in a corpus of an earlier edition.
     """
 
     records: int
@@ -53,6 +54,7 @@ class CorpusStatistics:
     records_with_gold: int = 0
     train_labels: dict[str, int] | None = None
     train_label_holders: dict[str, int] | None = None
+    source_named: bool | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return a dictionary that JSON can hold."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
-from engine.dp.events import Event
+from engine.dp.events import Event, acting
 
 Kind = Literal["none", "heuristic", "selection-only", "dp"]
 
@@ -65,3 +65,9 @@ class Guarantee:
     def mechanisms(self) -> tuple[Event, ...]:
         """The events as objects, in order."""
         return tuple(Event.from_dict(event) for event in self.events)
+
+
+def noiseless(guarantee: Mapping[str, Any]) -> bool:
+    """Say whether a run with this stored guarantee draws no mechanism noise: its seed and inputs decide its text."""
+    events = [Event.from_dict(event) for event in guarantee.get("events", ())]
+    return guarantee.get("kind") != "dp" or not acting(events)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import secrets
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib import metadata
@@ -10,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import select, update
 
+from engine.dp.guarantee import noiseless
 from engine.errors import NotFoundError, UserError
 from engine.jobs import launch
 from engine.jobs.language_models import Models
@@ -150,6 +152,22 @@ class Jobs:
                 )
         self.session.wake()
         return run_id
+
+    def again(self, run_id: str) -> str:
+        """Start a run once more and return the new run's id.
+
+        One that draws no mechanism noise gets a fresh seed: the old one would write the same text, and whoever examined
+        that has examined this one.
+        """
+        run = self.runs.get(run_id)
+        return self.synthesize(
+            run.corpus_id,
+            run.method,
+            count=run.count,
+            parameters=run.parameters,
+            seed=secrets.randbelow(2**31) if noiseless(run.guarantee) else run.seed,
+            model=run.model,
+        )
 
     def examine(self, run_id: str, *, privacy: bool = True, utility: bool = True, model_attacks: bool = True) -> str:
         """Queue the examination of a finished run and return its job id.

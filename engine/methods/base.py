@@ -65,7 +65,10 @@ def parse_parameters(spec: MethodSpec, values: Mapping[str, Any] | None) -> Base
 
 @dataclass(frozen=True)
 class Facts:
-    """Public quantities of a corpus' training part that a guarantee or plan may use."""
+    """Public quantities of a corpus' training part that a guarantee or plan may use.
+
+    sources_named: whether whoever imported the file named a column that says whose each record is.
+    """
 
     records: int
     units: int
@@ -73,6 +76,7 @@ class Facts:
     cap: int = 1
     labels: int = 0
     mean_characters: float = 0.0
+    sources_named: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("units", 1), ("cap", 1), ("records", 0), ("labels", 0)):

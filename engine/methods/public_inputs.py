@@ -29,6 +29,11 @@ def given(facts: Facts, inputs: Sequence[str], *, shares_public: bool = False, o
         own.append(f"the cap of {facts.cap} records a source")
     own += [COUNT, *inputs]
     tail = own_list or ("" if facts.labels else " The outputs carry no labels.")
+    if facts.unit == "record" and facts.sources_named:
+        tail += (
+            " The bound is for one record at a time: the file names whose each record is, and a person with several "
+            "records is not protected as one; the bound for such a person grows with their number."
+        )
     return (
         f"It holds given these inputs, which are taken as public: {listed(own)}{declared_labels(facts, shares_public)}."
         f" N follows from the file and is not hidden: whoever knows N and all other {facts.unit}s knows whether one "

@@ -28,7 +28,7 @@ class GateFacts:
     `approved`, `rejected` and `pending` count the run's records. `stale` says that records, spans
     or the corpus changed after the run or its examination; `examined` that there is an examination,
     `watched` that exact losses of private records were shown while the run trained.
-    `text_examined` says that another run with the same texts was examined.
+    `text_examined` says that half of its texts, or more, were examined as another run's, deleted or not.
     `delta` and `units` are those of the guarantee.
     `originals` counts approved records that are an original record, None where nobody looked.
     `actor` releases, `signed_off_by` signs.
@@ -214,14 +214,17 @@ def _unmeasured(facts: GateFacts) -> RuleVerdict:
     looked = facts.examined or facts.text_examined
     if looked:
         said = (
-            "The run, or one with the same text, was examined: a release now follows a look at private data, which "
-            "its statement does not cover."
+            "The run, or one with the same text (it may be deleted by now), was examined: a release now follows a look "
+            "at private data, which its statement does not cover."
         )
     elif facts.watched:
         said = "The loss of training on private records was watched, which the run's statement does not cover."
     elif facts.stale:
         said = "Spans or settings changed after the run was made."
-    remedy = "Choose a policy with measurements; its card says that the statement holds before selection."
+    remedy = (
+        "Run the method again, with another seed where it draws no noise, and let that output leave unexamined; or "
+        "choose a policy with measurements, whose card says that the statement holds before selection."
+    )
     return _fact("unmeasured", "Nothing private had a say", not (looked or facts.watched or facts.stale), said, remedy)
 
 

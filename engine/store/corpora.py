@@ -15,7 +15,7 @@ import pandas as pd
 from sqlalchemy import Connection, select, update
 
 from engine.errors import NotFoundError, StorageError, UserError
-from engine.store import declarations, queue
+from engine.store import declarations, queue, seen
 from engine.store.audit import now
 from engine.store.budget import populations, reservations, unknown
 from engine.store.records import forget, read_rows, read_table, write_table
@@ -167,6 +167,7 @@ class Corpora:
             for run_id in run_ids:
                 self.session.mark_for_removal(connection, f"runs/{run_id}")
             self.session.mark_for_removal(connection, f"corpora/{corpus_id}")
+            seen.keep(connection, self.session.key, run_ids)
             connection.execute(corpora.delete().where(corpora.c.id == corpus_id))
             reservations.reconcile(connection, self.session.key, self.session.actor)
             self.session.write_audit(connection, "corpus deleted", corpus_id, records=row.records, runs=len(run_ids))

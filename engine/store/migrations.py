@@ -73,6 +73,11 @@ def largest_units(connection: Connection) -> None:
     )
 
 
+def seen_table(connection: Connection) -> None:
+    """Add digests of outputs that were examined before their run was deleted."""
+    schema.metadata.create_all(connection)
+
+
 def _forbid_changes(connection: Connection) -> None:
     for table in APPEND_ONLY:
         for verb in ("UPDATE", "DELETE"):
@@ -92,6 +97,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     entity_column,
     short_marks_table,
     largest_units,
+    seen_table,
 )
 VERSION = len(MIGRATIONS)
 

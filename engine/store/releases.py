@@ -15,6 +15,7 @@ from sqlalchemy import select, update
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
+from engine.store import seen
 from engine.store.audit import now
 from engine.store.budget.ledger import Ledger
 from engine.store.corpora import Corpora
@@ -70,7 +71,7 @@ class Releases:
             pending=counts["pending"],
             stale=run.stale or run.examination_stale,
             examined=run.examined_at is not None,
-            text_examined=self._examined_elsewhere(run),
+            text_examined=get_policy(policy_id).requirements.whole_output and self._examined_elsewhere(run_id),
             watched=bool(run.parameters.get(WATCHED)),
             originals=self._approved_originals(run),
             epsilon=run.guarantee.get("epsilon"),
@@ -171,7 +172,10 @@ class Releases:
                 files=bundle.files,
                 sha256=bundle.sha256,
             )
-            self._record(summary, records, bundle.manifest_sha256, accepted=ends)
+            self._record(
+                summary, records, bundle.manifest_sha256, accepted=ends, examined=run.examined_at,
+                whole=policy.requirements.whole_output,
+            )  # fmt: skip
         except BaseException:
             if staged is not None:
                 staging.discard(staged)  # first: the database may be what failed
@@ -273,37 +277,40 @@ class Releases:
         counts = self.runs.approval_counts(row.id)
         watched = bool(row.parameters.get(WATCHED))
         held_back = counts["rejected"] + counts["pending"] > 0
-        examined = row.examined_at is not None or self._examined_elsewhere(row)
-        return held_back or not policy.requirements.whole_output or examined or watched
+        if held_back or watched or row.examined_at is not None or not policy.requirements.whole_output:
+            return True
+        return self._examined_elsewhere(row.id)
 
-    def _examined_elsewhere(self, run: Any) -> bool:
-        """Say whether another run of the same corpus, with the same texts and labels, was examined.
-
-        A method that draws no noise writes the same again from the same seed; who looked at the one has seen the other.
-        """
-        query = select(runs.c.id).where(
-            runs.c.corpus_id == run.corpus_id,
-            runs.c.id != run.id,
-            runs.c.examined_at.is_not(None),
-            runs.c.kept == run.kept,
-        )
+    def _examined_elsewhere(self, run_id: str) -> bool:
+        """Say whether the same texts were examined as another run's; see `engine.store.seen`."""
         with self.session.db.read() as connection:
-            others = list(connection.execute(query).scalars())
-        if not others:
-            return False
-        own = self.runs.synthetic_frame(run.id)[["text", "label"]]
-        return any(self.runs.synthetic_frame(other)[["text", "label"]].equals(own) for other in others)
+            return seen.elsewhere(connection, self.session.key, run_id)
 
-    def _record(self, summary: ReleaseSummary, judged: pd.DataFrame, manifest_sha256: str, *, accepted: bool) -> None:
-        """Store the release if the run is still as it was judged.
+    def _record(
+        self,
+        summary: ReleaseSummary,
+        judged: pd.DataFrame,
+        manifest_sha256: str,
+        *,
+        accepted: bool,
+        examined: str | None,
+        whole: bool,
+    ) -> None:
+        """Store the release if the run is still as it was judged; everything is looked at again in one transaction.
 
-        accepted: the person releasing agreed that the total becomes unbounded.
+        accepted: the person releasing agreed that the total becomes unbounded. examined: when the run had been examined
+        as it was judged. whole: the policy lets whole outputs leave that nobody examined.
         """
         from engine.release import work_folder
 
-        current = self.runs.synthetic_frame(summary.run_id)
         with self.session.db.write() as connection:
             row = run_row(connection, summary.run_id)
+            current = self.runs.synthetic_frame(summary.run_id)  # nobody else writes while this transaction is open
+            if row.examined_at != examined or (whole and seen.elsewhere(connection, self.session.key, row.id)):
+                raise RefusedError(
+                    "The run, or one with the same text, was examined while the release was written. Look at what was "
+                    "found, then release again."
+                )
             if not current[["record_id", "approval"]].equals(judged[["record_id", "approval"]]):
                 raise RefusedError("Approvals changed while the release was written. Look at them, then release again.")
             if row.needs_spans and row.revision != row.corpus_revision:

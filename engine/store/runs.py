@@ -14,6 +14,7 @@ from sqlalchemy import Connection, func, select, update
 
 from engine.errors import NotFoundError, UserError
 from engine.examine import run_notes
+from engine.store import seen
 from engine.store.budget import reservations
 from engine.store.schema import corpora, runs, synthetic
 from engine.store.session import Session
@@ -59,6 +60,7 @@ class Runs:
         with self.session.db.write() as connection:
             row = run_row(connection, run_id)
             self.session.mark_for_removal(connection, f"runs/{run_id}")
+            seen.keep(connection, self.session.key, [run_id])
             connection.execute(runs.delete().where(runs.c.id == run_id))
             reservations.reconcile(connection, self.session.key, self.session.actor)
             self.session.write_audit(connection, "run deleted", run_id, corpus=row.corpus_id, records=row.kept)

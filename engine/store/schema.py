@@ -267,6 +267,14 @@ releases = Table(
     Column("detail", JSON, nullable=False),
 )
 
+seen_outputs = Table(  # no foreign key: what was examined of a run outlives it
+    "seen_outputs",
+    metadata,
+    Column("run_id", String, primary_key=True),
+    Column("digest", String(32), primary_key=True),  # HMAC of a synthetic text under the workspace key
+    Index("ix_seen_output", "digest"),
+)
+
 ledger = Table(  # no foreign key: a line outlives its corpus, its run and its population's merger
     "ledger",
     metadata,

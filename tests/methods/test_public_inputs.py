@@ -41,3 +41,10 @@ def test_shares_that_were_declared_are_named_with_the_list():
     facts = Facts(900, 900, labels=1)
     assert f"given the list of the one label and its shares, {DECLARED}" in given(facts, [], shares_public=True)
     assert f"given the list of the one label, {DECLARED}" in given(facts, [])
+
+
+def test_a_person_with_several_records_is_said_not_to_be_protected_as_one():
+    said = "a person with several records is not protected as one"
+    assert said in given(Facts(900, 900, sources_named=True), [])
+    assert said not in given(Facts(900, 900), [])
+    assert said not in given(Facts(900, 300, "source", sources_named=True), [])

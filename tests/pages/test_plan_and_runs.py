@@ -110,8 +110,11 @@ class TestPlanAndRuns:
         assert "outputs: 12 → 20" in text
         assert list(app.dataframe[0].value["Kept"]) == [10, 10]
         assert "synthesize" in app.code[0].value
+        assert "with a new seed" in app.button(key="run.again").help
         app.button(key="run.again").click().run()
-        assert len(small.open().runs.all(small.corpus)) == 3
+        made = small.open().runs.all(small.corpus)
+        assert len(made) == 3
+        assert len({run.seed for run in made}) == 2
 
     def test_delete_asks_first(self, small, open_page):
         _, run_id = self.start(small, open_page)

@@ -7,8 +7,10 @@ import zipfile
 import pandas as pd
 import pytest
 
+from engine.dp.guarantee import Guarantee
 from engine.errors import NotFoundError, RefusedError, UserError
-from tests.store.conftest import CANARY
+from engine.store.schema import runs, seen_outputs
+from tests.store.conftest import CANARY, MAPPING, made_up
 from tests.store.making import examine, finding, finished_run
 
 TEXTS = [f"Made-up letter {i} about a knee." for i in range(8)]
@@ -92,9 +94,10 @@ def test_approvals_that_change_meanwhile_stop_the_release(store, run_id):
     store.runs.approve(run_id, ["s-000001"], "rejected")
     from engine.store.views import ReleaseSummary
 
+    examined = store.runs.get(run_id).examined_at
     summary = ReleaseSummary("rel-x", run_id, "c-x", "now", 6, "exploratory", "x", {}, {})
     with pytest.raises(RefusedError, match="Approvals changed"):
-        store.releases._record(summary, records, "0" * 64, accepted=True)
+        store.releases._record(summary, records, "0" * 64, accepted=True, examined=examined, whole=False)
     assert store.releases.all() == []
 
 
@@ -145,7 +148,8 @@ def test_an_original_is_found_at_the_gate_and_again_while_writing(store, corpus)
 
 def test_the_same_text_of_another_run_that_was_examined_was_looked_at(store, corpus, run_id):
     """A method that draws no noise writes the same again from the same seed."""
-    twin, other = finished_run(store, corpus, TEXTS), finished_run(store, corpus, [*TEXTS[:-1], "Another letter."])
+    others = [f"Another letter {i}." for i in range(8)]
+    twin, other = finished_run(store, corpus, TEXTS), finished_run(store, corpus, [*TEXTS[:3], *others[3:]])
     unmeasured = {}
     for run in (twin, other):
         store.runs.approve_all_pending(run)
@@ -154,3 +158,63 @@ def test_the_same_text_of_another_run_that_was_examined_was_looked_at(store, cor
     assert unmeasured == {twin: False, other: True}
     current = next(rule for rule in store.releases.gate(twin, "exploratory").rules if rule.rule == "current")
     assert current.passed is not True  # an examination of the other run is none of this one
+
+
+def unmeasured(store, run_id):
+    """Return whether the policy for whole outputs finds that nothing private had a say."""
+    return next(rule.passed for rule in store.releases.gate(run_id, "proof").rules if rule.rule == "unmeasured")
+
+
+@pytest.mark.parametrize("gone", ["run", "corpus"])
+def test_what_was_examined_is_known_after_it_was_deleted(store, corpus, run_id, gone):
+    if gone == "run":
+        store.runs.delete(run_id)
+        here = corpus
+    else:
+        store.corpora.delete(corpus.id)
+        here = store.corpora.import_table(made_up(), MAPPING, name="Letters again")
+    same, larger = (finished_run(store, here, texts) for texts in (TEXTS, [*TEXTS, *map(str, range(90))]))
+    others = finished_run(store, here, [*TEXTS[:3], *map(str, range(5))])
+    assert (unmeasured(store, same), unmeasured(store, larger), unmeasured(store, others)) == (False, False, True)
+    assert "may be deleted" in " ".join(rule.sentence for rule in store.releases.gate(same, "proof").rules)
+    with store.session.db.read() as connection:
+        kept = list(connection.execute(seen_outputs.select()))
+    assert len(kept) == len(TEXTS)
+    assert not any("letter" in row.digest or len(row.digest) != 32 for row in kept)
+
+
+def test_a_run_that_nobody_examined_leaves_nothing_when_it_is_deleted(store, corpus):
+    store.runs.delete(finished_run(store, corpus, TEXTS))
+    assert unmeasured(store, finished_run(store, corpus, TEXTS))
+
+
+def proven(store, corpus, texts):
+    """Add a run that carries a proof at epsilon 0, every record approved."""
+    made = finished_run(store, corpus, texts)
+    claim = Guarantee("dp", "Nothing private is read.", "the run's complete output", 0.0, 0.0, "record", "zero-out")
+    changed = {"guarantee": claim.as_dict(), "method": "public", "parameters": {}, "needs_spans": False}
+    with store.session.db.write() as connection:
+        connection.execute(runs.update().where(runs.c.id == made).values(changed))
+    store.runs.approve_all_pending(made)
+    return made
+
+
+@pytest.mark.parametrize("which", ["itself", "a twin"])
+def test_an_examination_while_the_release_is_written_is_noticed(store, corpus, monkeypatch, which):
+    import engine.release
+
+    made, twin = proven(store, corpus, TEXTS), finished_run(store, corpus, TEXTS)
+    write = engine.release.write_bundle
+
+    def slowly(*arguments, **options):
+        examine(store, made if which == "itself" else twin, [])
+        return write(*arguments, **options)
+
+    monkeypatch.setattr(engine.release, "write_bundle", slowly)
+    with pytest.raises(RefusedError, match="examined while the release was written"):
+        store.releases.make(made, "proof", signed_off_by="Grace")
+    assert store.releases.all() == []
+    assert list((store.folder.path / "releases").iterdir()) == []
+    monkeypatch.undo()
+    other = proven(store, corpus, [f"An output {i} of its own." for i in range(8)])
+    assert store.releases.make(other, "proof", signed_off_by="Grace").records == 8

@@ -47,6 +47,7 @@ from engine.store.views import LedgerView
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from engine.corpus.statistics import CorpusStatistics
     from engine.dp.accounting.accountant import Accountant
     from engine.methods.base import Method
 
@@ -91,23 +92,25 @@ class Ledger:
             cap=summary.cap if summary.unit == "source" else 1,
             labels=sum(label != "" for label in (statistics.train_labels or statistics.labels)),
             mean_characters=float(statistics.characters.get("mean", 0.0)),
+            sources_named=_sources_named(statistics),
         )
 
     def public_facts(self, corpus_id: str, labels: Sequence[str] | None = None) -> Facts:
-        """Return the public quantities alone: N, unit, cap, and how many labels the declared list holds.
+        """Return the public quantities alone: N, unit, cap, how many labels the declared list holds, a source column.
 
         Records count as one a unit and lengths as unknown, since neither is public.
 
         Args:
             corpus_id: the corpus. labels: the public list of a run, None takes the one declared now.
         """
-        summary, units = self.corpora.get(corpus_id), self.corpora.statistics(corpus_id).train_units
+        summary, statistics = self.corpora.get(corpus_id), self.corpora.statistics(corpus_id)
         return Facts(
-            records=units,
-            units=units,
+            records=statistics.train_units,
+            units=statistics.train_units,
             unit=summary.unit,
             cap=summary.cap if summary.unit == "source" else 1,
             labels=len(self.labels.public(corpus_id) if labels is None else labels),
+            sources_named=_sources_named(statistics),
         )
 
     def facts_for(self, method: Method, corpus_id: str, labels: Sequence[str] | None = None) -> Facts:
@@ -438,6 +441,11 @@ class Ledger:
                 share_after=ledger_lines.last_share(connection, population),
                 unbounded=True,
             )
+
+
+def _sources_named(statistics: CorpusStatistics) -> bool:
+    """Return whether a source column was named; of a corpus of an earlier edition, whether a record has a source."""
+    return bool(statistics.sources) if statistics.source_named is None else statistics.source_named
 
 
 def stored_guarantee(values: Mapping[str, Any]) -> Guarantee:

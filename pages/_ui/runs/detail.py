@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 import engine
+from engine.dp.guarantee import noiseless
 from pages._ui import once, readable, states
 from pages._ui.charts import bars
 from pages._ui.current import choose_run, show_run
@@ -172,8 +173,11 @@ def _facts(run: Any, runs: list[Any]) -> None:
 
 def _again(workspace: engine.Workspace, run: Any) -> None:
     if run.state not in ACTIVE:
-        st.button("Run again, unchanged", icon=":material/replay:", key="run.again",
-                  help="A new run with the same method, settings, model and seed.",
+        said = "and seed; its noise is drawn anew."
+        if noiseless(run.guarantee):
+            said = "with a new seed, since without noise the old one would give the same text."
+        st.button("Run again", icon=":material/replay:", key="run.again",
+                  help=f"A new run with the same method, settings and model, {said}",
                   on_click=_rerun, args=(workspace, run))  # fmt: skip
         once.rearm("run.again")
     with st.expander("As a script", icon=":material/terminal:", key=f"run.script.{run.id}"):
@@ -183,16 +187,7 @@ def _again(workspace: engine.Workspace, run: Any) -> None:
 
 def _rerun(workspace: engine.Workspace, run: Any) -> None:
     """Start the same run again; a callback."""
-    again = partial(
-        workspace.jobs.synthesize,
-        run.corpus_id,
-        run.method,
-        count=run.count,
-        parameters=run.parameters,
-        seed=run.seed,
-        model=run.model,
-    )
-    run_id = once.act("run.again", partial(states.act, again))
+    run_id = once.act("run.again", partial(states.act, workspace.jobs.again, run.id))
     if run_id is not None:
         show_run(run_id)
 

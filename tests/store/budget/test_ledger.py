@@ -441,3 +441,11 @@ def test_a_ledger_of_an_earlier_edition_keeps_its_room_and_buys_no_further_list(
     renewed = store.ledger.set_limit(corpus.id, 6.0, DELTA, list_share=0.5)
     assert renewed.limit_list_delta == 0.5 * DELTA
     reserved_run(store, corpus, buying(0.1, 0.1 * DELTA))
+
+
+def test_a_source_column_that_was_named_is_a_public_fact(store, corpus):
+    assert store.ledger.public_facts(corpus.id).sources_named  # by record, and the file says whose each one is
+    unnamed = store.corpora.import_table(made_up(first=200), ColumnMapping(text="text"), name="Letters")
+    assert not store.ledger.public_facts(unnamed.id).sources_named
+    blank = store.corpora.import_table(made_up(first=400).assign(who=None), MAPPING, name="Letters")
+    assert store.ledger.public_facts(blank.id).sources_named  # the column was named, whatever it holds
