@@ -2,11 +2,12 @@
 
 import dataclasses
 import json
+from typing import get_args
 
 import pytest
 
 from engine.corpus.samples import load_sample
-from engine.dp.guarantee import KINDS
+from engine.dp.guarantee import Kind
 from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.errors import UserError
 from engine.methods import REGISTRY, get_method, method_ids
@@ -115,7 +116,7 @@ def test_specification_is_complete(method_id):
     spec = get_method(method_id).spec
     assert spec.id == method_id
     assert all((spec.title, spec.summary, spec.citation, spec.good_for, spec.bad_for))
-    assert spec.kind in KINDS
+    assert spec.kind in get_args(Kind)
     assert set(spec.needs) <= NEEDS
     for name, field in spec.parameters.model_fields.items():
         assert field.description, f"{name} has no description"
