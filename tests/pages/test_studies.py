@@ -48,12 +48,13 @@ def add_study(workspace, corpus_id, state="done"):
 
 def test_every_figure_says_what_it_draws():
     made = dict(figures("filter-presets", tables()))
-    assert list(made) == ["leakage", "similarity", "perplexity", "divergence", "statistics", "tradeoff"]
+    assert list(made) == ["leakage", "similarity", "apart", "perplexity", "divergence", "statistics", "tradeoff"]
     assert "Baseline (40% of outputs)" in made["leakage"].takeaway
     assert "All Filters" in made["leakage"].takeaway
     assert "up to 10.0% of outputs" in made["leakage"].caveat
     assert "Baseline (median 0.80)" in made["similarity"].takeaway
     assert "All Filters (0.50)" in made["similarity"].takeaway
+    assert "Perplexity: Baseline above All Filters" in made["apart"].takeaway
     assert figures("filter-presets", {}) == []
     assert figures("another", tables()) == []
 
@@ -105,7 +106,7 @@ def test_a_study_is_drawn_and_marked_internal(seeded, visit, state):
     app = visit("compare", **{"compare.what": "Studies"})
     assert any("Internal" in w.value for w in app.warning)
     assert any("40% of outputs" in m.value for m in app.markdown)
-    assert len(app.get("plotly_chart")) == 6
+    assert len(app.get("plotly_chart")) == 7
     assert bool([b for b in app.button if b.label == "Resume"]) == (state == "cancelled")
     assert any("3 variants of 8" in c.value for c in app.caption) == (state == "cancelled")
 

@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 
 from engine.figures import palette
 from engine.figures.base import Figure, listed, styled
+from engine.studies.filter_presets import apart
 
 TITLES: Mapping[str, str] = {
     "baseline": "Baseline", "pre-only": "Pre-only", "post-only": "Post-only", "pre-post": "Pre + Post",
@@ -33,6 +34,8 @@ def figures(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
         made.append(("similarity", similarity(tables["similarity"])))
     if "written" in tables and len(set(tables["written"]["variant"])) > 1:
         made.append(("differences", differences(tables["written"])))
+    if len(_variants(summary)) > 1 and len(comparison := apart.compare(tables, _variants(summary))):
+        made.append(("apart", told_apart(comparison)))
     made += [
         ("perplexity", perplexity(summary)),
         ("divergence", divergence(summary)),
@@ -133,6 +136,34 @@ def differences(written: pd.DataFrame) -> Figure:
         "Configurations that sample alike write alike, and differ only where a later stage acts. A threshold changes "
         "nothing where no output comes near a known item: the shares near one stand in the table.",
         f"Squares of differing texts for {len(names)} configurations. {takeaway}",
+    )  # fmt: skip
+
+
+def told_apart(comparison: pd.DataFrame) -> Figure:
+    """Return which pairs of configurations differ in which measure, a square each, and the same in words."""
+    signs = {apart.HIGHER: ("▲", 1.0), apart.LOWER: ("▼", -1.0), apart.UNTOLD: ("", 0.0), apart.SAME: ("=", 0.0)}
+    measures = list(dict.fromkeys(comparison["measure"]))
+    pairs = list(dict.fromkeys(zip(comparison["one"], comparison["other"], strict=True)))
+    verdicts = {(r.measure, r.one, r.other): str(r.verdict) for r in comparison.itertuples()}
+    cells = [[verdicts.get((m, *pair), apart.UNTOLD) for m in measures] for pair in pairs]
+    plot = go.Figure(
+        go.Heatmap(
+            z=[[signs[v][1] for v in row] for row in cells], x=[apart.MEASURES[m] for m in measures],
+            y=[f"{_title(one)} – {_title(other)}" for one, other in pairs], text=[[signs[v][0] for v in row]
+            for row in cells], customdata=cells, texttemplate="%{text}", zmin=-1, zmax=1,
+            colorscale=[[0, palette.SKY], [0.5, "white"], [1, palette.ORANGE]], showscale=False, xgap=1, ygap=1,
+            hovertemplate="%{y}, %{x}: %{customdata}<extra></extra>",
+        )
+    )  # fmt: skip
+    styled(plot, x="", y="", height=120 + 24 * len(pairs))
+    plot.update_yaxes(autorange="reversed")
+    takeaway = " ".join(apart.sentences(comparison, TITLES))
+    return Figure(
+        plot, takeaway,
+        "▲ the first of a pair is higher, ▼ lower, = both wrote the same text for every record; an empty square: the "
+        "difference cannot be told from none, with intervals that hold for all squares together at 95%. With more "
+        "records smaller differences would show.",
+        f"Squares of {len(pairs)} pairs of configurations by {len(measures)} measures. {takeaway}",
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from engine.methods.filter.method import FilterMethod
 from engine.methods.filter.parameters import PRESET_TITLES, PRESETS, FilterParameters, Preset
 from engine.pii.spans import Span
 from engine.studies.base import StudyContext, StudySpec, StudyStep
-from engine.studies.filter_presets import measures
+from engine.studies.filter_presets import apart, measures
 from engine.studies.filter_presets.measures import Outputs
 from engine.studies.injected import Planted, canary_phrases, plant
 
@@ -118,6 +118,7 @@ class FilterPresetsStudy:
             if made is None:
                 return  # cancelled inside a configuration: a part of it is not measured
             tables = _joined(tables, _measured(context, material, preset, made))
+            tables |= _compared(tables, [name for name in EVERY if name in (*finished, preset)])
             finished.append(preset)
             yield StudyStep(len(finished), total, PRESET_TITLES[preset], {"finished": list(finished)}, tables)
 
@@ -218,6 +219,15 @@ def _reference(context: StudyContext, material: _Material) -> dict[str, pd.DataF
         [{"variant": name, **{k: len(v) if k == "blocked" else v for k, v in PRESETS[name].items()}} for name in EVERY]
     )
     return {"summary": measures.frame(REAL, rows), "settings": settings}
+
+
+def _compared(tables: dict[str, pd.DataFrame], names: list[str]) -> dict[str, pd.DataFrame]:
+    """Return which configurations can be told apart, pair by pair and in words; nothing while there is but one."""
+    if len(names) < 2:
+        return {}
+    comparison = apart.compare(tables, names)
+    said = apart.sentences(comparison, PRESET_TITLES)
+    return {"comparison": comparison, "in_words": pd.DataFrame({"sentence": said})}
 
 
 def _joined(old: dict[str, pd.DataFrame], new: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
