@@ -17,6 +17,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from engine.errors import StorageError, UserError
 from engine.store import audit
+from engine.store.budget import unknown
 from engine.store.disk import heads, parts, staging
 from engine.store.disk.folder import PARTS, Folder, default_path, remove_tree
 from engine.store.disk.opening import open_database
@@ -45,6 +46,11 @@ class Session:
         self.actor = actor.strip()
         self.folder = Folder(self.path.absolute())
         self.key, self.db = open_database(self.folder)
+        try:
+            unknown.notice_copy(self.folder, self.db, self.key, self.actor)
+        except BaseException:
+            self.db.close()
+            raise
         self.db.grown = partial(heads.note, self.folder, self.db)
         self._start_worker = wake
         self.sweep()

@@ -16,6 +16,7 @@ from engine.store.disk import staging
 from engine.store.releases import Releases
 from engine.store.store import Store
 from tests.crash.killing import hooked, in_child
+from tests.moving import moved
 from tests.store.conftest import MAPPING, made_up
 from tests.store.making import examine, finding, finished_run
 
@@ -68,7 +69,7 @@ def test_a_kill_at_any_step_leaves_nothing_outside_that_is_not_recorded(ready, t
     outcomes = []
     for step in range(200):
         path, out = tmp_path / f"w{step}", tmp_path / f"o{step}" / name
-        shutil.copytree(source, path)
+        moved(source, path)
 
         def work(path: Path = path, out: Path = out, step: int = step) -> None:
             count = iter(range(10_000))
@@ -97,7 +98,7 @@ def test_a_kill_at_any_step_leaves_nothing_outside_that_is_not_recorded(ready, t
 @pytest.mark.parametrize("where", ["stage", "record"])
 def test_a_refusal_or_an_error_takes_back_what_was_staged(ready, tmp_path, monkeypatch, where, error, name) -> None:
     path, out = tmp_path / "w", tmp_path / "o" / name
-    shutil.copytree(ready[0], path)
+    moved(ready[0], path)
     staged: list[Path] = []
     real = staging.stage
 
@@ -124,7 +125,7 @@ def test_a_refusal_or_an_error_takes_back_what_was_staged(ready, tmp_path, monke
 @pytest.mark.parametrize("name", ["bundle", "bundle.zip"])
 def test_a_name_taken_meanwhile_is_not_overwritten(ready, tmp_path, monkeypatch, name) -> None:
     path, out = tmp_path / "w", tmp_path / "o" / name
-    shutil.copytree(ready[0], path)
+    moved(ready[0], path)
     real = Releases._record
 
     def record(*arguments: Any, **options: Any) -> None:
@@ -147,7 +148,7 @@ def test_the_sweep_touches_no_other_file(ready, tmp_path) -> None:
     from engine.store.schema import pending_removals
 
     path, mine = tmp_path / "w", tmp_path / "thesis.txt"
-    shutil.copytree(ready[0], path)
+    moved(ready[0], path)
     mine.write_text("mine")
     link = tmp_path / ".x.0123456789ab.part"
     link.symlink_to(mine)

@@ -17,6 +17,7 @@ from engine.errors import UserError
 from engine.store import restore
 from engine.store.store import Store
 from tests.crash.killing import hooked, in_child
+from tests.moving import moved
 from tests.store.conftest import MAPPING, made_up
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")]
@@ -41,7 +42,7 @@ def killed_at_every_step(
     for step in range(MOST_STEPS):
         place = tmp_path / f"s{step}"
         path, outside = place / "workspace", place / "outside"
-        shutil.copytree(source, path)
+        moved(source, path)
         outside.mkdir()
 
         def run(path: Path = path, outside: Path = outside, step: int = step) -> None:
@@ -128,7 +129,7 @@ def test_a_backup_killed_at_any_step_leaves_a_whole_file_or_none(tmp_path, sourc
 
 def test_a_restore_killed_at_any_step_leaves_no_text_in_the_way(tmp_path, source, capsys):
     saved = tmp_path / "saved.zip"
-    store = Store(shutil.copytree(source, tmp_path / "w"), actor="tester")
+    store = Store(moved(source, tmp_path / "w"), actor="tester")
     store.disk.backup(saved)
     store.close()
 

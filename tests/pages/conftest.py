@@ -7,7 +7,6 @@ real examination on a sample corpus. A held worker lock keeps a second process f
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +26,7 @@ from streamlit.testing.v1 import AppTest  # noqa: E402
 import engine  # noqa: E402
 from engine.store.audit import now  # noqa: E402
 from engine.store.session import new_id  # noqa: E402
+from tests.moving import moved  # noqa: E402
 from tests.pages.small import open_page, small, small_made  # noqa: E402, F401
 
 PLANTED = "said that the long evening walk along the river did her a great deal of good last week"
@@ -221,7 +221,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Seeded:
 def seeded(built: Seeded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Seeded]:
     """Return a copy of the built workspace that this test may change."""
     path = tmp_path / "workspace"
-    shutil.copytree(built.path, path)
+    moved(built.path, path)
     monkeypatch.setenv("UNDERSTUDY_WORKSPACE", str(path))
     with held(path):
         yield replace(built, path=path)

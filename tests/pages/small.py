@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 import engine
 from engine.corpus.mapping import ColumnMapping
+from tests.moving import moved
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDLE = "zqxv"
@@ -83,7 +83,7 @@ def small(small_made: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     from engine.jobs.lock import ProcessLock
 
     path = tmp_path / "workspace"
-    shutil.copytree(small_made.path, path)
+    moved(small_made.path, path)
     monkeypatch.setenv("UNDERSTUDY_WORKSPACE", str(path))
     copy = replace(small_made, path=path)
     lock = ProcessLock(copy.open().folder.worker_lock)

@@ -25,8 +25,8 @@ from engine.store.budget.lines import Book, write
 from engine.store.schema import corpora, ledger, runs
 
 LOST = (
-    "This run was begun before the workspace was restored, or its database rolled back. What it drew since is not "
-    "known here, so it cannot go on, and its whole reservation stays counted. Start a new run instead."
+    "This run was begun before the workspace was restored or copied, or its database rolled back. What it drew since "
+    "is not known here, so it cannot go on, and its whole reservation stays counted. Start a new run instead."
 )
 
 

@@ -1,4 +1,4 @@
-"""Spends that a ledger has lost: after a restore, or after going on with a database that was rolled back.
+"""Spends that a ledger has lost: after a restore, a rollback that was accepted, or in a copy of the folder.
 
 Every population then gets a line that what was spent since is unknown. Until a person enters the amount, its total
 holds as "at least" and no run that claims budget is admitted: the limit could not be kept. The amount entered is a
@@ -25,12 +25,13 @@ from engine.store import audit
 from engine.store.budget import lines as ledger_lines
 from engine.store.budget.lines import declared_runs
 from engine.store.database import Database
-from engine.store.disk import heads
+from engine.store.disk import heads, place
 from engine.store.disk.folder import Folder, default_path
+from engine.store.disk.lock import locked
 from engine.store.disk.opening import open_database
 from engine.store.schema import ledger, populations
 
-RESTORED, ROLLED_BACK = "workspace restored", "rollback accepted"
+RESTORED, ROLLED_BACK, COPIED = "workspace restored", "rollback accepted", "workspace copied"
 LARGEST_EPSILON = 1000.0
 
 
@@ -38,8 +39,8 @@ def mark_all(connection: Connection, key: bytes, actor: str, action: str, since:
     """Write into every population's ledger, and the audit log, that spends since a time are unknown.
 
     Args:
-        connection: inside a write transaction. action: `RESTORED` or `ROLLED_BACK`. since: the time from which
-            nothing is known, ISO 8601. sentence: what happened, for the lines.
+        connection: inside a write transaction. action: `RESTORED`, `ROLLED_BACK` or `COPIED`. since: the time from
+            which nothing is known, ISO 8601. sentence: what happened, for the lines.
 
     Returns:
         How many populations that were.
@@ -92,6 +93,32 @@ def restored(database: Database, key: bytes, actor: str, created: str) -> int:
         )  # fmt: skip
 
 
+def notice_copy(folder: Folder, database: Database, key: bytes, actor: str) -> bool:
+    """Write into a workspace that was copied that what the other one spends is unknown; return whether it was.
+
+    A workspace that was moved, or has not kept its place yet, keeps it from now on.
+    """
+    now, kept = place.here(folder, key), heads.kept_place(folder)
+    if kept == now:
+        return False
+    if kept is None or not place.is_copy(kept, now):
+        heads.keep(folder, database, place=now)
+        return False
+    with locked(folder.path / "opening.lock"):
+        kept = heads.kept_place(folder)  # another process may have been first while this one waited
+        if kept is None or not place.is_copy(kept, now):
+            return False
+        with database.write() as connection:
+            since = _last_time(connection)
+            mark_all(
+                connection, key, actor, COPIED, since,
+                f"This workspace is a copy of another folder, made after {since}; what was spent since is unknown, "
+                "there and on other copies. If the folder was only moved to another disk, nothing was.",
+            )  # fmt: skip
+        heads.keep(folder, database, place=now)
+    return True
+
+
 def declare(
     connection: Connection, key: bytes, actor: str, population: str, unit: str, epsilon: float, delta: float
 ) -> None:
@@ -136,7 +163,9 @@ def ever(connection: Connection) -> str | None:
     query = select(ledger.c.body).where(ledger.c.kind == "unknown").order_by(ledger.c.seq).limit(1)
     found = connection.execute(query).scalar()
     if found is None:
-        query = select(audit.CHAIN.table.c.detail).where(audit.CHAIN.table.c.action.in_((RESTORED, ROLLED_BACK)))
+        query = select(audit.CHAIN.table.c.detail).where(
+            audit.CHAIN.table.c.action.in_((RESTORED, ROLLED_BACK, COPIED))
+        )
         found = connection.execute(query.limit(1)).scalar()
     return None if found is None else str(_body(found)["since"])
 

@@ -3,9 +3,10 @@
 A database that is older than its heads, or has another history, was put back by hand: what was spent since is
 missing from its ledger, so it is not opened until a person says so. The file is written after each commit that
 added a line, and read before the database is: it may be behind the database, never ahead of it, whenever a
-process is killed. Whoever puts the whole folder back, this file included, cannot be noticed from inside it.
+process is killed. Whoever puts the whole folder back, this file included, cannot be noticed from inside it. A folder
+that was copied elsewhere can: the file holds where the workspace lies (`engine.store.disk.place`).
 
-Privacy posture: line numbers and keyed seals.
+Privacy posture: line numbers, keyed seals, the workspace's own path.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -25,6 +27,7 @@ from engine.store.chain import Chain
 from engine.store.database import Database
 from engine.store.disk.folder import Folder, file_errors, write_private
 from engine.store.disk.lock import locked
+from engine.store.disk.place import Place
 from engine.store.schema import settings
 
 CHAINS: tuple[Chain, ...] = (audit.CHAIN, ledger_lines.CHAIN)
@@ -63,20 +66,37 @@ def check(folder: Folder, database: Database, key: bytes) -> None:
             connection.execute(insert(settings).values(key=MARK, value=True).on_conflict_do_nothing())
 
 
-def keep(folder: Folder, database: Database, *, anew: bool = False) -> None:
-    """Write the database's heads into the file; one that is ahead stays unless written `anew`."""
+def keep(folder: Folder, database: Database, *, anew: bool = False, place: Place | None = None) -> None:
+    """Write the database's heads into the file; one that is ahead stays unless written `anew`.
+
+    place: where the workspace lies; None leaves what the file says.
+    """
     with locked(folder.path / "ledger.lock"):
         with database.read() as connection:
             found = {chain.name: _head(connection, chain) for chain in CHAINS}
         if not anew:
             with suppress(RolledBackError):
                 before = _kept(folder) or {}
-                if before == found or any(before.get(name, (0, ""))[0] > seq for name, (seq, _) in found.items()):
+                ahead = any(before.get(name, (0, ""))[0] > seq for name, (seq, _) in found.items())
+                if place is None and (ahead or before == found):
                     return
-        body = {name: {"seq": seq, "seal": seal} for name, (seq, seal) in found.items()}
+                found = before if ahead else found
+        body: dict[str, Any] = {name: {"seq": seq, "seal": seal} for name, (seq, seal) in found.items()}
+        place = place or kept_place(folder)
+        if place is not None:
+            body["place"] = asdict(place)
         with file_errors():
             # The folder's entry is not flushed: after a loss of power the file may be an older one.
             write_private(folder.head_file, json.dumps(body, indent=1).encode()).replace(folder.head_file)
+
+
+def kept_place(folder: Folder) -> Place | None:
+    """Return where the file says that the workspace lies, None where it does not say."""
+    try:
+        said = json.loads(folder.head_file.read_text("utf-8"))["place"]
+        return Place(str(said["path"]), str(said["machine"]), int(said["inode"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def note(folder: Folder, database: Database) -> None:

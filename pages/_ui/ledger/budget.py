@@ -37,7 +37,8 @@ POPULATION = (
 UNSEEN = (
     "What it cannot see: other text about the same people without source ids, or with other ids; translations and "
     "paraphrases; a few short records in a large file; records of fewer than four words in which a word was changed. "
-    "The limit holds for the people recognised and for those whom you join here."
+    "The limit holds for the people recognised and for those whom you join here. A copy of the workspace's folder says "
+    "that spends elsewhere are unknown when it is opened; this one cannot know of its copies."
 )
 LATE = (
     "A limit that is changed after outputs were seen is a weaker promise: the change stands in the ledger as its own "
@@ -120,7 +121,8 @@ def spent_since(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
     with st.container(border=True, key="ledger.since.box"):
         st.markdown(f"**What was spent after {when(view.unknown_since)}?**")
         st.markdown(
-            "This ledger was restored, or put back to an older state, so it has lost what runs drew since. Enter the "
+            "This ledger was restored, copied with its folder, or put back to an older state, so it does not know what "
+            "runs drew since, here or on the other copy. Enter the "
             "sum of their ε and δ from your own notes or released data cards; 0 if there was none. It is counted "
             "against the limit under your name. Until then no run with a guarantee is admitted."
         )
