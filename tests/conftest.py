@@ -12,6 +12,30 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in the worker; tests beside each other share the cores
 
+# `pytest -m quick`: what loads no model and starts no browser, under a minute on two cores. A file that takes long
+# or needs more than these libraries is named below it; `tests/static/test_quick.py` holds the lane to its word.
+QUICK = ("corpus", "dp", "examine", "figures", "methods", "pii", "release", "static", "store", "workspace")
+NOT_QUICK = {
+    "corpus/test_fuzz_readers.py", "dp/accounting/test_accountant.py", "dp/accounting/test_pld.py",
+    "dp/noise/test_mechanisms.py", "dp/noise/test_noise_drawn.py", "dp/noise/test_train.py",
+    "examine/members/test_models.py", "examine/test_examine_run.py", "examine/stats/test_roc.py",
+    "examine/usefulness/test_iterations.py", "examine/usefulness/test_metrics.py", "examine/values/test_strict.py",
+    "methods/evolution/test_dpga.py", "methods/examples/test_control_icl.py", "methods/filter/test_filter.py",
+    "methods/filter/test_parameters.py", "methods/filter/test_values.py", "methods/prefix/test_control_prefix.py",
+    "methods/rpsg/test_public.py", "methods/rpsg/test_rpsg.py", "methods/test_label_list.py",
+    "methods/test_signal.py", "methods/tuned/test_finetune.py", "pii/detect/test_detector.py",
+    "static/test_contributing.py", "static/test_lint.py", "static/test_pages.py", "static/test_quick.py",
+    "store/test_damaged_tables.py", "store/test_rollback.py", "workspace/test_first_edition.py",
+}  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what belongs to the quick lane."""
+    for item in items:
+        path = item.path.relative_to(ROOT / "tests")
+        if path.parts[0] in QUICK and path.as_posix() not in NOT_QUICK and item.get_closest_marker("slow") is None:
+            item.add_marker(pytest.mark.quick)
+
 
 @pytest.fixture(scope="session")
 def test_data() -> Path:

@@ -64,6 +64,8 @@ class Watch:
     looked: int = 0
     seen: set[int] = field(default_factory=set)
     _stop: threading.Event = field(default_factory=threading.Event)
+    _known: list[psutil.Process] = field(default_factory=list)
+    _listed: float = 0.0
 
     def processes(self) -> list[psutil.Process]:
         """Return the server, the worker of its workspace, and their children."""
@@ -82,8 +84,10 @@ class Watch:
         return found
 
     def look(self) -> None:
-        """Look once at every socket."""
-        for process in self.processes():
+        """Look once at every socket; the processes themselves are listed anew twice a second, which is dearer."""
+        if time.monotonic() - self._listed > 0.5:
+            self._known, self._listed = self.processes(), time.monotonic()
+        for process in self._known:
             try:
                 connections = process.net_connections(kind="inet")
             except psutil.Error:

@@ -73,12 +73,12 @@ def test_a_killed_worker_goes_on_after_the_last_finished_variant(workspace, corp
 
 
 def test_cancel_stops_inside_a_variant_and_resume_goes_on(workspace, corpus):
-    job = workspace.studies.start(corpus.id, "slow", {"variants": 2, "pieces": 400, "seconds": 0.02})
+    job = workspace.studies.start(corpus.id, "slow", {"variants": 2, "pieces": 4000, "seconds": 0.02})
     wait(workspace, job, reach=1)
     begun = time.monotonic()
     assert workspace.jobs.cancel(job)
     assert wait(workspace, job).state == "cancelled"
-    assert time.monotonic() - begun < 5  # a variant takes eight seconds
+    assert time.monotonic() - begun < 40  # a variant takes eighty seconds
     assert workspace.studies.results(job) == {}
     assert workspace.studies.resume(job) == job
     wait(workspace, job, reach=1, states=("running",))

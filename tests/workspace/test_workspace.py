@@ -3,7 +3,6 @@
 import inspect
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -100,6 +99,4 @@ def test_a_missing_release_is_not_found(workspace_path):
 
 def test_the_folder_comes_from_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("UNDERSTUDY_WORKSPACE", str(tmp_path / "env"))
-    begun = time.perf_counter()
     assert engine.open_workspace().path == tmp_path / "env"
-    assert time.perf_counter() - begun < 5

@@ -118,9 +118,9 @@ def test_pairs_are_those_of_a_full_comparison(threshold: float) -> None:
 
 def test_many_copies_cost_like_one_and_are_limited() -> None:
     copies = ["the same words stand here again and again"] * 20_000
-    start = time.perf_counter()
+    start = time.process_time()
     found = near_duplicate_pairs(copies, copies[:500], max_partners=5)
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
     assert len(found) == 2500
     assert {value for _, _, value in found} == {1.0}
 
@@ -149,10 +149,10 @@ def test_pairs_across_the_split_are_named_by_record() -> None:
     assert pairs.to_numpy().tolist() == [["a", "b", pytest.approx(26 / 27)]]
 
 
-def test_real_narratives_take_seconds(test_data: Path) -> None:
+def test_real_narratives_are_joined_without_comparing_all_pairs(test_data: Path) -> None:
     texts = list(pd.read_parquet(test_data / "vaers_1998_1999.parquet", columns=["text"])["text"])
     planted = texts[0] + " and no more"
-    start = time.perf_counter()
+    start = time.process_time()
     found = near_duplicate_pairs(texts[:16_000], [*texts[16_000:], planted])
-    assert time.perf_counter() - start < 40
+    assert time.process_time() - start < 40
     assert (0, len(texts) - 16_000) in {(i, j) for i, j, _ in found}

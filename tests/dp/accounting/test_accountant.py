@@ -25,9 +25,9 @@ SAMPLED = replace(VOTES, sampling_probability=0.8)
 # N = 8,948: ten Poisson-sampled releases at q = 0.8
 @pytest.mark.parametrize(("epsilon", "sigma"), [(4, 2.817), (2, 5.098), (1, 9.430)])
 def test_noise_of_ten_sampled_releases(epsilon, sigma):
-    began = time.perf_counter()
+    began = time.process_time()
     found = EXACT.calibrate([], [SAMPLED], epsilon, DELTA)
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
     assert found.scale == pytest.approx(sigma, abs=6e-4)
     assert found.epsilon_low <= found.epsilon <= epsilon < found.rdp_epsilon
     assert EXACT.account(found.events, DELTA).epsilon == found.epsilon

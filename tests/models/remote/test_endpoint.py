@@ -136,7 +136,7 @@ def test_cancelling_ends_a_call_in_the_middle(served):
     began = time.monotonic()
     with pytest.raises(Cancelled):
         one.generate(["x"] * 3, Sampling(max_new_tokens=3))
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 30  # the server asks for a minute
     stop.clear()
     assert one.generate(["x"], Sampling(max_new_tokens=3))[0].tokens == 3  # usable afterwards
 
