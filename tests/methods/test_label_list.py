@@ -27,8 +27,6 @@ def test_every_method_that_draws_from_records_can_buy_the_list():
 @pytest.mark.parametrize("adjacency", ["zero-out", "replace-one"])
 def test_the_list_is_part_of_the_claim(name, adjacency):
     method = get_method(name)
-    if name == "dp-finetune" and adjacency == "replace-one":
-        pytest.skip("its accounting takes long and is the same")
     values = {"label_list": "bought", "adjacency": adjacency, "epsilon": 2.0, **FEW.get(name, {})}
     claim = method.guarantee(parse_parameters(method.spec, values), FACTS)
     events = [Event.from_dict(event) for event in claim.events]
