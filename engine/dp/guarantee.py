@@ -69,5 +69,5 @@ class Guarantee:
 
 def noiseless(guarantee: Mapping[str, Any]) -> bool:
     """Say whether a run with this stored guarantee draws no mechanism noise: its seed and inputs decide its text."""
-    events = [Event.from_dict(event) for event in guarantee.get("events", ())]
-    return guarantee.get("kind") != "dp" or not acting(events)
+    claim = Guarantee.from_dict(guarantee)
+    return claim.kind != "dp" or not acting(claim.mechanisms)

@@ -83,10 +83,7 @@ class TestPlan:
 
     def test_the_chance_that_the_bound_fails_is_read_off_at_the_claimed_epsilon(self):
         claim = SimpleNamespace(
-            events=[
-                Event("laplace", "count", epsilon=0.5).as_dict(),
-                Event("gaussian", "votes", noise_multiplier=4.0).as_dict(),
-            ]
+            mechanisms=(Event("laplace", "count", epsilon=0.5), Event("gaussian", "votes", noise_multiplier=4.0))
         )
         curve = {"epsilons": [0.0, 0.9, 1.0, 1.1], "strict": [0.4, 0.03, 0.02, 0.01]}
         assert strict_at(claim, curve, 1.0) == 0.02
