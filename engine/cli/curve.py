@@ -12,6 +12,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.cli.terminal import opened, say
 from engine.errors import DataError, UserError
 
 if TYPE_CHECKING:
@@ -126,7 +127,6 @@ def numbers(text: str, name: str) -> tuple[int, ...]:
 
 
 def _of_corpus(options: Namespace) -> dict[str, Any]:
-    from engine.cli.verbs import _open, say
     from engine.corpus.split import HOLDOUT, OVER_CAP, TRAIN
     from engine.examine.curves import ngram_counts
     from engine.studies.ngram_curves.records import chosen
@@ -140,7 +140,7 @@ def _of_corpus(options: Namespace) -> dict[str, Any]:
     if options.adaptive and options.draws != 1:
         raise UserError("--draws: --adaptive takes --rounds instead")
     rounds = numbers(options.rounds, "rounds") if options.adaptive else ()
-    workspace = _open(options)
+    workspace = opened(options)
     summary = workspace.corpora.get(options.corpus)
     every = workspace.corpora.records(options.corpus, limit=summary.records)
     parts = [every[every["split"] == split] for split in (TRAIN, OVER_CAP, HOLDOUT)]

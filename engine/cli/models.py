@@ -12,6 +12,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.cli.terminal import opened, parse_settings, wait_for
 from engine.errors import UserError
 
 if TYPE_CHECKING:
@@ -37,9 +38,7 @@ ARGUMENTS: list[tuple[tuple[str, ...], dict[str, Any]]] = [
 
 def models(options: Namespace) -> dict[str, Any]:
     """Do one thing with the language models of the workspace."""
-    from engine.cli.verbs import _open
-
-    workspace = _open(options)
+    workspace = opened(options)
     if options.action == "list":
         return {"models": [_shown(info) for info in workspace.models.all()]}
     if not options.name:
@@ -62,8 +61,6 @@ def models(options: Namespace) -> dict[str, Any]:
 
 
 def _fetch(workspace: Workspace, options: Namespace) -> dict[str, Any]:
-    from engine.cli.verbs import wait_for
-
     if not options.text or not options.host:
         raise UserError(
             f"models fetch: --text and --host are needed; you consent to this: "
@@ -83,8 +80,6 @@ def _shown(info: Any) -> dict[str, Any]:
 
 
 def _endpoint(workspace: Workspace, options: Namespace) -> dict[str, Any]:
-    from engine.cli.verbs import parse_settings
-
     given = parse_settings(options.set)
     before = workspace.models.endpoints().get(options.name)
     values = {**(before.as_dict() if before else {}), **given, "name": options.name}
@@ -111,7 +106,5 @@ def _consent(workspace: Workspace, options: Namespace) -> dict[str, Any]:
 
 
 def _test(workspace: Workspace, model: str) -> dict[str, Any]:
-    from engine.cli.verbs import wait_for
-
     wait_for(workspace, workspace.models.test(model))
     return {"model": model, **workspace.models.last_test(model)}

@@ -9,12 +9,12 @@ from argparse import Namespace
 from dataclasses import asdict
 from typing import Any
 
+from engine.cli.terminal import opened, parse_settings, wait_for
 from engine.errors import UserError
 
 
 def study(options: Namespace) -> dict[str, Any]:
     """Run a study and print its tables; without a corpus list what there is, or describe the study that is named."""
-    from engine.cli.verbs import _open, parse_settings, wait_for
     from engine.studies import INTERNAL, get_study, studies
 
     if options.corpus is None:
@@ -25,7 +25,7 @@ def study(options: Namespace) -> dict[str, Any]:
                 for s in (each.spec for each in chosen)
             ]
         }
-    workspace = _open(options)
+    workspace = opened(options)
     if options.resume:
         job = workspace.studies.resume(options.resume)
     elif options.show:

@@ -6,7 +6,6 @@ Privacy posture: results hold ids, counts, settings and findings; never record t
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 import time
 from argparse import Namespace
@@ -19,41 +18,11 @@ from engine.cli.curve import curve
 from engine.cli.models import models
 from engine.cli.named_labels import named_labels
 from engine.cli.study import study
+from engine.cli.terminal import opened, parse_settings, say, wait_for
 from engine.errors import UnderstudyError, UserError
 
 if TYPE_CHECKING:
     from engine.workspace import Workspace
-
-_POLL_SECONDS = 0.2
-
-
-def say(message: str) -> None:
-    """Write one line for the person at the terminal."""
-    print(message, file=sys.stderr, flush=True)  # noqa: T201
-
-
-def _open(options: Namespace) -> Workspace:
-    from engine import open_workspace
-
-    return open_workspace(options.workspace, "command line")
-
-
-def parse_settings(pairs: list[str]) -> dict[str, Any]:
-    """Return `k=v` pairs as a mapping; a value is JSON where it parses as JSON, else a string.
-
-    Raises:
-        UserError: a pair has no `=`.
-    """
-    settings: dict[str, Any] = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key:
-            raise UserError(f"--set {pair!r} is not of the form name=value")
-        try:
-            settings[key] = json.loads(value)
-        except json.JSONDecodeError:
-            settings[key] = value
-    return settings
 
 
 def _budget(options: Namespace, settings: dict[str, Any]) -> dict[str, Any]:
@@ -71,33 +40,9 @@ def _budget(options: Namespace, settings: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def wait_for(workspace: Workspace, job_id: str) -> None:
-    """Block until the job ends, writing progress.
-
-    Raises:
-        UnderstudyError: the job failed; the message is the job's.
-        UserError: the job was cancelled.
-    """
-    shown = ""
-    while True:
-        job = workspace.jobs.get(job_id)
-        left = f", about {job.seconds_left:.0f} s left" if job.seconds_left else ""
-        line = f"{job.kind}: {job.stage or job.state} {job.done}/{job.total}"
-        if line != shown:
-            say(line + left)
-            shown = line
-        if job.state == "done":
-            return
-        if job.state == "failed":
-            raise UnderstudyError(job.error or "the job failed")
-        if job.state == "cancelled":
-            raise UserError("the job was cancelled")
-        time.sleep(_POLL_SECONDS)
-
-
 def import_(options: Namespace) -> dict[str, Any]:
     """Load a file or a sample."""
-    workspace = _open(options)
+    workspace = opened(options)
     if bool(options.file) == bool(options.sample):
         raise UserError("import needs either a FILE or --sample, and not both")
     corpus = (
@@ -151,7 +96,7 @@ def _from_file(workspace: Workspace, options: Namespace) -> Any:
 
 def labels(options: Namespace) -> dict[str, Any]:
     """Print the training part's labels beside the public list, after declaring or withdrawing it where asked to."""
-    workspace = _open(options)
+    workspace = opened(options)
     named = [*(options.label or ()), *named_labels(options)]
     if options.withdraw:
         found = workspace.labels.withdraw(options.corpus)
@@ -166,18 +111,18 @@ def labels(options: Namespace) -> dict[str, Any]:
 
 def corpora(options: Namespace) -> dict[str, Any]:
     """List corpora."""
-    return {"corpora": [asdict(corpus) for corpus in _open(options).corpora.all()]}
+    return {"corpora": [asdict(corpus) for corpus in opened(options).corpora.all()]}
 
 
 def delete(options: Namespace) -> dict[str, Any]:
     """Delete a corpus."""
-    _open(options).corpora.delete(options.corpus)
+    opened(options).corpora.delete(options.corpus)
     return {"deleted": options.corpus}
 
 
 def detect(options: Namespace) -> dict[str, Any]:
     """Detect, wait, count."""
-    workspace, started = _open(options), time.monotonic()
+    workspace, started = opened(options), time.monotonic()
     if options.gold and not workspace.corpora.get(options.corpus).has_gold:
         raise UserError("--gold: this corpus was imported without gold spans")
     settings = workspace.review.detector_settings(options.corpus)
@@ -233,7 +178,7 @@ def guarantee(options: Namespace) -> dict[str, Any]:
 
 def plan(options: Namespace) -> dict[str, Any]:
     """Print what a run would cost, also of the budget."""
-    workspace, parameters = _open(options), _budget(options, parse_settings(options.set))
+    workspace, parameters = opened(options), _budget(options, parse_settings(options.set))
     workspace.plan.wait_guarantee(options.method, corpus_id=options.corpus, parameters=parameters)
     return workspace.plan.draft(
         options.corpus, options.method, count=options.count, parameters=parameters, model=options.model
@@ -246,7 +191,7 @@ def ledger(options: Namespace) -> dict[str, Any]:
         return _accept_rollback(options)
     if options.corpus is None:
         raise UserError("ledger needs a corpus id; list them with `corpora`")
-    workspace = _open(options)
+    workspace = opened(options)
     for other in options.same_people_as:
         workspace.ledger.join_people(options.corpus, other)
     for other in options.other_people_than:
@@ -278,7 +223,7 @@ def _accept_rollback(options: Namespace) -> dict[str, Any]:
 
 def synthesize(options: Namespace) -> dict[str, Any]:
     """Run a method and wait for its records."""
-    workspace, parameters = _open(options), _budget(options, parse_settings(options.set))
+    workspace, parameters = opened(options), _budget(options, parse_settings(options.set))
     workspace.plan.wait_guarantee(options.method, corpus_id=options.corpus, parameters=parameters)
     run_id = workspace.jobs.synthesize(
         options.corpus,
@@ -308,19 +253,19 @@ def _settled(workspace: Workspace, run_id: str, no_wait: bool) -> dict[str, Any]
 
 def runs(options: Namespace) -> dict[str, Any]:
     """List runs."""
-    return {"runs": [asdict(run) for run in _open(options).runs.all(options.corpus)]}
+    return {"runs": [asdict(run) for run in opened(options).runs.all(options.corpus)]}
 
 
 def resume(options: Namespace) -> dict[str, Any]:
     """Resume a run where it stopped."""
-    workspace = _open(options)
+    workspace = opened(options)
     workspace.jobs.resume(options.run)
     return _settled(workspace, options.run, options.no_wait)
 
 
 def again(options: Namespace) -> dict[str, Any]:
     """Run a run's method once more with its settings, and a fresh seed where no noise is drawn."""
-    workspace = _open(options)
+    workspace = opened(options)
     run = workspace.runs.get(options.run)
     workspace.plan.wait_guarantee(run.method, corpus_id=run.corpus_id, parameters=run.parameters)
     return _settled(workspace, workspace.jobs.again(options.run), options.no_wait)
@@ -328,7 +273,7 @@ def again(options: Namespace) -> dict[str, Any]:
 
 def examine(options: Namespace) -> dict[str, Any]:
     """Examine a run; both parts unless one is named."""
-    workspace = _open(options)
+    workspace = opened(options)
     both = options.privacy == options.utility
     job = workspace.jobs.examine(
         options.run, privacy=both or options.privacy, utility=both or options.utility, model_attacks=not options.quick
@@ -347,20 +292,20 @@ def compare(options: Namespace) -> dict[str, Any]:
     """Set the findings of runs side by side."""
     if not 2 <= len(options.runs) <= 4:
         raise UserError(f"compare takes two to four runs, not {len(options.runs)}")
-    frame = _open(options).examinations.compare(options.runs)
+    frame = opened(options).examinations.compare(options.runs)
     return {"runs": options.runs, "rows": frame.to_dict(orient="records")}
 
 
 def approve(options: Namespace) -> dict[str, Any]:
     """Approve pending records."""
-    workspace = _open(options)
+    workspace = opened(options)
     approved = workspace.runs.approve_all_pending(options.run, options.max_risk)
     return {"run": options.run, "approved_now": approved, **workspace.runs.approval_counts(options.run)}
 
 
 def release(options: Namespace) -> dict[str, Any]:
     """Write a bundle where the policy allows it."""
-    workspace = _open(options)
+    workspace = opened(options)
     words = {name: getattr(options, name) for name in ("signed_off_by", "title", "source", "contact", "licence")}
     made = workspace.releases.make(
         options.run, options.policy, out=options.out, accept_unbounded=options.accept_unbounded, **words
@@ -381,7 +326,7 @@ def verify(options: Namespace) -> dict[str, Any]:
 
 def audit(options: Namespace) -> dict[str, Any]:
     """Print the audit log, or check its chain and the ledger's."""
-    workspace = _open(options)
+    workspace = opened(options)
     if options.verify:
         verdict, lines = workspace.audit.verify(), workspace.ledger.verify()
         for name, found in (("audit", verdict), ("ledger", lines)):
@@ -393,7 +338,7 @@ def audit(options: Namespace) -> dict[str, Any]:
 
 def backup(options: Namespace) -> dict[str, Any]:
     """Write a backup file."""
-    _open(options).disk.backup(options.file)
+    opened(options).disk.backup(options.file)
     return {"backup": str(options.file), "bytes": options.file.stat().st_size}
 
 
@@ -410,7 +355,7 @@ def restore(options: Namespace) -> dict[str, Any]:
 
 def doctor(options: Namespace) -> dict[str, Any]:
     """Check the installation; with --bundle write a support file too."""
-    workspace = _open(options)
+    workspace = opened(options)
     result = dict(workspace.doctor.check())
     if options.bundle:
         workspace.doctor.support_file(options.bundle)

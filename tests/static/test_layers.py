@@ -62,6 +62,24 @@ def test_imports_point_downwards(path):
             assert parts[1] == own or RANK[parts[1]] < RANK[own], f"{own} may not import {name}"
 
 
+PAGES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]
+
+
+@pytest.mark.parametrize("path", [*FILES, *PAGES], ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_private_names_stay_in_their_module(path):
+    tree = ast.parse(path.read_text("utf-8"))
+    ours = [
+        n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and (n.module or "").startswith(("engine", "pages"))
+    ]
+    names = {alias.asname or alias.name: alias.name for node in ours for alias in node.names}
+    private = {name for name in names.values() if name.startswith("_") and name != "_ui"}
+    assert not private, f"{path.name} imports {private}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names:
+            hidden = node.attr.startswith("_") and not node.attr.startswith("__") and node.attr != "_ui"
+            assert not hidden, f"{path.name}:{node.lineno} reads {node.value.id}.{node.attr}"
+
+
 def test_importing_the_engine_is_light():
     code = (
         "import sys, time; t = time.perf_counter(); import engine; engine.open_workspace; s = time.perf_counter() - t\n"

@@ -15,14 +15,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.examine.stats.intervals import GROUPS, LEVEL, Interval, _codes
+from engine.examine.stats.intervals import GROUPS, LEVEL, Interval, group_numbers
 
 SOURCE = "Owen 2007, section 3; Kott 2001, equation 1"
 
 
 def parts_of(units: NDArray[np.object_], seed: int) -> NDArray[np.int64]:
     """Return the part (0 to 9, fewer where there are fewer units) of each item; a unit's items stay together."""
-    codes = _codes(units)
+    codes = group_numbers(units)
     count = int(codes.max(initial=-1)) + 1
     part: NDArray[np.int64] = np.random.default_rng(seed).permutation(count) % max(1, min(GROUPS, count))
     return part[codes]
@@ -45,7 +45,7 @@ def highest_excess(
     difference = first.max(axis=1) - second.max(axis=1)
     value = float(difference.mean())
     parts = min(first.shape[1], second.shape[1])
-    codes = np.arange(n) if groups is None else _codes(groups)
+    codes = np.arange(n) if groups is None else group_numbers(groups)
     units = int(codes.max()) + 1
     if parts < 2 or units < 2:
         return Interval(value, None, None, n, "none", SOURCE)

@@ -35,7 +35,7 @@ class Interval:
     source: str
 
 
-def _codes(groups: NDArray[np.object_] | Sequence[Any]) -> NDArray[np.int64]:
+def group_numbers(groups: NDArray[np.object_] | Sequence[Any]) -> NDArray[np.int64]:
     """Return the number of each item's group, 0 to g - 1."""
     import pandas as pd
 
@@ -63,7 +63,7 @@ def design_effect(hits: NDArray[np.bool_], groups: NDArray[np.object_] | Sequenc
     Source: Korn and Graubard 1998, section 2; Kish 1965.
     """
     n = len(hits)
-    codes = _codes(groups)
+    codes = group_numbers(groups)
     clusters = int(codes.max()) + 1 if n else 0
     if clusters == n:
         return 1.0
@@ -146,7 +146,7 @@ def mean(values: NDArray[np.float64], seed: int, groups: NDArray[np.object_] | S
     if n == 0:
         return Interval(math.nan, None, None, 0, "bootstrap", source)
     value = float(np.mean(values))
-    codes = np.arange(n) if groups is None else _codes(groups)
+    codes = np.arange(n) if groups is None else group_numbers(groups)
     clusters = int(codes.max()) + 1
     method = f"percentile bootstrap, {DRAWS} draws of {'records' if clusters == n else 'units'}"
     if clusters < 2:
@@ -183,7 +183,7 @@ def jackknife(
     from scipy.stats import t
 
     source = "Kott 2001, equation 1"
-    codes = _codes(groups)
+    codes = group_numbers(groups)
     n, units = len(codes), int(codes.max()) + 1 if len(codes) else 0
     parts = min(GROUPS, units)
     if parts < 2 or not math.isfinite(value):

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from engine.errors import InternalError
-from engine.examine.stats.intervals import DRAWS, LEVEL, Interval, Z, _codes, design_effect, wilson
+from engine.examine.stats.intervals import DRAWS, LEVEL, Interval, Z, design_effect, group_numbers, wilson
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.object_] | None
@@ -66,11 +66,11 @@ def _clusters(members: Floats, others: Floats, member_groups: Groups, other_grou
         if groups is not None and len(groups) != len(scores):
             raise InternalError(f"{name}: expected one a score, {len(scores)}, got {len(groups)}")
     if member_groups is not None and other_groups is not None and set(member_groups) & set(other_groups):
-        both = _codes(np.concatenate([member_groups, other_groups]))
+        both = group_numbers(np.concatenate([member_groups, other_groups]))
         units = int(both.max()) + 1
         return _Clusters(both[: len(members)], both[len(members) :], units, units, True)
-    ours = np.arange(len(members)) if member_groups is None else _codes(member_groups)
-    theirs = np.arange(len(others)) if other_groups is None else _codes(other_groups)
+    ours = np.arange(len(members)) if member_groups is None else group_numbers(member_groups)
+    theirs = np.arange(len(others)) if other_groups is None else group_numbers(other_groups)
     return _Clusters(ours, theirs, int(ours.max(initial=-1)) + 1, int(theirs.max(initial=-1)) + 1, False)
 
 
@@ -272,7 +272,7 @@ def permutation_p(members: ArrayLike, others: ArrayLike, groups: Groups = None, 
     is_member = np.arange(total) < m
     codes = np.arange(total)
     if groups is not None:  # a unit on both sides counts as two
-        codes = _codes([f"{side}:{unit}" for side, unit in zip(is_member, groups, strict=True)])
+        codes = group_numbers([f"{side}:{unit}" for side, unit in zip(is_member, groups, strict=True)])
     units = int(codes.max()) + 1
     sums, sizes = np.bincount(codes, ranks, units), np.bincount(codes, minlength=units)
     first = np.flatnonzero(np.bincount(codes, is_member, units) > 0)

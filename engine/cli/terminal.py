@@ -1,0 +1,70 @@
+"""What every verb of the command line needs: the workspace, settings from `k=v`, a line to the person, a job's end."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from argparse import Namespace
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import UnderstudyError, UserError
+
+if TYPE_CHECKING:
+    from engine.workspace import Workspace
+
+_POLL_SECONDS = 0.2
+
+
+def say(message: str) -> None:
+    """Write one line for the person at the terminal."""
+    print(message, file=sys.stderr, flush=True)  # noqa: T201
+
+
+def opened(options: Namespace) -> Workspace:
+    """Return the workspace that the options name."""
+    from engine import open_workspace
+
+    return open_workspace(options.workspace, "command line")
+
+
+def parse_settings(pairs: list[str]) -> dict[str, Any]:
+    """Return `k=v` pairs as a mapping; a value is JSON where it parses as JSON, else a string.
+
+    Raises:
+        UserError: a pair has no `=`.
+    """
+    settings: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise UserError(f"--set {pair!r} is not of the form name=value")
+        try:
+            settings[key] = json.loads(value)
+        except json.JSONDecodeError:
+            settings[key] = value
+    return settings
+
+
+def wait_for(workspace: Workspace, job_id: str) -> None:
+    """Block until the job ends, writing progress.
+
+    Raises:
+        UnderstudyError: the job failed; the message is the job's.
+        UserError: the job was cancelled.
+    """
+    shown = ""
+    while True:
+        job = workspace.jobs.get(job_id)
+        left = f", about {job.seconds_left:.0f} s left" if job.seconds_left else ""
+        line = f"{job.kind}: {job.stage or job.state} {job.done}/{job.total}"
+        if line != shown:
+            say(line + left)
+            shown = line
+        if job.state == "done":
+            return
+        if job.state == "failed":
+            raise UnderstudyError(job.error or "the job failed")
+        if job.state == "cancelled":
+            raise UserError("the job was cancelled")
+        time.sleep(_POLL_SECONDS)
