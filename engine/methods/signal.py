@@ -50,7 +50,7 @@ def vote_signal(request: Mapping[str, Any], embedder: Embedder) -> dict[str, Any
     if "labels" in noise:
         each = facts["records"] / max(1, facts["labels"])
         error = noise["labels"]["sigma"] / max(each, 1e-9)
-        rows.append(_row("Error of a label's count", f"{error:.1%}", f"of {each:,.0f} records a label on average"))
+        rows.append(row("Error of a label's count", f"{error:.1%}", f"of {each:,.0f} records a label on average"))
         if error > 0.25:
             advice.append("The label shares will be rough: raise their share of the budget, or declare them public.")
     if "votes" in noise:
@@ -69,8 +69,8 @@ def _votes(request: Mapping[str, Any], sigma: float, embedder: Embedder) -> tupl
     shares = _geometry(embedder, str(parameters.get("domain", "generic")))
     clean, noisy = kept_share(shares, each, keep, 0.0), kept_share(shares, each, keep, sigma)
     rows = [
-        _row("Votes a candidate gets, on average", f"{each:.2g}", f"noise of σ = {sigma:.3g} on each"),
-        _row(
+        row("Votes a candidate gets, on average", f"{each:.2g}", f"noise of σ = {sigma:.3g} on each"),
+        row(
             f"Votes that the best {keep:.0%} of candidates keep", f"{noisy:.2f}",
             f"{clean:.2f} without noise, {keep:.2f} by chance",
         ),
@@ -132,7 +132,7 @@ def _clusters(request: Mapping[str, Any], embedder: Embedder) -> dict[str, str]:
     for _ in range(REPEATS):
         seen = np.maximum(coarse * facts["records"] + rng.normal(0.0, sigma, CLUSTERS), 0.0)
         errors.append(0.5 * np.abs(seen / max(seen.sum(), 1e-9) - coarse).sum())
-    return _row(
+    return row(
         f"Error of a histogram of {CLUSTERS} clusters, bought once", f"{np.mean(errors):.2%}",
         "total variation, 0 to 100%",
     )  # fmt: skip
@@ -161,5 +161,6 @@ def _nearest_shares(embedder: Embedder, names: tuple[str, ...]) -> NDArray[np.fl
     return np.bincount(nearest, minlength=len(rows) - half) / half
 
 
-def _row(figure: str, value: str, reference: str) -> dict[str, str]:
+def row(figure: str, value: str, reference: str) -> dict[str, str]:
+    """Return a line of what a budget buys."""
     return {"figure": figure, "value": value, "reference": reference}

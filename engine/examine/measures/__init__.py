@@ -14,7 +14,7 @@ from engine.examine.measures.wording import LOWER, REAL, Measure, Scale
 
 __all__ = ["MEASURES", "REFERENCES", "Measure", "Scale", "show"]
 
-# How to add measures: a module `measures_<topic>` with a tuple of `Measure`, imported here and put into `_MORE`.
+# How to add measures: a module of their topic beside this one with a tuple of `Measure`, imported here and in `_MORE`.
 _MORE: tuple[Measure, ...] = (*MEMBERSHIP, *CANARIES, *TEXT, *PEOPLE)
 
 _ZHAO = "Zhao and Field 2025 (Controlled generation for private synthetic text), section 3.4"

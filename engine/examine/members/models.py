@@ -104,7 +104,7 @@ def _teller(prepared: Prepared, stage: str) -> Callable[[int, int], None]:
 
 def _language(prepared: Prepared, effort: Effort, judged: Judged) -> Part:
     """Return the attacks on a language model."""
-    from engine.models.tune.small_causal import one_thread
+    from engine.models.threads import one_thread
 
     with one_thread(effort is TINY):
         found = language_scores(prepared, effort, judged)

@@ -6,7 +6,7 @@ one minus the optimal string alignment distance over the longer length. So 0.95,
 20, 13, 10 and 7 letters and digits on, and two from 40, 25, 20 and 14; what each finds on public text is written by
 `tests/benchmarks/filter_similarity.py`.
 
-Whole sentences are compared with sentences elsewhere (`filter_stages`), by embedding: an embedding of a sentence is not
+Whole sentences are compared with sentences elsewhere (`stages`), by embedding: an embedding of a sentence is not
 near that of a bare value, even where the sentence holds it word for word (0.45 to 0.75 for the shipped embedder).
 
 Privacy posture: the values live in memory for the length of a run.

@@ -27,6 +27,7 @@ from engine.methods.dp_claim import dp_claim
 from engine.methods.label_list import LabelListParameters
 from engine.methods.public_inputs import settings_taken, size_taken
 from engine.methods.readable import ReadableParameters
+from engine.methods.signal import row
 
 _ROUNDING = 1.0 - 1e-9
 
@@ -230,11 +231,11 @@ def figures(request: Mapping[str, Any]) -> dict[str, Any]:
     affordable = int(spent * ratio**2)
     wanted = math.ceil(planned.slots / ratio)
     rows = [
-        _row("Clip over temperature, C/τ", f"{ratio:.2g}", "at least 1 is useful"),
-        _row("Private tokens a batch affords at C/τ = 1", f"{affordable:,}", f"{spent:,} asked for"),
-        _row("Records a batch, for C/τ = 1", f"{wanted:,}", f"{planned.slots:.0f} expected in a batch now"),
-        _row("Texts this corpus gives", f"{planned.texts:,}", f"of {facts.units:,} {facts.unit}s"),
-        _row("Loss of one token, ρ", f"{settings.token_rho(p.adjacency):.2g}", f"{planned.rho:.3g} in all"),
+        row("Clip over temperature, C/τ", f"{ratio:.2g}", "at least 1 is useful"),
+        row("Private tokens a batch affords at C/τ = 1", f"{affordable:,}", f"{spent:,} asked for"),
+        row("Records a batch, for C/τ = 1", f"{wanted:,}", f"{planned.slots:.0f} expected in a batch now"),
+        row("Texts this corpus gives", f"{planned.texts:,}", f"of {facts.units:,} {facts.unit}s"),
+        row("Loss of one token, ρ", f"{settings.token_rho(p.adjacency):.2g}", f"{planned.rho:.3g} in all"),
     ]
     advice = []
     if ratio < 1.0:
@@ -245,7 +246,3 @@ def figures(request: Mapping[str, Any]) -> dict[str, Any]:
     if wanted > facts.units * settings.rows:
         advice.append(f"No batch of this corpus of {facts.units:,} {facts.unit}s is large enough at these settings.")
     return {"rows": rows, "advice": advice}
-
-
-def _row(figure: str, value: str, reference: str) -> dict[str, str]:
-    return {"figure": figure, "value": value, "reference": reference}

@@ -19,6 +19,7 @@ from engine.methods import label_list
 from engine.methods.base import Facts
 from engine.methods.evolution import claim as pe_claim
 from engine.methods.evolution.common import PrivateParameters
+from engine.methods.signal import row
 from engine.methods.tuned import common as ft
 
 LABELS, LENGTHS = "label histogram", "length histogram"
@@ -153,14 +154,14 @@ def figures(request: Mapping[str, Any]) -> dict[str, Any]:
     signal = expected * p.clip / (noise * math.sqrt(size))
     passes = rate * p.steps
     rows = [
-        _row(
+        row(
             "Signal of a step at best: C·B / (σ·√d)", f"{signal:.2g}",
             "every clipped gradient pointing one way, against the length of the noise; real gradients agree far less",
         ),
-        _row("The same over all steps, times √T", f"{signal * math.sqrt(p.steps):.2g}", "above 1 something is learned"),
-        _row("Noise over clip, σ / C", f"{noise / p.clip:.3g}", f"on a sum of {expected:,.0f} {facts.unit}s expected"),
-        _row("Weights that are trained, d", f"{size:,}", "built-in model; another one has its own number"),
-        _row("Passes over the corpus, q·T", f"{passes:.2g}", f"{p.steps:,} steps of {rate:.2%}"),
+        row("The same over all steps, times √T", f"{signal * math.sqrt(p.steps):.2g}", "above 1 something is learned"),
+        row("Noise over clip, σ / C", f"{noise / p.clip:.3g}", f"on a sum of {expected:,.0f} {facts.unit}s expected"),
+        row("Weights that are trained, d", f"{size:,}", "built-in model; another one has its own number"),
+        row("Passes over the corpus, q·T", f"{passes:.2g}", f"{p.steps:,} steps of {rate:.2%}"),
     ]  # fmt: skip
     advice = []
     if signal * math.sqrt(p.steps) < 1.0:
@@ -185,7 +186,3 @@ def values_trained(p: DpFinetuneParameters) -> int:
     hidden, wide = int(sizes["hidden_size"]), int(sizes["intermediate_size"])
     layer = 4 * 2 * hidden + (3 * (hidden + wide) if p.layers == "all" else 0)
     return int(sizes["num_hidden_layers"]) * p.rank * layer
-
-
-def _row(figure: str, value: str, reference: str) -> dict[str, str]:
-    return {"figure": figure, "value": value, "reference": reference}

@@ -10,14 +10,14 @@ Privacy posture: prompts hold private records; nothing is logged or kept after t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import UserError
+from engine.models.threads import one_thread
 
 if TYPE_CHECKING:
     from engine.dp.noise.prediction import Prefixes
@@ -171,19 +171,6 @@ class Blocks:
         """Put one token behind every row."""
         for block in self._blocks:
             block.append(token)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Keep to one core: the matrices are too small to share, and waiting threads starve on a busy machine."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def parts(rows: Sequence[Sequence[int]], block: int) -> list[Sequence[Sequence[int]]]:

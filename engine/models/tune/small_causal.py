@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,18 +33,6 @@ _SPECIAL = ("<|start|>", "<|end|>")
 _ROOM = 32_000_000  # numbers of logits held at once
 
 Floats = NDArray[np.float64]
-
-
-@contextmanager
-def one_thread(wanted: bool = True) -> Iterator[None]:
-    """Keep torch to one thread: for tiny models several threads wait for each other longer than they work."""
-    before = torch.get_num_threads()
-    if wanted:
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 @lru_cache(maxsize=2)

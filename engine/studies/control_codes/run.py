@@ -1,7 +1,7 @@
 """Study `control-codes`: examples alone, control codes and tuned prefixes side by side, as the paper's tables have it.
 
 One command gives every table that a corpus and a model allow (`identifiers=each entities=each sweep=each`); which table
-holds what stands in `control_paper`. Table 1 becomes Table 3 on notes with de-identification marks, and Table 5 with
+holds what stands in `paper`. Table 1 becomes Table 3 on notes with de-identification marks, and Table 5 with
 another `--model`.
 
 Source: Zhao and Field 2025, "Controlled Generation for Private Synthetic Text", Tables 1 to 6, 14 and 15.

@@ -9,13 +9,14 @@ import pytest
 import torch
 
 from engine.errors import InternalError
+from engine.models import threads
 from engine.models.tune import small_causal as lm
 from engine.models.tune.stacked import Shape, Stack, Training, schedule, train
 
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    with lm.one_thread():
+    with threads.one_thread():
         yield
 
 

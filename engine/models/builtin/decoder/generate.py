@@ -11,8 +11,7 @@ Privacy posture: prompts hold redacted record text; nothing is logged or kept.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ from engine.models.builtin.decoder.rows import VIRTUAL, Beginning, Row, ordered
 from engine.models.cancel import Cancelled
 from engine.models.constraints import Blocklist, Guard
 from engine.models.contracts import Generation, Sampling
+from engine.models.threads import one_thread
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -121,7 +121,7 @@ class BatchDecoder:
     def _served(self, waiting: deque[Row], size: int) -> bool:
         """Run what waits; False where memory ran out, and then what was under way waits again."""
         try:
-            with _one_thread(), torch.inference_mode():
+            with one_thread(), torch.inference_mode():
                 self._serve(waiting, size)
         except (MemoryError, RuntimeError) as error:
             if size == 1 or not out_of_memory(error):
@@ -259,17 +259,6 @@ class BatchDecoder:
         row.cached = len(row.tokens) - 1  # the last token goes through again for its logits
         if row.backs > _BACKS:
             row.finish = "stop"
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Keep decoding on one core: its matrices are too small to share, and waiting threads starve on a busy machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def out_of_memory(error: BaseException) -> bool:
