@@ -10,6 +10,7 @@ import pandas as pd
 from sqlalchemy import Connection, select, text, update
 
 from engine.errors import UserError
+from engine.store import seen
 from engine.store.audit import now
 from engine.store.records import read_table, write_table
 from engine.store.runs import run_row
@@ -99,6 +100,7 @@ class Examinations:
         connection.execute(
             update(runs).where(runs.c.id == run_id).values(examined_at=now(), examined_revision=revision)
         )
+        seen.keep(connection, self.session.key, [run_id])
         self.session.write_audit(connection, "run examined", run_id, findings=len(found))
 
     def save_tables(self, run_id: str, tables: Mapping[str, pd.DataFrame]) -> None:

@@ -267,7 +267,7 @@ releases = Table(
     Column("detail", JSON, nullable=False),
 )
 
-seen_outputs = Table(  # no foreign key: what was examined of a run outlives it
+seen_outputs = Table(  # no foreign key: what was examined outlives its run
     "seen_outputs",
     metadata,
     Column("run_id", String, primary_key=True),

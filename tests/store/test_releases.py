@@ -165,12 +165,16 @@ def unmeasured(store, run_id):
     return next(rule.passed for rule in store.releases.gate(run_id, "proof").rules if rule.rule == "unmeasured")
 
 
-@pytest.mark.parametrize("gone", ["run", "corpus"])
-def test_what_was_examined_is_known_after_it_was_deleted(store, corpus, run_id, gone):
+@pytest.mark.parametrize("earlier", [False, True])
+@pytest.mark.parametrize("gone", ["run", "corpus", "nothing"])
+def test_what_was_examined_is_known_after_it_was_deleted(store, corpus, run_id, gone, earlier):
+    here = corpus
+    if earlier:  # that edition kept no digests with its examinations
+        with store.session.db.write() as connection:
+            connection.execute(seen_outputs.delete())
     if gone == "run":
         store.runs.delete(run_id)
-        here = corpus
-    else:
+    elif gone == "corpus":
         store.corpora.delete(corpus.id)
         here = store.corpora.import_table(made_up(), MAPPING, name="Letters again")
     same, larger = (finished_run(store, here, texts) for texts in (TEXTS, [*TEXTS, *map(str, range(90))]))
@@ -179,7 +183,7 @@ def test_what_was_examined_is_known_after_it_was_deleted(store, corpus, run_id, 
     assert "may be deleted" in " ".join(rule.sentence for rule in store.releases.gate(same, "proof").rules)
     with store.session.db.read() as connection:
         kept = list(connection.execute(seen_outputs.select()))
-    assert len(kept) == len(TEXTS)
+    assert len(kept) == (0 if earlier and gone == "nothing" else len(TEXTS))
     assert not any("letter" in row.digest or len(row.digest) != 32 for row in kept)
 
 
