@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.jobs import accounting, launch
+from engine.jobs.catalogued import models_folder
 from engine.jobs.doctor import Doctor
 from engine.jobs.hub import Hub
-from engine.jobs.language_models import Models, models_folder
+from engine.jobs.language_models import Models
 from engine.jobs.planning import Planning
 from engine.jobs.prompts import Prompts
 from engine.jobs.running import Jobs

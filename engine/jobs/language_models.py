@@ -15,6 +15,7 @@ from sqlalchemy import select
 
 from engine.errors import UserError
 from engine.jobs import marks
+from engine.jobs.catalogued import catalogue, models_folder
 from engine.models.remote import consent as rules
 from engine.models.remote.consent import Consent
 from engine.models.remote.endpoint_settings import EndpointSettings
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from engine.dp.guarantee import Guarantee
     from engine.methods.base import MethodSpec, Plan
-    from engine.models.catalogue import Catalogue, ModelInfo
+    from engine.models.catalogue import ModelInfo
     from engine.models.folder.inspection import FolderFacts
     from engine.models.marks import Mark
 
@@ -300,16 +301,3 @@ class Models:
     def _test_job(connection: Any, model: str) -> Any:
         rows = connection.execute(select(jobs).where(jobs.c.kind == "selftest", jobs.c.state.in_(queue.ACTIVE)))
         return next((row for row in rows if row.arguments.get("model") == model), None)
-
-
-def models_folder(session: Session) -> Path:
-    """Return the folder of imported models; it is no part of a backup."""
-    return Path(session.folder.path) / "models"
-
-
-def catalogue(session: Session) -> Catalogue:
-    """Return the models of a workspace."""
-    from engine.models.catalogue import Catalogue
-
-    with session.db.read() as connection:
-        return Catalogue(models_folder(session), model_settings.endpoints(connection))

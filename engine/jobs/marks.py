@@ -23,6 +23,7 @@ from sqlalchemy import select
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
+from engine.jobs.catalogued import catalogue
 from engine.models.marks import Mark, read_marks, weight_digests, workspace_above, write_marks
 from engine.store.budget import fitted
 from engine.store.budget import lines as ledger_lines
@@ -63,8 +64,6 @@ def marks_used(session: Session, spec: MethodSpec, values: BaseModel, model: str
     """
     folders = []
     if "generator" in spec.needs and model != "builtin":
-        from engine.jobs.language_models import catalogue
-
         info = catalogue(session).info(model)
         if info.back_end in ("folder", "hub") and not info.problem:
             folders.append(Path(info.where))
@@ -187,7 +186,6 @@ def _own_mark(session: Session, run_id: str) -> Mark:
 
 def _register_earlier(session: Session) -> None:
     """Mark the tuned models of runs made before marks were kept."""
-    from engine.jobs.language_models import catalogue
     from engine.models.builtin.shipped import lm_folder
 
     folders = {path.parent.name: path for path in (session.folder.path / "runs").glob(f"*/{TUNED}") if path.is_dir()}

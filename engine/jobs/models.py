@@ -77,7 +77,7 @@ class ModelCache:
 
     @staticmethod
     def _catalogue(session: Session | None) -> Catalogue:
-        from engine.jobs.language_models import catalogue
+        from engine.jobs.catalogued import catalogue
         from engine.models.catalogue import Catalogue
 
         return Catalogue(Path(), {}) if session is None else catalogue(session)

@@ -90,7 +90,7 @@ def _population(method: str, parameters: Mapping[str, Any], count: int) -> tuple
         size = int(parameters["variations"])
         return count * size, 1.0 / size
     if method == "dpga":
-        from engine.methods.evolution.dpga import DpgaParameters, sizes_of
+        from engine.methods.evolution.dpga_parameters import DpgaParameters, sizes_of
 
         sizes = sizes_of(DpgaParameters.model_validate(dict(parameters)), count)
         return sizes["population"], sizes["elite"] / sizes["population"]

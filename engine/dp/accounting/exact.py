@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from engine.dp.accounting import closed_form, pld, rdp
+from engine.dp.accounting import closed_form, pld, pld_events, rdp
 from engine.dp.accounting.accounts import Account, Calibration, Curve, merged, scaled
 from engine.dp.events import Event, acting
 from engine.errors import UserError
@@ -41,8 +41,8 @@ def account(events: Sequence[Event], delta: float, group: int = 1) -> Account:
     if not numerical:
         return Account(renyi, renyi, renyi, delta, strict, False, group)
     step = grid_step(renyi, numerical)
-    losses = pld.from_events(numerical, step=step, group=group)
-    low = pld.from_events(numerical, step=step, group=group, pessimistic=False).epsilon(delta)
+    losses = pld_events.from_events(numerical, step=step, group=group)
+    low = pld_events.from_events(numerical, step=step, group=group, pessimistic=False).epsilon(delta)
     others = [event for event in together if event.type == "zcdp"]
     if others:
         return Account(min(renyi, _split(losses, others, delta, group)), low, renyi, delta, strict, False, group)
@@ -67,7 +67,9 @@ def curve(events: Sequence[Event], epsilons: Sequence[float], group: int = 1) ->
     if any(event.type == "zcdp" for event in together):
         strict = [rdp.delta_rdp(together, value, group, strict=True) for value in grid]
         return Curve(grid, tuple(by_rdp), tuple(strict))
-    losses = pld.from_events(together, step=grid_step(rdp.epsilon_rdp(together, 1e-5, group), together), group=group)
+    losses = pld_events.from_events(
+        together, step=grid_step(rdp.epsilon_rdp(together, 1e-5, group), together), group=group
+    )
     standard = tuple(min(losses.delta(value) + _FOURIER_ERROR, other) for value, other in zip(grid, by_rdp))
     return Curve(grid, standard, tuple(min(1.0, losses.strict_delta(value) + _FOURIER_ERROR) for value in grid))
 
@@ -185,7 +187,7 @@ def _quick(events: Sequence[Event], target: float, delta: float) -> float:
     numerical = [event for event in together if event.type != "zcdp"]
     if delta < MIN_NUMERICAL_DELTA or not numerical:
         return rdp.epsilon_rdp(together, delta)
-    losses = pld.from_events(numerical, step=2.0 * grid_step(target, numerical), strict=False)
+    losses = pld_events.from_events(numerical, step=2.0 * grid_step(target, numerical), strict=False)
     others = [event for event in together if event.type == "zcdp"]
     if others:
         return min(rdp.epsilon_rdp(together, delta), _split(losses, others, delta, 1))

@@ -10,7 +10,6 @@ connecting the dots (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022: tight
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from engine.dp.accounting import closed_form
-from engine.dp.events import Event
 from engine.errors import InternalError
 
 _TIE = 1e-12
@@ -174,19 +172,3 @@ def _repeat(loss: PrivacyLoss, count: int) -> PrivacyLoss:
             power = power.compose(power)
     assert result is not None
     return result
-
-
-def from_events(
-    events: Sequence[Event], *, pessimistic: bool = True, step: float = 1e-4, group: int = 1, strict: bool = True
-) -> PrivacyLoss:
-    """Return the loss of a schedule of Gaussian, sampled Gaussian, Laplace and pure events.
-
-    Args:
-        events: composed as a schedule fixed beforehand; zCDP events have no loss distribution and are refused.
-        pessimistic: an upper bound of δ, else a lower one. step: grid step in nats. group: units that change.
-        strict: also keep distributions for Pr[loss > ε].
-    """
-    from engine.dp.accounting import pld_events
-
-    main = pld_events.compose(events, "dots" if pessimistic else "down", step, group)
-    return PrivacyLoss(main, pld_events.compose(events, "up", step, group) if strict and pessimistic else None)

@@ -14,7 +14,7 @@ from scipy.special import logsumexp, ndtr
 from scipy.stats import binom
 
 from engine.dp.accounting.closed_form import gaussian_mu
-from engine.dp.accounting.pld import Losses, grid
+from engine.dp.accounting.pld import Losses, PrivacyLoss, grid
 from engine.dp.events import Event, acting, group_factor
 from engine.errors import InternalError
 
@@ -186,3 +186,17 @@ def _replace_one() -> Any:
     from dp_accounting import privacy_accountant
 
     return privacy_accountant.NeighboringRelation.REPLACE_ONE
+
+
+def from_events(
+    events: Sequence[Event], *, pessimistic: bool = True, step: float = 1e-4, group: int = 1, strict: bool = True
+) -> PrivacyLoss:
+    """Return the loss of a schedule of Gaussian, sampled Gaussian, Laplace and pure events.
+
+    Args:
+        events: composed as a schedule fixed beforehand; zCDP events have no loss distribution and are refused.
+        pessimistic: an upper bound of δ, else a lower one. step: grid step in nats. group: units that change.
+        strict: also keep distributions for Pr[loss > ε].
+    """
+    main = compose(events, "dots" if pessimistic else "down", step, group)
+    return PrivacyLoss(main, compose(events, "up", step, group) if strict and pessimistic else None)

@@ -21,7 +21,7 @@ from sqlalchemy import Connection, select, update
 from engine.corpus.keyed import keyed_order
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
-from engine.jobs.language_models import catalogue
+from engine.jobs.catalogued import catalogue
 from engine.jobs.marks import counted, mark_tuned, marks_used, population_now
 from engine.jobs.private import mechanisms
 from engine.jobs.task import Stopped, Task

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from engine.methods.base import Context
 from engine.methods.evolution import common as pe
-from engine.methods.evolution.dpga import MUTATION_BLANKS, DpgaParameters, sizes_of, texts_written
 from engine.methods.evolution.dpga_elite import as_printed, elite, near_duplicate
+from engine.methods.evolution.dpga_parameters import MUTATION_BLANKS, DpgaParameters, sizes_of, texts_written
 from engine.methods.evolution.dpga_stages import (
     above_noise,
     draw_length,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import UserError
-from engine.models.folder.logits import Blocks, padded, parts
+from engine.models.folder.logit_blocks import Blocks, padded, parts
 from engine.models.threads import one_thread
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.dp.accounting import closed_form, pld
+from engine.dp.accounting import closed_form, pld, pld_events
 from engine.dp.events import Event
 from engine.errors import InternalError
 
@@ -24,7 +24,9 @@ def pairs(p, q):
 
 
 def gaussian(mu, pessimistic=True, **more):
-    return pld.from_events([Event("gaussian", "votes", noise_multiplier=1 / mu)], pessimistic=pessimistic, **more)
+    return pld_events.from_events(
+        [Event("gaussian", "votes", noise_multiplier=1 / mu)], pessimistic=pessimistic, **more
+    )
 
 
 def sampled(noise_multiplier, q, count, **fields):
@@ -80,29 +82,29 @@ def test_losses_with_an_infinite_one():
 
 # dp_accounting's golden values: q = 0.01, T = 1000, noise 1, delta 1e-5
 def test_golden_totals():
-    total = pld.from_events([sampled(1.0, 0.01, 1000)], strict=False)
+    total = pld_events.from_events([sampled(1.0, 0.01, 1000)], strict=False)
     assert total.epsilon(1e-5) == pytest.approx(1.828, abs=1e-3)
     opposed = sampled(0.5, 0.01, 1000, adjacency="replace-one", geometry="vectors")
-    assert pld.from_events([opposed], strict=False).epsilon(1e-5) == pytest.approx(2.843, abs=1e-3)
+    assert pld_events.from_events([opposed], strict=False).epsilon(1e-5) == pytest.approx(2.843, abs=1e-3)
 
 
 @pytest.mark.parametrize("adjacency", ["zero-out", "replace-one"])
 def test_full_gaussians_are_not_doubled_by_the_library(adjacency):
     event = Event("gaussian", "votes", noise_multiplier=2.0, count=4, adjacency=adjacency)
-    total = pld.from_events([event, Event("pure", "x", epsilon=1e-6)])
+    total = pld_events.from_events([event, Event("pure", "x", epsilon=1e-6)])
     assert total.epsilon(1e-5) == pytest.approx(closed_form.epsilon(1.0, 1e-5), abs=3e-4)
 
 
 def test_replaced_sampled_votes_are_a_removal_and_an_addition():
     # at q -> 1 the two coordinates make one Gaussian of sensitivity sqrt(2)
     nearly = sampled(3.0, 1 - 1e-9, 5, adjacency="replace-one")
-    assert pld.from_events([nearly]).epsilon(1e-5) == pytest.approx(
+    assert pld_events.from_events([nearly]).epsilon(1e-5) == pytest.approx(
         closed_form.epsilon(math.sqrt(5) / 3.0, 1e-5), abs=3e-4
     )
-    removal = pld.from_events([sampled(3.0 * math.sqrt(2), 0.5, 5)]).epsilon(1e-5)
+    removal = pld_events.from_events([sampled(3.0 * math.sqrt(2), 0.5, 5)]).epsilon(1e-5)
     opposed = sampled(3.0 / math.sqrt(2), 0.5, 5, adjacency="replace-one", geometry="vectors")
-    replaced = pld.from_events([sampled(3.0, 0.5, 5, adjacency="replace-one")]).epsilon(1e-5)
-    assert removal < replaced < pld.from_events([opposed]).epsilon(1e-5)
+    replaced = pld_events.from_events([sampled(3.0, 0.5, 5, adjacency="replace-one")]).epsilon(1e-5)
+    assert removal < replaced < pld_events.from_events([opposed]).epsilon(1e-5)
 
 
 @pytest.mark.parametrize("inner", [0.0, 0.3, 0.9])
@@ -119,17 +121,17 @@ def test_orthogonal_votes_are_the_worst_of_non_negative_ones(inner):
 
     gap = 1 - np.exp(epsilon) * density(second) / density(first)
     estimate, error = np.clip(gap, 0, None).mean(), np.clip(gap, 0, None).std() / math.sqrt(len(gap))
-    claimed = pld.from_events([sampled(noise / math.sqrt(2), q, 1, adjacency="replace-one")]).delta(epsilon)
+    claimed = pld_events.from_events([sampled(noise / math.sqrt(2), q, 1, adjacency="replace-one")]).delta(epsilon)
     assert estimate <= claimed + 5 * error
     if inner == 0.0:
         assert claimed == pytest.approx(estimate, abs=5 * error)
 
 
 def test_laplace_and_pure_have_their_known_curves():
-    loss = pld.from_events([Event("laplace", "histogram", epsilon=1.0)])
+    loss = pld_events.from_events([Event("laplace", "histogram", epsilon=1.0)])
     assert loss.delta(0.5) == pytest.approx(1 - math.exp(-0.25), abs=1e-4)
     assert loss.epsilon(1e-9) == pytest.approx(1.0, abs=2e-4)
-    search = pld.from_events([Event("pure", "search", epsilon=0.4, count=2)])
+    search = pld_events.from_events([Event("pure", "search", epsilon=0.4, count=2)])
     assert search.epsilon(1e-9) == pytest.approx(0.8, abs=3e-4)
     assert search.strict_delta(0.79) == 1.0  # nothing but its bound is known of a pure mechanism
     assert search.strict_delta(0.801) == 0.0
@@ -138,17 +140,17 @@ def test_laplace_and_pure_have_their_known_curves():
 @pytest.mark.parametrize("group", [2, 3])
 def test_groups_of_sampled_units_lie_between_one_and_all_together(group):
     event = sampled(6.0, 0.6, 4)
-    grouped = pld.from_events([event], group=group)
-    low = pld.from_events([event], group=group, pessimistic=False)
+    grouped = pld_events.from_events([event], group=group)
+    low = pld_events.from_events([event], group=group, pessimistic=False)
     whole = closed_form.epsilon(group * 2 / 6.0, 1e-5)
-    assert pld.from_events([event]).epsilon(1e-5) < low.epsilon(1e-5) <= grouped.epsilon(1e-5) < whole
+    assert pld_events.from_events([event]).epsilon(1e-5) < low.epsilon(1e-5) <= grouped.epsilon(1e-5) < whole
     certain = sampled(6.0, 1 - 1e-9, 4)
-    assert pld.from_events([certain], group=group).epsilon(1e-5) == pytest.approx(whole, rel=2e-3)
+    assert pld_events.from_events([certain], group=group).epsilon(1e-5) == pytest.approx(whole, rel=2e-3)
 
 
 def test_zcdp_has_no_distribution():
     with pytest.raises(InternalError, match="zcdp"):
-        pld.from_events([Event("zcdp", "token", rho=0.1)])
+        pld_events.from_events([Event("zcdp", "token", rho=0.1)])
 
 
 @settings(max_examples=40, deadline=None)

@@ -9,8 +9,9 @@ from engine.dp.accounting.accountant import ExactAccountant
 from engine.dp.events import Event
 from engine.methods import get_method
 from engine.methods.base import Facts, parse_parameters
-from engine.methods.evolution.dpga import fixed_events, texts_written
+from engine.methods.evolution.dpga import fixed_events
 from engine.methods.evolution.dpga_elite import as_printed, elite
+from engine.methods.evolution.dpga_parameters import texts_written
 from engine.methods.evolution.dpga_stages import (
     above_noise,
     draw_length,

@@ -1,0 +1,91 @@
+"""Settings of DPGA-TextSyn, and how many texts they make."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from engine.methods.evolution import common as pe
+
+_SUN = "Sun et al. 2025"
+SHARES = {"elite": 0.2, "mutate": 0.4, "cross": 0.2, "generate": 0.2}
+"""Parts of a new population: 2,000, 4,000, 2,000 and 2,000 of 10,000."""
+MUTATION_BLANKS = 0.5
+
+
+class DpgaParameters(pe.PrivateParameters):
+    """Budget shares, rounds, population, and what may be left out."""
+
+    rounds: int = Field(
+        3, ge=1, le=50,
+        description=f"Rounds T of voting and breeding. {_SUN} has 10, for a large model; with a small one each further "
+        "round adds more noise to the votes than breeding adds to the texts.",
+    )  # fmt: skip
+    sampling_rate: float = Field(
+        0.8, gt=0, le=1, description=f"Chance that a unit votes in a round (Poisson sampling; {_SUN}, figure 7)."
+    )
+    population: int | None = Field(
+        None, ge=5, le=20000,
+        description="Candidates a round; empty: five for each output, so that the elite is the output. The paper has "
+        "10,000, an hour and more a round on a small machine.",
+    )  # fmt: skip
+    length: bool = Field(True, description="Buy the length range and a histogram of 100 lengths (ablation: off).")
+    keywords: bool = Field(True, description="Buy votes for key words of each label (ablation: off).")
+    suppression: Literal["near-duplicates", "as printed", "off"] = Field(
+        "near-duplicates",
+        description="near-duplicates: votes decide, copies of a kept text are held back. as printed: the paper's rule, "
+        "measured to keep no more votes than chance. off: votes alone.",
+    )
+    tau: float | None = Field(
+        None, ge=0, le=1,
+        description="Public cosine from which a text is held back; empty: the first candidates' median similarity to "
+        "their nearest neighbour, or, as printed, the mean similarity of private texts, bought.",
+    )  # fmt: skip
+    tau_share: float = Field(0.02, gt=0, lt=0.3, description="Share of ε for τ, as printed, where it is bought.")
+    search_share: float = Field(0.2, gt=0, lt=0.9, description=f"Share of ε for the two length searches ({_SUN}, D.3).")
+    attribute_share: float = Field(
+        0.3, gt=0, lt=0.9, description=f"Share of ε for the three histograms: labels, lengths, key words ({_SUN}, D.3)."
+    )
+    longest: int = Field(400, ge=20, le=2000, description="Longest length asked about (words): a public bound.")
+    keyword_count: int = Field(50, ge=4, le=200, description=f"Key words a label ({_SUN}).")
+    keyword_temperature: float = Field(1.4, gt=0, le=5, description=f"Randomness of making key words ({_SUN}, D.1).")
+    keyword_choice: Literal["votes", "softmax"] = Field(
+        "votes",
+        description="Chance of a key word: in proportion to its votes above the noise; or the paper's softmax of votes "
+        "(standardised), which is flatter.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_edition(cls, values: Any) -> Any:
+        """Read settings of the first edition, whose suppression was as printed, bought or not, as what they were."""
+        if not isinstance(values, dict) or not isinstance(values.get("suppression"), bool | None):
+            return values
+        values = dict(values)
+        on, tau = values.pop("suppression", None), values.get("tau")
+        if tau == "paid":
+            values["tau"] = None
+        if on is False:
+            values["suppression"] = "off"
+        elif tau == "paid" or (on and "tau" in values):
+            values["suppression"] = "as printed"
+        return values
+
+    def buys_tau(self) -> bool:
+        """Return whether the threshold is bought from private text."""
+        return self.suppression == "as printed" and self.tau is None
+
+
+def sizes_of(parameters: DpgaParameters, count: int) -> dict[str, int]:
+    """Return the population and its parts: the paper's shares of a population scaled to `count`."""
+    population = max(parameters.population or 5 * count, 5)
+    elite = max(count, round(SHARES["elite"] * population))
+    sizes = {name: round(share * population) for name, share in SHARES.items() if name != "elite"}
+    return {"population": elite + sum(sizes.values()), "elite": elite, **sizes}
+
+
+def texts_written(parameters: DpgaParameters, count: int) -> int:
+    """Return how many texts a run writes, without the samples that key words are taken from."""
+    sizes = sizes_of(parameters, count)
+    return sizes["population"] + (parameters.rounds - 1) * (sizes["population"] - sizes["elite"])
