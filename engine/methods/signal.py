@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.dp.accounting.closed_form import noise_multiplier
+from engine.methods.budget_figures import row
 
 if TYPE_CHECKING:
     from engine.models.contracts import Embedder
@@ -159,8 +160,3 @@ def _nearest_shares(embedder: Embedder, names: tuple[str, ...]) -> NDArray[np.fl
     half = len(rows) // 2
     nearest = (rows[:half] @ rows[half:].T).argmax(axis=1)
     return np.bincount(nearest, minlength=len(rows) - half) / half
-
-
-def row(figure: str, value: str, reference: str) -> dict[str, str]:
-    """Return a line of what a budget buys."""
-    return {"figure": figure, "value": value, "reference": reference}

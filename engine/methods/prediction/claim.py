@@ -23,11 +23,11 @@ from engine.dp.noise import prediction
 from engine.errors import UserError
 from engine.methods import label_list
 from engine.methods.base import Facts
+from engine.methods.budget_figures import row
 from engine.methods.dp_claim import dp_claim
 from engine.methods.label_list import LabelListParameters
 from engine.methods.public_inputs import settings_taken, size_taken
 from engine.methods.readable import ReadableParameters
-from engine.methods.signal import row
 
 _ROUNDING = 1.0 - 1e-9
 

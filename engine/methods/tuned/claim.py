@@ -17,9 +17,9 @@ from engine.dp.guarantee import Guarantee
 from engine.dp.noise.train import WHAT, Training, event_of
 from engine.methods import label_list
 from engine.methods.base import Facts
+from engine.methods.budget_figures import row
 from engine.methods.evolution import claim as pe_claim
 from engine.methods.evolution.common import PrivateParameters
-from engine.methods.signal import row
 from engine.methods.tuned import common as ft
 
 LABELS, LENGTHS = "label histogram", "length histogram"
