@@ -35,7 +35,7 @@ def sample_units(units: NDArray[np.object_], size: int, seed: int, purpose: str)
 
 
 def halves(units: NDArray[np.object_], seed: int, purpose: str) -> NDArray[np.bool_]:
-    """Return, a record, whether it is in the first half; a unit's records stay together."""
+    """Return, for each record, whether it is in the first half; a unit's records stay together."""
     codes, distinct = pd.factorize(units)
     counts = np.bincount(codes, minlength=len(distinct))
     order = seeded_order([str(unit) for unit in distinct], seed, purpose)

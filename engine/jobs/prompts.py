@@ -19,7 +19,7 @@ class Prompts:
         self.audit = audit
 
     def all(self, domain: str) -> dict[str, dict[str, Any]]:
-        """Return, a template of a domain, its `text`, the `shipped` one, and whether it is `changed`."""
+        """Return, for each template of a domain, its `text`, the `shipped` one, and whether it is `changed`."""
         from engine.models.prompts import templates
 
         own, changed = templates.shipped(_domain(domain)), self._changed_prompts().get(domain, {})

@@ -84,7 +84,7 @@ class Detector(Protocol):
     """Finds identifying text."""
 
     def detect(self, texts: Sequence[str]) -> list[list[Mapping[str, Any]]]:
-        """Return, a text, mappings with start, end, label, score, recogniser, identifier_type."""
+        """Return, for each text, mappings with start, end, label, score, recogniser, identifier_type."""
         ...
 
 

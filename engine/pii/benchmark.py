@@ -46,7 +46,7 @@ def halves(ids: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
 def counted(
     gold: Mapping[str, Sequence[Mapping[str, Any]]], texts: Mapping[str, str], found: Mapping[str, Sequence[Span]]
 ) -> dict[str, Counts]:
-    """Return, a record with gold spans, hits and cases of each measure; `found` holds accepted spans only."""
+    """Return, for each record with gold spans, hits and cases of each measure; `found` holds accepted spans only."""
     out: dict[str, Counts] = {}
     for record, text in texts.items():
         frame = gold_frame({record: gold[record]})
@@ -59,7 +59,7 @@ def counted(
 
 
 def summary(rows: Sequence[Counts], draws: int = DRAWS) -> dict[str, dict[str, Any]]:
-    """Return, a measure, value, low, high and n.
+    """Return, for each measure, value, low, high and n.
 
     Cases of one record are alike, so records are drawn anew (95% of `draws` draws, fixed seed); where all cases hit,
     no draw says anything, so the interval is never narrower than Wilson's over the cases.

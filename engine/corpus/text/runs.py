@@ -148,7 +148,7 @@ def _confirmed(candidate: WordTable, at: Positions, index: WindowIndex, slot: Po
 
 
 def copies_anything(candidate: WordTable, index: WindowIndex, report: Report = quiet) -> NDArray[np.bool_]:
-    """Return, a candidate text, whether it holds at least one window of the reference."""
+    """Return, for each candidate text, whether it holds at least one window of the reference."""
     positions, _ = matching_windows(candidate, index, report)
     result = np.zeros(candidate.size, bool)
     result[np.searchsorted(candidate.offsets, positions, side="right") - 1] = True

@@ -75,7 +75,7 @@ def _measurement(kind: str, steps: float) -> Callable[[list[int]], Any]:
 
 
 def noisy_argmax(utilities: ArrayLike, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.int64]:
-    """Return, a row, the index of the noisy maximum: the exponential mechanism, ε a row.
+    """Return, for each row, the index of the noisy maximum: the exponential mechanism, ε per row.
 
     Args:
         utilities: shape (n, K). epsilon: pure loss of one row's choice. sensitivity: largest change of a utility.
@@ -87,7 +87,7 @@ def noisy_argmax(utilities: ArrayLike, epsilon: float, sensitivity: float = 1.0)
 
 
 def gaussian_argmax(utilities: ArrayLike, sigma: float) -> NDArray[np.int64]:
-    """Return, a row, the index of the maximum after Gaussian noise on each utility."""
+    """Return, for each row, the index of the maximum after Gaussian noise on each utility."""
     return np.argmax(gaussian(utilities, sigma), axis=1).astype(np.int64)
 
 

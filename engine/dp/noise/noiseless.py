@@ -49,7 +49,7 @@ class NoiselessMechanisms(Mechanisms):
     def noisy_selection(
         self, key: str, utilities: NDArray[np.float64], *, sigma: float | None = None, epsilon: float | None = None
     ) -> NDArray[np.int64]:
-        """Return, a row, the candidate of greatest utility, the first at a tie."""
+        """Return, for each row, the candidate of greatest utility, the first at a tie."""
         return np.atleast_2d(np.asarray(utilities, dtype=np.float64)).argmax(axis=1).astype(np.int64)
 
     def private_logits(self, *given: Any, **named: Any) -> NDArray[np.int64]:

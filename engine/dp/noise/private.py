@@ -107,7 +107,7 @@ class Mechanisms:
         clusters: NDArray[np.int64] | None = None,
         what: str = "votes",
     ) -> NDArray[np.float64]:
-        """Return, a candidate (or a cluster of them), how many records are nearest to it, with noise.
+        """Return, for each candidate (or cluster of them), how many records are nearest to it, with noise.
 
         Args:
             key: names this output within the run. embeddings: candidates, (c, d) unit rows.
@@ -284,7 +284,7 @@ class Mechanisms:
     def noisy_selection(
         self, key: str, utilities: NDArray[np.float64], *, sigma: float | None = None, epsilon: float | None = None
     ) -> NDArray[np.int64]:
-        """Return, a row, the candidate chosen by noisy utility; a claim about given candidates only.
+        """Return, for each row, the candidate chosen by noisy utility; a claim about given candidates only.
 
         Args:
             key: names this output within the run. utilities: (n, K), each changing by at most 1.

@@ -1,4 +1,4 @@
-"""Training with noise: the gradients of units drawn at random, clipped, added up, blurred, a fixed number of times.
+"""Training with noise: the gradients of units drawn at random, clipped, added up, noised, a fixed number of times.
 
 Mechanism: T times, each unit takes part on its own with probability q (Poisson sampling, uniforms of 53 bits from the
 operating system). A unit's gradient is the mean over its documents of the gradient of a document's mean loss; it is

@@ -31,7 +31,7 @@ class Link:
 
 
 def unit_bits(holders: Iterable[Iterable[int]]) -> list[int]:
-    """Return, a detail, the numbers of the units that hold it, as bits of one integer."""
+    """Return, for each detail, the numbers of the units that hold it, as bits of one integer."""
     made = []
     for units in holders:
         bits = 0

@@ -22,7 +22,7 @@ _BEYOND = 28 + len(_PUNCTUATION) + 1  # classes from here on: characters outside
 
 
 def grams(tables: Sequence[WordTable], n: int) -> list[csr_matrix]:
-    """Return, a table, how often each run of n words stands in each text: (texts, distinct runs), shared columns.
+    """Return per table how often each run of n words stands in each text: (texts, distinct runs), shared columns.
 
     Single words keep their numbers as columns.
     """

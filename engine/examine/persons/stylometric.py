@@ -47,7 +47,7 @@ class Style:
 def style_scores(
     people: Style, released: Style, impostors: Style, after: Callable[[int, int], None] = lambda done, total: None
 ) -> NDArray[np.float64]:
-    """Return, a person, likeness to the release less likeness to impostors, in [-2, 2]; higher = more member-like.
+    """Return per person the likeness to the release less likeness to impostors, in [-2, 2]; higher = more member-like.
 
     Args:
         people: who is asked about. released: synthetic records. impostors: texts by others, about as many.

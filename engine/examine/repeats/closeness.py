@@ -123,7 +123,7 @@ def _own_source(prepared: Prepared, synthetic: Side) -> dict[str, float | int]:
 def _spread(
     prepared: Prepared, rows: NDArray[np.int64], values: NDArray[np.float64], real: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """Return, a synthetic record, the share of real unused records that are less close; NaN where not sampled."""
+    """Return per synthetic record the share of real unused records that are less close; NaN where not sampled."""
     result = np.full(len(prepared.synthetic), math.nan)
     if real is None:
         result[rows] = np.clip((values - 0.5) / 0.5, 0, 1)

@@ -52,7 +52,7 @@ def _all(words: WordTable) -> _Alive:
 def longest_runs(
     candidate: WordTable, reference: WordTable, report: Report = quiet, most: int = MOST
 ) -> NDArray[np.int64]:
-    """Return, a candidate text, the words of its longest run that stands in one reference text.
+    """Return, for each candidate text, the words of its longest run that stands in one reference text.
 
     Args:
         candidate, reference: words of one vocabulary.

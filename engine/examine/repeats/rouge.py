@@ -40,7 +40,7 @@ def rouge_l(made: Words, reference: Words) -> float:
 
 
 def highest(made: Sequence[Words], references: Sequence[Words]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return, a text, the largest ROUGE-2 and the largest ROUGE-L over all references, each (n,)."""
+    """Return, for each text, the largest ROUGE-2 and the largest ROUGE-L over all references, each (n,)."""
     held = [(words, pairs(words)) for words in references]
     two, longest = np.zeros(len(made)), np.zeros(len(made))
     for i, words in enumerate(made):

@@ -144,21 +144,21 @@ def find_entities(texts: WordTable, index: EntityIndex) -> Matches:
 
 
 def records_with(matches: Matches, texts: int, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return, a text, whether it contains an allowed entity: the indicator of PIPP."""
+    """Return, for each text, whether it contains an allowed entity: the indicator of PIPP."""
     result = np.zeros(texts, bool)
     result[matches.text[allowed[matches.entity]]] = True
     return result
 
 
 def entities_found(matches: Matches, entities: int) -> NDArray[np.bool_]:
-    """Return, an entity, whether any text contains it: the indicator of ELP, corpus edition."""
+    """Return, for each entity, whether any text contains it: the indicator of ELP, corpus edition."""
     result = np.zeros(entities, bool)
     result[matches.entity] = True
     return result
 
 
 def context_shares(matches: Matches, sources: NDArray[np.object_], index: EntityIndex) -> NDArray[np.float64]:
-    """Return, a text, the share of its source record's entities that it contains; NaN where there are none."""
+    """Return, for each text, the share of its source record's entities that it contains; NaN where there are none."""
     seen: dict[int, set[int]] = defaultdict(set)
     for text, entity in zip(matches.text.tolist(), matches.entity.tolist(), strict=True):
         seen[text].add(entity)

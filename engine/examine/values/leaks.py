@@ -214,7 +214,7 @@ def _tables(prepared: Prepared, reference: Reference, index: EntityIndex, matche
 
 
 def _signals(prepared: Prepared, train: EntityIndex, in_train: Matches) -> dict[str, NDArray[np.float64]]:
-    """Return, a synthetic record, its distinct direct entities, each divided by its units, and its rare quasi ones."""
+    """Return per synthetic record its distinct direct entities, each divided by its units, and its rare quasi ones."""
     pairs = np.unique(np.column_stack([in_train.text, in_train.entity]), axis=0).astype(np.int64)
     direct, rare = train.mask("direct"), train.mask("rare")
     size = len(prepared.synthetic)

@@ -63,7 +63,7 @@ def attack_table(
     nll: Sequence[float],
     grid: Sequence[float] = GRID,
 ) -> list[dict[str, float]]:
-    """Return, a pair of proportions, how well the nearest output tells seeds from records that were no seeds.
+    """Return, for each pair of proportions, how well the nearest output tells seeds from records that were no seeds.
 
     Args:
         outputs: embeddings (n, d) of all outputs before filtering.

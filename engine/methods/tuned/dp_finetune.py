@@ -1,6 +1,6 @@
 """A model fitted to the records with noise (DP-SGD), and texts written with it from public prompts.
 
-Privacy posture: this sees no record. Gradients are clipped and blurred behind `train_dp`, label and length shares are
+Privacy posture: this sees no record. Gradients are clipped and noised behind `train_dp`, label and length shares are
 bought or declared, and everything after that reads their outputs alone; see `engine.dp.noise.train` for mechanism,
 sensitivity and what an attacker sees. Losses are exact: they go to internal notes, and only where they are watched.
 """

@@ -55,7 +55,7 @@ class Tagger:
     def probabilities(
         self, pieces: Sequence[Pieces], stop: Callable[[], bool] | None = None
     ) -> list[NDArray[np.float32]]:
-        """Return, a text, tag probabilities (n, len(TAGS)); of overlapping windows the more central counts.
+        """Return, for each text, tag probabilities (n, len(TAGS)); of overlapping windows the more central counts.
 
         Raises:
             Cancelled: `stop`, asked before each pass of the network, said so.

@@ -99,7 +99,7 @@ def words_of(pieces: Pieces, found: Floats, thresholds: Floats) -> Words:
 
 
 def _joins(text: str, words: Words) -> Floats:
-    """Return, a word, what staying in the span of the word before earns; minus infinity forbids it."""
+    """Return, for each word, what staying in the span of the word before earns; minus infinity forbids it."""
     n = len(words.starts)
     out = np.zeros(n, dtype=np.float32)
     written = np.full(len(text), -1, dtype=np.int64)

@@ -225,7 +225,7 @@ def collate(rows: Sequence[Row], device: torch.device) -> tuple[Tensor, Tensor, 
 
 
 def private_tokens(offsets: Sequence[tuple[int, int]], ranges: Sequence[tuple[int, int]]) -> list[bool]:
-    """Return, a token's code-point range, whether it overlaps a private range."""
+    """Return, for each token's code-point range, whether it overlaps a private range."""
     return [any(low < stop and high > start for start, stop in ranges) for low, high in offsets]
 
 

@@ -109,7 +109,7 @@ def mean_log_probability(stack: Stack, rows: Rows, report: Report = quiet) -> Fl
 
 
 def token_statistics(stack: Stack, rows: Rows, report: Report = quiet) -> list[Floats]:
-    """Return, a row, each token's log-probability and the mean and spread of all tokens' there: float64 (3, T).
+    """Return, for each row, each token's log-probability and the mean and spread of all tokens' there: float64 (3, T).
 
     Mean and spread are over what the model itself would draw (Zhang et al. 2024, equation 3). First model only.
     """

@@ -103,7 +103,7 @@ class RecordDetector:
         return out
 
     def detect(self, texts: Sequence[str]) -> list[list[Mapping[str, Any]]]:
-        """Return, a text, mappings with start, end, label, score, recogniser, identifier_type."""
+        """Return, for each text, mappings with start, end, label, score, recogniser, identifier_type."""
         fields = ("start", "end", "label", "score", "recogniser", "identifier_type")
         return [[{f: getattr(s, f) for f in fields} for s in row] for row in self.find(texts)]
 

@@ -28,7 +28,7 @@ _DIGITS = 5  # figures from which a bare number counts
 
 
 def rare_sequences(texts: Sequence[str], units: Sequence[str], taken: Sequence[Sequence[Span]]) -> list[list[Span]]:
-    """Return, a text, the identifier-shaped sequences that stand in no other unit's text.
+    """Return, for each text, the identifier-shaped sequences that stand in no other unit's text.
 
     Args:
         texts: private texts. units: whose text each is. taken: spans that are known already, a list a text.

@@ -397,7 +397,7 @@ class Ledger:
 
     def touch_of_release(self, connection: Connection, run_id: str, records: int) -> None:
         """Enter that records of a run left, inside the caller's transaction."""
-        claim = stored_guarantee(run_row(connection, run_id).guarantee)
+        claim = Guarantee.from_dict(run_row(connection, run_id).guarantee)
         bounded = claim.kind == "dp"
         if not bounded:
             sentence = "Released without a formal guarantee. Formal total: unbounded."
@@ -446,12 +446,6 @@ class Ledger:
 def _sources_named(statistics: CorpusStatistics) -> bool:
     """Return whether a source column was named; of a corpus of an earlier edition, whether a record has a source."""
     return bool(statistics.sources) if statistics.source_named is None else statistics.source_named
-
-
-def stored_guarantee(values: Mapping[str, Any]) -> Guarantee:
-    """Return the guarantee that was stored with a run."""
-    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-    return Guarantee(**fields)
 
 
 def _columns(row: Any) -> dict[str, Any]:

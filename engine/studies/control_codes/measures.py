@@ -256,7 +256,7 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def compared(rows: pd.DataFrame, first: str, second: str, measures: Sequence[str]) -> pd.DataFrame:
-    """Return, a measure, whether `first` lies below or above `second`, or whether one cannot tell.
+    """Return, for each measure, whether `first` lies below or above `second`, or whether one cannot tell.
 
     The differences are paired by repeat: both variants draw the same places under one seed. The verdict follows
     from the 95% t-interval of the mean difference.

@@ -143,7 +143,7 @@ def _utility(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _masked(main: pd.DataFrame) -> pd.DataFrame:
-    """Return, a setting and measure, whether the masked objective lies below or above the plain one."""
+    """Return, for each setting and measure, whether the masked objective lies below or above the plain one."""
     held = [m for m in MEASURES if m in main.columns]
     parts = []
     for (identifiers, entities), part in main.groupby(["identifiers", "entities"], sort=False):
@@ -156,7 +156,7 @@ def _masked(main: pd.DataFrame) -> pd.DataFrame:
 
 
 def validity(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return, a variant over all repeats, how many texts are valid and how many of those hold a private value.
+    """Return, for each variant over all repeats, how many texts are valid and how many of those hold a private value.
 
     Valid has at least 100 tokens and is no repetition. `high` is the upper end of Wilson's 95% interval of the share
     with a private value: none seen does not mean none.

@@ -22,7 +22,7 @@ MEASURES: Mapping[str, str] = {"right": "share of tokens ranked first", "nats": 
 
 
 def memorised(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return, a record with models on both sides, its counterfactual memorisation, largest first.
+    """Return, for each record with models on both sides, its counterfactual memorisation, largest first.
 
     Args:
         scores: as `engine.studies.surprisal.shown.tables_of` reads them.

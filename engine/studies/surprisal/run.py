@@ -251,7 +251,7 @@ def _extracted(
     context: StudyContext, p: SurprisalParameters, world: _World, generator: Any, model: int,
     excluded: NDArray[np.int64], told: Any,
 ) -> pd.DataFrame:  # fmt: skip
-    """Return, a record and strategy, how many words of its continuation the model gave."""
+    """Return, for each record and strategy, how many words of its continuation the model gave."""
     from engine.examine.members.surprisal import network_of
     from engine.studies.surprisal.extraction import STRATEGIES, extract, split_prefix
 

@@ -106,7 +106,7 @@ def _grouped(scores: pd.DataFrame) -> list[tuple[int, str, Floats]]:
 
 
 def _cdf(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return, a model and side, the share of records with at most so much surprisal (figure 14)."""
+    """Return per model and side the share of records with at most so much surprisal (figure 14)."""
     at = np.quantile(scores["surprisal"].to_numpy(float), np.linspace(0.0, 1.0, POINTS))
     parts = [
         pd.DataFrame(
@@ -119,7 +119,7 @@ def _cdf(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _qq(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return, a model, quantiles of one side against the other (figure 15): included over excluded, and the control."""
+    """Return per model quantiles of one side against the other (figure 15): included over excluded, and the control."""
     at = np.linspace(0.02, 0.98, POINTS)
     held = {(model, side): values for model, side, values in _grouped(scores)}
     parts = []

@@ -14,7 +14,7 @@ from engine.studies.surprisal import shown as analysis
 
 
 def extraction_rates(table: pd.DataFrame) -> pd.DataFrame:
-    """Return, a strategy and side, the share of prefixes whose continuation came out whole, and mean words."""
+    """Return, for each strategy and side, the share of prefixes whose continuation came out whole, and mean words."""
     rows = []
     for (strategy, side), part in table.groupby(["strategy", "side"], sort=False):
         hits, number = int((part["words"] >= part["asked"]).sum()), len(part)
@@ -28,7 +28,7 @@ def extraction_rates(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def fragments_of(scores: pd.DataFrame, public: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Return, a fragment, what its surprisal under the public model gives away."""
+    """Return, for each fragment, what its surprisal under the public model gives away."""
     known = bool(np.isfinite(scores["reference"].to_numpy(float)).all())
     name = "against untuned" if known else "a token"
     inside, outside = analysis.sides(scores, "main")
