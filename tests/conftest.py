@@ -16,24 +16,42 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in the worker; tests b
 # or needs more than these libraries is named below it; `tests/static/test_quick.py` holds the lane to its word.
 QUICK = ("corpus", "dp", "examine", "figures", "methods", "pii", "release", "static", "store", "workspace")
 NOT_QUICK = {
-    "corpus/test_fuzz_readers.py", "dp/accounting/test_accountant.py", "dp/accounting/test_pld.py",
-    "dp/noise/test_mechanisms.py", "dp/noise/test_noise_drawn.py", "dp/noise/test_train.py",
-    "examine/members/test_models.py", "examine/test_examine_run.py", "examine/stats/test_roc.py",
-    "examine/usefulness/test_iterations.py", "examine/usefulness/test_metrics.py", "examine/values/test_strict.py",
+    "corpus/test_build.py", "corpus/test_fuzz_readers.py", "corpus/text/test_readability.py",
+    "dp/accounting/test_accountant.py", "dp/accounting/test_pld.py", "dp/noise/test_mechanisms.py",
+    "dp/noise/test_noise_drawn.py", "dp/noise/test_train.py", "examine/members/test_models.py",
+    "examine/members/test_text_membership.py", "examine/persons/test_people.py", "examine/stats/test_roc.py",
+    "examine/stats/test_split_excess.py", "examine/test_examine_run.py", "examine/usefulness/test_iterations.py",
+    "examine/usefulness/test_metrics.py", "examine/values/test_strict.py", "methods/evolution/test_common.py",
     "methods/evolution/test_dpga.py", "methods/examples/test_control_icl.py", "methods/filter/test_filter.py",
     "methods/filter/test_parameters.py", "methods/filter/test_values.py", "methods/prefix/test_control_prefix.py",
-    "methods/rpsg/test_public.py", "methods/rpsg/test_rpsg.py", "methods/test_label_list.py",
-    "methods/test_signal.py", "methods/tuned/test_finetune.py", "pii/detect/test_detector.py",
-    "static/test_contributing.py", "static/test_lint.py", "static/test_pages.py", "static/test_quick.py",
-    "store/test_damaged_tables.py", "store/test_rollback.py", "workspace/test_first_edition.py",
+    "methods/rpsg/test_public.py", "methods/rpsg/test_rpsg.py", "methods/test_facts.py", "methods/test_label_list.py",
+    "methods/test_large_delta.py", "methods/test_public_inputs.py", "methods/test_signal.py",
+    "methods/tuned/test_finetune.py", "pii/detect/test_clinical.py", "pii/detect/test_detector.py",
+    "pii/detect/test_presets.py", "pii/test_benchmark.py", "static/test_contributing.py", "static/test_lint.py",
+    "static/test_pages.py", "static/test_quick.py", "static/test_used.py", "store/budget/test_limit_of_several.py",
+    "store/budget/test_recognition.py", "store/disk/test_parts.py", "store/test_concurrency.py",
+    "store/test_copied_folder.py", "store/test_damaged_tables.py", "store/test_ledger_chain.py",
+    "store/test_releases.py", "store/test_rollback.py", "workspace/test_first_edition.py",
 }  # fmt: skip
+
+
+def in_lane(path: Path) -> bool:
+    """Say whether a test file belongs to the quick lane."""
+    place = path.relative_to(ROOT / "tests")
+    return place.parts[0] in QUICK and place.as_posix() not in NOT_QUICK
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave other files alone when the quick lane is all that is asked for: reading them loads what they need."""
+    if config.option.markexpr == "quick" and collection_path.name.startswith("test_") and collection_path.is_file():
+        return True if not in_lane(collection_path) else None
+    return None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what belongs to the quick lane."""
     for item in items:
-        path = item.path.relative_to(ROOT / "tests")
-        if path.parts[0] in QUICK and path.as_posix() not in NOT_QUICK and item.get_closest_marker("slow") is None:
+        if in_lane(item.path) and item.get_closest_marker("slow") is None:
             item.add_marker(pytest.mark.quick)
 
 
