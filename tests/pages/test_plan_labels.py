@@ -24,7 +24,6 @@ def test_the_list_is_shown_and_a_tick_declares_it(small, open_page, keys):
     app = open_page("plan", **PUBLIC)
     known = workspace.labels.known(small.corpus)
     usual = set(known.counts) - set(known.rare)
-    assert known.rare
     assert set(listed(app)) == usual
     assert "The outputs carry no labels" in words(app)
     app.checkbox(key=keys["tick"]).check().run()

@@ -1,0 +1,56 @@
+"""A slider moved faster than a page draws, and a release asked for and confirmed twice."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.browser.test_two_presses import press_twice
+from tests.browser.test_whole_path import goto, key, settled, wait_for
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+def test_a_slider_at_speed_and_two_presses_on_release(server, tab):
+    page, _ = tab
+    workspace = server.open()
+    corpus = workspace.corpora.import_sample("support_tickets")
+    workspace.review.use_gold(corpus.id)
+    page.goto(server.url)
+    settled(page)
+
+    goto(page, "Plan")
+    key(page, "plan.method").get_by_text("Private evolution (AUG-PE)").click()
+    slider = page.get_by_test_id("stMain").get_by_role("slider").first
+    slider.wait_for()
+    settled(page)
+    before = slider.evaluate("e => e.value ?? e.getAttribute('aria-valuenow')")
+    slider.focus()
+    for _ in range(25):
+        page.keyboard.press("ArrowLeft")
+    settled(page)
+    after = slider.evaluate("e => e.value ?? e.getAttribute('aria-valuenow')")
+    assert after != before
+    words = page.get_by_test_id("stMain").inner_text()
+    moved = re.search(r"ε[^:\n]*: ([\d.]+)", words)
+    assert moved, "the page does not say where the slider is"
+    assert f"ε = {float(moved[1]):g}" in words, "the claim is not the slider's"
+    assert page.get_by_text("Traceback").count() == 0
+
+    run_id = workspace.jobs.synthesize(corpus.id, "surrogate")
+    wait_for(lambda: workspace.runs.get(run_id).state == "done", 120, "the surrogates did not end")
+    job = workspace.jobs.examine(run_id, utility=False, model_attacks=False)
+    wait_for(lambda: workspace.jobs.get(job).state == "done", 240, "the examination did not end")
+    workspace.runs.approve_all_pending(run_id)
+    goto(page, "Release")
+    settled(page)
+    press_twice(page, key(page, "release.build").get_by_role("button"))
+    sure = key(page, "release.build.sure").get_by_role("button")
+    sure.wait_for()
+    settled(page)
+    press_twice(page, sure)
+    wait_for(lambda: bool(workspace.releases.all()), 60, "nothing was released")
+    settled(page)
+    page.wait_for_timeout(1500)  # a second release would be there by now
+    assert len(workspace.releases.all()) == 1
