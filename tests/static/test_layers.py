@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
-    {"errors", "assets"},
+    {"errors", "assets", "json_types"},
     {"corpus"},
     {"dp"},
     {"models"},
