@@ -9,15 +9,37 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Required, TypedDict, get_args
 
 from engine.errors import InternalError, UserError
+from engine.json_types import JSON
 
 EventType = Literal["gaussian", "laplace", "pure", "zcdp", "declared", "selection", "parallel"]
 Unit = Literal["record", "source"]
 Adjacency = Literal["zero-out", "replace-one"]
 Geometry = Literal["counts", "vectors"]
 FREE = ("declared", "selection", "parallel")
+
+
+class Whom(TypedDict):
+    """Whom an event protects, and against which neighbours: as `Event` takes it."""
+
+    unit: str
+    adjacency: str
+
+
+class WhomHowMuch(Whom):
+    """Whom an event protects, and what one of them can change."""
+
+    sensitivity: float
+
+
+class Noise(WhomHowMuch, total=False):
+    """An event's noise beside that: Gaussian by its multiplier, Laplace by its pure loss."""
+
+    type: Required[EventType]
+    noise_multiplier: float | None
+    epsilon: float | None
 
 
 @dataclass(frozen=True)
@@ -70,15 +92,16 @@ class Event:
         if self.adjacency not in get_args(Adjacency) or self.geometry not in get_args(Geometry):
             raise InternalError(f"event {self.type!r}: adjacency or geometry {self.adjacency!r} does not exist")
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, JSON]:
         """Return a JSON-ready mapping without the fields that do not apply."""
         return {k: v for k, v in asdict(self).items() if v is not None}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Event:
+    def from_dict(cls, values: Mapping[str, JSON]) -> Event:
         """Return the event of a mapping that `as_dict` made."""
         known = {field.name for field in fields(cls)}
-        return cls(**{k: v for k, v in values.items() if k in known})
+        kept: dict[str, Any] = {k: v for k, v in values.items() if k in known}  # the class checks what it is given
+        return cls(**kept)
 
 
 def acting(events: Iterable[Event]) -> list[Event]:

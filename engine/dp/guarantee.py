@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from engine.dp.events import Event, acting
+from engine.json_types import JSON
 
 Kind = Literal["none", "heuristic", "selection-only", "dp"]
 
@@ -43,19 +44,19 @@ class Guarantee:
     delta: float | None = None
     unit: str = "record"
     adjacency: str = ""
-    events: tuple[dict[str, Any], ...] = ()
+    events: tuple[dict[str, JSON], ...] = ()
     assumptions: tuple[str, ...] = ()
     voided_by: tuple[str, ...] = ()
     noise: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    accounting: Mapping[str, Any] = field(default_factory=dict)
+    accounting: Mapping[str, JSON] = field(default_factory=dict)
     pending: bool = False
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, JSON]:
         """Return a JSON-ready mapping."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Guarantee:
+    def from_dict(cls, values: Mapping[str, JSON]) -> Guarantee:
         """Return the guarantee of a mapping that `as_dict` made, as it is stored with a run."""
         known = {item.name for item in fields(cls)}
         kept: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items() if k in known}
@@ -67,7 +68,7 @@ class Guarantee:
         return tuple(Event.from_dict(event) for event in self.events)
 
 
-def noiseless(guarantee: Mapping[str, Any]) -> bool:
+def noiseless(guarantee: Mapping[str, JSON]) -> bool:
     """Say whether a run with this stored guarantee draws no mechanism noise: its seed and inputs decide its text."""
     claim = Guarantee.from_dict(guarantee)
     return claim.kind != "dp" or not acting(claim.mechanisms)

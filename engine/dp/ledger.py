@@ -23,12 +23,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from engine.dp import filter as privacy_filter
 from engine.dp.accounting.closed_form import check_delta, default_delta
 from engine.dp.events import Event, acting
 from engine.errors import InternalError, UserError
+from engine.json_types import JSON
 
 DEFAULT_EPSILON = 10.0
 LIST_SHARE = 0.3  # of a limit's δ, for label lists: three of a run's usual tenth, for little Rényi room
@@ -99,7 +100,7 @@ class Admission:
     remaining_before: float
     remaining_after: float
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, JSON]:
         """Return a JSON-ready mapping."""
         return asdict(self)
 

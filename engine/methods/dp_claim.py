@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from engine.dp.accounting import delta_rules
 from engine.dp.events import Event
 from engine.dp.guarantee import Guarantee
+from engine.json_types import JSON
 from engine.methods import label_list
 from engine.methods.base import Facts
 from engine.methods.public_inputs import given
@@ -34,7 +34,7 @@ def dp_claim(
     assumptions: Sequence[str],
     voided_by: Sequence[str],
     noise: Mapping[str, Mapping[str, float]],
-    accounting: Mapping[str, Any],
+    accounting: Mapping[str, JSON],
 ) -> Guarantee:
     """Return the claim that a run's complete output is (ε, δ)-differentially private.
 

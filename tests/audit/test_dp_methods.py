@@ -87,10 +87,10 @@ def _kind(event):
 class FrozenMechanisms(Mechanisms):
     """Mechanisms whose outputs are fixed beforehand: what is not stored is an error, data are never opened."""
 
-    def _output(self, key, request, event, draw, *, opens=True):
+    def _once(self, key, request, event, draw):
         if self._outputs.load(key) is None:
             raise InternalError(f"{key!r} is not frozen")
-        return super()._output(key, request, event, draw, opens=opens)
+        return super()._once(key, request, event, draw)
 
 
 def test_with_frozen_mechanisms_neighbouring_runs_are_identical(world):

@@ -206,10 +206,10 @@ def test_power(variant):
 class FrozenMechanisms(Mechanisms):
     """Mechanisms whose outputs are fixed beforehand; data are never opened."""
 
-    def _output(self, key, request, event, draw, *, opens=True):
+    def _once(self, key, request, event, draw):
         if self._outputs.load(key) is None:
             raise InternalError(f"{key!r} is not frozen")
-        return super()._output(key, request, event, draw, opens=opens)
+        return super()._once(key, request, event, draw)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

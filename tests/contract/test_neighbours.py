@@ -211,13 +211,13 @@ class Frozen:
     """Outputs of an earlier run, and nothing else."""
 
     @staticmethod
-    def output(self, key, request, event, draw, *, opens=True):
+    def output(self, key, request, event, draw):
         if self._outputs.load(key) is None:
             raise InternalError(f"{key!r} was not asked for on the first corpus")
-        return REAL(self, key, request, event, draw, opens=opens)
+        return REAL(self, key, request, event, draw)
 
 
-REAL = Mechanisms._output
+REAL = Mechanisms._once
 
 
 def ran(world, name, claim, outputs, monkeypatch, first=None, **settings):
@@ -240,7 +240,7 @@ def ran(world, name, claim, outputs, monkeypatch, first=None, **settings):
         patch.setattr(BuiltinGenerator, "generate", generate)
         patch.setattr(workspace.ledger, "outputs", lambda run_id: outputs)
         if first is not None:
-            patch.setattr(Mechanisms, "_output", Frozen.output)
+            patch.setattr(Mechanisms, "_once", Frozen.output)
         # The run is not in the database, so its weights are in no register either; tests/jobs/test_marks has that.
         context = replace(synthesize._context(task, row, get_method(name), claim), saved=lambda folder: None)
         assert len(context.records) == len(context.spans) == 0

@@ -14,6 +14,7 @@ from engine.dp.accounting import closed_form, exact
 from engine.dp.accounting.accounts import Account, Accountant, AccountingPending, Calibration, Curve
 from engine.dp.events import Event
 from engine.errors import InternalError
+from engine.json_types import JSON
 
 __all__ = [
     "Account",
@@ -24,7 +25,6 @@ __all__ = [
     "Curve",
     "ExactAccountant",
     "answer_request",
-    "request_of",
 ]
 
 
@@ -51,7 +51,7 @@ class CachedAccountant:
         lookup: a request to its answer, as `answer_request` gave it, or None.
     """
 
-    def __init__(self, lookup: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
+    def __init__(self, lookup: Callable[[dict[str, JSON]], dict[str, JSON] | None]) -> None:
         self._lookup = lookup
 
     def calibrate(self, fixed: Sequence[Event], free: Sequence[Event], epsilon: float, delta: float) -> Calibration:
@@ -63,7 +63,8 @@ class CachedAccountant:
         closed = exact.closed_calibration(fixed, free, epsilon, delta)
         if closed is not None:
             return closed
-        request = request_of("calibrate", fixed=fixed, free=free, epsilon=epsilon, delta=delta)
+        schedules = {"fixed": fixed, "free": free}
+        request = _request("calibrate", schedules, {"epsilon": epsilon, "delta": delta})
         return Calibration.from_dict(self._ask(request))
 
     def account(self, events: Sequence[Event], delta: float, group: int = 1) -> Account:
@@ -74,7 +75,7 @@ class CachedAccountant:
         """
         if closed_form.gaussian_mu(events, group) is not None:
             return exact.account(events, delta, group)
-        return Account(**self._ask(request_of("account", events=events, delta=delta, group=group)))
+        return Account.from_dict(self._ask(_request("account", {"events": events}, {"delta": delta, "group": group})))
 
     def curve(self, events: Sequence[Event], epsilons: Sequence[float], group: int = 1) -> Curve:
         """Return both δs at each ε.
@@ -85,10 +86,10 @@ class CachedAccountant:
         mu = closed_form.gaussian_mu(events, group)
         if mu is not None:
             return exact.gaussian_curve(mu, [float(value) for value in epsilons])
-        answer = self._ask(request_of("curve", events=events, epsilons=epsilons, group=group))
-        return Curve(**{name: tuple(values) for name, values in answer.items()})
+        asked: dict[str, JSON] = {"epsilons": [float(value) for value in epsilons], "group": group}
+        return Curve.from_dict(self._ask(_request("curve", {"events": events}, asked)))
 
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, request: dict[str, JSON]) -> dict[str, JSON]:
         answer = self._lookup(request)
         if answer is None:
             raise AccountingPending(request)
@@ -98,29 +99,20 @@ class CachedAccountant:
 _EVENT_LISTS = ("events", "fixed", "free")
 
 
-def request_of(question: str, **values: Any) -> dict[str, Any]:
-    """Return a question to an accountant as JSON-ready public parameters.
-
-    Args:
-        question: `calibrate` (fixed, free, epsilon, delta), `account` (events, delta, group) or `curve`
-            (events, epsilons, group). values: that method's arguments.
-    """
-    request: dict[str, Any] = {"question": question}
-    for name, value in sorted(values.items()):
-        if name in _EVENT_LISTS:
-            request[name] = [event.as_dict() for event in value]
-        else:
-            request[name] = [float(x) for x in value] if name == "epsilons" else value
-    return request
+def _request(question: str, schedules: Mapping[str, Sequence[Event]], values: dict[str, JSON]) -> dict[str, JSON]:
+    """Return a question to an accountant: the name of its method, and that method's arguments as public parameters."""
+    listed: dict[str, JSON] = {name: [event.as_dict() for event in events] for name, events in schedules.items()}
+    return {"question": question, **listed, **values}
 
 
-def answer_request(request: Mapping[str, Any]) -> dict[str, Any]:
+def answer_request(request: dict[str, JSON]) -> dict[str, JSON]:
     """Answer a request exactly; the answer is JSON-ready and what `CachedAccountant` looks up."""
-    values = {name: value for name, value in request.items() if name != "question"}
+    values: dict[str, Any] = {name: value for name, value in request.items() if name != "question"}
     for name in _EVENT_LISTS:
         if name in values:
             values[name] = [Event.from_dict(event) for event in values[name]]
-    if request.get("question") not in ("calibrate", "account", "curve"):
-        raise InternalError(f"question {request.get('question')!r} to the accountant does not exist")
-    answer: Calibration | Account | Curve = getattr(ExactAccountant(), request["question"])(**values)
+    question = request.get("question")
+    if question not in ("calibrate", "account", "curve"):
+        raise InternalError(f"question {question!r} to the accountant does not exist")
+    answer: Calibration | Account | Curve = getattr(ExactAccountant(), str(question))(**values)
     return answer.as_dict()

@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 from engine.dp.events import Event
+from engine.json_types import JSON
 
 
 class AccountingPending(Exception):
     """There is no answer at once. `request` holds public parameters, to be answered elsewhere."""
 
-    def __init__(self, request: Mapping[str, Any]) -> None:
+    def __init__(self, request: Mapping[str, JSON]) -> None:
         super().__init__("accounting is pending")
         self.request = dict(request)
 
@@ -28,14 +29,15 @@ class Calibration:
     rdp_epsilon: float
     delta: float
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, JSON]:
         """Return a JSON-ready mapping."""
         return {**asdict(self), "events": [event.as_dict() for event in self.events]}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Calibration:
+    def from_dict(cls, values: Mapping[str, JSON]) -> Calibration:
         """Return the calibration of a mapping that `as_dict` made."""
-        return cls(**{**values, "events": tuple(Event.from_dict(event) for event in values["events"])})
+        stored: dict[str, Any] = dict(values)
+        return cls(**{**stored, "events": tuple(Event.from_dict(event) for event in stored["events"])})
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,15 @@ class Account:
     closed: bool
     group: int = 1
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, JSON]:
         """Return a JSON-ready mapping."""
         return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, JSON]) -> Account:
+        """Return the account of a mapping that `as_dict` made."""
+        stored: dict[str, Any] = dict(values)
+        return cls(**stored)
 
 
 @dataclass(frozen=True)
@@ -66,9 +74,15 @@ class Curve:
     standard: tuple[float, ...]
     strict: tuple[float, ...]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, JSON]:
         """Return a JSON-ready mapping."""
         return {name: list(values) for name, values in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, JSON]) -> Curve:
+        """Return the curve of a mapping that `as_dict` made."""
+        stored: dict[str, Any] = dict(values)
+        return cls(**{name: tuple(each) for name, each in stored.items()})
 
 
 class Accountant(Protocol):

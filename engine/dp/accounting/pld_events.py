@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import numpy as np
 from scipy.special import logsumexp, ndtr
@@ -17,6 +17,10 @@ from engine.dp.accounting.closed_form import gaussian_mu
 from engine.dp.accounting.pld import Losses, PrivacyLoss, grid
 from engine.dp.events import Event, acting, group_factor
 from engine.errors import InternalError
+
+if TYPE_CHECKING:
+    from dp_accounting.pld.pld_pmf import PLDPmf
+    from dp_accounting.privacy_accountant import NeighboringRelation
 
 Rounding = Literal["dots", "up", "down"]
 _TAIL = 1e-15
@@ -56,7 +60,15 @@ def _event(event: Event, rounding: Rounding, step: float, group: int) -> tuple[L
     raise InternalError(f"event {event.type!r} has no privacy-loss distribution")
 
 
-def _options(rounding: Rounding, step: float) -> dict[str, Any]:
+class _Options(TypedDict):
+    """What the library asks of a discretisation."""
+
+    pessimistic_estimate: bool
+    value_discretization_interval: float
+    use_connect_dots: bool
+
+
+def _options(rounding: Rounding, step: float) -> _Options:
     return {
         "pessimistic_estimate": rounding != "down",
         "value_discretization_interval": step,
@@ -64,7 +76,7 @@ def _options(rounding: Rounding, step: float) -> dict[str, Any]:
     }
 
 
-def _repeat(pmf: Any, count: int) -> Losses:
+def _repeat(pmf: PLDPmf, count: int) -> Losses:
     dense = pmf.to_dense_pmf()
     if count > 1:
         dense = dense.self_compose(count, _TAIL)
@@ -182,7 +194,7 @@ def _self_compose(losses: Losses, count: int, rounding: Rounding) -> Losses:
     return _repeat(pld_pmf.DensePLDPmf(step, lower, losses.weights, losses.infinity, rounding != "down"), count)
 
 
-def _replace_one() -> Any:
+def _replace_one() -> NeighboringRelation:
     from dp_accounting import privacy_accountant
 
     return privacy_accountant.NeighboringRelation.REPLACE_ONE

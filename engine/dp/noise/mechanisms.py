@@ -9,15 +9,18 @@ curves equal the continuous ones far below accounting's own error. There is no s
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from engine.errors import InternalError
+
+if TYPE_CHECKING:
+    from opendp.mod import Measurement
 
 GRID_BITS = 20
 GRID = 2**GRID_BITS
@@ -61,7 +64,7 @@ def drawable(scale: float) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _measurement(kind: str, steps: float) -> Callable[[list[int]], Any]:
+def _measurement(kind: str, steps: float) -> Measurement:
     import opendp.prelude as dp
 
     dp.enable_features("contrib")

@@ -7,7 +7,7 @@ them: nothing but the study that compares noise with none may use them, and a te
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,11 +52,11 @@ class NoiselessMechanisms(Mechanisms):
         """Return, for each row, the candidate of greatest utility, the first at a tie."""
         return np.atleast_2d(np.asarray(utilities, dtype=np.float64)).argmax(axis=1).astype(np.int64)
 
-    def private_logits(self, *given: Any, **named: Any) -> NDArray[np.int64]:
+    def private_logits(self, *given: object, **named: object) -> NoReturn:
         """Refuse: tokens of private prediction are not votes."""
         raise UserError("private prediction has no reference without noise here")
 
-    def train_dp(self, *given: Any, **named: Any) -> Any:
+    def train_dp(self, *given: object, **named: object) -> NoReturn:
         """Refuse: training without noise is the method `finetune`."""
         raise UserError("noisy training has no reference without noise here; compare with the method finetune")
 
@@ -64,14 +64,8 @@ class NoiselessMechanisms(Mechanisms):
     def _with_noise(counts: ArrayLike, event: Event) -> NDArray[np.float64]:
         return np.asarray(counts, dtype=np.float64)
 
-    def _output(
-        self,
-        key: str,
-        request: Mapping[str, Any],
-        event: Event,
-        draw: Callable[[Any], NDArray[np.float64]],
-        *,
-        opens: bool = True,
+    def _once(
+        self, key: str, request: Mapping[str, object], event: Event, draw: Callable[[], NDArray[np.float64]]
     ) -> NDArray[np.float64]:
         """Return what is drawn; neither the output nor an event is kept."""
-        return np.asarray(draw(self._bound().open() if opens else None), dtype=np.float64)
+        return np.asarray(draw(), dtype=np.float64)

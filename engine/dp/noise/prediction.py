@@ -30,12 +30,12 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.dp.events import Event
+from engine.dp.events import Event, Whom
 from engine.dp.noise import mechanisms
 from engine.dp.noise.private_data import PrivateData
 from engine.errors import InternalError
@@ -126,7 +126,7 @@ def reach_of(rho: float, rows: int, temperature: float, adjacency: str = "zero-o
     return temperature * math.sqrt(2.0 * rho) / (rows * (1.0 if adjacency == "zero-out" else 2.0))
 
 
-def events(asked: Prediction, whom: dict[str, Any], texts: int, batches: int) -> tuple[Event, ...]:
+def events(asked: Prediction, whom: Whom, texts: int, batches: int) -> tuple[Event, ...]:
     """Return the events of a schedule: `texts` written by each of `batches` disjoint batches."""
     paid = event_of(asked, whom)
     paid = replace(paid, count=paid.count * texts)
@@ -135,13 +135,13 @@ def events(asked: Prediction, whom: dict[str, Any], texts: int, batches: int) ->
     return (paid, replace(parallel_of(asked, whom), count=texts * (batches - 1)))
 
 
-def event_of(asked: Prediction, whom: dict[str, Any]) -> Event:
+def event_of(asked: Prediction, whom: Whom) -> Event:
     """Return the event of one text by every batch."""
-    rho = asked.token_rho(str(whom["adjacency"]))
+    rho = asked.token_rho(whom["adjacency"])
     return Event("zcdp", PAID, rho=rho, count=asked.tokens, sensitivity=asked.rows * asked.reach, **whom)
 
 
-def parallel_of(asked: Prediction, whom: dict[str, Any]) -> Event:
+def parallel_of(asked: Prediction, whom: Whom) -> Event:
     """Return the event of a text that the first batch's event has paid for: it reads other units."""
     return Event("parallel", PARALLEL, sensitivity=asked.rows * asked.reach, **whom)
 

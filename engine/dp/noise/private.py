@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from engine.corpus.label_rules import LONGEST_LABEL, MOST_LABELS
-from engine.dp.events import Event, count_sensitivity, mean_sensitivity
+from engine.dp.events import Event, Noise, Whom, WhomHowMuch, count_sensitivity, mean_sensitivity
 from engine.dp.noise import label_list, mechanisms, prediction, votes
 from engine.dp.noise.private_data import PrivateData
 from engine.errors import InternalError
@@ -36,7 +36,7 @@ Measure = Callable[[str], int]
 class Stored:
     """A mechanism's output as it was drawn: what was asked, what it cost, what came out."""
 
-    request: Mapping[str, Any]
+    request: Mapping[str, object]
     event: Event
     values: NDArray[np.float64]
 
@@ -48,7 +48,7 @@ class OutputStore(Protocol):
         """Return what was stored under this key, or None."""
         ...
 
-    def save(self, key: str, request: Mapping[str, Any], event: Event, values: NDArray[np.float64]) -> None:
+    def save(self, key: str, request: Mapping[str, object], event: Event, values: NDArray[np.float64]) -> None:
         """Keep an output, and its ledger line, for good."""
         ...
 
@@ -63,7 +63,7 @@ class MemoryOutputs:
         """Return what was stored under this key, or None."""
         return self.stored.get(key)
 
-    def save(self, key: str, request: Mapping[str, Any], event: Event, values: NDArray[np.float64]) -> None:
+    def save(self, key: str, request: Mapping[str, object], event: Event, values: NDArray[np.float64]) -> None:
         """Keep an output."""
         self.stored[key] = Stored(dict(request), event, values)
 
@@ -145,7 +145,7 @@ class Mechanisms:
         self,
         key: str,
         feature: str,
-        bins: Sequence[Any],
+        bins: Sequence[str] | Sequence[float],
         *,
         noise_multiplier: float | None = None,
         epsilon: float | None = None,
@@ -166,7 +166,7 @@ class Mechanisms:
 
         def counts(data: PrivateData) -> NDArray[np.float64]:
             if feature == "label":
-                exact = np.array([data.labels.count(label) for label in bins], dtype=np.int64)
+                exact = np.array([data.labels.count(str(label)) for label in bins], dtype=np.int64)
             elif feature == "length":
                 exact = np.histogram(data.lengths(measure), bins=np.asarray(bins, dtype=float))[0]
             else:
@@ -297,12 +297,12 @@ class Mechanisms:
         event = Event("selection", "candidate", count=max(1, len(table)), **self._whom(1.0), **loss)
         request = self._request("selection", event, shape=list(table.shape))
 
-        def choose(_: PrivateData | None) -> NDArray[np.float64]:
+        def choose() -> NDArray[np.float64]:
             if sigma is not None:
                 return mechanisms.gaussian_argmax(table, sigma).astype(np.float64)
             return mechanisms.noisy_argmax(table, float(epsilon or 0.0)).astype(np.float64)
 
-        return self._output(key, request, event, choose, opens=False).astype(np.int64)
+        return self._once(key, request, event, choose).astype(np.int64)
 
     def private_logits(
         self,
@@ -323,7 +323,7 @@ class Mechanisms:
                 with its prompts. asked: public settings. fingerprint: digest of model and prompts.
         """
         prediction.check_disjoint(cells)
-        whom = {"unit": self.unit, "adjacency": self.adjacency}
+        whom: Whom = {"unit": self.unit, "adjacency": self.adjacency}
         paid, pays = f"text/{turn}/0", cell == 0
         event = (prediction.event_of if pays else prediction.parallel_of)(asked, whom)
         table = digest([asdict(one) for one in cells])
@@ -386,16 +386,16 @@ class Mechanisms:
             raise InternalError("these mechanisms hold no private data")
         return self._data
 
-    def _whom(self, sensitivity: float) -> dict[str, Any]:
+    def _whom(self, sensitivity: float) -> WhomHowMuch:
         return {"sensitivity": sensitivity, "unit": self.unit, "adjacency": self.adjacency}
 
-    def _noise(self, noise_multiplier: float | None, epsilon: float | None) -> dict[str, Any]:
+    def _noise(self, noise_multiplier: float | None, epsilon: float | None) -> Noise:
         """Return the event's noise, sensitivity and neighbours for counts."""
         if (noise_multiplier is None) == (epsilon is None):
             raise InternalError("counts: give either noise_multiplier or epsilon")
         if epsilon is None:
-            kind = {"type": "gaussian", "noise_multiplier": noise_multiplier}
-            return {**kind, **self._whom(count_sensitivity(self.cap, self.adjacency, "l2"))}
+            whom = self._whom(count_sensitivity(self.cap, self.adjacency, "l2"))
+            return {"type": "gaussian", "noise_multiplier": noise_multiplier, **whom}
         return {"type": "laplace", "epsilon": epsilon, **self._whom(count_sensitivity(self.cap, self.adjacency, "l1"))}
 
     @staticmethod
@@ -404,23 +404,26 @@ class Mechanisms:
             return mechanisms.gaussian(counts, float(event.noise_multiplier or 0.0) * event.sensitivity)
         return mechanisms.laplace(counts, event.sensitivity / float(event.epsilon or 0.0))
 
-    def _request(self, mechanism: str, event: Event, **values: Any) -> dict[str, Any]:
+    def _request(self, mechanism: str, event: Event, **values: object) -> dict[str, object]:
         return {"mechanism": mechanism, "event": event.as_dict(), "cap": self.cap, **values}
 
     def _output(
         self,
         key: str,
-        request: Mapping[str, Any],
+        request: Mapping[str, object],
         event: Event,
-        draw: Callable[[Any], NDArray[np.float64]],
-        *,
-        opens: bool = True,
+        draw: Callable[[PrivateData], NDArray[np.float64]],
+    ) -> NDArray[np.float64]:
+        """Return what is stored under the key, else draw it from the opened data, store and return it."""
+        return self._once(key, request, event, lambda: draw(self._bound().open()))
+
+    def _once(
+        self, key: str, request: Mapping[str, object], event: Event, draw: Callable[[], NDArray[np.float64]]
     ) -> NDArray[np.float64]:
         """Return what is stored under the key, else draw, store and return it."""
         stored = self._outputs.load(key)
         if stored is None:
-            data = self._bound().open() if opens else None
-            values = np.asarray(draw(data), dtype=np.float64)
+            values = np.asarray(draw(), dtype=np.float64)
             self._outputs.save(key, request, event, values)
         elif digest(stored.request) != digest(request):
             raise InternalError(
@@ -432,7 +435,7 @@ class Mechanisms:
         return values.copy()
 
 
-def digest(value: Any) -> str:
+def digest(value: Mapping[str, object] | Iterable[object] | None) -> str:
     """Return a digest of public parameters, the same in every process; empty for None."""
     if value is None:
         return ""
@@ -442,5 +445,5 @@ def digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(ready, sort_keys=True, default=_plain).encode()).hexdigest()
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.item() if hasattr(value, "item") else str(value)

@@ -34,7 +34,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -278,12 +278,12 @@ def _groups(data: PrivateData, chosen: NDArray[np.bool_], most: int) -> list[lis
     return found
 
 
-def _unit_gradients(learner: Learner, group: list[list[Document]]) -> tuple[list[Any], list[float]]:
+def _unit_gradients(learner: Learner, group: list[list[Document]]) -> tuple[list[Tensor], list[float]]:
     """Return each unit's mean gradient over its documents, a tensor (units, *shape) a weight, and its mean loss."""
     owner = [i for i, documents in enumerate(group) for _ in documents]
     documents = [one for own in group for one in own]
     sizes = [len(own) for own in group]
-    sums: list[Any] | None = None
+    sums: list[Tensor] | None = None
     losses = np.zeros(len(group))
     for at in range(0, len(documents), learner.side_by_side):
         part = slice(at, at + learner.side_by_side)

@@ -38,7 +38,7 @@ def _answer(task: Task, request: Mapping[str, Any]) -> dict[str, Any]:
     if task.kind == "account":
         from engine.dp.accounting.accountant import answer_request
 
-        return answer_request(request)
+        return answer_request(dict(request))
     from engine.methods.signal import vote_signal
 
     return dict(vote_signal(dict(request), task.models.embedder()))

@@ -17,7 +17,7 @@ from engine.corpus.label_rules import MOST_LABELS
 from engine.dp.accounting import delta_rules
 from engine.dp.accounting.closed_form import default_delta, zcdp_rho
 from engine.dp.accounting.rdp import epsilon_rdp
-from engine.dp.events import Event, count_sensitivity
+from engine.dp.events import Event, Whom, count_sensitivity
 from engine.dp.guarantee import Guarantee
 from engine.dp.noise import prediction
 from engine.errors import UserError
@@ -116,7 +116,7 @@ def schedule(p: PrivatePredictionParameters, facts: Facts) -> Schedule:
     facts = label_list.known(p, facts)
     rho = _rho(p.epsilon, delta - label_list.list_delta(p, delta))
     listing: Event | None = None
-    whom: dict[str, Any] = {"unit": facts.unit, "adjacency": p.adjacency}
+    whom: Whom = {"unit": facts.unit, "adjacency": p.adjacency}
     label, bought = None, 0.0
     if facts.labels:
         bought = p.label_share * rho if p.labels == "bought" else 0.0
