@@ -27,7 +27,7 @@ from engine.methods.domains import guess_domain
 from engine.methods.readable import FlaggingParameters
 from engine.models.contracts import Sampling
 from engine.models.prompts.operators_instruct import InstructOperators
-from engine.models.prompts.operators_rewrite import RewritePrompts, parse_privacy, parse_utility
+from engine.models.prompts.operators_rewrite import RewritePrompts, ShownAttempt, parse_privacy, parse_utility
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
@@ -65,6 +65,10 @@ class Attempt:
     private: bool = False
     clues: tuple[str, ...] = ()
     useful: bool = False
+
+    def shown(self) -> ShownAttempt:
+        """Return it as the rewriter is shown it."""
+        return {"text": self.text, "private": self.private, "clues": self.clues, "useful": self.useful}
 
 
 @dataclass
@@ -190,7 +194,7 @@ class _Loop:
                 return
             prompts = [
                 self.prompts.rewrite(
-                    item.text, item.label, len(item.text.split()), [asdict(a) for a in item.attempts[-SHOWN:]]
+                    item.text, item.label, len(item.text.split()), [a.shown() for a in item.attempts[-SHOWN:]]
                 )
                 for item in left
             ]

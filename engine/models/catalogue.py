@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.errors import UserError
 from engine.models.builtin.shipped import LM_CAPABILITIES, builtin_models
@@ -65,7 +65,7 @@ class ModelInfo:
     source: str = ""
     saw: str = ""
 
-    def as_manifest(self) -> dict[str, Any]:
+    def as_manifest(self) -> dict[str, str]:
         """Return what a run's manifest names of the model."""
         return {
             "id": self.id, "back_end": self.back_end, "revision": self.revision or "known to the server alone",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, TypedDict, Unpack, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,12 +80,41 @@ class Embedder(Protocol):
         ...
 
 
+class Found(TypedDict):
+    """One piece of identifying text: its place in code points, what it may be, and how likely it is, 0..1."""
+
+    start: int
+    end: int
+    label: str
+    score: float
+    recogniser: str
+    identifier_type: str
+
+
 class Detector(Protocol):
     """Finds identifying text."""
 
-    def detect(self, texts: Sequence[str]) -> list[list[Mapping[str, Any]]]:
-        """Return, for each text, mappings with start, end, label, score, recogniser, identifier_type."""
+    def detect(self, texts: Sequence[str]) -> list[list[Found]]:
+        """Return what each text holds, in the order of the texts."""
         ...
+
+
+class OperatorInputs(TypedDict, total=False):
+    """What an operator may be given; each takes the fields it knows, and names those it needs."""
+
+    domain: str
+    kind: str
+    label: str | None
+    words: int
+    text: str
+    texts: Sequence[str]
+    keywords: Sequence[str]
+    code: str
+    examples: Sequence[str]
+    persona: str | None
+    style: str | None
+    tone: str | None
+    outlined: bool
 
 
 class Operators(Protocol):
@@ -95,10 +124,10 @@ class Operators(Protocol):
     from_examples, judge; `inputs` are that operator's fields.
     """
 
-    def prompt(self, name: str, **inputs: Any) -> str:
+    def prompt(self, name: str, **inputs: Unpack[OperatorInputs]) -> str:
         """Return the prompt for one call."""
         ...
 
-    def parse(self, name: str, output: str, **inputs: Any) -> str:
+    def parse(self, name: str, output: str, **inputs: Unpack[OperatorInputs]) -> str:
         """Return the usable text of a raw output; empty where there is none."""
         ...

@@ -6,11 +6,11 @@ It is read beside the count in the private texts, and beside the entities that r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from engine.models.contracts import Detector
 
@@ -30,7 +30,7 @@ def detect_spans(
     """
     rows: list[tuple[int, int, int, str, str]] = []
     for start in range(0, len(texts), batch):
-        found: list[list[Mapping[str, Any]]] = detector.detect(list(texts[start : start + batch]))
+        found = detector.detect(list(texts[start : start + batch]))
         for row, spans in enumerate(found, start=start):
             rows += [
                 (row, int(s["start"]), int(s["end"]), str(s["label"]), str(s.get("identifier_type", "quasi")))
@@ -41,6 +41,6 @@ def detect_spans(
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def counts(spans: pd.DataFrame, texts: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+def counts(spans: pd.DataFrame, texts: int) -> NDArray[np.int64]:
     """Return the number of spans a text, int64 array (texts,)."""
     return np.bincount(spans["row"].to_numpy(np.int64), minlength=texts).astype(np.int64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 import yaml
 
@@ -16,9 +16,18 @@ from engine.errors import InternalError
 
 CLASSES = ("negative", "neutral", "positive")
 Part = Literal["train", "held"]
+Choices = dict[Part, list[str]]
 
 
-def read_grammar(path: Path) -> dict[str, Any]:
+class Grammar(TypedDict):
+    """Words by name, times, and a domain's topics and templates: each in its two parts."""
+
+    words: dict[str, Choices]
+    when: Choices
+    domains: dict[str, dict[str, Choices]]
+
+
+def read_grammar(path: Path) -> Grammar:
     """Return the grammar of a YAML file.
 
     Raises:
@@ -28,10 +37,10 @@ def read_grammar(path: Path) -> dict[str, Any]:
     for section in ("words", "when", "domains"):
         if section not in grammar:
             raise InternalError(f"grammar {path.name}: section {section!r} is missing")
-    return dict(grammar)
+    return Grammar(words=grammar["words"], when=grammar["when"], domains=grammar["domains"])
 
 
-def make(grammar: dict[str, Any], count: int, seed: int, part: Part) -> tuple[list[str], list[int], list[str]]:
+def make(grammar: Grammar, count: int, seed: int, part: Part) -> tuple[list[str], list[int], list[str]]:
     """Return sentences, their class (index into CLASSES) and their domain, classes and domains in equal shares.
 
     Args:
@@ -51,7 +60,7 @@ def make(grammar: dict[str, Any], count: int, seed: int, part: Part) -> tuple[li
     return texts, classes, kinds
 
 
-def _passage(grammar: dict[str, Any], domain: str, polarity: str, part: Part, rng: random.Random) -> str:
+def _passage(grammar: Grammar, domain: str, polarity: str, part: Part, rng: random.Random) -> str:
     """Return one to three sentences of one polarity; a polar passage may hold a neutral sentence too."""
     sentences = [_sentence(grammar, domain, polarity, part, rng)]
     for _ in range(rng.choice((0, 0, 1, 2))):
@@ -61,7 +70,7 @@ def _passage(grammar: dict[str, Any], domain: str, polarity: str, part: Part, rn
     return " ".join(sentences)
 
 
-def _sentence(grammar: dict[str, Any], domain: str, polarity: str, part: Part, rng: random.Random) -> str:
+def _sentence(grammar: Grammar, domain: str, polarity: str, part: Part, rng: random.Random) -> str:
     entry, words = grammar["domains"][domain], grammar["words"]
     text = rng.choice(entry[polarity][part]).format(
         topic=rng.choice(entry["topics"][part]),

@@ -6,7 +6,7 @@ import hashlib
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from engine.assets import ASSETS
 
@@ -31,8 +31,21 @@ def tagger_folder() -> Path:
     return ASSETS / "models" / "tagger"
 
 
-def builtin_models() -> list[dict[str, Any]]:
-    """Return the built-in models that are present: id, kind, use, parameters, bytes, licence, folder, sha256."""
+class BuiltinModel(TypedDict):
+    """One model that ships with the program: `bytes` of its weights, `parameters` in them."""
+
+    id: str
+    kind: str
+    use: str
+    parameters: int
+    bytes: int
+    licence: str
+    folder: str
+    sha256: str
+
+
+def builtin_models() -> list[BuiltinModel]:
+    """Return the built-in models that are present."""
     entries = [
         (
             "builtin",

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -24,6 +24,10 @@ from numpy.typing import NDArray
 from torch import nn
 
 from engine.errors import UserError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
 
 TYPES = ("PERSON", "LOCATION", "ORGANISATION", "DATE", "CODE", "QUANTITY", "DEMOGRAPHIC", "MISC")
 TAGS = ("O", *(f"{p}-{t}" for t in TYPES for p in "BI"))
@@ -54,7 +58,7 @@ class Pieces:
     words: NDArray[np.int32]
 
 
-def load_tokenizer(folder: Path) -> Any:
+def load_tokenizer(folder: Path) -> Tokenizer:
     """Return the fast tokenizer of the base model without truncation or padding."""
     from tokenizers import Tokenizer
 
@@ -64,7 +68,7 @@ def load_tokenizer(folder: Path) -> Any:
     return tokenizer
 
 
-def encode(tokenizer: Any, texts: Sequence[str]) -> list[Pieces]:
+def encode(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Pieces]:
     """Return the word pieces of each text, offsets in code points."""
     out = []
     for text, enc in zip(texts, tokenizer.encode_batch(list(texts), add_special_tokens=False)):

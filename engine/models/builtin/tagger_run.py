@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import torch
@@ -35,6 +35,14 @@ from engine.models.builtin.tagger_spans import Tagged, spans_of
 
 FOLDER = ASSETS / "models" / "tagger"
 STRIDE = 190
+
+
+class TaggerConfig(TypedDict, total=False):
+    """What a tagger's folder says of itself."""
+
+    base_sha256: str
+    tags: list[str]
+    thresholds: dict[str, float]
 
 
 class Tagger:
@@ -100,7 +108,7 @@ def _starts(n: int) -> list[int]:
     return [*starts, n - MAX_PIECES]
 
 
-def read_config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path) -> TaggerConfig:
     """Return the configuration of a tagger folder after checking that it fits this version and base.
 
     Raises:
@@ -109,7 +117,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
     if not path.is_file():
         raise UserError(f"the tagger folder {folder.name!r} has no config.json: name a complete folder")
-    config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    config: TaggerConfig = json.loads(path.read_text(encoding="utf-8"))
     if config.get("base_sha256") != minilm.SHA256 or config.get("tags") != list(TAGS):
         raise UserError(f"the tagger in {folder.name!r} was trained for another base model or tag set: train it again")
     return config

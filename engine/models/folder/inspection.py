@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from engine.corpus.regular import NotRegularError, open_regular
 from engine.errors import UserError
+from engine.json_types import JSON, JSONObject
 from engine.models.builtin.format import BOS, OUT
 
 LARGEST_JSON, LARGEST_HEADER = 64 << 20, 16 << 20  # bytes; tokenizers are the largest JSON files
@@ -130,16 +131,26 @@ def read_header(weights: Path) -> tuple[int, int]:
             if not 2 <= size <= LARGEST_HEADER:
                 raise ValueError
             header = _parsed(file.read(size))
-        entries = [entry for name, entry in header.items() if name != "__metadata__"]
-        values = 0
-        for entry in entries:
-            count = 1
-            for side in entry["shape"]:
-                count *= int(side)
-            values += count
-        return values, 8 + size + max((int(entry["data_offsets"][1]) for entry in entries), default=0)
+        if not isinstance(header, dict):
+            raise ValueError
+        values, ends = 0, 0
+        for name, entry in header.items():
+            if name != "__metadata__":
+                shape, (_, end) = _tensor(entry)
+                values, ends = values + math.prod(shape), max(ends, end)
+        return values, 8 + size + ends
     except (*ODD, NotRegularError):
         raise UserError(f"{weights.name}: is not a safetensors file; copy the model again") from None
+
+
+def _tensor(entry: JSON) -> tuple[list[int], list[int]]:
+    """Return a tensor's shape, and the bytes where it begins and ends."""
+    if not isinstance(entry, dict):
+        raise ValueError
+    shape, offsets = entry["shape"], entry["data_offsets"]
+    if not isinstance(shape, list) or not isinstance(offsets, list):
+        raise ValueError
+    return [int(str(side)) for side in shape], [int(str(at)) for at in offsets]
 
 
 def _files(folder: Path, within: Path) -> tuple[list[str], list[str]]:
@@ -176,10 +187,10 @@ def _walk(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _config(folder: Path, kept: list[str]) -> dict[str, Any]:
+def _config(folder: Path, kept: list[str]) -> JSONObject:
     if "config.json" not in kept:
         raise UserError("config.json: is missing; give the folder that holds the model's config.json")
-    config: dict[str, Any] = {}
+    config: JSONObject = {}
     for name in (n for n in kept if n.endswith(".json")):
         values = _json(folder / name)
         if _asks_for_code(values):
@@ -193,7 +204,7 @@ def _config(folder: Path, kept: list[str]) -> dict[str, Any]:
     return config
 
 
-def _json(path: Path) -> Any:
+def _json(path: Path) -> JSON:
     if path.stat().st_size > LARGEST_JSON:
         raise UserError(f"{path.name}: is larger than {LARGEST_JSON >> 20} MB; copy the model again")
     try:
@@ -203,14 +214,15 @@ def _json(path: Path) -> Any:
         raise UserError(f"{path.name}: is not JSON; copy the model again") from None
 
 
-def _parsed(data: bytes) -> Any:
+def _parsed(data: bytes) -> JSON:
     """Return JSON of a bounded number of values: sixty megabytes of empty lists would take gigabytes."""
     if sum(map(data.count, (b",", b"[", b"{"))) > MOST_VALUES:
         raise ValueError
-    return json.loads(data.decode("utf-8"))
+    values: JSON = json.loads(data.decode("utf-8"))
+    return values
 
 
-def _asks_for_code(values: Any) -> bool:
+def _asks_for_code(values: JSON) -> bool:
     """Return whether a key at any depth names code that comes with a model."""
     waiting = [values]
     while waiting:
@@ -231,7 +243,7 @@ def _check_circle(path: Path, name: str) -> None:
         raise UserError(f"{name}: is a link that leads back to itself; copy the file itself there") from None
 
 
-def _kind(config: dict[str, Any]) -> tuple[str, str]:
+def _kind(config: JSONObject) -> tuple[str, str]:
     named = config.get("architectures") or [""]
     architecture = str(named[0]) if isinstance(named, list) else ""
     if architecture.endswith(CAUSAL):
@@ -249,7 +261,8 @@ def _weights(folder: Path, kept: list[str]) -> list[str]:
     index = "model.safetensors.index.json"
     if index in kept:
         listed = _json(folder / index)
-        shards = sorted(set(map(str, (listed.get("weight_map") or {}).values()))) if isinstance(listed, dict) else []
+        named = listed.get("weight_map") if isinstance(listed, dict) else None
+        shards = sorted(set(map(str, named.values()))) if isinstance(named, dict) else []
         missing = [name for name in shards if name not in present]
         if missing or not shards:
             raise UserError(f"{index}: names {len(missing)} file(s) that are not here; copy the model again")
@@ -259,12 +272,12 @@ def _weights(folder: Path, kept: list[str]) -> list[str]:
     return ["model.safetensors"]
 
 
-def _context(config: dict[str, Any]) -> int:
-    found = [config[name] for name in CONTEXT_NAMES if isinstance(config.get(name), int) and config[name] > 0]
-    return int(found[0]) if found else DEFAULT_CONTEXT
+def _context(config: JSONObject) -> int:
+    named = (config.get(name) for name in CONTEXT_NAMES)
+    return next((int(value) for value in named if isinstance(value, int) and value > 0), DEFAULT_CONTEXT)
 
 
-def _licence(folder: Path, config: dict[str, Any]) -> str:
+def _licence(folder: Path, config: JSONObject) -> str:
     """Return the licence that the model card names, else the first words of a licence file."""
     for card in ("README.md", "readme.md"):
         if (folder / card).is_file():
@@ -300,7 +313,8 @@ def _prompts(folder: Path, kept: list[str]) -> str:
     if "tokenizer.json" in kept:
         values = _json(folder / "tokenizer.json")
         added = values.get("added_tokens") if isinstance(values, dict) else None
-        names = {str(entry.get("content")) for entry in added or () if isinstance(entry, dict)}
+        named = added if isinstance(added, list) else []
+        names = {str(entry.get("content")) for entry in named if isinstance(entry, dict)}
         if {BOS, OUT} <= names:
             return "builtin"
     return "plain"

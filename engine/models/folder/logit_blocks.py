@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from engine.dp.noise.prediction import Prefixes
 
 
 class Blocks:
     """Blocks of rows as one; rows that only fill a block up are left out.
 
     Args:
-        blocks: what gives `logits()` (block, V) and takes `append(token)`. rows: how many are real.
+        blocks: each gives logits (block, V). rows: how many are real.
     """
 
-    def __init__(self, blocks: Sequence[Any], rows: int) -> None:
+    def __init__(self, blocks: Sequence[Prefixes], rows: int) -> None:
         self._blocks, self._rows = list(blocks), rows
 
     def logits(self) -> NDArray[np.float32]:

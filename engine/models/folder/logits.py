@@ -11,7 +11,7 @@ Privacy posture: prompts hold private records; nothing is logged or kept after t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,12 @@ from engine.models.folder.logit_blocks import Blocks, padded, parts
 from engine.models.threads import one_thread
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from engine.dp.noise.prediction import Prefixes
+    from engine.models.builtin.decoder.llama_net import LlamaNet
+    from engine.models.builtin.language_model import BuiltinGenerator
+    from engine.models.contracts import Generator
 
 BLOCK = 16  # rows computed side by side
 
@@ -92,7 +97,7 @@ class PromptedModel:
 class BuiltinLogits:
     """Logits of the built-in network."""
 
-    def __init__(self, generator: Any) -> None:
+    def __init__(self, generator: BuiltinGenerator) -> None:
         from engine.models.builtin.decoder.generate import EOS
         from engine.models.builtin.format import control_tokens
 
@@ -118,7 +123,7 @@ class BuiltinLogits:
 class _BuiltinBlock:
     """`block` rows of equal width, padded on the left, over the network's cache."""
 
-    def __init__(self, net: Any, rows: Sequence[Sequence[int]], width: int, room: int, block: int) -> None:
+    def __init__(self, net: LlamaNet, rows: Sequence[Sequence[int]], width: int, room: int, block: int) -> None:
         import torch
 
         from engine.models.builtin.decoder.llama_net import Cache
@@ -136,7 +141,7 @@ class _BuiltinBlock:
         self._logits = self._read(torch.tensor(ids, device=self._device), mask[:, None], self._positions)
         self._positions = self._positions[:, -1:]
 
-    def _read(self, ids: Any, mask: Any, positions: Any) -> NDArray[np.float32]:
+    def _read(self, ids: Tensor, mask: Tensor, positions: Tensor) -> NDArray[np.float32]:
         with one_thread(), self._torch.inference_mode():
             hidden = self._net.hidden(ids, mask, positions, self._cache)[:, -1]
             logits: NDArray[np.float32] = self._net.logits(hidden).float().cpu().numpy()
@@ -154,21 +159,23 @@ class _BuiltinBlock:
         self._logits = self._read(ids, mask, self._positions)
 
 
-def logit_source(generator: Any) -> LogitSource:
+def logit_source(generator: Generator) -> LogitSource:
     """Return what gives a generator's logits.
 
     Raises:
         UserError: the model does not give them.
     """
+    from engine.models.builtin.language_model import BuiltinGenerator
+    from engine.models.folder.logits_local import LocalLogits
+    from engine.models.folder.transformers_local import TransformersGenerator
+
     made = getattr(generator, "logit_source", None)
     if made is not None:
         source: LogitSource = made()
         return source
-    if hasattr(generator, "net") and hasattr(generator, "tokenizer"):
+    if isinstance(generator, BuiltinGenerator):
         return BuiltinLogits(generator)
-    if hasattr(generator, "model") and hasattr(generator, "encoder_decoder"):
-        from engine.models.folder.logits_local import LocalLogits
-
+    if isinstance(generator, TransformersGenerator):
         return LocalLogits(generator)
     raise UserError(
         f"model {getattr(generator, 'id', 'unknown')!r} does not give next-token logits, which private prediction "

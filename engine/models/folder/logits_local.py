@@ -8,7 +8,7 @@ Privacy posture: prompts hold private records; nothing is logged or kept after t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,10 @@ from engine.models.folder.logit_blocks import Blocks, padded, parts
 from engine.models.threads import one_thread
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from engine.dp.noise.prediction import Prefixes
+    from engine.models.folder.transformers_local import LocalModel, TransformersGenerator
 
 
 class LocalLogits:
@@ -28,7 +31,7 @@ class LocalLogits:
         UserError: the model reads with an encoder, or has no end token.
     """
 
-    def __init__(self, generator: Any) -> None:
+    def __init__(self, generator: TransformersGenerator) -> None:
         if generator.encoder_decoder:
             raise UserError(
                 f"model {generator.id!r} reads prompts with an encoder, whose next-token logits private prediction "
@@ -51,7 +54,7 @@ class LocalLogits:
             return list(self._tokenizer.encode(text, add_special_tokens=False))
         if self._generator.chat:
             messages = [{"role": "user", "content": text}]
-            text = self._tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+            text = str(self._tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False))
             return list(self._tokenizer.encode(text, add_special_tokens=False))
         ids = list(self._tokenizer.encode(text))
         return ids or [self._tokenizer.bos_token_id if self._tokenizer.bos_token_id is not None else self.end]
@@ -69,7 +72,7 @@ class LocalLogits:
 class _LocalBlock:
     """`block` rows of equal width, padded on the left, over the model's cache."""
 
-    def __init__(self, model: Any, rows: Sequence[Sequence[int]], width: int, room: int, block: int) -> None:
+    def __init__(self, model: LocalModel, rows: Sequence[Sequence[int]], width: int, room: int, block: int) -> None:
         import torch
         from transformers import DynamicCache
 
@@ -81,7 +84,7 @@ class _LocalBlock:
         self._cache = DynamicCache()
         self._logits = self._read(torch.tensor(ids, device=model.device))
 
-    def _read(self, ids: Any) -> NDArray[np.float32]:
+    def _read(self, ids: Tensor) -> NDArray[np.float32]:
         with one_thread(), self._torch.inference_mode():  # a split among threads would depend on a row's place
             output = self._model(
                 input_ids=ids, attention_mask=self._mask, position_ids=self._positions,

@@ -14,7 +14,7 @@ import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -27,6 +27,19 @@ from engine.models.cancel import Cancelled
 from engine.models.constraints import Blocklist
 from engine.models.contracts import Constraints, Generation, Sampling
 from engine.models.folder.inspection import FolderFacts, inspect_folder
+
+if TYPE_CHECKING:
+    from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+    class LocalModel(PreTrainedModel):
+        """What the library loads here: a network that writes."""
+
+        generation_config: GenerationConfig
+
+        def generate(self, **asked: object) -> Tensor:
+            """Return each row's tokens, the prompt's first."""
+            ...
+
 
 BATCH = 16
 ROUNDS = 24  # times one text may be taken back to the beginning of a word before it ends there
@@ -88,7 +101,7 @@ class TransformersGenerator:
         """Ask `cancelled` at every token; a running call then ends with `Cancelled`."""
         self._cancelled = cancelled
 
-    def with_model(self, model: Any, name: str) -> TransformersGenerator:
+    def with_model(self, model: LocalModel, name: str) -> TransformersGenerator:
         """Return a generator that writes on, without chat template, with other weights of the same kind."""
         other = copy.copy(self)
         other.model, other.id, other.prompts, other.chat, other._around = (
@@ -150,7 +163,7 @@ class TransformersGenerator:
         if len(ids) > room:
             head = room * 3 // 4
             ids = ids[:head] + ids[len(ids) - (room - head) :]
-            prompt = self.tokenizer.decode(ids)
+            prompt = str(self.tokenizer.decode(ids))
         if self.chat:
             return self._templated(prompt)
         if self.prompts == "builtin":
@@ -216,10 +229,10 @@ class TransformersGenerator:
         for i, tokens in zip(group, output[:, prompt:].tolist(), strict=True):
             draw.kept[i] = [*draw.kept[i], *tokens][: draw.sampling.max_new_tokens]
 
-    def _stop(self, input_ids: Tensor, scores: Any, **_: Any) -> Tensor:
+    def _stop(self, input_ids: Tensor, scores: Tensor, **_: object) -> Tensor:
         return torch.full((input_ids.shape[0],), self._cancelled(), device=input_ids.device, dtype=torch.bool)
 
-    def _settings(self, sampling: Sampling, longest: int) -> Any:
+    def _settings(self, sampling: Sampling, longest: int) -> GenerationConfig:
         from transformers import GenerationConfig
 
         own = self.model.generation_config
@@ -233,7 +246,7 @@ class TransformersGenerator:
     def _read(self, row: list[int], blocked: Blocklist, ends: frozenset[int], sampling: Sampling) -> Generation:
         at = next((i for i, token in enumerate(row) if token in ends), None)
         tokens = row if at is None else row[:at]
-        text = self.tokenizer.decode(tokens, skip_special_tokens=True)
+        text = str(self.tokenizer.decode(tokens, skip_special_tokens=True))
         if blocked.contains(text):
             return Generation(blocked.cut(text), len(tokens), "stop")
         return Generation(text, len(tokens), "length" if at is None and len(row) >= sampling.max_new_tokens else "stop")
@@ -344,7 +357,7 @@ class _Draw:
         return str(self.owner.tokenizer.decode(tokens, skip_special_tokens=True))
 
 
-def _load(facts: FolderFacts, dtype: torch.dtype | None) -> tuple[Any, Any]:
+def _load(facts: FolderFacts, dtype: torch.dtype | None) -> tuple[LocalModel, PreTrainedTokenizerBase]:
     """Return model and tokenizer; a library's message may quote a file, so it is left out."""
     from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
     from transformers.utils import logging

@@ -6,8 +6,8 @@ Privacy posture: builds strings from what it is given; keeps nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypedDict, Unpack
 
 from engine.errors import UserError
 from engine.models.builtin.format import (
@@ -21,6 +21,7 @@ from engine.models.builtin.format import (
     outline,
     text_rng,
 )
+from engine.models.contracts import OperatorInputs
 from engine.models.prompts.negation import faithful_outline, noisy_keeping, restored
 
 _GROWN = {"vary": 1.1, "rephrase": 1.13, "cross": 1.15, "expand": 1.13}
@@ -33,6 +34,15 @@ _SHORT = 40
 _CONTROL = re.compile(r"<\|[^|<>]{1,24}\|>")
 
 
+class Shown(TypedDict, total=False):
+    """What an operator shows the model beside domain, kind, label and length."""
+
+    keys: Sequence[str]
+    code: str
+    texts: Sequence[str]
+    examples: Sequence[str]
+
+
 class BuiltinOperators:
     """Builds and reads the built-in model's ten operators.
 
@@ -41,7 +51,7 @@ class BuiltinOperators:
     `examples` (from_examples; from_control_code, each behind its own code).
     """
 
-    def prompt(self, name: str, **inputs: Any) -> str:
+    def prompt(self, name: str, **inputs: Unpack[OperatorInputs]) -> str:
         """Return the prompt up to and including the output token.
 
         Raises:
@@ -52,19 +62,15 @@ class BuiltinOperators:
         domain = inputs.get("domain") or "generic"
         if domain not in DOMAINS:
             raise UserError(f"domain {domain!r} does not exist; choose one of {', '.join(DOMAINS)}")
-        common: dict[str, Any] = {
-            "domain": domain,
-            "kind": clean(inputs.get("kind") or ""),
-            "label": clean(inputs.get("label") or ""),
-            "words": _asked(name, int(inputs.get("words") or 0)),
-        }
-        build: Callable[..., dict[str, Any]] = getattr(self, f"_{name}")
+        build: Callable[[OperatorInputs], Shown] = getattr(self, f"_{name}")
+        kind, label = clean(inputs.get("kind") or ""), clean(inputs.get("label") or "")
+        words = _asked(name, int(inputs.get("words") or 0))
         try:
-            return build_prompt(name, Fields(**common, **build(inputs)))
+            return build_prompt(name, Fields(domain=domain, kind=kind, label=label, words=words, **build(inputs)))
         except KeyError as error:
             raise UserError(f"operator {name!r} needs the input {error.args[0]!r}") from None
 
-    def parse(self, name: str, output: str, **inputs: Any) -> str:
+    def parse(self, name: str, output: str, **inputs: Unpack[OperatorInputs]) -> str:
         """Return the usable text of a raw output: control tokens gone, cut at the first stray field.
 
         An abstract gets back what its `text` denies: the model writes content words alone.
@@ -72,18 +78,18 @@ class BuiltinOperators:
         text = _CONTROL.split(output)[0].strip() if output else ""
         return restored(text, clean(inputs["text"])) if name == "abstract" and inputs.get("text") else text
 
-    def _invent(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _invent(self, inputs: OperatorInputs) -> Shown:
         return {"keys": [clean(k) for k in inputs.get("keywords") or ()]}
 
-    def _vary(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _vary(self, inputs: OperatorInputs) -> Shown:
         text = clean(inputs["text"])
         return {"texts": [noisy_keeping(text, text_rng(text), 0.12, 3.0)]}
 
-    def _rephrase(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _rephrase(self, inputs: OperatorInputs) -> Shown:
         text = clean(inputs["text"])
         return {"texts": [noisy_keeping(text, text_rng(text), 0.18, 2.5)]}
 
-    def _fill(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _fill(self, inputs: OperatorInputs) -> Shown:
         parts = [clean(part) for part in inputs["text"].split(BLANK)]
         text = (
             BLANK.join(f" {part} " for part in parts).strip()
@@ -92,25 +98,25 @@ class BuiltinOperators:
         )
         return {"texts": [text]}
 
-    def _expand(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _expand(self, inputs: OperatorInputs) -> Shown:
         text = clean(inputs["text"])
         return {"keys": faithful_outline(text, text_rng(text), 0.78)}
 
-    def _abstract(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _abstract(self, inputs: OperatorInputs) -> Shown:
         return {"texts": [clean(inputs["text"])]}
 
-    def _cross(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _cross(self, inputs: OperatorInputs) -> Shown:
         texts = [clean(text) for text in inputs["texts"]]
         return {"texts": ["; ".join(outline(text, text_rng(text), 0.6)) for text in texts]}
 
-    def _from_control_code(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _from_control_code(self, inputs: OperatorInputs) -> Shown:
         examples = [clean(example) for example in inputs.get("examples") or ()]
         return {"code": clean(inputs["code"]) or "NONE", "examples": examples}
 
-    def _from_examples(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _from_examples(self, inputs: OperatorInputs) -> Shown:
         return {"examples": [clean(example) for example in inputs["examples"]]}
 
-    def _judge(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _judge(self, inputs: OperatorInputs) -> Shown:
         return {"texts": [clean(inputs["text"])]}
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Unpack
 
 from engine.errors import UserError
 from engine.models.builtin.format import BLANK, OPERATORS, blanked, text_rng
+from engine.models.contracts import OperatorInputs
 from engine.models.prompts.domains import load_prompts
 from engine.models.prompts.negation import faithful_outline
 
@@ -49,7 +50,7 @@ class InstructOperators:
     def __init__(self, changed: Mapping[str, Mapping[str, str]] | None = None) -> None:
         self.changed = changed or {}
 
-    def prompt(self, name: str, **inputs: Any) -> str:
+    def prompt(self, name: str, **inputs: Unpack[OperatorInputs]) -> str:
         """Return the instruction for one call.
 
         Raises:
@@ -62,7 +63,7 @@ class InstructOperators:
             raise UserError(f"operator {name!r} needs the input {needed!r}")
         domain = inputs.get("domain") or "generic"
         prompts = load_prompts(domain)
-        values = {
+        values: dict[str, object] = {
             "document": prompts.document, "kind": "", "label": "", "words": 0, "keywords": (), "persona": "",
             "style": "", "tone": "", "outlined": False, "examples": (),
             **{key: value for key, value in inputs.items() if value is not None},
@@ -78,7 +79,7 @@ class InstructOperators:
         body = render(own.get(name, prompts.operators[name]), values, domain, name)
         return f"{own.get('system', prompts.system)}\n\n{body}"
 
-    def parse(self, name: str, output: str, **inputs: Any) -> str:
+    def parse(self, name: str, output: str, **inputs: Unpack[OperatorInputs]) -> str:
         """Return the usable text of a reply: no reasoning, code fence, preamble, closing remark or quotes."""
         text = _THOUGHT.sub("", output or "").strip()
         if name == "judge":
@@ -98,7 +99,7 @@ class InstructOperators:
 LONGEST_PROMPT = 2_000_000  # characters; no model reads as many
 
 
-def render(template: str, values: dict[str, Any], domain: str, name: str) -> str:
+def render(template: str, values: Mapping[str, object], domain: str, name: str) -> str:
     """Return a template filled in, in Jinja's sandbox; an unknown field is an error, and so is a prompt without end."""
     from jinja2 import StrictUndefined, TemplateError
     from jinja2.sandbox import ImmutableSandboxedEnvironment

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Unpack
 
+from engine.models.contracts import OperatorInputs
 from engine.models.prompts.operators_instruct import InstructOperators
 
 _NEXT = re.compile(r"\n\s*(?:\n\s*\n|(?:Task|Text|Answer|Document|Example)(?: \d+)?:|#{2,} )")
@@ -21,11 +22,11 @@ class PlainOperators:
     def __init__(self, changed: Mapping[str, Mapping[str, str]] | None = None) -> None:
         self._instruct = InstructOperators(changed)
 
-    def prompt(self, name: str, **inputs: Any) -> str:
+    def prompt(self, name: str, **inputs: Unpack[OperatorInputs]) -> str:
         """Return the instruction, followed by the heading behind which the model writes on."""
         heading = "Answer (yes or no):" if name == "judge" else "Text:"
         return f"{self._instruct.prompt(name, **inputs)}\n\n{heading}\n"
 
-    def parse(self, name: str, output: str, **inputs: Any) -> str:
+    def parse(self, name: str, output: str, **inputs: Unpack[OperatorInputs]) -> str:
         """Return the first text of an output: what stands before a gap of lines or a new heading."""
         return self._instruct.parse(name, _NEXT.split((output or "").strip())[0], **inputs)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TypedDict
 
 from engine.errors import UserError
 from engine.models.prompts.domains import FOLDER, load_prompts
@@ -38,18 +38,29 @@ REPLIES: dict[str, tuple[str, ...]] = {  # lines by which replies are read; a pr
 }  # fmt: skip
 LISTS = frozenset({"candidates", "labels", "attempts", "clues"})  # of what is above, and of an attempt
 ATTEMPT = frozenset({"text", "private", "clues", "useful"})
-_ATTEMPTS: tuple[dict[str, Any], ...] = (
+
+
+class ShownAttempt(TypedDict):
+    """A rewriting as the rewriter is shown it, with what the two judges said."""
+
+    text: str
+    private: bool
+    clues: Sequence[str]
+    useful: bool
+
+
+_ATTEMPTS: tuple[ShownAttempt, ...] = (
     {"text": "The bus came late on Monday; a commuter complained.", "private": False, "clues": ("Monday",),
      "useful": True},
     {"text": "Something came late.", "private": True, "clues": (), "useful": False},
 )  # fmt: skip
-_SAMPLE: dict[str, Any] = {
+_SAMPLE: dict[str, object] = {
     "text": "A bus came late one morning, and nobody said why.",
     "original": "The bus came late on Monday, and nobody at Marrow Bay said why.",
     "candidates": ("The bus came late on Monday, and nobody at Marrow Bay said why.", "The train was on time."),
     "labels": ("transport", "housing"), "label": "transport", "words": 12, "attempts": _ATTEMPTS,
 }  # fmt: skip
-_BARE: dict[str, Any] = {**_SAMPLE, "labels": (), "label": "", "attempts": ()}
+_BARE: dict[str, object] = {**_SAMPLE, "labels": (), "label": "", "attempts": ()}
 _RECORD = re.compile(r"^\W*record\W*:?\W*(\d+|none)\b", re.IGNORECASE | re.MULTILINE)
 _WORDS = re.compile(r"^\W*words\W*:(.*)$", re.IGNORECASE | re.MULTILINE)
 _LABEL = re.compile(r"^\W*label\W*:(.*)$", re.IGNORECASE | re.MULTILINE)
@@ -95,10 +106,10 @@ class RewritePrompts:
         """Return the question which label a text has, or, without labels, whether it still tells the same."""
         return self._prompt("utility_judge", text=text, original=original, labels=list(labels))
 
-    def rewrite(self, original: str, label: str | None, words: int, attempts: Sequence[Mapping[str, Any]]) -> str:
+    def rewrite(self, original: str, label: str | None, words: int, attempts: Sequence[ShownAttempt]) -> str:
         """Return the request for a rewriting, with the judged attempts so far."""
-        values = {"original": original, "label": label or "", "words": words, "attempts": [dict(a) for a in attempts]}
-        return self._prompt("rewriter", **values)
+        shown = [dict(attempt) for attempt in attempts]
+        return self._prompt("rewriter", original=original, label=label or "", words=words, attempts=shown)
 
     def rewritten(self, reply: str) -> str:
         """Return the text of a rewriter's reply."""
@@ -108,7 +119,7 @@ class RewritePrompts:
         """Return one of the prompts with made-up text in its fields, or with what may be empty left empty."""
         return self._prompt(name, **(_BARE if bare else _SAMPLE))
 
-    def _prompt(self, name: str, **values: Any) -> str:
+    def _prompt(self, name: str, **values: object) -> str:
         return render(self._templates[name], {"document": self._document, **values}, "rewriting", name)
 
 

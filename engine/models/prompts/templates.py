@@ -17,12 +17,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import UserError
+from engine.json_types import JSON
 from engine.models.builtin.format import DOMAINS, OPERATORS
 from engine.models.prompts import operators_rewrite as rewriting
 from engine.models.prompts.domains import load_prompts
 from engine.models.prompts.operators_instruct import NEEDED, InstructOperators
 
 if TYPE_CHECKING:
+    from jinja2 import nodes
+
     from engine.models.contracts import Operators
 
 Changed = Mapping[str, Mapping[str, str]]
@@ -120,7 +123,7 @@ def _checked(name: str, text: str) -> str:
     return text
 
 
-def _attempt(node: Any) -> str:
+def _attempt(node: nodes.For) -> str:
     """Return what a loop calls an attempt; empty where it goes over something else."""
     return str(getattr(node.target, "name", "")) if getattr(node.iter, "name", "") == "attempts" else ""
 
@@ -135,7 +138,7 @@ def _filled(domain: str, name: str, text: str, bare: bool = False) -> str:
     return InstructOperators(changed).prompt(name, domain=domain, **(_BARE if bare else _SAMPLE))
 
 
-def _allowed(name: str, node: Any, attempts: Set[str]) -> None:
+def _allowed(name: str, node: nodes.Node, attempts: Set[str]) -> None:
     """Refuse whatever could compute, call or reach further than the fields and the parts of an attempt."""
     from jinja2 import nodes
 
@@ -165,13 +168,13 @@ def _allowed(name: str, node: Any, attempts: Set[str]) -> None:
             raise UserError(f"template {name!r}: a loop must go over one field with several values, no loop inside it")
 
 
-def _is_plain_join(node: Any) -> bool:
+def _is_plain_join(node: nodes.Filter) -> bool:
     from jinja2 import nodes
 
     return node.name == "join" and _is_list(node.node) and all(isinstance(a, nodes.Const) for a in node.args)
 
 
-def _is_list(node: Any) -> bool:
+def _is_list(node: nodes.Node | None) -> bool:
     """Return whether an expression is a field, or a part of an attempt, that holds several values."""
     from jinja2 import nodes
 
@@ -180,7 +183,7 @@ def _is_list(node: Any) -> bool:
     return isinstance(node, nodes.Name) and node.name in LISTS | rewriting.LISTS
 
 
-def _within(node: Any) -> list[Any]:
+def _within(node: nodes.Node) -> list[nodes.Node]:
     from jinja2 import nodes
 
     return [node, *node.find_all(nodes.Node)]
@@ -192,7 +195,7 @@ def shipped(domain: str) -> dict[str, str]:
     return {**{name: prompts.operators[name] for name in OPERATORS}, SYSTEM: prompts.system, **rewriting.shipped()}
 
 
-def holding(stored: Any) -> dict[str, dict[str, str]]:
+def holding(stored: Changed | None) -> dict[str, dict[str, str]]:
     """Return stored changes that may still be used; one that later rules refuse gives way to what ships."""
     kept: dict[str, dict[str, str]] = {}
     for domain, templates in (stored or {}).items():
@@ -203,7 +206,7 @@ def holding(stored: Any) -> dict[str, dict[str, str]]:
     return kept
 
 
-def checked(changed: Any) -> dict[str, dict[str, str]]:
+def checked(changed: Changed | None) -> dict[str, dict[str, str]]:
     """Return changes that may be kept, those equal to what ships left out.
 
     Raises:
@@ -227,7 +230,7 @@ def version(changed: Changed) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def as_manifest(changed: Changed) -> dict[str, Any]:
+def as_manifest(changed: Changed) -> dict[str, JSON]:
     """Return what a run keeps: the version of all templates, and the changed ones themselves."""
     return {"version": version(changed), "changed": {domain: dict(own) for domain, own in changed.items()}}
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import UserError
+from engine.json_types import JSON, JSONObject
 from engine.models.constraints import Blocklist
 from engine.models.contracts import Constraints, Generation, Sampling
 from engine.models.remote.consent import Consent
@@ -107,7 +107,8 @@ class EndpointGenerator:
         async def one(_: int) -> list[str]:
             answer = await self._transport.request("GET", "/models")
             entries = answer.get("data")
-            return [str(entry.get("id")) for entry in entries or () if isinstance(entry, Mapping)]
+            listed = entries if isinstance(entries, list) else []
+            return [str(entry.get("id")) for entry in listed if isinstance(entry, Mapping)]
 
         return self._transport.run(one, 1)[0]
 
@@ -124,7 +125,7 @@ class EndpointGenerator:
 
     async def _ask(self, prompt: str, sampling: Sampling, seed: int) -> Generation:
         chat = self.settings.api == "chat"
-        body: dict[str, Any] = {
+        body: dict[str, JSON] = {
             "model": self.settings.model, "max_tokens": sampling.max_new_tokens, "temperature": sampling.temperature,
             "top_p": sampling.top_p, "seed": seed,
         }  # fmt: skip
@@ -136,26 +137,26 @@ class EndpointGenerator:
         body |= {"messages": [{"role": "user", "content": prompt}]} if chat else {"prompt": prompt}
         answer = await self._transport.request("POST", "/chat/completions" if chat else "/completions", body)
         choice = _choice(answer)
-        found = (choice.get("message") or {}).get("content") if chat else choice.get("text")
+        found = _part(choice.get("message")).get("content") if chat else choice.get("text")
         text = found if isinstance(found, str) else ""
         tokens = self._count(answer, prompt, text)
         return Generation(text, tokens, "length" if choice.get("finish_reason") == "length" else "stop")
 
     async def _score(self, text: str) -> NDArray[np.float32]:
-        body = {
+        body: dict[str, JSON] = {
             "model": self.settings.model, "prompt": text, "max_tokens": 0, "echo": True, "logprobs": 1,
             "temperature": 0.0,
         }  # fmt: skip
         answer = await self._transport.request("POST", "/completions", body)
         self._count(answer, text, "")
-        found = (_choice(answer).get("logprobs") or {}).get("token_logprobs")
+        found = _part(_choice(answer).get("logprobs")).get("token_logprobs")
         if not isinstance(found, list):
             raise UserError(f"endpoint {self.settings.name!r} sent no log-probabilities; choose a model that scores")
         return np.array([value for value in found if isinstance(value, int | float)], dtype=np.float32)
 
-    def _count(self, answer: Mapping[str, Any], prompt: str, text: str) -> int:
+    def _count(self, answer: JSONObject, prompt: str, text: str) -> int:
         """Add a reply's tokens to the counter and return the new ones."""
-        usage, told = self._transport.usage, answer.get("usage") or {}
+        usage, told = self._transport.usage, _part(answer.get("usage"))
         before, after = told.get("prompt_tokens"), told.get("completion_tokens")
         usage.counted += isinstance(before, int)
         usage.tokens_in += before if isinstance(before, int) else _estimate(prompt)
@@ -164,10 +165,14 @@ class EndpointGenerator:
         return new
 
 
-def _choice(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+def _choice(answer: JSONObject) -> JSONObject:
     choices = answer.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else {}
-    return first if isinstance(first, Mapping) else {}
+    return _part(choices[0]) if isinstance(choices, list) and choices else {}
+
+
+def _part(value: JSON) -> JSONObject:
+    """Return an object inside a reply; what is none of the kind counts as empty."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def _estimate(text: str) -> int:

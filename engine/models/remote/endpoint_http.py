@@ -17,10 +17,11 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, fields
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from engine.errors import UserError
+from engine.json_types import JSONObject
 from engine.models.cancel import Cancelled
 from engine.models.remote import consent as consents
 from engine.models.remote.consent import Consent
@@ -93,7 +94,7 @@ class Transport:
         self._gate: asyncio.Semaphore | None = None
         self._runner: asyncio.Runner | None = None
 
-    def run(self, work: Callable[[int], Coroutine[Any, Any, T]], count: int) -> list[T]:
+    def run(self, work: Callable[[int], Coroutine[None, None, T]], count: int) -> list[T]:
         """Return the results of `work(0..count-1)`, at most `concurrency` requests at once, in order.
 
         Raises:
@@ -111,7 +112,7 @@ class Transport:
             self._runner.close()
         self._runner = self._client = self._gate = None
 
-    async def _all(self, works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    async def _all(self, works: Sequence[Coroutine[None, None, T]]) -> list[T]:
         tasks = [asyncio.ensure_future(work) for work in works]
         pending: set[asyncio.Future[T]] = set(tasks)
         try:
@@ -127,7 +128,7 @@ class Transport:
             await asyncio.gather(*tasks, return_exceptions=True)
         return [task.result() for task in tasks]
 
-    async def request(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    async def request(self, method: str, path: str, body: JSONObject | None = None) -> JSONObject:
         """Return the JSON object that the server answers, after as many attempts as the settings allow."""
         if self._gate is None:
             self._gate = asyncio.Semaphore(self.settings.concurrency)
@@ -158,8 +159,8 @@ class Transport:
         return full * random.uniform(0.5, 1.0)
 
     async def _attempt(
-        self, method: str, path: str, body: dict[str, Any] | None
-    ) -> tuple[dict[str, Any] | None, str, float | None]:
+        self, method: str, path: str, body: JSONObject | None
+    ) -> tuple[JSONObject | None, str, float | None]:
         """Return the reply, else None with why another try may help and the seconds the server asks to wait."""
         import httpx
 
@@ -182,7 +183,7 @@ class Transport:
             return None, "the reply was not a JSON object", None
         return answer, "", None
 
-    async def _send(self, method: str, url: str, body: dict[str, Any] | None) -> tuple[int, Any, bytes]:
+    async def _send(self, method: str, url: str, body: JSONObject | None) -> tuple[int, httpx.Headers, bytes]:
         client = self._open()
         for _ in range(REDIRECTS + 1):
             async with client.stream(method, url, json=body, headers=self._headers()) as reply:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 from urllib.parse import urlsplit
 
 from engine.errors import UserError
+from engine.json_types import JSON, JSONObject
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
@@ -96,15 +96,16 @@ class EndpointSettings:
         """Return whether the server is on this machine."""
         return is_loopback(urlsplit(self.url).hostname or "")
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, JSON]:
         """Return the settings as JSON-ready values."""
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> EndpointSettings:
+    def from_dict(cls, values: JSONObject) -> EndpointSettings:
         """Return settings from stored values; names of another edition are left out."""
         known = {field.name for field in fields(cls)}
-        return cls(**{key: value for key, value in values.items() if key in known})
+        kept: dict[str, Any] = {key: value for key, value in values.items() if key in known}  # checked on creation
+        return cls(**kept)
 
 
 _RANGES = (

@@ -13,14 +13,15 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import quote, urljoin, urlsplit
 
 from engine.errors import UserError
+from engine.json_types import JSON
 from engine.models.folder.inspection import KEPT_NAMES, KEPT_SUFFIXES, REFUSED
 from engine.models.remote.endpoint_settings import is_loopback
 
@@ -125,7 +126,7 @@ class Hub:
             with os.fdopen(descriptor, "wb") as out, self._stream(url, listed.model) as reply:
                 self._save(file, reply, out)
 
-    def _save(self, file: HubFile, reply: httpx.Response, out: Any) -> None:
+    def _save(self, file: HubFile, reply: httpx.Response, out: BinaryIO) -> None:
         large = hashlib.sha256() if file.sha256 else hashlib.sha1(f"blob {file.size}\0".encode(), usedforsecurity=False)
         size = 0
         for block in reply.iter_bytes(BLOCK):
@@ -195,9 +196,12 @@ def _needed(name: str) -> bool:
     return suffix in KEPT_SUFFIXES or KEPT_NAMES.fullmatch(name) is not None
 
 
-def _file(entry: dict[str, Any]) -> HubFile:
-    large = entry.get("lfs") or {}
-    size, sha256, git = int(large.get("size", entry["size"])), str(large.get("sha256", "")), str(entry["blobId"])
+def _file(entry: JSON) -> HubFile:
+    large = entry.get("lfs") or {} if isinstance(entry, Mapping) else None
+    if not isinstance(entry, Mapping) or not isinstance(large, Mapping):
+        raise ValueError
+    size, git = int(str(large.get("size", entry["size"]))), str(entry["blobId"])
+    sha256 = str(large.get("sha256", ""))
     if size < 0 or not re.fullmatch(r"[0-9a-f]{64}" if large else "", sha256) or not COMMIT.fullmatch(git):
         raise ValueError
     return HubFile(str(entry["rfilename"]), size, sha256, git)

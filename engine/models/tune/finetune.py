@@ -13,15 +13,15 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from engine.errors import UserError
@@ -55,10 +55,14 @@ class Cancelled(Exception):
 class CausalModel(Protocol):
     """A network with its vocabulary, as fine-tuning sees it."""
 
-    module: Any
     bos: int | None
     eos: int
     context: int
+
+    @property
+    def module(self) -> nn.Module:
+        """The network as it is trained."""
+        ...
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Return token ids a text, without special tokens."""
@@ -67,6 +71,9 @@ class CausalModel(Protocol):
     def forward(self, ids: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
         """Return hidden states (B, T, C) and logits (B, T, V); `real` (B, T) is false on padding."""
         ...
+
+
+Pass = tuple[list[int], Tensor, Tensor, Tensor, Tensor]  # rows, ids, targets, hidden states, logits
 
 
 class TunedModel:
@@ -102,7 +109,7 @@ class TunedModel:
                 found[index] = mean[i] / max(float(np.linalg.norm(mean[i])), 1e-12)
         return np.stack([found[i] for i in range(len(rows))]) if rows else np.zeros((0, 1), dtype=np.float32)
 
-    def _passes(self, rows: list[list[int]], batch_size: int) -> Any:
+    def _passes(self, rows: list[list[int]], batch_size: int) -> Iterator[Pass]:
         order = sorted(range(len(rows)), key=lambda i: (len(rows[i]), i))
         for at in range(0, len(order), batch_size):
             chosen = order[at : at + batch_size]

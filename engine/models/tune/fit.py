@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -23,12 +23,14 @@ from engine.dp.noise.train_store import FILE, FolderKeeper
 _ALIKE = 8  # batches' worth of records that are sorted by length, so that little padding is computed
 
 Named = Iterable[tuple[str, Tensor]]
+Noted = TypeVar("Noted", covariant=True)
+"""What a step notes: a loss, or a loss by part."""
 
 
-class Stepping(Protocol):
+class Stepping(Protocol[Noted]):
     """Weights in training, one step after the other."""
 
-    def take(self, step: int) -> Any:
+    def take(self, step: int) -> Noted:
         """Take step number `step`, 0 the first; return what is noted of it (JSON-ready)."""
         ...
 
@@ -41,7 +43,7 @@ class Stepping(Protocol):
         ...
 
 
-class Fit:
+class Fit(Generic[Noted]):
     """One training: where it stands, and how it goes on.
 
     Args:
@@ -50,11 +52,11 @@ class Fit:
         folder, file: where the newest step is kept, or None.
     """
 
-    def __init__(self, learner: Stepping, total: int, name: str, folder: Path | None, file: str = FILE) -> None:
+    def __init__(self, learner: Stepping[Noted], total: int, name: str, folder: Path | None, file: str = FILE) -> None:
         self._learner, self._name, self.total = learner, name, total
         self._keeper = None if folder is None else FolderKeeper(folder, file)
         self.step = 0
-        self.losses: list[Any] = []
+        self.losses: list[Noted] = []
         held = None if self._keeper is None else self._keeper.load()
         if held is not None and held[0].get("of") == name:
             learner.restore(held[1])

@@ -16,16 +16,20 @@ import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from engine.dp.noise.train import Document
 from engine.errors import InternalError
 from engine.models.tune.fit import half_pays, restore, state_of
 from engine.models.tune.tunable import Tunable
 from engine.models.tune.tuning_rows import Goldfish, Prompt, collate, document_losses, rows
+
+if TYPE_CHECKING:
+    from opacus.grad_sample import GradSampleModule
+
 
 _ROOM = 2**28  # bytes of gradients a document that may be held side by side
 _MOST = 16
@@ -73,7 +77,7 @@ class NetLearner:
         self._optimiser = torch.optim.AdamW(self._weights, lr=settings.rate, weight_decay=settings.weight_decay)
         self.size = sum(p.numel() for p in self._weights)
         self.side_by_side = max(1, min(_MOST, _ROOM // (4 * self.size)))
-        self._hooks: Any = None
+        self._hooks: GradSampleModule | None = None
         if apart and not self._hooked():
             self._unhook()
 
@@ -134,7 +138,7 @@ class NetLearner:
         _backward(losses)
         found: list[Tensor] = []
         for parameter in self._weights:
-            apart: Any = getattr(parameter, "grad_sample", None)
+            apart: Tensor | None = getattr(parameter, "grad_sample", None)
             if isinstance(apart, Tensor) and apart.shape == (len(documents), *parameter.shape):
                 found.append(apart.detach().float())
         self._clear()
@@ -260,7 +264,7 @@ def _bytes(values: Tensor) -> bytes:
     return values.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
 
 
-def _with_hooks(module: Any) -> Any:
+def _with_hooks(module: nn.Module) -> GradSampleModule:
     """Have every trained layer keep gradients a document; losses are added up, so none is divided by their number."""
     from opacus.grad_sample import GradSampleModule
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from engine.models.builtin.decoder.prefix import BuiltinPrefix
@@ -112,7 +113,7 @@ class FolderPrefixGenerator:
             made.append(Generation(text, len(new) - ended, "stop" if ended else "length"))
         return made
 
-    def score(self, texts: Sequence[str]) -> list[Any]:
+    def score(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """Return each text's token log-probabilities in nats behind the prefix, first token left out."""
         found = []
         for text in texts:
@@ -130,10 +131,10 @@ def prefix_base(generator: Generator, model: str = "") -> BuiltinPrefix | Folder
     A generator that runs elsewhere cannot be tuned from here; the built-in network stands in for it.
     """
     from engine.models.builtin.language_model import BuiltinGenerator, load_builtin_generator
+    from engine.models.folder.transformers_local import TransformersGenerator
 
-    facts: Any = getattr(generator, "facts", None)
     if model:
         return FolderPrefix(model)
-    if getattr(facts, "kind", "") == "causal":
-        return FolderPrefix(facts.folder, links_within=getattr(generator, "links_within", None))
+    if isinstance(generator, TransformersGenerator) and generator.facts.kind == "causal":
+        return FolderPrefix(generator.facts.folder, links_within=generator.links_within)
     return BuiltinPrefix(generator if isinstance(generator, BuiltinGenerator) else load_builtin_generator())

@@ -23,6 +23,7 @@ from engine.models.builtin.format import clean
 if TYPE_CHECKING:
     from engine.models.builtin.language_model import BuiltinGenerator
     from engine.models.contracts import Generator
+    from engine.models.folder.transformers_local import LocalModel, TransformersGenerator
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,14 @@ class Adapter:
 class Tunable(Protocol):
     """A network some of whose weights are trained. `bare`: its prompts are plain words, not control tokens."""
 
-    module: Any
     bare: bool
     eos: int
     context: int
+
+    @property
+    def module(self) -> nn.Module:
+        """The network as it is trained."""
+        ...
 
     def trained(self) -> list[tuple[str, nn.Parameter]]:
         """Return the weights that are trained, named, in a fixed order."""
@@ -121,7 +126,7 @@ class FolderTunable:
 
     bare = True
 
-    def __init__(self, model: str | Path, adapter: Adapter, generator: Any = None) -> None:
+    def __init__(self, model: str | Path, adapter: Adapter, generator: TransformersGenerator | None = None) -> None:
         from engine.models.tune.finetune_nets import FolderNet
 
         within: Path | None = getattr(generator, "links_within", None)
@@ -171,7 +176,7 @@ class FolderTunable:
         self._merged().save_pretrained(folder, safe_serialization=True)
         self._net.tokenizer.save_pretrained(folder)
 
-    def _merged(self) -> Any:
+    def _merged(self) -> LocalModel:
         whole = copy.deepcopy(self.module).eval()
         return whole.merge_and_unload() if self.rank else whole
 
@@ -183,12 +188,12 @@ def tunable(generator: Generator, adapter: Adapter, model: str = "") -> Tunable:
         UserError: the generator runs elsewhere, or the model cannot be trained.
     """
     from engine.models.builtin.language_model import BuiltinGenerator
+    from engine.models.folder.transformers_local import TransformersGenerator
 
-    facts: Any = getattr(generator, "facts", None)
     if model:
         return FolderTunable(model, adapter)
     if isinstance(generator, BuiltinGenerator):
         return BuiltinTunable(generator, adapter)
-    if getattr(facts, "kind", "") == "causal":
-        return FolderTunable(facts.folder, adapter, generator)
+    if isinstance(generator, TransformersGenerator) and generator.facts.kind == "causal":
+        return FolderTunable(generator.facts.folder, adapter, generator)
     raise UserError(f"model: {generator.id!r} cannot be trained here; choose the built-in model or a causal folder")

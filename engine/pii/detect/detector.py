@@ -13,7 +13,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -26,6 +26,7 @@ import regex
 
 from engine.errors import UserError
 from engine.models import cancel
+from engine.models.contracts import Found
 from engine.pii.detect import plain_words
 from engine.pii.detect.known import KnownIdentifiers
 from engine.pii.detect.overlap import resolve
@@ -102,10 +103,16 @@ class RecordDetector:
                 raise UserError(f"custom pattern {spec.name!r} took too long on a record: make it simpler") from None
         return out
 
-    def detect(self, texts: Sequence[str]) -> list[list[Mapping[str, Any]]]:
-        """Return, for each text, mappings with start, end, label, score, recogniser, identifier_type."""
-        fields = ("start", "end", "label", "score", "recogniser", "identifier_type")
-        return [[{f: getattr(s, f) for f in fields} for s in row] for row in self.find(texts)]
+    def detect(self, texts: Sequence[str]) -> list[list[Found]]:
+        """Return what each text holds, in the order of the texts."""
+        return [[_found(span) for span in row] for row in self.find(texts)]
+
+
+def _found(span: Span) -> Found:
+    return {
+        "start": span.start, "end": span.end, "label": span.label, "score": span.score, "recogniser": span.recogniser,
+        "identifier_type": span.identifier_type,
+    }  # fmt: skip
 
 
 def _made(start: int, end: int, label: str, score: float, recogniser: str) -> Span:

@@ -11,14 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
 from engine.models.builtin.decoder.llama_net import NetConfig, rotate
+
+Held = TypeVar("Held", np.uint16, np.float32)  # a cache's numbers: bfloat16 by its bits, or float32
+Floats: TypeAlias = NDArray[np.float32]
+Places: TypeAlias = NDArray[np.int64]
+Cached: TypeAlias = NDArray[np.uint16] | NDArray[np.float32]
+Kernel: TypeAlias = Callable[[Floats, Floats, Floats, Places, Places, Cached, Cached, Floats], None]
 
 
 class Slots:
@@ -79,9 +86,10 @@ class Attention:
         if self._kernel is None:
             return self._torch(qkv, place, keys, values)
         out = torch.empty(len(place.slots), self.config.hidden_size)
-        arrays = (_bits(keys), _bits(values)) if keys.dtype == torch.bfloat16 else (keys.numpy(), values.numpy())
+        narrow = keys.dtype == torch.bfloat16
+        past: tuple[Cached, Cached] = (_bits(keys), _bits(values)) if narrow else (keys.numpy(), values.numpy())
         cos, sin = self.cos.numpy(), self.sin.numpy()
-        self._kernel(qkv.float().numpy(), cos, sin, place.slots, place.positions, *arrays, out.numpy())
+        self._kernel(qkv.float().numpy(), cos, sin, place.slots, place.positions, *past, out.numpy())
         return out.to(qkv.dtype)
 
     def _torch(self, qkv: Tensor, place: Place, keys: Tensor, values: Tensor) -> Tensor:
@@ -108,7 +116,8 @@ class Attention:
 def _last(q: Tensor, slots: list[int], positions: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     """Return what one query a slot (B, nh, hs) reads: all of them at once, shorter ones masked."""
     most = int(positions.max()) + 1
-    chosen: Any = slice(len(slots)) if slots == list(range(len(slots))) else slots  # a slice copies nothing
+    whole = slots == list(range(len(slots)))
+    chosen: slice | list[int] = slice(len(slots)) if whole else slots  # a slice copies nothing
     seen = torch.arange(most, device=q.device) <= positions[:, None]
     bias = torch.zeros(seen.shape, dtype=q.dtype, device=q.device).masked_fill_(~seen, -torch.inf)[:, None, None]
     past = keys[chosen][:, :, :most], values[chosen][:, :, :most]
@@ -118,7 +127,7 @@ def _last(q: Tensor, slots: list[int], positions: Tensor, keys: Tensor, values: 
 class Place:
     """Slots and positions of packed tokens, int64 (N,) each."""
 
-    def __init__(self, slots: Any, positions: Any) -> None:
+    def __init__(self, slots: ArrayLike, positions: ArrayLike) -> None:
         self.slots = np.ascontiguousarray(slots, dtype=np.int64)
         self.positions = np.ascontiguousarray(positions, dtype=np.int64)
         self._held: tuple[Tensor, Tensor] | None = None
@@ -135,12 +144,13 @@ class Place:
         return [(int(self.slots[a]), a, b, int(self.positions[a])) for a, b in pairwise(edges) if a < b]
 
 
-def _bits(held: Tensor) -> Any:
-    return held.view(torch.uint16).numpy()
+def _bits(held: Tensor) -> NDArray[np.uint16]:
+    bits: NDArray[np.uint16] = held.view(torch.uint16).numpy()
+    return bits
 
 
 @lru_cache(maxsize=4)
-def kernel(head_dim: int) -> Callable[..., None] | None:
+def kernel(head_dim: int) -> Kernel | None:
     """Return the compiled attention for heads of this size, or None where numba cannot make it."""
     try:
         return _compiled(head_dim)
@@ -148,27 +158,29 @@ def kernel(head_dim: int) -> Callable[..., None] | None:
         return None
 
 
-def _compiled(size: int) -> Callable[..., None]:
+def _compiled(size: int) -> Kernel:
     from numba import njit
 
     half, scale = size // 2, np.float32(size**-0.5)
     fast = njit(fastmath=True, nogil=True, inline="always")
 
     @fast
-    def widen(bits: Any) -> Any:  # bfloat16 as float32
+    def widen(bits: np.uint16) -> np.float32:  # bfloat16 as float32
         return np.uint32(np.uint32(bits) << np.uint32(16)).view(np.float32)
 
     @fast
-    def narrow(value: Any) -> Any:  # float32 to the nearest bfloat16, ties to even
+    def narrow(value: np.float32) -> np.uint16:  # float32 to the nearest bfloat16, ties to even
         bits = np.float32(value).view(np.uint32)
         return np.uint16((bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16))
 
     @fast
-    def same(value: Any) -> Any:
+    def same(value: np.float32) -> np.float32:
         return value
 
     @fast
-    def power(x: Any) -> Any:  # e**x for x <= 0, relative error under 2e-6; the library's is not vectorised
+    def power(
+        x: np.float32,
+    ) -> np.float32:  # e**x for x <= 0, relative error under 2e-6, vectorised
         y = max(x * np.float32(1.44269504), np.float32(-126))
         whole = np.floor(y)
         f = y - whole
@@ -177,9 +189,12 @@ def _compiled(size: int) -> Callable[..., None]:
         p = (p * f + np.float32(6.9315308e-1)) * f + np.float32(9.9999994e-1)
         return p * np.uint32(np.uint32(np.int32(whole) + np.int32(127)) << np.uint32(23)).view(np.float32)
 
-    def build(read: Any, write: Any) -> Any:
+    def build(read: Callable[[Held], np.float32], write: Callable[[np.float32], Held]) -> Callable[..., None]:
         @njit(fastmath=True, nogil=True)
-        def attend(qkv: Any, cos: Any, sin: Any, slots: Any, positions: Any, keys: Any, values: Any, out: Any) -> None:
+        def attend(
+            qkv: Floats, cos: Floats, sin: Floats, slots: Places, positions: Places,
+            keys: NDArray[Held], values: NDArray[Held], out: Floats,
+        ) -> None:  # fmt: skip
             heads = keys.shape[1]
             width = heads * size
             query, total = np.empty(size, np.float32), np.empty(size, np.float32)
@@ -243,7 +258,10 @@ def _compiled(size: int) -> Callable[..., None]:
 
     exact, narrow_cache = build(same, same), build(widen, narrow)
 
-    def run(qkv: Any, cos: Any, sin: Any, slots: Any, positions: Any, keys: Any, values: Any, out: Any) -> None:
+    def run(
+        qkv: Floats, cos: Floats, sin: Floats, slots: Places, positions: Places, keys: Cached, values: Cached,
+        out: Floats,
+    ) -> None:  # fmt: skip
         attend = exact if keys.dtype == np.float32 else narrow_cache
         attend(qkv, cos, sin, slots, positions, keys, values, out)
 

@@ -9,11 +9,26 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from engine.json_types import JSON
+
+
+class TransformersSizes(TypedDict):
+    """What is read of a `config.json`: sizes under the names that transformers gives them."""
+
+    vocab_size: int
+    hidden_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    intermediate_size: int
+    max_position_embeddings: int
+    rope_theta: float
+    rms_norm_eps: float
 
 
 @dataclass(frozen=True)
@@ -29,7 +44,7 @@ class NetConfig:
     rope_theta: float = 10000.0
     norm_eps: float = 1e-5
 
-    def to_transformers(self) -> dict[str, Any]:
+    def to_transformers(self) -> dict[str, JSON]:
         """Return the `config.json` that transformers reads."""
         return {
             "architectures": ["LlamaForCausalLM"],
@@ -56,7 +71,7 @@ class NetConfig:
         }
 
     @staticmethod
-    def from_transformers(values: dict[str, Any]) -> NetConfig:
+    def from_transformers(values: TransformersSizes) -> NetConfig:
         """Return the sizes named by a `config.json`."""
         return NetConfig(
             vocab_size=values["vocab_size"],

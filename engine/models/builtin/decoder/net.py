@@ -7,7 +7,7 @@ network itself is left as it is; this holds a copy of its weights, made anew whe
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TypeGuard
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from engine.errors import InternalError
 from engine.models.builtin.decoder.attend import Attention, Place, Slots
-from engine.models.builtin.decoder.llama_net import LlamaNet
+from engine.models.builtin.decoder.llama_net import Block, LlamaNet
 
 
 @lru_cache(maxsize=1)
@@ -55,7 +55,9 @@ class DecodeNet:
         self.norm = net.norm.weight.detach().float()
         self.layers = [self._layer(layer) for layer in net.layers]
 
-    def _layer(self, layer: Any) -> tuple[Tensor, ...]:
+    def _layer(self, layer: nn.Module) -> tuple[Tensor, ...]:
+        if not isinstance(layer, Block):
+            raise InternalError(f"a layer of the network is a {type(layer).__name__}")
         attention, mlp = layer.self_attn, layer.mlp
         joined = [
             _joined(attention.q_proj, attention.k_proj, attention.v_proj),
@@ -100,8 +102,8 @@ class DecodeNet:
         return F.rms_norm(x, (x.shape[-1],), weight, self.config.norm_eps).to(self.dtype)
 
 
-def _joined(*layers: Any) -> Tensor:
-    weights = [layer.weight.detach() for layer in layers if type(layer) is nn.Linear and layer.bias is None]
+def _joined(*layers: nn.Module) -> Tensor:
+    weights = [layer.weight.detach() for layer in layers if _plain(layer)]
     if len(weights) < len(layers):
         kinds = ", ".join(sorted({type(layer).__name__ for layer in layers}))
         raise InternalError(f"projections must be plain linear layers, are {kinds}: merge adapters before generating")
@@ -111,3 +113,8 @@ def _joined(*layers: Any) -> Tensor:
 def version(net: LlamaNet) -> tuple[int, ...]:
     """Return what changes when a weight of the network is replaced or altered in place."""
     return tuple(number for p in net.parameters() for number in (id(p), 0 if p.is_inference() else p._version))
+
+
+def _plain(layer: nn.Module) -> TypeGuard[nn.Linear]:
+    """Say whether a layer is its weight and nothing else."""
+    return type(layer) is nn.Linear and layer.bias is None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from engine.models.builtin.decoder.generate import BOS, EOS, BatchDecoder
@@ -142,7 +143,7 @@ class PrefixGenerator:
         )  # fmt: skip
         return decoder.run(rows, self.batch_size)
 
-    def score(self, texts: Sequence[str]) -> list[Any]:
+    def score(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """Return each text's token log-probabilities in nats behind the prefix, end token last."""
         found = []
         for row in self.base.rows([Pair("<|bos|>", text) for text in texts], self.base.keys.shape[2]):
