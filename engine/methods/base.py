@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from engine.dp.guarantee import Guarantee, Kind
 from engine.errors import UserError
+from engine.json_types import JSON, JSONObject
 from engine.models.contracts import Detector, Embedder, Generator, Operators
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class MethodSpec:
     keeps_text: bool = False
 
 
-def parse_parameters(spec: MethodSpec, values: Mapping[str, Any] | None) -> BaseModel:
+def parse_parameters(spec: MethodSpec, values: JSONObject | None) -> BaseModel:
     """Return the method's parameters with these values.
 
     Raises:
@@ -97,7 +98,7 @@ class Plan:
     tokens: int
     seconds: float
     outputs: int
-    ledger: tuple[dict[str, Any], ...] = ()
+    ledger: tuple[dict[str, JSON], ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -119,7 +120,7 @@ class Step:
     population of an iteration (`iteration`, `texts`, `labels`), kept for internal figures.
     """
 
-    state: dict[str, Any]
+    state: Mapping[str, object]
     records: tuple[SyntheticRecord, ...]
     funnel: Mapping[str, int]
     stage: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal, Protocol
 
 from pydantic import BaseModel, Field
 
@@ -39,29 +39,48 @@ class LabelListParameters(BaseModel):
     )
 
 
-def is_bought(parameters: Any) -> bool:
+def is_bought(parameters: BaseModel) -> bool:
     """Return whether a run buys its list of labels."""
     return getattr(parameters, "label_list", "declared") == "bought"
 
 
-def known(parameters: Any, facts: Facts) -> Facts:
+def known(parameters: BaseModel, facts: Facts) -> Facts:
     """Return the facts without a declared list where the run buys its own."""
     return replace(facts, labels=0) if is_bought(parameters) else facts
 
 
-def list_delta(parameters: Any, delta: float) -> float:
+def list_delta(parameters: BaseModel, delta: float) -> float:
     """Return the part of δ that the list takes; 0 where none is bought."""
     return DELTA_SHARE * delta if is_bought(parameters) else 0.0
 
 
-def list_event(parameters: Any, facts: Facts, delta: float, noise_multiplier: float | None = None) -> Event:
+class Budget(Protocol):
+    """Parameters of a method that can buy its list."""
+
+    @property
+    def epsilon(self) -> float:
+        """ε of the run."""
+        ...
+
+    @property
+    def adjacency(self) -> str:
+        """Neighbouring relation."""
+        ...
+
+    @property
+    def list_share(self) -> float:
+        """The list's share of the budget."""
+        ...
+
+
+def list_event(parameters: Budget, facts: Facts, delta: float, noise_multiplier: float | None = None) -> Event:
     """Return the event of a bought list.
 
     Args:
-        parameters: with epsilon, adjacency and list_share. delta: of the whole run.
+        parameters: of the run. delta: of the whole run.
         noise_multiplier: where it follows from another accounting than μ².
     """
-    own = list_delta(parameters, delta)
+    own = DELTA_SHARE * delta
     if noise_multiplier is None:
         noise_multiplier = 1.0 / (mu_of(parameters.epsilon, delta - own) * math.sqrt(parameters.list_share))
     cap = facts.cap if facts.unit == "source" else 1

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
@@ -73,7 +73,7 @@ def judged(step: Step, choice: Choice) -> Step:
     return replace(step, records=records, funnel=dict(funnel), diagnostics=noted)
 
 
-def _rules_used(found: list[Readability]) -> dict[str, Any]:
+def _rules_used(found: list[Readability]) -> dict[str, int]:
     """Return how many texts were judged by which rules."""
     return dict(Counter(one.rules for one in found))
 

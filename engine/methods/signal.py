@@ -6,14 +6,15 @@ sample corpora): half of it votes for the other half. The number of votes a cand
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.dp.accounting.closed_form import noise_multiplier
-from engine.methods.budget_figures import row
+from engine.json_types import JSONObject
+from engine.methods.base import Facts
+from engine.methods.budget_figures import Answer, Question, row
 
 if TYPE_CHECKING:
     from engine.models.contracts import Embedder
@@ -29,18 +30,18 @@ _EVERY = ("clinic_letters", "support_tickets", "court_decisions")
 _KNOWN: dict[tuple[str, tuple[str, ...]], NDArray[np.float64]] = {}
 
 
-def vote_signal(request: Mapping[str, Any], embedder: Embedder) -> dict[str, Any]:
+def vote_signal(request: Question, embedder: Embedder) -> Answer:
     """Return `rows` (figure, value, reference) and `advice` for a run that votes.
 
     Args:
-        request: public quantities: `method`, `parameters`, `facts`, `noise` (a statistic's levels), `epsilon`, `delta`,
-            and `count`, the outputs wanted.
-        embedder: of the run.
+        request: the run as it is planned. embedder: of the run.
     """
     if request["method"] == "private-prediction":
-        from engine.methods.prediction.claim import figures
+        from engine.methods.prediction.claim import PrivatePredictionParameters, figures
 
-        return figures(request)
+        return figures(
+            PrivatePredictionParameters.model_validate(dict(request["parameters"])), Facts(**request["facts"])
+        )
     if request["method"] == "dp-finetune":
         from engine.methods.tuned import claim as dp_finetune_claim
 
@@ -62,10 +63,10 @@ def vote_signal(request: Mapping[str, Any], embedder: Embedder) -> dict[str, Any
     return {"rows": rows, "advice": advice}
 
 
-def _votes(request: Mapping[str, Any], sigma: float, embedder: Embedder) -> tuple[list[dict[str, str]], list[str]]:
-    method, parameters, facts = str(request["method"]), request["parameters"], request["facts"]
+def _votes(request: Question, sigma: float, embedder: Embedder) -> tuple[list[dict[str, str]], list[str]]:
+    method, parameters, facts = request["method"], request["parameters"], request["facts"]
     candidates, keep = _population(method, parameters, int(request.get("count") or OUTPUTS))
-    voters = facts["records"] * float(parameters.get("sampling_rate", 1.0))
+    voters = facts["records"] * _number(parameters, "sampling_rate", 1.0)
     each = voters / candidates
     shares = _geometry(embedder, str(parameters.get("domain", "generic")))
     clean, noisy = kept_share(shares, each, keep, 0.0), kept_share(shares, each, keep, sigma)
@@ -85,22 +86,27 @@ def _votes(request: Mapping[str, Any], sigma: float, embedder: Embedder) -> tupl
     return rows, [sentence + (", or let private texts vote for clusters." if method == "aug-pe" else ".")]
 
 
-def _population(method: str, parameters: Mapping[str, Any], count: int) -> tuple[int, float]:
+def _population(method: str, parameters: JSONObject, count: int) -> tuple[int, float]:
     """Return how many candidates are voted for in a round, and which share of them is kept."""
     if method == "aug-pe":
-        size = int(parameters["variations"])
+        size = int(_number(parameters, "variations", 1))
         return count * size, 1.0 / size
     if method == "dpga":
         from engine.methods.evolution.dpga_parameters import DpgaParameters, sizes_of
 
         sizes = sizes_of(DpgaParameters.model_validate(dict(parameters)), count)
         return sizes["population"], sizes["elite"] / sizes["population"]
-    size = int(parameters.get("candidates", 10))
+    size = int(_number(parameters, "candidates", 10))
     if method == "rpsg-public":
         from engine.methods.rpsg.public import RpsgPublicParameters
 
         count = RpsgPublicParameters.model_validate(dict(parameters)).wanted(count)
     return count * size, 1.0 / size
+
+
+def _number(parameters: JSONObject, name: str, default: float) -> float:
+    value = parameters.get(name, default)
+    return float(value) if isinstance(value, int | float) else default
 
 
 def kept_share(shares: NDArray[np.float64], votes_each: float, keep: float, sigma: float) -> float:
@@ -120,7 +126,7 @@ def kept_share(shares: NDArray[np.float64], votes_each: float, keep: float, sigm
     return float(np.mean(found))
 
 
-def _clusters(request: Mapping[str, Any], embedder: Embedder) -> dict[str, str]:
+def _clusters(request: Question, embedder: Embedder) -> dict[str, str]:
     """Return the error of a histogram over coarse clusters, bought once with the whole budget."""
     facts = request["facts"]
     shares = _geometry(embedder, str(request["parameters"].get("domain", "generic")))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -162,7 +162,7 @@ class _Batch:
         self.seconds = 0.0
 
     @property
-    def diagnostics(self) -> dict[str, Any]:
+    def diagnostics(self) -> dict[str, object]:
         """Return counts a label and the batch's seconds; nothing of the text."""
         return {"replaced": dict(self.replaced), "unreplaceable": dict(self.kept), "seconds": round(self.seconds, 4)}
 

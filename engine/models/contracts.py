@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypedDict, Unpack, runtime_checkable
+from typing import Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +88,7 @@ class Found(TypedDict):
     label: str
     score: float
     recogniser: str
-    identifier_type: str
+    identifier_type: Literal["direct", "quasi", "none"]
 
 
 class Detector(Protocol):

@@ -7,12 +7,16 @@ no trail of jobs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from engine.errors import UnderstudyError
 from engine.jobs.task import Task
 from engine.store.budget import accounts
 from engine.store.schema import jobs
+
+if TYPE_CHECKING:
+    from engine.methods.budget_figures import Question
+
 
 FAILED = "This could not be computed because of an unexpected error; it is tried again in a minute."
 
@@ -41,7 +45,7 @@ def _answer(task: Task, request: Mapping[str, Any]) -> dict[str, Any]:
         return answer_request(dict(request))
     from engine.methods.signal import vote_signal
 
-    return dict(vote_signal(dict(request), task.models.embedder()))
+    return dict(vote_signal(cast("Question", dict(request)), task.models.embedder()))
 
 
 def _done(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from engine.methods.evolution import claim as pe_claim
 from engine.methods.evolution import common as pe
 from engine.methods.evolution.clusters import cluster, spread
 from engine.methods.evolution.kept_votes import kept_votes
-from engine.methods.evolution.rounds import Evolution, Selection, shares_of
+from engine.methods.evolution.rounds import Evolution, Level, Meta, Selection, State, shares_of
 from engine.models.builtin.format import blanked
 
 if TYPE_CHECKING:
@@ -173,18 +173,18 @@ class _AugPe(Evolution):
         """Return how many texts the whole run writes."""
         return texts_written(self.parameters, self.context.count) - _ahead(self.parameters, self.context.count)
 
-    def open(self) -> dict[str, Any]:
+    def open(self) -> Meta:
         """Buy the label shares, or take them as declared."""
         bought = self.buys_shares(self.parameters.labels)
-        noise = {"noise_multiplier": self.noise_multiplier("labels")} if bought else {}
+        noise: Level = {"noise_multiplier": self.noise_multiplier("labels")} if bought else {}
         shares = self.label_shares(self.parameters.labels, "label histogram", noise)
-        return {"shares": [[label, share] for label, share in shares.items()]}
+        return {"shares": list(shares.items())}
 
-    def wanted(self, state: Mapping[str, Any]) -> dict[str | None, int]:
+    def wanted(self, state: State) -> dict[str | None, int]:
         """Return the outputs of each label."""
         return pe.quotas(shares_of(state["meta"]), self.context.count)
 
-    def tasks(self, state: Mapping[str, Any]) -> list[pe.Task]:
+    def tasks(self, state: State) -> list[pe.Task]:
         """Return L × count inventions at first, then L − 1 variations of each survivor."""
         size = self.parameters.variations
         if state["round"] == 1:
@@ -209,7 +209,7 @@ class _AugPe(Evolution):
             return pe.Task("rephrase", label, words, text=text, style=rng.choice(self.writer.prompts.styles))
         return pe.Task("fill", label, words, text=blanked(text, rng, degree))
 
-    def select(self, state: Mapping[str, Any], pool: list[pe.Pair], embeddings: NDArray[np.float32]) -> Selection:
+    def select(self, state: State, pool: list[pe.Pair], embeddings: NDArray[np.float32]) -> Selection:
         """Let private records vote for candidates, or for clusters of them, of their own label."""
         round_, points = state["round"], self._looked_ahead(state["round"], pool, embeddings)
         groups = [str(label) for _, label in pool] if self.context.labels else None
@@ -250,7 +250,7 @@ class _AugPe(Evolution):
 
     def _winners(
         self,
-        state: Mapping[str, Any],
+        state: State,
         pool: list[pe.Pair],
         votes: NDArray[np.float64],
         parts: NDArray[np.int64] | None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from engine.dp.accounting import delta_rules
 from engine.dp.accounting.accountant import Calibration
@@ -13,6 +12,7 @@ from engine.dp.events import Event, count_sensitivity
 from engine.dp.guarantee import Guarantee
 from engine.dp.noise.mechanisms import drawable
 from engine.errors import UserError
+from engine.json_types import JSON, JSONObject
 from engine.methods import label_list
 from engine.methods.base import Facts
 from engine.methods.dp_claim import dp_claim
@@ -121,7 +121,7 @@ def dp_guarantee(
     noise: Mapping[str, Event],
     inputs: Sequence[str],
     assumptions: Sequence[str],
-    accounting: Mapping[str, Any] | None = None,
+    accounting: JSONObject | None = None,
     voided_by: Sequence[str] = (),
 ) -> Guarantee:
     """Return the claim of a calibrated schedule.
@@ -177,6 +177,6 @@ def one_vote(facts: Facts) -> str:
     return ", counting one record a source" if facts.unit == "source" else ""
 
 
-def ledger_preview(guarantee: Guarantee) -> tuple[dict[str, Any], ...]:
+def ledger_preview(guarantee: Guarantee) -> tuple[dict[str, JSON], ...]:
     """Return the lines a run would add to the ledger."""
     return tuple(dict(event) for event in guarantee.events)

@@ -12,18 +12,19 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
 from engine.errors import InternalError, UserError
+from engine.json_types import JSON, JSONObject
 from engine.methods.base import Context
 from engine.methods.label_list import LabelListParameters
 from engine.methods.readable import ReadableParameters, rejects
 from engine.models.builtin.shipped import SECONDS_A_TOKEN as SECONDS_A_TOKEN
-from engine.models.contracts import Sampling
+from engine.models.contracts import OperatorInputs, Sampling
 from engine.models.prompts.domains import Prompts, load_prompts
 
 TOKENS_A_WORD = 1.6
@@ -159,12 +160,20 @@ class Writer:
             reasons.append(reason)
         return texts, reasons
 
-    def _inputs(self, task: Task) -> dict[str, Any]:
-        values: dict[str, Any] = {
-            "domain": self.domain, "kind": self._parameters.kind, "label": task.label, "words": task.words
+    def _inputs(self, task: Task) -> OperatorInputs:
+        values: OperatorInputs = {
+            "domain": self.domain, "kind": self._parameters.kind, "label": task.label, "words": task.words,
+            "style": task.style,
         }  # fmt: skip
-        given = {"text": task.text, "texts": task.texts, "keywords": task.keywords, "persona": task.persona}
-        return values | {name: value for name, value in given.items() if value} | {"style": task.style}
+        if task.text:
+            values["text"] = task.text
+        if task.texts:
+            values["texts"] = task.texts
+        if task.keywords:
+            values["keywords"] = task.keywords
+        if task.persona:
+            values["persona"] = task.persona
+        return values
 
 
 def unusable(text: str, prompt: str, inputs: Sequence[str] = ()) -> str:
@@ -280,7 +289,7 @@ def noted(
     pool: Sequence[Pair],
     embeddings: NDArray[np.float32],
     **more: float,
-) -> dict[str, Any]:
+) -> dict[str, JSON]:
     """Return the internal numbers of a round: votes, what was kept of them, self-similarity, most similar pairs."""
     positive = np.maximum(votes, 0.0)
     mean, pairs = similarities(embeddings[list(kept)])
@@ -302,7 +311,7 @@ def noted(
     }
 
 
-def diagnostics_of(iterations: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def diagnostics_of(iterations: Sequence[JSONObject]) -> dict[str, JSON]:
     """Return what a finished round adds to a run's notes: the growing list, and the new round's numbers by name."""
     last = iterations[-1]
     numbers = {name: value for name, value in last.items() if isinstance(value, int | float)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -58,7 +58,7 @@ class DpgaParameters(pe.PrivateParameters):
 
     @model_validator(mode="before")
     @classmethod
-    def _first_edition(cls, values: Any) -> Any:
+    def _first_edition(cls, values: object) -> object:
         """Read settings of the first edition, whose suppression was as printed, bought or not, as what they were."""
         if not isinstance(values, dict) or not isinstance(values.get("suppression"), bool | None):
             return values

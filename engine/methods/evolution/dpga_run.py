@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,7 @@ from engine.methods.evolution.dpga_stages import (
     words_of,
 )
 from engine.methods.evolution.kept_votes import kept_votes
-from engine.methods.evolution.rounds import Evolution, Selection, shares_of
+from engine.methods.evolution.rounds import Evolution, Level, Meta, Selection, State, shares_of
 from engine.models.builtin.format import blanked
 
 _SAMPLES = 12  # texts a label that key words are taken from
@@ -45,13 +44,13 @@ class DpgaRun(Evolution):
         """Return how many texts the whole run writes."""
         return texts_written(self.parameters, self.context.count)
 
-    def open(self) -> dict[str, Any]:
+    def open(self) -> Meta:
         """Draw label shares, length range and histogram, key words and threshold, as far as they are switched on."""
-        parameters, meta = self.parameters, dict[str, Any]()
+        parameters = self.parameters
         bought = self.buys_shares(parameters.labels)
-        noise = {"epsilon": self.epsilon("labels")} if bought else {}
+        noise: Level = {"epsilon": self.epsilon("labels")} if bought else {}
         shares = self.label_shares(parameters.labels, "label histogram", noise)
-        meta["shares"] = [[label, share] for label, share in shares.items()]
+        meta: Meta = {"shares": list(shares.items())}
         if parameters.length:
             meta["edges"], meta["lengths"] = self._lengths()
         if parameters.keywords:
@@ -81,7 +80,7 @@ class DpgaRun(Evolution):
         )
         return edges, [float(count) for count in counts]
 
-    def _keywords(self, labels: list[str | None]) -> list[list[Any]]:
+    def _keywords(self, labels: list[str | None]) -> list[tuple[str | None, list[str], list[float]]]:
         """Return each label's key words and the chance of each, after noisy votes within the label."""
         size, public = self.parameters.keyword_count, self.writer.prompts.keywords
         tasks = [
@@ -121,16 +120,16 @@ class DpgaRun(Evolution):
             start += len(own)
             paper = self.parameters.keyword_choice == "softmax"
             chances = softmax(own, self.parameters.keyword_temperature) if paper else above_noise(own, scale)
-            found.append([label, lists[label], [round(float(chance), 6) for chance in chances]])
+            found.append((label, lists[label], [round(float(chance), 6) for chance in chances]))
         return found
 
-    def wanted(self, state: Mapping[str, Any]) -> dict[str | None, int]:
+    def wanted(self, state: State) -> dict[str | None, int]:
         """Return the elite of each label; never less than its outputs."""
         shares = shares_of(state["meta"])
         outputs = pe.quotas(shares, self.context.count)
         return {label: max(quota, outputs[label]) for label, quota in pe.quotas(shares, self.sizes["elite"]).items()}
 
-    def tasks(self, state: Mapping[str, Any]) -> list[pe.Task]:
+    def tasks(self, state: State) -> list[pe.Task]:
         """Return the first population, or mutations, crosses and new texts beside the elite."""
         meta, round_ = state["meta"], state["round"]
         if round_ == 1:
@@ -147,11 +146,11 @@ class DpgaRun(Evolution):
         labels = self._spread(meta, self.sizes["generate"])
         return tasks + [self._generate(meta, label, round_, i) for i, label in enumerate(labels)]
 
-    def _spread(self, meta: Mapping[str, Any], size: int) -> list[str | None]:
+    def _spread(self, meta: Meta, size: int) -> list[str | None]:
         """Return a label a text, so that each label's candidates are enough for its elite."""
         return [label for label, quota in pe.quotas(shares_of(meta), size).items() for _ in range(quota)]
 
-    def _generate(self, meta: Mapping[str, Any], label: str | None, round_: int, position: int) -> pe.Task:
+    def _generate(self, meta: Meta, label: str | None, round_: int, position: int) -> pe.Task:
         """Return a new text's task from the bought lengths and key words."""
         rng = pe.rng_of(self.seed, "generate", round_, position)
         words = draw_length(rng, meta["edges"], meta["lengths"]) if "edges" in meta else self.parameters.words
@@ -187,7 +186,7 @@ class DpgaRun(Evolution):
             tasks.append(pe.Task("cross", label, min(400, max(3, words)), texts=parents))
         return tasks
 
-    def select(self, state: Mapping[str, Any], pool: list[pe.Pair], embeddings: NDArray[np.float32]) -> Selection:
+    def select(self, state: State, pool: list[pe.Pair], embeddings: NDArray[np.float32]) -> Selection:
         """Let a Poisson sample of private units vote; keep the best that are no near-duplicates of better ones."""
         votes = self.mechanisms.noisy_votes(
             f"votes/{state['round']}",
@@ -198,7 +197,7 @@ class DpgaRun(Evolution):
             groups=[str(label) for _, label in pool] if self.context.labels else None,
         )
         meta, parameters = state["meta"], self.parameters
-        facts: dict[str, Any] = {}
+        facts: Meta = {}
         if parameters.suppression == "near-duplicates" and "tau" not in meta:
             facts["tau"] = near_duplicate(embeddings)  # of the first candidates, before a vote told anything of them
         tau = facts.get("tau", meta.get("tau"))

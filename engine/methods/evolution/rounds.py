@@ -10,18 +10,50 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Required, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.dp.noise.private import Mechanisms
 from engine.errors import InternalError, UserError
+from engine.json_types import JSON
 from engine.methods.base import Context, Step, SyntheticRecord
 from engine.methods.evolution import common as pe
 from engine.methods.readable import rejects
 
 UNCHOSEN = "dropped: fewer votes"
+
+
+class Meta(TypedDict, total=False):
+    """What a run knows before it writes, as it was bought or declared: label shares (pairs, since JSON has no null
+    keys), edges and counts of lengths in words, a label's key words with the chance of each, τ."""
+
+    shares: list[tuple[str | None, float]]
+    edges: list[float]
+    lengths: list[float]
+    keywords: list[tuple[str | None, list[str], list[float]]]
+    tau: float
+
+
+class State(TypedDict, total=False):
+    """Where a run stands. `phase`: open, write, select or done; `done`: texts written."""
+
+    phase: Required[str]
+    done: Required[int]
+    round: int
+    meta: Meta
+    pool: list[pe.Pair]
+    fresh: list[pe.Pair]
+    position: int
+    iterations: list[dict[str, JSON]]
+
+
+class Level(TypedDict, total=False):
+    """The noise of a histogram: Gaussian over its sensitivity, or Laplace of a pure loss."""
+
+    noise_multiplier: float
+    epsilon: float
 
 
 @dataclass(frozen=True)
@@ -34,11 +66,11 @@ class Selection:
     kept: list[int]
     votes: NDArray[np.float64]
     notes: Mapping[str, float] = field(default_factory=dict)
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Meta = field(default_factory=Meta)
 
 
 class Evolution(ABC):
-    """One run. Its state: `phase` (open, write, select, done), `round`, `pool`, `fresh`, `position`, `done`."""
+    """One run."""
 
     def __init__(self, context: Context, parameters: pe.PrivateParameters, rounds: int) -> None:
         if context.mechanisms is None or context.guarantee is None or context.embedder is None:
@@ -57,19 +89,19 @@ class Evolution(ABC):
         """Return how many texts the whole run writes."""
 
     @abstractmethod
-    def open(self) -> dict[str, Any]:
+    def open(self) -> Meta:
         """Draw what the run needs to know before it writes; JSON-ready, kept as `meta`."""
 
     @abstractmethod
-    def tasks(self, state: Mapping[str, Any]) -> list[pe.Task]:
+    def tasks(self, state: State) -> list[pe.Task]:
         """Return what to write in this round; a function of the state at the round's start alone."""
 
     @abstractmethod
-    def wanted(self, state: Mapping[str, Any]) -> dict[str | None, int]:
+    def wanted(self, state: State) -> dict[str | None, int]:
         """Return how many candidates of each label survive a round."""
 
     @abstractmethod
-    def select(self, state: Mapping[str, Any], pool: list[pe.Pair], embeddings: NDArray[np.float32]) -> Selection:
+    def select(self, state: State, pool: list[pe.Pair], embeddings: NDArray[np.float32]) -> Selection:
         """Let private records vote and return the survivors."""
 
     def noise_multiplier(self, name: str) -> float:
@@ -94,7 +126,7 @@ class Evolution(ABC):
         """Return whether label shares are drawn apart from the list of labels."""
         return bool(self.context.labels) and self.context.label_shares is None and mode == "bought"
 
-    def label_shares(self, mode: str, what: str, noise: Mapping[str, Any]) -> dict[str | None, float]:
+    def label_shares(self, mode: str, what: str, noise: Level) -> dict[str | None, float]:
         """Return each label's count as bought or declared; one share for all where there are no labels."""
         labels = list(self.context.labels)
         if not labels:
@@ -109,26 +141,36 @@ class Evolution(ABC):
 
     def steps(self) -> Iterator[Step]:
         """Yield committed steps until the outputs are made."""
-        state: dict[str, Any] = dict(self.context.state or {"phase": "open", "done": 0})
+        state = cast(State, dict(self.context.state or {"phase": "open", "done": 0}))
         while state["phase"] != "done" and not self.context.cancelled():
             move = {"open": self._open, "write": self._write, "select": self._select}[state["phase"]]
             step = move(state)
-            state = dict(step.state)
+            state = cast(State, dict(step.state))
             yield step
 
-    def _step(self, state: dict[str, Any], stage: str, funnel: Mapping[str, int], **more: Any) -> Step:
-        total = max(self.total(), state["done"])
+    def _step(
+        self,
+        state: State,
+        stage: str,
+        funnel: Mapping[str, int],
+        records: tuple[SyntheticRecord, ...] = (),
+        diagnostics: Mapping[str, JSON] | None = None,
+        snapshot: Mapping[str, JSON] | None = None,
+    ) -> Step:
         return Step(
-            state=state, records=more.pop("records", ()), funnel={"made": 0, "kept": 0, **funnel}, stage=stage,
-            done=state["done"], total=total, **more,
+            state=state, records=records, funnel={"made": 0, "kept": 0, **funnel}, stage=stage, done=state["done"],
+            total=max(self.total(), state["done"]), diagnostics=diagnostics or {}, snapshot=snapshot,
         )  # fmt: skip
 
-    def _open(self, state: dict[str, Any]) -> Step:
+    def _open(self, state: State) -> Step:
         meta = self.open()
-        fresh: dict[str, Any] = {"pool": [], "fresh": [], "position": 0, "iterations": []}
-        return self._step({**state, "phase": "write", "round": 1, "meta": meta, **fresh}, "public facts", {})
+        after: State = {
+            **state, "phase": "write", "round": 1, "meta": meta, "pool": [], "fresh": [], "position": 0,
+            "iterations": [],
+        }  # fmt: skip
+        return self._step(after, "public facts", {})
 
-    def _write(self, state: dict[str, Any]) -> Step:
+    def _write(self, state: State) -> Step:
         if self._plan is None or self._plan[0] != state["round"]:
             self._plan = (state["round"], self.tasks(state))
         tasks = self._plan[1]
@@ -137,19 +179,20 @@ class Evolution(ABC):
         worked = state["round"] > 1 or bool(state["fresh"])
         place = f"round {state['round']}"
         written = self.writer.write(batch, place, start, worked=worked) if batch else pe.Written([], {})
-        made = [[text, task.label] for text, task in zip(written.texts, batch, strict=True) if text is not None]
+        made = [(text, task.label) for text, task in zip(written.texts, batch, strict=True) if text is not None]
         end = start + len(batch)
-        after = {**state, "fresh": [*state["fresh"], *made], "position": end, "done": state["done"] + len(batch)}
+        after: State = {**state, "position": end, "done": state["done"] + len(batch)}
+        after["fresh"] = [*state["fresh"], *made]
         dropped = Counter(written.dropped)
         if end >= len(tasks):
             pool, unreadable = self._readable(state, [*state["pool"], *after["fresh"]])
             dropped.update(unreadable)
-            after |= {"phase": "select", "pool": pool, "fresh": [], "position": 0}
+            after = {**after, "phase": "select", "pool": pool, "fresh": [], "position": 0}
         # A candidate counts as made once its fate is known, so that made = kept + dropped holds at each step.
         funnel = {"made": dropped.total(), **dropped}
         return self._step(after, f"round {state['round']} of {self.rounds}: writing", funnel)
 
-    def _readable(self, state: Mapping[str, Any], pool: list[list[Any]]) -> tuple[list[list[Any]], Counter[str]]:
+    def _readable(self, state: State, pool: list[pe.Pair]) -> tuple[list[pe.Pair], Counter[str]]:
         """Return the candidates without those that public rules reject, and how many fell for which reason.
 
         Each label keeps at least twice as many as survive, so that votes still choose; of outputs that stay so, the
@@ -167,7 +210,7 @@ class Evolution(ABC):
                 kept.append(pair)
         return kept, dropped
 
-    def _select(self, state: dict[str, Any]) -> Step:
+    def _select(self, state: State) -> Step:
         pool: list[pe.Pair] = [(text, label) for text, label in state["pool"]]
         pe.check_pool(pool, self.wanted(state))
         embeddings = self.embedder.embed([text for text, _ in pool])
@@ -179,9 +222,9 @@ class Evolution(ABC):
         if last:
             records = tuple(SyntheticRecord(text, label) for text, label in self._outputs(state, kept))
         dropped = len(pool) - (len(records) if last else len(kept))
-        after = {
+        after: State = {
             **state, "meta": {**state["meta"], **chosen.facts},
-            "pool": [] if last else [list(pair) for pair in kept], "iterations": [] if last else iterations,
+            "pool": [] if last else kept, "iterations": [] if last else iterations,
             "phase": "done" if last else "write", "round": state["round"] + (0 if last else 1),
         }  # fmt: skip
         return self._step(
@@ -195,7 +238,7 @@ class Evolution(ABC):
             },
         )  # fmt: skip
 
-    def _outputs(self, state: Mapping[str, Any], kept: list[pe.Pair]) -> list[pe.Pair]:
+    def _outputs(self, state: State, kept: list[pe.Pair]) -> list[pe.Pair]:
         """Return `count` survivors by label quota, in an order that says nothing about votes."""
         left = pe.quotas(shares_of(state["meta"]), self.context.count)
         chosen = []
@@ -207,6 +250,6 @@ class Evolution(ABC):
         return chosen
 
 
-def shares_of(meta: Mapping[str, Any]) -> dict[str | None, float]:
-    """Return the label shares kept in `meta` (pairs, since JSON has no null keys)."""
+def shares_of(meta: Meta) -> dict[str | None, float]:
+    """Return the label shares that the run bought, or was told."""
     return dict(meta["shares"])

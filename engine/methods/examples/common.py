@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, Required, TypedDict, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -204,6 +204,14 @@ def fault(text: str, tokens: int, minimum: int, rejects: Callable[[str], str] = 
     return rejects(text)
 
 
+class SlotState(TypedDict, total=False):
+    """Where a run stands: places tried, texts kept and, where a prefix is learned first, steps of that."""
+
+    slot: Required[int]
+    kept: Required[int]
+    step: int
+
+
 class SlotRun:
     """Makes outputs slot by slot, in batches, each tried again while it is unusable.
 
@@ -229,7 +237,7 @@ class SlotRun:
         self.generator, self.examples, self.prompts, self.parse, self.block = generator, examples, prompts, parse, block
         self.rejects = rejects(self.p)
 
-    def steps(self, state: dict[str, Any]) -> Iterator[Step]:
+    def steps(self, state: SlotState) -> Iterator[Step]:
         """Yield one step a batch; `state` needs `slot` and `kept`, and keeps what else it holds.
 
         Raises:
@@ -308,12 +316,15 @@ class SlotRun:
         )
 
 
-def run_state(context: Context) -> dict[str, Any]:
+Own = TypeVar("Own", bound=ExampleParameters)
+
+
+def run_state(context: Context) -> SlotState:
     """Return where to go on, or where to begin."""
-    return dict(context.state or {"slot": 0, "kept": 0})
+    return cast(SlotState, dict(context.state or {"slot": 0, "kept": 0}))
 
 
-def of_type(parameters: BaseModel, wanted: type[ExampleParameters], method: str) -> Any:
+def of_type(parameters: BaseModel, wanted: type[Own], method: str) -> Own:
     """Return the parameters, known to be of the method's own type."""
     if not isinstance(parameters, wanted):
         raise InternalError(f"{method} was started with another method's parameters")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from pydantic import Field
 
@@ -11,7 +10,7 @@ from engine.dp.guarantee import Guarantee
 from engine.methods.base import Context, Facts, Plan, Step
 from engine.methods.examples import common as cc
 from engine.models.builtin.shipped import SECONDS_A_TOKEN
-from engine.models.contracts import Generator
+from engine.models.contracts import Generator, OperatorInputs, Operators
 from engine.pii.control_codes import Passage
 
 _CODE_TOKENS = 72  # set aside for the fictional code
@@ -78,7 +77,7 @@ class Prompts:
     """Builds the prompts of a run; examples are cut so that all of them fit the model's context."""
 
     def __init__(
-        self, material: cc.Material, generator: Generator, operators: Any, examples: int, with_codes: bool
+        self, material: cc.Material, generator: Generator, operators: Operators, examples: int, with_codes: bool
     ) -> None:
         self.material, self.operators, self.with_codes = material, operators, with_codes
         self.name = "from_control_code" if with_codes else "from_examples"
@@ -112,8 +111,8 @@ class Prompts:
         """Return the usable text of a raw output."""
         return str(self.operators.parse(self.name, text))
 
-    def _inputs(self, code: str, examples: list[str], label: str | None) -> dict[str, Any]:
-        common = {
+    def _inputs(self, code: str, examples: list[str], label: str | None) -> OperatorInputs:
+        common: OperatorInputs = {
             "domain": self.material.domain,
             "words": self.material.words,
             "label": label or "",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from engine.dp.accounting.accountant import Accountant
+    from engine.models.contracts import OperatorInputs
 
 _TOKENS_A_WORD = 1.6
 _SEGMENT = 110  # words a model call; longer records are generated piece by piece, cut at sentence ends
@@ -184,7 +185,7 @@ class _FilterRun:
             redacted = [self.replace(t, [*a, *b]) for t, a, b in zip(texts, spans, second, strict=True)]
         return _Batch(rows, spans, redacted, flagged)
 
-    def batch(self, position: int, wanted: int) -> tuple[list[SyntheticRecord], dict[str, int], dict[str, Any]]:
+    def batch(self, position: int, wanted: int) -> tuple[list[SyntheticRecord], dict[str, int], dict[str, object]]:
         """Return the kept records, funnel counts and diagnostics of one batch."""
         batch = self._slice(position, wanted)
         outputs = self._generate(batch, position)
@@ -207,7 +208,7 @@ class _FilterRun:
             "kept": len(records),
         }
         similarities, self.post.similarities[:] = list(self.post.similarities), []
-        diagnostics = {
+        diagnostics: dict[str, object] = {
             "replaced_after_generation": replaced,
             "replaced_as_similar": similar,
             "nearest_sensitive_item": similarities,
@@ -222,7 +223,7 @@ class _FilterRun:
         assert self.context.operators is not None
         operators, p = self.context.operators, self.parameters
         segments = [segment(text) for text in batch.redacted]
-        inputs: list[dict[str, Any]] = [
+        inputs: list[OperatorInputs] = [
             {
                 "text": piece,
                 "label": label if isinstance(label, str) else None,

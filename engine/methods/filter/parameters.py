@@ -105,7 +105,7 @@ class FilterParameters(ReadableParameters):
 
     @model_validator(mode="before")
     @classmethod
-    def _filled(cls, values: Any) -> Any:
+    def _filled(cls, values: object) -> object:
         if not isinstance(values, Mapping) or values.get("preset") not in PRESETS:
             return values
         return {**PRESETS[values["preset"]], **values}

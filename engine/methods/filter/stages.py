@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,10 @@ from engine.pii.content_type import ContentType, content_type
 from engine.pii.redact import redact
 from engine.pii.sentences import sentence_bounds
 from engine.pii.spans import Span
+
+if TYPE_CHECKING:
+    from engine.models.contracts import Found
+
 
 PLACEHOLDER = re.compile(r"\[[A-Z][A-Z_ ]*(?: \d+)?\]")
 SIMILAR = "[REDACTED]"
@@ -41,7 +45,7 @@ class Filtered:
     similar: int = 0
 
 
-def outside_placeholders(text: str, spans: Sequence[Mapping[str, Any]], minimum_score: float) -> list[Span]:
+def outside_placeholders(text: str, spans: Sequence[Found], minimum_score: float) -> list[Span]:
     """Return detected spans at or above `minimum_score` that touch no typed placeholder."""
     taken = [match.span() for match in PLACEHOLDER.finditer(text)]
     return [
@@ -152,7 +156,7 @@ class PostFilter:
         return self._detect_again(kept)
 
     def _one(
-        self, text: str, pairs: Sequence[tuple[int, int]], near: NDArray[Any], windows: Sequence[Near]
+        self, text: str, pairs: Sequence[tuple[int, int]], near: NDArray[np.float32], windows: Sequence[Near]
     ) -> Filtered | None:
         limit = self.limit(text)
         if limit is None:

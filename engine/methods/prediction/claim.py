@@ -6,10 +6,9 @@ Sources: Vinod, Pillutla and Thakurta 2025 (InvisibleInk), theorem 2; Canonne, K
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ConfigDict, Field
 
@@ -23,7 +22,7 @@ from engine.dp.noise import prediction
 from engine.errors import UserError
 from engine.methods import label_list
 from engine.methods.base import Facts
-from engine.methods.budget_figures import row
+from engine.methods.budget_figures import Answer, row
 from engine.methods.dp_claim import dp_claim
 from engine.methods.label_list import LabelListParameters
 from engine.methods.public_inputs import settings_taken, size_taken
@@ -216,14 +215,8 @@ def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
     )
 
 
-def figures(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `rows` (figure, value, reference) and `advice`: what a budget buys, from public quantities.
-
-    Args:
-        request: `parameters` and `facts` of the run.
-    """
-    p = PrivatePredictionParameters.model_validate(dict(request["parameters"]))
-    facts = Facts(**request["facts"])
+def figures(p: PrivatePredictionParameters, facts: Facts) -> Answer:
+    """Return `rows` (figure, value, reference) and `advice`: what a budget buys, from public quantities."""
     planned = schedule(p, facts)
     settings = planned.settings
     ratio = settings.reach * planned.slots / p.temperature

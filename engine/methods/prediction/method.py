@@ -29,6 +29,8 @@ from engine.methods.prediction.claim import (
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
+    from engine.models.contracts import OperatorInputs
+    from engine.models.folder.logits import PromptedModel
 
 SECONDS_A_ROW_TOKEN = 1 / 900  # two CPU cores, built-in model in float32, a block of rows
 SECONDS_A_PROMPT_TOKEN = 1 / 6000
@@ -66,7 +68,7 @@ class PrivatePredictionMethod:
         rows = planned.slots + 1
         read = rows * (_PROMPT_TOKENS + parameters.record_tokens) * SECONDS_A_PROMPT_TOKEN
         drawn = rows * planned.settings.longest * SECONDS_A_ROW_TOKEN
-        bought = figures({"parameters": parameters.model_dump(), "facts": vars(facts)})
+        bought = figures(parameters, facts)
         notes = [
             f"Every text pays for {parameters.tokens} tokens, also where it ends earlier.",
             *(f"{row['figure']}: {row['value']} ({row['reference']})." for row in bought["rows"][:2]),
@@ -154,17 +156,19 @@ class _Writing:
         text = self.operators.parse(self.p.operator, raw).strip()
         return text if ended else whole_sentences(text)
 
-    def _model(self, label: str | None) -> tuple[Any, Callable[[str | None], str]]:
+    def _model(self, label: str | None) -> tuple[PromptedModel, Callable[[str | None], str]]:
         from engine.models.folder.logits import PromptedModel
 
         def prompt(record: str | None) -> str:
             shown = "" if record is None else record
-            own: dict[str, Any] = {"text": shown}
+            own: OperatorInputs = {
+                "domain": self.domain, "kind": self.p.kind, "label": label, "words": self.p.words
+            }  # fmt: skip
             if self.p.operator == "from_examples":
-                own = {"examples": [shown] if shown else []}
-            return self.operators.prompt(
-                self.p.operator, domain=self.domain, kind=self.p.kind, label=label, words=self.p.words, **own
-            )
+                own["examples"] = [shown] if shown else []
+            else:
+                own["text"] = shown
+            return self.operators.prompt(self.p.operator, **own)
 
         room = self.settings.longest
         return PromptedModel(self.source, prompt, record_tokens=self.p.record_tokens, room=room), prompt

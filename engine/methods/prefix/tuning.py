@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from engine.errors import InternalError
 from engine.methods.base import Context, Facts, Plan, Step
 from engine.methods.examples import common as cc
 from engine.methods.examples.prompts import plan_of
 
 if TYPE_CHECKING:
+    from engine.models.contracts import Operators
     from engine.models.tune.prefix_tuning import Objective, Pair, PrefixSettings
 
 _SECONDS_A_TRAINED_TOKEN = 1 / 700  # one CPU core, built-in model; twice that where the frozen model is asked too
@@ -74,7 +76,7 @@ def run_tuning(context: Context, title: str) -> Iterator[Step]:
     folder = None if context.scratch is None else context.scratch / "prefix"
     learner = PrefixLearner(base, prompts.pairs(), _settings(p, context.seed, base.bare))
     trainer = learner.fit(folder)
-    state = {"step": 0, **cc.run_state(context)}
+    state: cc.SlotState = {"step": 0, **cc.run_state(context)}
     while state["step"] < trainer.total and not context.cancelled():
         step = min(state["step"] + max(1, context.batch_size), trainer.total)
         trainer.advance(step)
@@ -101,8 +103,10 @@ def _settings(p: PrefixParameters, seed: int, bare: bool) -> PrefixSettings:
 class Prompts:
     """Builds the prompts of training and writing: the code, in the built-in model's format or as it stands."""
 
-    def __init__(self, material: cc.Material, operators: Any, bare: bool) -> None:
-        self.material, self.operators, self.bare = material, operators, bare
+    def __init__(self, material: cc.Material, operators: Operators | None, bare: bool) -> None:
+        if operators is None and not bare:
+            raise InternalError("the method was started without operators")
+        self.material, self.operators = material, None if bare else operators
 
     def __call__(self, slots: Sequence[cc.Slot]) -> list[str]:
         """Return a prompt a slot."""
@@ -123,10 +127,11 @@ class Prompts:
 
     def parse(self, text: str) -> str:
         """Return the usable text of a raw output."""
-        return text.strip() if self.bare else str(self.operators.parse("from_control_code", text))
+        return text.strip() if self.operators is None else self.operators.parse("from_control_code", text)
 
     def _prompt(self, code: str, label: str | None, words: int) -> str:
-        if self.bare:
+        if self.operators is None:
             return f"{code or 'NONE'}\n\n"
-        inputs = {"domain": self.material.domain, "words": words, "label": label or "", "code": code or "NONE"}
-        return str(self.operators.prompt("from_control_code", **inputs))
+        return self.operators.prompt(
+            "from_control_code", domain=self.material.domain, words=words, label=label or "", code=code or "NONE"
+        )

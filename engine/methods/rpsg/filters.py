@@ -7,9 +7,9 @@ Privacy posture: scores of private comparisons are internal figures; no text is 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,25 @@ class Retained:
 
     similar: NDArray[np.int64]
     likely: NDArray[np.int64]
+
+
+class Scores(TypedDict):
+    """Every output's cosine to private seeds, and its mean negative log-likelihood a token in nats."""
+
+    similarity: list[float]
+    nll: list[float]
+
+
+class Moved(TypedDict):
+    """Counts after each filter, the two thresholds, the mean similarity, and the positions retained."""
+
+    made: int
+    after_similarity: int
+    after_nll: int
+    similarity_threshold: float
+    nll_threshold: float
+    mean_similarity: float
+    positions: list[int]
 
 
 def retained(similarity: ArrayLike, nll: ArrayLike, similarity_keep: float, nll_keep: float) -> Retained:
@@ -91,16 +110,12 @@ def attack_table(
     return rows
 
 
-def moved(diagnostics: Mapping[str, Any], similarity_keep: float, nll_keep: float) -> dict[str, Any]:
+def moved(scores: Scores, similarity_keep: float, nll_keep: float) -> Moved:
     """Return what other proportions would have retained of a finished run, from its stored scores.
 
     Args:
-        diagnostics: the run's diagnostics, with `scores` (similarity, nll).
-
-    Returns:
-        Counts after each filter, the two thresholds, mean scores, and the positions retained.
+        scores: as the run noted them.
     """
-    scores = diagnostics["scores"]
     cosine, losses = np.asarray(scores["similarity"]), np.asarray(scores["nll"])
     kept = retained(cosine, losses, similarity_keep, nll_keep)
     return {

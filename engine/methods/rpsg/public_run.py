@@ -8,7 +8,7 @@ and the custodian's lists are not used: both may have been made from private tex
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Required, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from engine.methods.rpsg.stages import REPETITION_PENALTY, TINY, TOP_P, Models, 
 from engine.methods.rpsg.tone import agreement
 from engine.models.builtin.sentiment import BuiltinSentiment
 from engine.models.builtin.sentiment_sentences import CLASSES
-from engine.models.contracts import Sampling
+from engine.models.contracts import OperatorInputs, Sampling
 
 if TYPE_CHECKING:
     from engine.methods.rpsg.public import RpsgPublicParameters
@@ -46,6 +46,30 @@ def quotas(shares: Sequence[float] | NDArray[np.float64], total: int) -> list[in
     for i in np.argsort(-(exact - whole), kind="stable")[: total - int(whole.sum())]:
         whole[i] += 1
     return [int(n) for n in whole]
+
+
+class Candidate(TypedDict):
+    """A text that private records vote for: `label` is its place in the list of labels."""
+
+    label: int
+    text: str
+
+
+class Made(Candidate):
+    """A synthetic text, with the variant that it was made from."""
+
+    variant: str
+
+
+class State(TypedDict, total=False):
+    """Where a run stands; `position` counts what the stage has done."""
+
+    stage: Required[str]
+    quotas: list[int]
+    candidates: list[Candidate]
+    chosen: list[Candidate]
+    made: list[Made]
+    position: int
 
 
 class PublicRun:
@@ -73,7 +97,7 @@ class PublicRun:
         """Yield steps from the state given until all outputs are out or somebody asks to stop."""
         from engine.models.tune.finetune import Cancelled
 
-        state: dict[str, Any] = dict(self.context.state or {"stage": "sharing"})
+        state = cast(State, dict(self.context.state or {"stage": "sharing"}))
         stages = {
             "sharing": self._share,
             "inventing": self._invent,
@@ -87,14 +111,14 @@ class PublicRun:
                 step = stages[state["stage"]](state)
             except Cancelled:
                 return
-            state = step.state
+            state = cast(State, dict(step.state))
             yield step
 
     def _noise(self, name: str) -> float:
         assert self.context.guarantee is not None
         return float(self.context.guarantee.noise[name]["noise_multiplier"])
 
-    def _share(self, state: dict[str, Any]) -> Step:
+    def _share(self, state: State) -> Step:
         """Buy the label shares, or open what was declared public; one share where there are no labels."""
         assert self.context.mechanisms is not None
         shares = [1.0]
@@ -113,13 +137,13 @@ class PublicRun:
             {"stage": "inventing", "quotas": chosen, "candidates": []}, "sharing", 1, 1, {}, {"quotas": chosen}
         )
 
-    def _invent(self, state: dict[str, Any]) -> Step:
+    def _invent(self, state: State) -> Step:
         """Write a batch of candidates from public prompts; tones take turns where the model follows instructions."""
         slots = [i for i, n in enumerate(state["quotas"]) for _ in range(n * self.p.candidates)]
         position = len(state["candidates"])
         batch = slots[position : position + max(1, self.context.batch_size)]
         operators, generator = self.models.operators, self.models.generator
-        inputs: list[dict[str, Any]] = [
+        inputs: list[OperatorInputs] = [
             {"label": self.labels[label], "domain": self.p.domain, "words": self.p.words} for label in batch
         ]
         asked: list[int] = []
@@ -135,7 +159,7 @@ class PublicRun:
         )
         made = generator.generate([operators.prompt("invent", **entry) for entry in inputs], sampling)
         texts = [operators.parse("invent", g.text, **e).strip() for g, e in zip(made, inputs, strict=True)]
-        noted: dict[str, Any] = {}
+        noted: dict[str, object] = {}
         if asked:
             _, found = self.models.read(texts)
             noted = {"tone": {"invented": agreement(asked, [[int(row.argmax())] for row in found])}}
@@ -150,7 +174,7 @@ class PublicRun:
             noted,
         )
 
-    def _vote(self, state: dict[str, Any]) -> Step:
+    def _vote(self, state: State) -> Step:
         """Let private records vote, and take the best of each label by noisy votes."""
         assert self.context.mechanisms is not None
         usable = [c for c in state["candidates"] if len(c["text"].split()) >= TINY]
@@ -164,7 +188,7 @@ class PublicRun:
             noise_multiplier=self._noise("votes"),
             groups=groups,
         )
-        chosen: list[dict[str, Any]] = []
+        chosen: list[Candidate] = []
         for label, quota in enumerate(state["quotas"]):
             mine = [i for i, c in enumerate(usable) if c["label"] == label]
             ranked = sorted(mine, key=lambda i: -float(votes[i]))
@@ -178,7 +202,7 @@ class PublicRun:
             {"votes": {"candidates": len(usable), "chosen": len(chosen)}},
         )
 
-    def _write(self, state: dict[str, Any]) -> Step:
+    def _write(self, state: State) -> Step:
         """Write a variant of a batch of winners, and a synthetic text of each variant."""
         begin, chosen = state["position"], state["chosen"]
         batch = chosen[begin : begin + max(1, self.context.batch_size)]
@@ -229,7 +253,7 @@ class PublicRun:
             lambda done, total: self.context.progress("fitting a model to the variants", done, total),
         )
 
-    def _compare(self, state: dict[str, Any]) -> Step:
+    def _compare(self, state: State) -> Step:
         """Fine-tune the surrogate model on the variants and drop the likeliest outputs; nothing private is read."""
         made = state["made"]
         tuned = self._tuned([entry["variant"] for entry in made])
@@ -254,12 +278,12 @@ class PublicRun:
             },
         )
 
-    def _release(self, state: dict[str, Any]) -> Step:
+    def _release(self, state: State) -> Step:
         """Hand out a batch."""
         begin, made = state["position"], state["made"]
         batch = made[begin : begin + max(1, self.context.batch_size)]
         end = begin + len(batch)
         records = [SyntheticRecord(entry["text"], self.labels[entry["label"]]) for entry in batch]
         last = end >= len(made)
-        state = {"stage": "done" if last else "releasing", "made": [] if last else made, "position": end}
-        return funnel_step(state, "releasing", end, max(self.context.count, end), {}, {}, records)
+        after = {"stage": "done" if last else "releasing", "made": [] if last else made, "position": end}
+        return funnel_step(after, "releasing", end, max(self.context.count, end), {}, {}, records)

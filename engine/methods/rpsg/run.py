@@ -10,12 +10,13 @@ storage and goes with the run. Diagnostics hold numbers only.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Required, TypedDict, cast
 
 import numpy as np
 
 from engine.errors import InternalError, UserError
+from engine.json_types import JSON
 from engine.methods.base import Context, Step, SyntheticRecord
 from engine.methods.domains import guess_domain
 from engine.methods.filter.stages import reapply
@@ -34,6 +35,39 @@ if TYPE_CHECKING:
 
 _ATTACKED = 500  # seeds, and as many records that seeded nothing, in the internal attack figures
 _NEEDED = ("generator", "operators", "embedder", "detector", "mechanisms")
+
+
+class Pending(TypedDict):
+    """A seed with its candidates: its place among the records, the length asked for in words, and their utilities.
+
+    tone, tones: the seed's sentiment class, and the candidates'.
+    """
+
+    row: int
+    words: int
+    texts: list[str]
+    utilities: list[float]
+    tone: int
+    tones: list[int]
+
+
+class Made(TypedDict):
+    """A synthetic text, with the variant and the record that it was made from, and that record's sentiment class."""
+
+    row: int
+    variant: str
+    text: str
+    tone: int
+
+
+class State(TypedDict, total=False):
+    """Where a run stands: seeds drawn, what waits for a choice, what is written, what was handed out."""
+
+    stage: Required[str]
+    position: int
+    pending: list[Pending]
+    made: list[Made]
+    released: int
 
 
 class RpsgRun:
@@ -70,7 +104,7 @@ class RpsgRun:
         """Yield steps from the state given until all outputs are out or somebody asks to stop."""
         from engine.models.tune.finetune import Cancelled
 
-        state: dict[str, Any] = dict(self.context.state or {"stage": "abstracting", "position": 0, "made": []})
+        state = cast(State, dict(self.context.state or {"stage": "abstracting", "position": 0, "made": []}))
         while state["stage"] != "done" and not self.context.cancelled():
             stages = {
                 "abstracting": self._abstract,
@@ -82,10 +116,10 @@ class RpsgRun:
                 step = stages[state["stage"]](state)
             except Cancelled:
                 return
-            state = step.state
+            state = cast(State, dict(step.state))
             yield step
 
-    def _rows(self, state: dict[str, Any]) -> list[int]:
+    def _rows(self, state: State) -> list[int]:
         """Return the next batch's records of the drawn order, wrapping around."""
         position = state["position"]
         size = min(self.context.batch_size, self.needed - len(state["made"]), self.limit - position)
@@ -102,13 +136,13 @@ class RpsgRun:
             texts.append(redact(self.texts[row], found, "placeholder").text if found else self.texts[row])
         return [entry.text for entry in reapply(texts, self.context.detector, self.p.minimum_score)]
 
-    def _abstract(self, state: dict[str, Any]) -> Step:
+    def _abstract(self, state: State) -> Step:
         """Draw a batch of seeds, remove identifiers, write and prune candidates."""
         rows = self._rows(state)
         seeds = self._seeds(rows)
         pools = self.writer.pools(seeds, [self.labels[row] for row in rows], state["position"])
         usable = [i for i, pool in enumerate(pools) if pool.texts]
-        pending = [
+        pending: list[Pending] = [
             {
                 "row": rows[i],
                 "words": length_wanted(seeds[i]),
@@ -139,7 +173,7 @@ class RpsgRun:
             },
         )
 
-    def _choose(self, pending: list[dict[str, Any]], position: int) -> list[int]:
+    def _choose(self, pending: list[Pending], position: int) -> list[int]:
         """Return each seed's choice; seeds with equally many candidates are chosen for together."""
         assert self.context.mechanisms is not None
         chosen = [0] * len(pending)
@@ -160,7 +194,7 @@ class RpsgRun:
             raise InternalError("rpsg was started without its guarantee")
         return {"sigma": float(claimed.noise["selection"]["sigma"])}
 
-    def _write(self, state: dict[str, Any]) -> Step:
+    def _write(self, state: State) -> Step:
         """Choose one candidate a seed, write a variant from it, and a synthetic text from the variant."""
         pending, position = state["pending"], state["position"]
         chosen = self._choose(pending, position)
@@ -222,7 +256,7 @@ class RpsgRun:
             lambda done, total: self.context.progress("fitting a model to the variants", done, total),
         )
 
-    def _compare(self, state: dict[str, Any]) -> Step:
+    def _compare(self, state: State) -> Step:
         """Fine-tune the surrogate model on the variants, score the outputs, and filter."""
         made = state["made"]
         outputs = [entry["text"] for entry in made]
@@ -257,14 +291,14 @@ class RpsgRun:
             },
         )
 
-    def _tone(self, made: list[dict[str, Any]]) -> dict[str, Any]:
+    def _tone(self, made: list[Made]) -> dict[str, JSON]:
         """Return how many outputs have the sentiment of the seed that they were made from."""
         shares = self.writer.models.read([entry["text"] for entry in made])[1]
         return agreement([entry["tone"] for entry in made], [[int(row.argmax())] for row in shares])
 
     def _attack(
-        self, outputs: list[str], scores: dict[str, Any], kept: Retained, rows: list[int], tuned: TunedModel
-    ) -> dict[str, Any]:
+        self, outputs: list[str], scores: Mapping[str, list[float]], kept: Retained, rows: list[int], tuned: TunedModel
+    ) -> dict[str, JSON]:
         """Return how well seeds are told from other training records: internal figures, never released."""
         assert self.context.embedder is not None
         seeds = set(rows)
@@ -275,7 +309,7 @@ class RpsgRun:
         inside, outside = [self.texts[r] for r in members], [self.texts[r] for r in others]
         embed = self.context.embedder.embed
         table = attack_table(embed(outputs), embed(inside), embed(outside), scores["similarity"], scores["nll"])
-        found: dict[str, Any] = {
+        found: dict[str, JSON] = {
             "members": len(members),
             "others": len(others),
             "nearest_output": table,
@@ -287,7 +321,7 @@ class RpsgRun:
                 found[name] = {"outputs": len(which), "auc": round(auc(-model.nll(inside), -model.nll(outside)), 4)}
         return found
 
-    def _release(self, state: dict[str, Any]) -> Step:
+    def _release(self, state: State) -> Step:
         """Remove identifiers from a batch of retained outputs and hand them out."""
         assert self.context.detector is not None
         begin = state["released"]

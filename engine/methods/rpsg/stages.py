@@ -9,9 +9,9 @@ Privacy posture: private text, redacted, lives in memory and in the run's state;
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from engine.methods.filter.method import batch_seed
 from engine.methods.readable import rejects
 from engine.models.builtin.sentiment import BuiltinSentiment, Classifier
 from engine.models.builtin.sentiment_sentences import CLASSES
-from engine.models.contracts import Beams, Embedder, Generator, Operators, Sampling
+from engine.models.contracts import Beams, Embedder, Generator, OperatorInputs, Operators, Sampling
 
 if TYPE_CHECKING:
     from engine.methods.rpsg.method import RpsgParameters
@@ -146,7 +146,7 @@ class Writer:
             draft.tones.append(int(shares[number].argmax()))
             draft.confident |= same and float(shares[number].max()) >= self.p.minimum_confidence
 
-    def _abstractions(self, entry: dict[str, Any], sampling: Sampling) -> list[str]:
+    def _abstractions(self, entry: OperatorInputs, sampling: Sampling) -> list[str]:
         """Return K abstractions of one record, by beams in the first pass."""
         generator, operators, most = self.models.generator, self.models.operators, self.p.oversampling
         if sampling.temperature != FIRST_TEMPERATURE or not isinstance(generator, Beams):
@@ -185,7 +185,7 @@ class Writer:
         Args:
             words: lengths asked for. draw: batch position and stage, which fix its randomness.
         """
-        inputs: list[dict[str, Any]] = [
+        inputs: list[OperatorInputs] = [
             {"text": text, "label": label, "domain": self.domain, "words": length}
             for text, label, length in zip(texts, labels, words, strict=True)
         ]
@@ -208,7 +208,7 @@ class Writer:
                 made[i] = text if attempt == 0 or len(text.split()) >= TINY else made[i]
         return made
 
-    def _call(self, operator: str, inputs: Sequence[dict[str, Any]], sampling: Sampling) -> list[str]:
+    def _call(self, operator: str, inputs: Sequence[OperatorInputs], sampling: Sampling) -> list[str]:
         operators = self.models.operators
         prompts = [operators.prompt(operator, **entry) for entry in inputs]
         outputs = self.models.generator.generate(prompts, sampling)
@@ -234,12 +234,12 @@ def length_wanted(text: str) -> int:
 
 
 def funnel_step(
-    state: dict[str, Any],
+    state: Mapping[str, object],
     stage: str,
     done: int,
     total: int,
     dropped: dict[str, int],
-    diagnostics: dict[str, Any],
+    diagnostics: Mapping[str, object],
     records: Sequence[SyntheticRecord] = (),
 ) -> Step:
     """Return a step whose funnel adds up: what left the run here, dropped or kept."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
+from engine.json_types import JSON
 from engine.models.builtin.sentiment_sentences import CLASSES
 
 
-def agreement(wanted: Sequence[int], found: Sequence[Sequence[int]]) -> dict[str, Any]:
+def agreement(wanted: Sequence[int], found: Sequence[Sequence[int]]) -> dict[str, JSON]:
     """Return additive counts of agreement.
 
     Args:

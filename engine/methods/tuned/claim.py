@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -17,7 +16,7 @@ from engine.dp.guarantee import Guarantee
 from engine.dp.noise.train import WHAT, Training, event_of
 from engine.methods import label_list
 from engine.methods.base import Facts
-from engine.methods.budget_figures import row
+from engine.methods.budget_figures import Answer, Question, row
 from engine.methods.evolution import claim as pe_claim
 from engine.methods.evolution.common import PrivateParameters
 from engine.methods.tuned import common as ft
@@ -138,7 +137,7 @@ def _assumptions(p: DpFinetuneParameters, facts: Facts) -> tuple[str, ...]:
     return tuple(found)
 
 
-def figures(request: Mapping[str, Any]) -> dict[str, Any]:
+def figures(request: Question) -> Answer:
     """Return `rows` and `advice`: what the noise leaves of a step's gradient at best, for the built-in model.
 
     Args:

@@ -6,10 +6,10 @@ tuned model, labels and lengths alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Required, TypedDict, Unpack, cast
 
 from pydantic import Field
 
@@ -19,7 +19,7 @@ from engine.methods.evolution import common as pe
 from engine.models.builtin.format import LENGTH_EDGES
 
 if TYPE_CHECKING:
-    from engine.models.contracts import Generator
+    from engine.models.contracts import Generator, OperatorInputs, Operators
     from engine.models.tune.learner import NetLearner
     from engine.models.tune.tunable import Tunable
     from engine.models.tune.tuning_rows import Goldfish
@@ -50,6 +50,23 @@ class TuningParameters(pe.WritingParameters):
     )
 
 
+class TuningState(TypedDict, total=False):
+    """Where a run stands: steps of training, texts tried and kept, and what is still wanted.
+
+    waiting: a label and a length in words for each text.
+    """
+
+    step: Required[int]
+    position: Required[int]
+    kept: Required[int]
+    waiting: list[tuple[str | None, int]]
+
+
+def state_of(context: Context) -> TuningState:
+    """Return where a run goes on, or where it begins."""
+    return cast(TuningState, dict(context.state or {"step": 0, "position": 0, "kept": 0}))
+
+
 class TunedPrompts:
     """Prompts of training and of writing, the same for both; stands in for the run's operators.
 
@@ -57,24 +74,27 @@ class TunedPrompts:
         operators: of the run. bare: whether the network reads plain words instead of control tokens.
     """
 
-    def __init__(self, operators: Any, bare: bool, domain: str, kind: str) -> None:
-        self._operators, self._bare, self._domain, self._kind = operators, bare, domain, kind
+    def __init__(self, operators: Operators | None, bare: bool, domain: str, kind: str) -> None:
+        self._operators, self._domain, self._kind = None if bare else operators, domain, kind
+        if operators is None and not bare:
+            raise InternalError("the method was started without operators")
 
     def head(self, label: str | None, words: int) -> str:
         """Return what stands in front of a text of this label and length."""
-        if not self._bare:
-            wanted = {"domain": self._domain, "kind": self._kind, "label": label or "", "words": max(1, words)}
-            return str(self._operators.prompt("invent", **wanted))
+        if self._operators is not None:
+            return self._operators.prompt(
+                "invent", domain=self._domain, kind=self._kind, label=label or "", words=max(1, words)
+            )
         shown = f", {label}" if label else ""
         return f"{(self._kind or self._domain).capitalize()}{shown}, up to {length_of(words)} words.\n\n"
 
-    def prompt(self, name: str, **inputs: Any) -> str:
+    def prompt(self, name: str, **inputs: Unpack[OperatorInputs]) -> str:
         """Return the prompt of one text."""
         return self.head(inputs.get("label"), int(inputs["words"]))
 
-    def parse(self, name: str, output: str, **inputs: Any) -> str:
+    def parse(self, name: str, output: str, **inputs: Unpack[OperatorInputs]) -> str:
         """Return the usable text of a raw output."""
-        return output.strip() if self._bare else str(self._operators.parse("invent", output))
+        return output.strip() if self._operators is None else self._operators.parse("invent", output)
 
 
 def length_of(words: int) -> int:
@@ -125,7 +145,7 @@ def write(
     p: TuningParameters,
     generator: Generator,
     prompts: TunedPrompts,
-    state: Mapping[str, Any],
+    state: TuningState,
     *,
     temperature: float | None = None,
 ) -> Iterator[Step]:
@@ -138,9 +158,9 @@ def write(
         UserError: the tuned model gives too few usable texts.
     """
     writer = pe.Writer(replace(context, generator=generator, operators=prompts), p)
-    state = dict(state)
+    state = state.copy()
     while state["kept"] < context.count and not context.cancelled():
-        waiting: list[Any] = state["waiting"]
+        waiting = state["waiting"]
         if state["position"] > _TRIES * context.count + 32:
             raise UserError(
                 f"the tuned model gave {state['kept']} usable texts of {context.count} wanted after "
@@ -153,7 +173,9 @@ def write(
         made = [(text, task.label) for text, task in zip(written.texts, tasks, strict=True) if text is not None]
         # A text that failed leaves its label and length to the next batch.
         left = [one for one, text in zip(batch, written.texts, strict=True) if text is None] + waiting[len(batch) :]
-        state |= {"position": state["position"] + len(batch), "kept": state["kept"] + len(made), "waiting": left}
+        state["position"] += len(batch)
+        state["kept"] += len(made)
+        state["waiting"] = left
         yield Step(
             state=dict(state),
             records=tuple(SyntheticRecord(text, label) for text, label in made),
@@ -164,7 +186,7 @@ def write(
         )
 
 
-def trained_step(state: Mapping[str, Any], step: int, total: int, losses: Sequence[float] | None) -> Step:
+def trained_step(state: TuningState, step: int, total: int, losses: Sequence[float] | None) -> Step:
     """Return the step that commits how far training is; losses are internal."""
     noted = {} if losses is None else {"training_losses": [None if loss != loss else loss for loss in losses]}
     return Step(dict(state), (), {"made": 0, "kept": 0}, "training", step, total, diagnostics=noted)

@@ -8,7 +8,7 @@ sensitivity and what an attacker sees. Losses are exact: they go to internal not
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from engine.methods.tuned.claim import (
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
+    from engine.dp.noise.train import Progress
 
 _SMALL = 2_000_000  # trained values whose state is stored at every step
 _SELDOM = 5
@@ -87,7 +88,7 @@ class DpFinetuneMethod:
     def run(self, context: Context) -> Iterator[Step]:
         """Yield the opening, steps of training, then one step a batch until `count` usable texts are made."""
         run = _Run(context)
-        state: dict[str, Any] = dict(context.state or {"step": 0, "position": 0, "kept": 0})
+        state = ft.state_of(context)
         while state["step"] < run.p.steps and not context.cancelled():
             progress = run.train(min(state["step"] + run.asked.keep_every, run.p.steps))
             if progress.step == state["step"]:
@@ -123,21 +124,21 @@ class _Run:
             + [(self.prompts.head("label", words), None) for words in ft.LENGTHS]
         )
 
-    def train(self, until: int) -> Any:
+    def train(self, until: int) -> Progress:
         """Train up to a step; return how far training is."""
         return self.mechanisms.train_dp(
             "training", self.learner, self.asked, fingerprint=self.fingerprint, folder=ft.scratch(self.context),
             until=until, cancelled=self.context.cancelled,
         )  # fmt: skip
 
-    def wanted(self) -> list[list[Any]]:
+    def wanted(self) -> list[tuple[str | None, int]]:
         """Return a label and a length an output, in the bought or declared shares, in an order the seed fixes."""
         count, rng = self.context.count, pe.rng_of(self.context.seed, "labels and lengths")
         labels = [label for label, quota in pe.quotas(self._labels(), count).items() for _ in range(quota)]
         lengths = [int(words or 0) for words, quota in pe.quotas(self._lengths(), count).items() for _ in range(quota)]
         rng.shuffle(labels)
         rng.shuffle(lengths)
-        return [[label, words] for label, words in zip(labels, lengths, strict=True)]
+        return [(label, words) for label, words in zip(labels, lengths, strict=True)]
 
     def _labels(self) -> dict[str | None, float]:
         names = list(self.context.labels)

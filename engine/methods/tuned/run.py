@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -13,6 +13,11 @@ from engine.methods.domains import guess_domain
 from engine.methods.evolution import common as pe
 from engine.methods.evolution.common import SECONDS_A_TOKEN, TOKENS_A_WORD
 from engine.methods.tuned import common as ft
+
+if TYPE_CHECKING:
+    from engine.dp.noise.train import Document
+    from engine.models.tune.tuning_rows import Goldfish
+
 
 _COMMITS = 200  # of a training, at most
 
@@ -45,7 +50,7 @@ def plan_of(p: PlainParameters, facts: Facts, count: int) -> Plan:
     )
 
 
-def run_plain(context: Context, goldfish: Any = None) -> Iterator[Step]:
+def run_plain(context: Context, goldfish: Goldfish | None = None) -> Iterator[Step]:
     """Yield steps of training, then of writing; labels and lengths are drawn from the records."""
     from engine.dp.noise.train import Document
     from engine.models.tune.fit import steps_of
@@ -67,7 +72,9 @@ def run_plain(context: Context, goldfish: Any = None) -> Iterator[Step]:
         learner, documents, epochs=p.epochs, batch=p.records_a_step, seed=context.seed % 2**31,
         folder=ft.scratch(context),
     )  # fmt: skip
-    state = dict(context.state or {"step": 0, "position": 0, "kept": 0, "waiting": _wanted(context, documents)})
+    state = ft.state_of(context)
+    if context.state is None:
+        state["waiting"] = _wanted(context, documents)
     chunk = max(1, tuner.total // _COMMITS)
     while state["step"] < tuner.total and not context.cancelled():
         state["step"] = min(state["step"] + chunk, tuner.total)
@@ -80,9 +87,9 @@ def run_plain(context: Context, goldfish: Any = None) -> Iterator[Step]:
     yield from ft.write(context, p, ft.writer_of(context, net), prompts, state)
 
 
-def _wanted(context: Context, documents: list[Any]) -> list[list[Any]]:
+def _wanted(context: Context, documents: list[Document]) -> list[tuple[str | None, int]]:
     """Return a label and a length an output, each pair that of a record drawn by the run's seed."""
     found = [one for one in documents if one.text.strip()]
     rng = pe.rng_of(context.seed, "labels and lengths")
     drawn = [found[rng.randrange(len(found))] for _ in range(context.count)] if found else []
-    return [[one.label, ft.length_of(len(one.text.split()))] for one in drawn]
+    return [(one.label, ft.length_of(len(one.text.split()))) for one in drawn]

@@ -64,7 +64,7 @@ def _other_thresholds(run: Any, noted: Mapping[str, Any]) -> None:
         "Kept by the cosine filter", 5, 100, 90, 5, key="run.filters.similarity", unit="%", persist=True
     )
     likelihood = slider("Kept by the likelihood filter", 5, 100, 90, 5, key="run.filters.nll", unit="%", persist=True)
-    kept = moved(noted, similarity / 100, likelihood / 100)
+    kept = moved(noted["scores"], similarity / 100, likelihood / 100)
     st.markdown(
         f"Of {number(kept['made'])} outputs {number(kept['after_similarity'])} pass the cosine filter (at most "
         f"{kept['similarity_threshold']:.3f}) and {number(kept['after_nll'])} the likelihood filter (at least "

@@ -60,13 +60,13 @@ def test_what_costs_more_clips_more(changes, factor):
 
 
 def test_advice_comes_where_a_record_hardly_counts():
-    asked = {"facts": vars(Facts(2000, 2000)), "parameters": {"epsilon": 1.0, "batch_size": 10, "delta": 1e-5}}
-    found = figures(asked)
+    facts, asked = Facts(2000, 2000), {"epsilon": 1.0, "batch_size": 10, "delta": 1e-5}
+    found = figures(parsed(**asked), facts)
     assert "C/τ is 0.25" in found["advice"][0]
     assert "41 records" in found["advice"][0]
     assert found["rows"][1]["value"] == "6"  # 100 tokens × 0.247²
-    assert figures(asked | {"parameters": {"epsilon": 10.0}})["advice"] == []
-    small = figures(asked | {"facts": vars(Facts(20, 20))})
+    assert figures(parsed(epsilon=10.0), facts)["advice"] == []
+    small = figures(parsed(**asked), Facts(20, 20))
     assert "No batch of this corpus" in small["advice"][-1]
 
 

@@ -139,9 +139,9 @@ def test_scores_allow_moving_thresholds_afterwards(whole):
     _, steps, _ = whole
     found = next(step.diagnostics for step in steps if step.stage == "comparing")
     assert {len(found["scores"][name]) for name in ("similarity", "nearest", "nll")} == {5}
-    again = moved(found, QUICK.similarity_keep, QUICK.nll_keep)
+    again = moved(found["scores"], QUICK.similarity_keep, QUICK.nll_keep)
     assert again["positions"] == found["scores"]["retained"]
-    assert moved(found, 1.0, 1.0)["positions"] == [0, 1, 2, 3, 4]
+    assert moved(found["scores"], 1.0, 1.0)["positions"] == [0, 1, 2, 3, 4]
     assert all(n >= o - 1e-6 for n, o in zip(found["scores"]["nearest"], found["scores"]["similarity"], strict=True))
     table = {(r["similarity_keep"], r["nll_keep"]): r for r in found["attack"]["nearest_output"]}
     assert table[1.0, 1.0]["retained"] == 5
