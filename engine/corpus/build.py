@@ -21,6 +21,7 @@ from engine.corpus.split import HOLDOUT, OVER_CAP, TRAIN, assign_split, unit_nam
 from engine.corpus.statistics import CorpusStatistics, exact_duplicates, label_counts, quantiles, unit_histogram
 from engine.corpus.text.language import detect_languages, language_warning
 from engine.errors import DataError, UserError
+from engine.json_types import JSON
 
 Unit = Literal["record", "source"]
 RECORD_COLUMNS = ("record_id", "text", "source_id", "label", "split")
@@ -82,7 +83,7 @@ def build_corpus(
     statistics = _statistics(columns, units, split, spans, span_ids, key)
     warnings = [*table.attrs.get("warnings", []), *statistics.warnings]
     warnings += _split_warnings(statistics, columns, unit, cap, holdout_rate)
-    named = {"warnings": warnings, "source_named": mapping.source_id is not None}
+    named: dict[str, JSON] = {"warnings": warnings, "source_named": mapping.source_id is not None}
     statistics = CorpusStatistics.from_dict({**statistics.as_dict(), **named})
     return BuiltCorpus(
         records=_records(columns, split),

@@ -7,7 +7,6 @@ import decimal
 import json
 import math
 import re
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,17 +15,17 @@ import pandas as pd
 _FORMULA = re.compile(r"\s*(?:=\S|[+\-@]\w*\s*[(|!]|[+\-@]\S*\|)")
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Return whether a cell is null, NaN or NaT (an empty string is not missing)."""
     return value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
 
-def is_nested(value: Any) -> bool:
+def is_nested(value: object) -> bool:
     """Return whether a cell holds a list, a mapping or an array."""
     return isinstance(value, list | dict | tuple | set | np.ndarray)
 
 
-def cell_text(value: Any) -> str | None:
+def cell_text(value: object) -> str | None:
     """Return a cell as text: `98.0` as 98, dates in ISO form, nested values as JSON, null as None."""
     if is_missing(value):
         return None
@@ -49,7 +48,7 @@ def cell_text(value: Any) -> str | None:
     return str(value)
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """Return nested arrays, tuples and sets as lists, the rest as it is."""
     if isinstance(value, np.ndarray):
         return [plain(item) for item in value.tolist()]

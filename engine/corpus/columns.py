@@ -8,7 +8,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import pandas as pd
 
@@ -30,7 +29,7 @@ class Columns:
     texts: list[str] = field(repr=False)
     source_ids: list[str | None] = field(repr=False)
     labels: list[str | None] = field(repr=False)
-    span_cells: list[Any] = field(repr=False)
+    span_cells: list[object] = field(repr=False)
     kept: dict[str, list[str | None]] = field(repr=False)
     empties_dropped: int
     warnings: list[str]
@@ -51,7 +50,7 @@ def read_columns(table: pd.DataFrame, mapping: ColumnMapping, filename: str) -> 
         raise DataError(message, file=filename, rule="texts are not empty")
     reader.refuse_numbers([texts[i] for i in kept_rows])
 
-    def cells(column: str | None) -> list[Any]:
+    def cells(column: str | None) -> list[object]:
         if column is None:
             return [None] * len(kept_rows)
         values = list(table[column])
@@ -98,7 +97,7 @@ class _CellReader:
     def error(self, position: int, message: str, rule: str) -> DataError:
         return DataError(message, file=self.filename, row=self.rows[position], rule=rule)
 
-    def texts(self, cells: Sequence[Any]) -> list[str]:
+    def texts(self, cells: Sequence[object]) -> list[str]:
         """Return every text, the empty string for a missing one."""
         found: list[str] = []
         for position, cell in enumerate(cells):
@@ -121,7 +120,7 @@ class _CellReader:
             message = "the text column holds no letters at all, only numbers; choose the column with the texts"
             raise DataError(message, file=self.filename, rule="text is text")
 
-    def record_ids(self, cells: Sequence[Any], given: bool) -> list[str]:
+    def record_ids(self, cells: Sequence[object], given: bool) -> list[str]:
         """Return the given ids (unique and not empty), or made ones: 000001, 000002, …"""
         if not given:
             width = max(6, len(str(len(cells))))
@@ -142,7 +141,7 @@ class _CellReader:
             ids.append(name)
         return ids
 
-    def names(self, cells: Sequence[Any], part: str) -> list[str | None]:
+    def names(self, cells: Sequence[object], part: str) -> list[str | None]:
         """Return short one-line values (ids and labels) without blanks around them, None for empty."""
         found: list[str | None] = []
         for position, cell in enumerate(cells):
@@ -160,7 +159,7 @@ class _CellReader:
             found.append(name or None)
         return found
 
-    def kept(self, cells: Sequence[Any]) -> list[str | None]:
+    def kept(self, cells: Sequence[object]) -> list[str | None]:
         """Return the values of a kept column as text."""
         found = [cell_text(cell) for cell in cells]
         for position, value in enumerate(found):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,7 +41,7 @@ class SpanRuleError(ValueError):
         self.rule = rule
 
 
-def parse_spans_cell(cell: Any) -> list[dict[str, Any]]:
+def parse_spans_cell(cell: object) -> list[dict[str, object]]:
     """Return a cell's span objects; empty for null, an empty string or an empty list."""
     if isinstance(cell, np.ndarray):
         cell = cell.tolist()
@@ -60,10 +59,10 @@ def parse_spans_cell(cell: Any) -> list[dict[str, Any]]:
         return []
     if not isinstance(cell, list | tuple) or not all(isinstance(item, dict) for item in cell):
         raise SpanRuleError("its spans are not a list of objects with start, end and label", "spans are a list")
-    return [plain(item) for item in cell]
+    return [{str(key): plain(value) for key, value in item.items()} for item in cell]
 
 
-def read_spans(cell: Any, text: str) -> list[GoldSpan]:
+def read_spans(cell: object, text: str) -> list[GoldSpan]:
     """Return the valid, sorted, distinct spans of one record, or raise `SpanRuleError`."""
     spans = {_read_span(item, text) for item in parse_spans_cell(cell)}
     return sorted(
@@ -89,7 +88,7 @@ def spans_frame(record_ids: Sequence[str], spans: Sequence[GoldSpan]) -> pd.Data
     )
 
 
-def _read_span(item: dict[str, Any], text: str) -> GoldSpan:
+def _read_span(item: dict[str, object], text: str) -> GoldSpan:
     start, end = _offset(item, _START, "start"), _offset(item, _END, "end")
     if not 0 <= start < end <= len(text):
         message = (
@@ -113,12 +112,12 @@ def _read_span(item: dict[str, Any], text: str) -> GoldSpan:
     return GoldSpan(start, end, label.strip().upper(), kind, _entity_id(item.get("entity_id")))
 
 
-def _entity_id(value: Any) -> str | None:
+def _entity_id(value: object) -> str | None:
     """Return what a file calls the entity that a span mentions, as text."""
     return None if is_missing(value) or isinstance(value, list | dict) else str(value).strip() or None
 
 
-def _offset(item: dict[str, Any], names: Sequence[str], what: str) -> int:
+def _offset(item: dict[str, object], names: Sequence[str], what: str) -> int:
     value = _first(item, names)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -127,7 +126,7 @@ def _offset(item: dict[str, Any], names: Sequence[str], what: str) -> int:
     return value
 
 
-def _identifier_type(value: Any) -> str | None:
+def _identifier_type(value: object) -> str | None:
     if is_missing(value) or value == "":
         return None
     kind = _TYPES.get(str(value).strip().upper())
@@ -137,5 +136,5 @@ def _identifier_type(value: Any) -> str | None:
     return kind
 
 
-def _first(item: dict[str, Any], names: Sequence[str]) -> Any:
+def _first(item: dict[str, object], names: Sequence[str]) -> object:
     return next((item[name] for name in names if item.get(name) is not None), None)

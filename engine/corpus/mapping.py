@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 import pandas as pd
 
@@ -98,7 +97,7 @@ def _normal(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", split.lower()).strip("_")
 
 
-def _first(names: Sequence[str], wanted: Sequence[str], fits: Any) -> str | None:
+def _first(names: Sequence[str], wanted: Sequence[str], fits: Callable[[str], bool]) -> str | None:
     """Return the first of `names`, in the order of `wanted`, whose content fits."""
     by_normal = {_normal(name): name for name in reversed(names)}
     for want in wanted:
@@ -108,27 +107,27 @@ def _first(names: Sequence[str], wanted: Sequence[str], fits: Any) -> str | None
     return None
 
 
-def _is_text(values: list[Any]) -> bool:
+def _is_text(values: list[object]) -> bool:
     texts = [value for value in values if isinstance(value, str)]
     return len(texts) == len(values) > 0 and fmean(" " in text.strip() for text in texts) > 0.5
 
 
-def _longest_text(names: Sequence[str], cells: dict[str, list[Any]]) -> str | None:
-    candidates = [(fmean(len(value) for value in cells[name]), name) for name in names if _is_text(cells[name])]
+def _longest_text(names: Sequence[str], cells: dict[str, list[object]]) -> str | None:
+    candidates = [(fmean(len(str(value)) for value in cells[name]), name) for name in names if _is_text(cells[name])]
     length, name = max(candidates, default=(0.0, ""))
     return name if length >= 20 else None
 
 
-def _is_unique(values: list[Any], rows: int) -> bool:
+def _is_unique(values: list[object], rows: int) -> bool:
     return len(values) == rows > 0 and len({cell_text(value) for value in values}) == rows
 
 
-def _is_label(values: list[Any]) -> bool:
+def _is_label(values: list[object]) -> bool:
     texts = {cell_text(value) or "" for value in values}
     return 0 < len(texts) <= MAX_SUGGESTED_LABELS and max(map(len, texts)) <= 80
 
 
-def _is_spans(values: list[Any]) -> bool:
+def _is_spans(values: list[object]) -> bool:
     try:
         return bool(values) and any(parse_spans_cell(value) for value in values)
     except ValueError:

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from engine.json_types import JSON, JSONObject
+
 QUANTILES: dict[str, float] = {"min": 0, "p5": 5, "p25": 25, "p50": 50, "p75": 75, "p95": 95, "max": 100}
 
 
@@ -56,17 +58,17 @@ class CorpusStatistics:
     train_label_holders: dict[str, int] | None = None
     source_named: bool | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, JSON]:
         """Return a dictionary that JSON can hold."""
         data = dataclasses.asdict(self)
         data["records_per_unit"] = {str(size): count for size, count in self.records_per_unit.items()}
         return data
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> CorpusStatistics:
+    def from_dict(cls, data: JSONObject) -> CorpusStatistics:
         """Return the statistics that `as_dict` wrote; unknown keys of a later version are ignored."""
         known = {item.name for item in dataclasses.fields(cls)}
-        values = {name: value for name, value in data.items() if name in known}
+        values: dict[str, Any] = {name: value for name, value in data.items() if name in known}
         values["records_per_unit"] = {int(size): count for size, count in values["records_per_unit"].items()}
         return cls(**values)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from engine.json_types import JSON
+
 Reference = Literal["train", "holdout", "baseline", "real", "unrelated", "none"]
 Direction = Literal["lower is safer", "higher is better", "lower is better", "closer to real is better"]
 Group = Literal["privacy", "utility"]
@@ -38,6 +40,6 @@ class Finding:
     group: Group
     settings: dict[str, Any] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, JSON]:
         """Return a JSON-ready mapping."""
         return asdict(self)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from engine.examine.findings import Finding, Reference
 from engine.examine.measures import MEASURES
 from engine.examine.stats.intervals import Interval
+from engine.json_types import JSON
 
 
-def finding(name: str, reference: Reference, interval: Interval, **settings: Any) -> Finding:
+def finding(name: str, reference: Reference, interval: Interval, **settings: JSON) -> Finding:
     """Return the finding of an interval, with what the interval and the measure rest on in `settings`."""
     measure = MEASURES[name]
-    basis = {"method": interval.method, "source": f"{measure.source}; interval: {interval.source}"}
+    basis: dict[str, JSON] = {"method": interval.method, "source": f"{measure.source}; interval: {interval.source}"}
     if not math.isfinite(interval.value):
         settings.setdefault("why", "there is nothing to measure")
     return Finding(

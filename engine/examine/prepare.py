@@ -160,7 +160,7 @@ def _texts(frame: pd.DataFrame) -> NDArray[np.object_]:
     return np.array([text if isinstance(text, str) else "" for text in frame["text"]], dtype=object)
 
 
-def _objects(values: Sequence[Any] | pd.Series) -> NDArray[np.object_]:
+def _objects(values: Sequence[object] | pd.Series) -> NDArray[np.object_]:
     result = np.empty(len(values), dtype=object)
     result[:] = [None if value is None or value != value else str(value) for value in values]
     return result

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from engine.examine.stats.intervals import wilson
+from engine.json_types import JSON, JSONObject
 
 _ONE_SIDED = 1.645  # 95%
 _TONES = {
@@ -30,12 +30,12 @@ class Note:
     problem: bool = False
     values: Mapping[str, float] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, JSON]:
         """Return the note ready for JSON."""
         return {"name": self.name, "sentence": self.sentence, "problem": self.problem, **self.values}
 
 
-def read(diagnostics: Mapping[str, Any]) -> list[Note]:
+def read(diagnostics: JSONObject) -> list[Note]:
     """Return what can be said of a run's notes.
 
     Args:
@@ -45,10 +45,16 @@ def read(diagnostics: Mapping[str, Any]) -> list[Note]:
     return [note for note in found if note is not None]
 
 
-def _votes(diagnostics: Mapping[str, Any]) -> Note | None:
+def _numbers(value: JSON) -> dict[str, float]:
+    """Return the numbers of a mapping by name; nothing where it is none."""
+    held = value.items() if isinstance(value, Mapping) else ()
+    return {key: float(number) for key, number in held if isinstance(number, int | float)}
+
+
+def _votes(diagnostics: JSONObject) -> Note | None:
     """Return how many votes the last round's survivors keep, beside chance."""
     rounds = diagnostics.get("rounds")
-    numbered = {int(key): body for key, body in rounds.items()} if isinstance(rounds, Mapping) else {}
+    numbered = {int(key): _numbers(body) for key, body in rounds.items()} if isinstance(rounds, Mapping) else {}
     measured = {key: body for key, body in numbered.items() if "votes_chance" in body}
     if not measured:
         return None
@@ -78,19 +84,21 @@ def _votes(diagnostics: Mapping[str, Any]) -> Note | None:
     )
 
 
-def _tone(diagnostics: Mapping[str, Any], name: str) -> Note | None:
+def _tone(diagnostics: JSONObject, name: str) -> Note | None:
     """Return how many texts have the sentiment they should have, with its interval, beside chance.
 
     Chance is what texts with the same sentiments, dealt to the seeds at random, would have in common with them.
     """
     tone = diagnostics.get("tone")
-    counts = tone.get(name) if isinstance(tone, Mapping) else None
-    if not counts or not counts["texts"]:
+    held = tone.get(name) if isinstance(tone, Mapping) else None
+    counts = _numbers(held)
+    if not isinstance(held, Mapping) or not counts.get("texts"):
         return None
-    size, agreeing = float(counts["texts"]), float(counts["agreeing"])
+    size, agreeing = counts["texts"], counts["agreeing"]
     share = agreeing / size
     sound = size / _design_effect(share, counts)
-    chance = sum(n * counts["of_texts"].get(key, 0) for key, n in counts["of_seeds"].items()) / size**2
+    seeds, texts = _numbers(held["of_seeds"]), _numbers(held["of_texts"])
+    chance = sum(n * texts.get(key, 0) for key, n in seeds.items()) / size**2
     low, high = wilson(share * sound, sound)
     words = f"{agreeing:,.0f} of {size:,.0f} {_TONES[name]}: {share:.0%} (95% interval {low:.0%} to {high:.0%})"
     beaten = low > chance
@@ -102,7 +110,7 @@ def _tone(diagnostics: Mapping[str, Any], name: str) -> Note | None:
     )
 
 
-def _design_effect(share: float, counts: Mapping[str, Any]) -> float:
+def _design_effect(share: float, counts: Mapping[str, float]) -> float:
     """Return by how much texts of one seed, being alike, make the share less certain than as many seeds would.
 
     Source: Kish 1965, section 5.4 (variance of a ratio over clusters against that of a simple sample).
@@ -113,12 +121,12 @@ def _design_effect(share: float, counts: Mapping[str, Any]) -> float:
     return max(1.0, float(clustered / simple) if simple > 0 else float(counts["mm"]) / size)
 
 
-def _choice(diagnostics: Mapping[str, Any]) -> Note | None:
+def _choice(diagnostics: JSONObject) -> Note | None:
     """Return how often the noisy choice among a seed's abstractions took the best one, beside chance."""
-    counts = diagnostics.get("fidelity")
-    if not isinstance(counts, Mapping) or not counts.get("seeds") or "best_by_chance" not in counts:
+    counts = _numbers(diagnostics.get("fidelity"))
+    if not counts.get("seeds") or "best_by_chance" not in counts:
         return None
-    size = float(counts["seeds"])
+    size = counts["seeds"]
     share, chance = counts["best_chosen"] / size, counts["best_by_chance"] / size
     low, high = wilson(counts["best_chosen"], size)
     beaten = low > chance

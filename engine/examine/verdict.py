@@ -14,15 +14,16 @@ Light: the web process imports this.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from engine.examine.findings import Finding, Reference
 from engine.examine.measures import MEASURES, show
 from engine.examine.sentence import NEGLIGIBLE, Level, Sentence
 from engine.examine.stats.intervals import wilson
 from engine.examine.stats.looks import membership, wider
+from engine.json_types import JSONObject
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,7 +173,7 @@ def _more_than_real(findings: Sequence[Finding], name: str) -> bool:
 def privacy_verdict(
     findings: Sequence[Finding],
     attacks: pd.DataFrame | None = None,
-    guarantee: Mapping[str, Any] | None = None,
+    guarantee: JSONObject | None = None,
     violations: Sequence[str] = (),
 ) -> tuple[Sentence, ...]:
     """Return the sentences: identifiers, copies, membership, closeness, formal claim; each with its level.
@@ -286,10 +287,10 @@ def _records(findings: Sequence[Finding], name: str, holdout: Finding) -> str:
     return "equally many"
 
 
-def formal(guarantee: Mapping[str, Any], violations: Sequence[str] = ()) -> Sentence:
+def formal(guarantee: JSONObject, violations: Sequence[str] = ()) -> Sentence:
     """Return the sentence about what is proven, and whether an attack passes it."""
     epsilon, delta = guarantee.get("epsilon"), guarantee.get("delta")
-    if guarantee.get("kind") != "dp" or epsilon is None:
+    if guarantee.get("kind") != "dp" or not isinstance(epsilon, int | float):
         return Sentence(
             "Formal claim: nothing is proven about this method. A better attack could find more than these did.",
             "no proof", "guarantee",
@@ -297,7 +298,7 @@ def formal(guarantee: Mapping[str, Any], violations: Sequence[str] = ()) -> Sent
     if epsilon == 0:
         return Sentence("Formal claim: ε = 0. No private record went into this text.", "proof", "guarantee")
     unit = "person" if guarantee.get("unit") == "source" else "record"
-    claim = f"Formal claim: ε = {epsilon:.3g} at δ = {delta or 0:.2g} for each {unit}"
+    claim = f"Formal claim: ε = {epsilon:.3g} at δ = {delta if isinstance(delta, float) else 0:.2g} for each {unit}"
     if violations:
         return Sentence(
             f"{claim} cannot hold: “{violations[0]}” finds more than it allows. Do not release before this is "

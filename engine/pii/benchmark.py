@@ -19,7 +19,7 @@ import json
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Literal, TypedDict, get_args
 
 import numpy as np
 import pandas as pd
@@ -29,12 +29,31 @@ from engine.pii.detect.detector import RecordDetector
 from engine.pii.detect.presets import PresetName
 from engine.pii.detect.settings import DetectorSettings
 from engine.pii.evaluate import evaluate, wilson
-from engine.pii.gold import gold_frame
+from engine.pii.gold import MarkedSpan, gold_frame
 from engine.pii.spans import Span
 
-MEASURES = ("direct_recall", "quasi_recall", "token_precision")
+Measure = Literal["direct_recall", "quasi_recall", "token_precision"]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
 DRAWS = 2000
-Counts = Mapping[str, tuple[int, int]]
+Counts = Mapping[Measure, tuple[int, int]]
+
+
+class Judgment(TypedDict):
+    """One line of the file."""
+
+    id: str
+    text: str
+    spans: list[MarkedSpan]
+
+
+class Summary(TypedDict):
+    """A share of `n` cases, `hits` of them, with its interval; value is None where there is no case."""
+
+    value: float | None
+    low: float
+    high: float
+    hits: int
+    n: int
 
 
 def halves(ids: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
@@ -44,7 +63,7 @@ def halves(ids: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def counted(
-    gold: Mapping[str, Sequence[Mapping[str, Any]]], texts: Mapping[str, str], found: Mapping[str, Sequence[Span]]
+    gold: Mapping[str, Sequence[MarkedSpan]], texts: Mapping[str, str], found: Mapping[str, Sequence[Span]]
 ) -> dict[str, Counts]:
     """Return, for each record with gold spans, hits and cases of each measure; `found` holds accepted spans only."""
     out: dict[str, Counts] = {}
@@ -58,7 +77,7 @@ def counted(
     return out
 
 
-def summary(rows: Sequence[Counts], draws: int = DRAWS) -> dict[str, dict[str, Any]]:
+def summary(rows: Sequence[Counts], draws: int = DRAWS) -> dict[Measure, Summary]:
     """Return, for each measure, value, low, high and n.
 
     Cases of one record are alike, so records are drawn anew (95% of `draws` draws, fixed seed); where all cases hit,
@@ -66,7 +85,7 @@ def summary(rows: Sequence[Counts], draws: int = DRAWS) -> dict[str, dict[str, A
     """
     rng = np.random.default_rng(1)
     picks = rng.integers(0, max(1, len(rows)), (draws, len(rows)))
-    out: dict[str, dict[str, Any]] = {}
+    out: dict[Measure, Summary] = {}
     for measure in MEASURES:
         table = np.array([r[measure] for r in rows], dtype=np.int64).reshape(-1, 2)
         hits, cases = (int(v) for v in table.sum(0))
@@ -79,11 +98,11 @@ def summary(rows: Sequence[Counts], draws: int = DRAWS) -> dict[str, dict[str, A
     return out
 
 
-def measure(rows: Sequence[Mapping[str, Any]], settings: DetectorSettings, without: str = "") -> dict[str, Any]:
+def measure(rows: Sequence[Judgment], settings: DetectorSettings, without: str = "") -> dict[str, dict[str, object]]:
     """Return the summary of all judgments and of both halves.
 
     Args:
-        rows: `{id, text, spans}` a judgment.
+        rows: judgments.
         settings: the detector's; `tagger_model` names the weights.
         without: a type that the tagger never gives, for weights that no training data taught it.
     """
@@ -96,7 +115,11 @@ def measure(rows: Sequence[Mapping[str, Any]], settings: DetectorSettings, witho
     counts = counted({str(r["id"]): r["spans"] for r in rows}, texts, accepted)
     first, second = halves(list(counts))
     parts = {"all": frozenset(counts), "half_a": first, "half_b": second}
-    return {n: {"records": len(ids), **summary([counts[i] for i in sorted(ids)])} for n, ids in parts.items()}
+    found: dict[str, dict[str, object]] = {}
+    for name, ids in parts.items():
+        shares = summary([counts[i] for i in sorted(ids)])
+        found[name] = {"records": len(ids), **{str(measure): share for measure, share in shares.items()}}
+    return found
 
 
 def main(argv: Sequence[str] | None = None) -> int:

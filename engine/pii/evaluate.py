@@ -14,7 +14,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Required, TypedDict
 
 import pandas as pd
 
@@ -40,7 +40,45 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
     return (0.0 if hits == 0 else centre - half), (1.0 if hits == n else centre + half)
 
 
-def share(hits: int, n: int) -> dict[str, float | int | None]:
+class Share(TypedDict):
+    """A share of `n` cases with its 95% interval; value is None where there is no case."""
+
+    value: float | None
+    low: float
+    high: float
+    n: int
+
+
+class Evaluation(TypedDict):
+    """Shares of entities (recalls), of mentions by label, of tokens and of mentions, and how much was measured.
+
+    type_accuracy: of the mentions masked whole, those replaced by something of the same kind. cut_names: of the
+    persons, places and organisations of several words, those masked in part.
+    """
+
+    direct_recall: Share
+    quasi_recall: Share
+    mention_recall: dict[str, Share]
+    token_precision: Share
+    mention_precision: Share
+    type_accuracy: Share
+    cut_names: Share
+    records: int
+    gold_spans: int
+    predicted_spans: int
+
+
+class SpanRow(TypedDict, total=False):
+    """A row of a frame of spans."""
+
+    start: Required[int]
+    end: Required[int]
+    label: Required[str]
+    identifier_type: str | None
+    entity_id: str | float | None
+
+
+def share(hits: int, n: int) -> Share:
     """Return value, low, high and n of a share; value is None where n is 0."""
     low, high = wilson(hits, n)
     return {"value": hits / n if n else None, "low": low, "high": high, "n": n}
@@ -63,7 +101,7 @@ def _masked(text: str, cover: bytearray, start: int, end: int) -> bool:
     return all(cover[i] or not text[i].isalnum() for i in range(start, min(end, len(text))))
 
 
-def evaluate(gold: pd.DataFrame, predicted: pd.DataFrame, texts: Mapping[str, str] | pd.DataFrame) -> dict[str, Any]:
+def evaluate(gold: pd.DataFrame, predicted: pd.DataFrame, texts: Mapping[str, str] | pd.DataFrame) -> Evaluation:
     """Measure predicted spans against gold spans.
 
     Args:
@@ -71,12 +109,6 @@ def evaluate(gold: pd.DataFrame, predicted: pd.DataFrame, texts: Mapping[str, st
             type `none` are not to be masked.
         predicted: record_id, start, end, label; only the spans that would be masked.
         texts: record id to text, or a frame with record_id and text. Only records with a gold span count.
-
-    Returns:
-        `direct_recall`, `quasi_recall` (entities), `mention_recall` (a label), `token_precision`,
-        `mention_precision`, `type_accuracy` (of the mentions masked whole, those replaced by something of the same
-        kind), `cut_names` (of the persons, places and organisations of several words, those masked in part),
-        each {value, low, high, n}, and the counts `records`, `gold_spans`, `predicted_spans`.
     """
     if isinstance(texts, pd.DataFrame):
         texts = dict(zip(texts["record_id"].astype(str), texts["text"].astype(str)))
@@ -93,33 +125,36 @@ def evaluate(gold: pd.DataFrame, predicted: pd.DataFrame, texts: Mapping[str, st
         _kinds(text, by_found.get(record, ()), rows, kinds, cuts)
         wanted = [(r["start"], r["end"]) for r in rows if _type(r) != "none"]
         _precisions(text, cover, _cover(wanted, len(text)), by_found.get(record, ()), tokens, spans)
-    out: dict[str, Any] = {}
-    for kind in ("direct", "quasi"):
-        held = [ok for (_, k, _), ok in entities.items() if k == kind]
-        out[f"{kind}_recall"] = share(sum(held), len(held))
-    out["mention_recall"] = {label: share(*counts) for label, counts in sorted(mentions.items())}
-    out["token_precision"] = share(*tokens)
-    out["mention_precision"] = share(*spans)
-    out["type_accuracy"] = share(*kinds)
-    out["cut_names"] = share(*cuts)
+    held = {kind: [ok for (_, k, _), ok in entities.items() if k == kind] for kind in ("direct", "quasi")}
     counted = [r for r in by_gold if r in texts]
-    out |= {"records": len(counted), "gold_spans": sum(len(by_gold[r]) for r in counted)}
-    return out | {"predicted_spans": sum(len(by_found.get(r, ())) for r in counted)}
+    return {
+        "direct_recall": share(sum(held["direct"]), len(held["direct"])),
+        "quasi_recall": share(sum(held["quasi"]), len(held["quasi"])),
+        "mention_recall": {label: share(*counts) for label, counts in sorted(mentions.items())},
+        "token_precision": share(*tokens),
+        "mention_precision": share(*spans),
+        "type_accuracy": share(*kinds),
+        "cut_names": share(*cuts),
+        "records": len(counted),
+        "gold_spans": sum(len(by_gold[r]) for r in counted),
+        "predicted_spans": sum(len(by_found.get(r, ())) for r in counted),
+    }
 
 
-def _grouped(spans: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
-    out: dict[str, list[dict[str, Any]]] = defaultdict(list)
+def _grouped(spans: pd.DataFrame) -> dict[str, list[SpanRow]]:
+    out: dict[str, list[SpanRow]] = defaultdict(list)
     for row in spans.to_dict("records"):
-        row["start"], row["end"] = int(row["start"]), int(row["end"])
-        out[str(row["record_id"])].append({str(k): v for k, v in row.items()})
+        own: SpanRow = {"start": int(row["start"]), "end": int(row["end"]), "label": str(row["label"])}
+        own["identifier_type"], own["entity_id"] = row.get("identifier_type"), row.get("entity_id")
+        out[str(row["record_id"])].append(own)
     return out
 
 
-def _type(row: Mapping[str, Any]) -> str:
-    return canonical_type(row.get("identifier_type"), canonical_label(str(row["label"])))
+def _type(row: SpanRow) -> str:
+    return canonical_type(row.get("identifier_type"), canonical_label(row["label"]))
 
 
-def _entity(row: Mapping[str, Any], text: str) -> str:
+def _entity(row: SpanRow, text: str) -> str:
     """Return the entity id, else the case-folded surface form, which then stays inside the record."""
     given = row.get("entity_id")
     if given is not None and given == given and str(given):
@@ -131,7 +166,7 @@ def _recalls(
     record: str,
     text: str,
     cover: bytearray,
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[SpanRow],
     entities: dict[tuple[str, str, str], bool],
     mentions: dict[str, list[int]],
 ) -> None:
@@ -149,14 +184,12 @@ def _recalls(
         ok = _masked(text, cover, row["start"], row["end"])
         key = (record, strongest[entity], entity)
         entities[key] = entities.get(key, True) and ok
-        counts = mentions[canonical_label(str(row["label"]))]
+        counts = mentions[canonical_label(row["label"])]
         counts[0] += ok
         counts[1] += 1
 
 
-def _kinds(
-    text: str, found: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, Any]], kinds: list[int], cuts: list[int]
-) -> None:
+def _kinds(text: str, found: Iterable[SpanRow], rows: Iterable[SpanRow], kinds: list[int], cuts: list[int]) -> None:
     """Add the mentions masked whole that got a replacement of their kind, and the names masked in part.
 
     A mention's kind is that of the span over most of its words. Function words and a possessive ("the", "of", "'s")
@@ -164,12 +197,12 @@ def _kinds(
     """
     label_at: dict[int, str] = {}
     for row in found:
-        kind = surrogate_kind(str(row["label"]))
+        kind = surrogate_kind(row["label"])
         label_at |= dict.fromkeys(range(row["start"], row["end"]), kind)
     for row in rows:
         if _type(row) == "none":
             continue
-        wanted = surrogate_kind(str(row["label"]))
+        wanted = surrogate_kind(row["label"])
         places = [(row["start"] + a, row["start"] + b) for a, b in words(text[row["start"] : row["end"]])]
         telling = [(a, b) for a, b in places if not only_function_words([text[a:b]])]
         whole = [all(i in label_at for i in range(a, b)) for a, b in telling]
@@ -192,7 +225,7 @@ def _precisions(
     text: str,
     cover: bytearray,
     wanted: bytearray,
-    found: Iterable[Mapping[str, Any]],
+    found: Iterable[SpanRow],
     tokens: list[int],
     spans: list[int],
 ) -> None:

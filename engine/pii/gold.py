@@ -6,7 +6,7 @@ Privacy posture: positions and types only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import pandas as pd
 
@@ -16,14 +16,24 @@ TYPES: dict[str, IdentifierType] = {"direct": "direct", "quasi": "quasi", "none"
 COLUMNS = ["record_id", "start", "end", "label", "identifier_type", "entity_id"]
 
 
-def canonical_type(value: Any, label: str) -> IdentifierType:
+class MarkedSpan(TypedDict):
+    """A span as a gold file marks it."""
+
+    start: int
+    end: int
+    label: str
+    identifier_type: NotRequired[str | None]
+    entity_id: NotRequired[str | None]
+
+
+def canonical_type(value: object, label: str) -> IdentifierType:
     """Return direct, quasi or none for what a gold file says; the label's own type where it says nothing."""
     text = str(value).strip().lower().replace("-", "_") if value is not None and value == value else ""
     return TYPES.get(text, default_identifier_type(label))
 
 
-def gold_frame(spans: Mapping[str, Iterable[Mapping[str, Any]]]) -> pd.DataFrame:
-    """Return a frame with `COLUMNS` from record id to spans `{start, end, label, identifier_type?, entity_id?}`."""
+def gold_frame(spans: Mapping[str, Iterable[MarkedSpan]]) -> pd.DataFrame:
+    """Return a frame with `COLUMNS` from record id to spans."""
     rows = []
     for record, found in spans.items():
         for span in found:

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
 
 
 @lru_cache(maxsize=1)
-def _pipeline() -> Any:
+def _pipeline() -> Language:
     import spacy
 
     nlp = spacy.blank("en")
@@ -29,7 +33,7 @@ def sentence_bounds(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
     return [_bounds(doc) for doc in _pipeline().pipe(texts)]
 
 
-def _bounds(doc: Any) -> list[tuple[int, int]]:
+def _bounds(doc: Doc) -> list[tuple[int, int]]:
     bounds: list[tuple[int, int]] = []
     for sentence in doc.sents:
         start = sentence.start_char

@@ -16,7 +16,7 @@ from engine.pii.detect.settings import DetectorSettings
 from engine.pii.spans import LABELS
 from pages._ui import detector_patterns, states
 from pages._ui.pager import digest
-from pages._ui.texts import count_of, label_name, number, plain, share
+from pages._ui.texts import count_of, label_name, number, share
 
 
 def first_time(workspace: engine.Workspace, corpus: Any) -> None:
@@ -223,10 +223,26 @@ def _gold(workspace: engine.Workspace, corpus: Any) -> None:
         compare = st.button("How well do the findings match them?", key="review.gold.compare")
     if not compare:
         return
-    result = workspace.values.gold_evaluation(corpus.id) or {}
-    if result.get("sentence"):
-        st.markdown(plain(result["sentence"]))
-    numbers = {name: value for name, value in result.items() if isinstance(value, int | float)}
-    for name, value in numbers.items():
-        shown = share(float(value)) if isinstance(value, float) and 0 <= value <= 1 else number(value)
-        st.caption(f"{plain(name.replace('_', ' ')).capitalize()}: {shown}")
+    result = workspace.values.gold_evaluation(corpus.id)
+    if result is None:
+        return
+    st.markdown(
+        f"In {count_of(result['records'], 'record')} the file marks {number(result['gold_spans'])} passages, and "
+        f"{number(result['predicted_spans'])} are accepted here. Each share comes with its 95% interval."
+    )
+    shares = (
+        ("Direct identifiers that are masked wherever they stand", result["direct_recall"], "entities"),
+        ("Other identifiers that are masked wherever they stand", result["quasi_recall"], "entities"),
+        ("Masked words that the file marks too", result["token_precision"], "words"),
+        ("Findings that touch a marked word", result["mention_precision"], "findings"),
+        ("Masked mentions that are replaced by something of their kind", result["type_accuracy"], "mentions"),
+        ("Names of several words that are masked only in part", result["cut_names"], "names"),
+    )
+    for title, found, what in shares:
+        if found["value"] is None:
+            st.caption(f"{title}: nothing to measure.")
+        else:
+            st.caption(
+                f"{title}: {share(found['value'])} ({share(found['low'])} to {share(found['high'])}) of "
+                f"{number(found['n'])} {what}."
+            )

@@ -11,7 +11,6 @@ import stat
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -160,7 +159,7 @@ class Format:
     example: Callable[[], tuple[str, bytes]] = field(repr=False)
 
 
-def make_frame(columns: Mapping[str, Sequence[Any]], row_numbers: Sequence[int]) -> pd.DataFrame:
+def make_frame(columns: Mapping[str, Sequence[object]], row_numbers: Sequence[int]) -> pd.DataFrame:
     """Return a frame of object columns whose index `row` holds the rows' numbers in the file."""
     index = pd.Index(np.asarray(row_numbers, dtype=np.int64), name="row")
     data: dict[Hashable, pd.Series] = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from engine.corpus.readers.base import Source
@@ -19,7 +17,7 @@ def refuse_halves(source: Source, frame: pd.DataFrame) -> None:
                 raise source.error(f"the value in column {position} {ADVICE}", "whole characters", row=int(row))
 
 
-def is_half(value: Any) -> bool:
+def is_half(value: object) -> bool:
     """Return whether a value, or one inside it, holds a lone surrogate."""
     if isinstance(value, str):
         if value.isascii():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 _ROWS: tuple[tuple[str, str, str, str, tuple[tuple[str, str, str], ...]], ...] = (
     (
@@ -40,7 +40,26 @@ _ROWS: tuple[tuple[str, str, str, str, tuple[tuple[str, str, str], ...]], ...] =
 )  # fmt: skip
 
 
-def example_rows() -> list[dict[str, Any]]:
+class ExampleSpan(TypedDict):
+    """What is marked in an example's text, as a gold span."""
+
+    start: int
+    end: int
+    label: str
+    identifier_type: str
+
+
+class ExampleRow(TypedDict):
+    """One record of the made-up example."""
+
+    note_id: str
+    patient: str
+    department: str
+    text: str
+    spans: list[ExampleSpan]
+
+
+def example_rows() -> list[ExampleRow]:
     """Return six records with the columns note_id, patient, department, text and spans (a list)."""
     return [
         {

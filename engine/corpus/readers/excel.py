@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import json
 import warnings as python_warnings
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from engine.corpus.cells import cell_text
 from engine.corpus.readers.archive import CHUNK_BYTES, open_archive
@@ -24,6 +24,11 @@ from engine.corpus.readers.base import (
 from engine.corpus.readers.example_rows import example_rows
 from engine.corpus.readers.sheet_size import LAST_ROW, SheetSize
 from engine.errors import UnderstudyError, UserError
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
+    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
+
 
 _OLD_OR_PROTECTED = b"\xd0\xcf\x11\xe0"
 _CELL_LIMIT = 32_767
@@ -73,7 +78,7 @@ def _check_archive(source: Source, options: ReadOptions) -> tuple[bool, dict[str
 
 def _sheet_rows(
     source: Source, options: ReadOptions, limit: int | None, widths: Mapping[str, int], values: bool
-) -> tuple[list[str], list[int], list[list[Any]], list[str], int]:
+) -> tuple[list[str], list[int], list[list[object]], list[str], int]:
     """Return names, row numbers, rows, warnings and the number of non-empty rows."""
     book = _open(source, options, values)
     try:
@@ -89,7 +94,7 @@ def _sheet_rows(
         cells = _trimmed(header[1])
         names, more = header_names(source, [cell_text(cell) for cell in cells], header[0])
         numbers: list[int] = []
-        rows: list[list[Any]] = []
+        rows: list[list[object]] = []
         total = 0
         for number, row in iterator:
             cells = _trimmed(row)
@@ -111,7 +116,7 @@ def _sheet_rows(
         book.close()
 
 
-def _open(source: Source, options: ReadOptions, values: bool) -> Any:
+def _open(source: Source, options: ReadOptions, values: bool) -> Workbook:
     from openpyxl import load_workbook
 
     try:
@@ -129,7 +134,7 @@ def _damaged(source: Source) -> UserError:
     return source.error(message, "readable Excel file")
 
 
-def _choose_sheet(source: Source, book: Any, options: ReadOptions) -> tuple[Any, list[str]]:
+def _choose_sheet(source: Source, book: Workbook, options: ReadOptions) -> tuple[ReadOnlyWorksheet, list[str]]:
     sheets = book.worksheets
     if options.sheet is not None:
         chosen = [sheet for sheet in sheets if sheet.title == options.sheet]
@@ -142,7 +147,7 @@ def _choose_sheet(source: Source, book: Any, options: ReadOptions) -> tuple[Any,
     return sheets[0], [f"The first sheet was read; {more} more were left out."] if more else []
 
 
-def _non_empty(source: Source, rows: Any) -> Iterator[tuple[int, Sequence[Any]]]:
+def _non_empty(source: Source, rows: Iterable[tuple[object, ...]]) -> Iterator[tuple[int, Sequence[object]]]:
     for number, row in enumerate(rows, 1):
         if number > LAST_ROW:
             raise source.error(f"there are more than {LAST_ROW:,} rows; save it again", "row numbers")
@@ -150,7 +155,7 @@ def _non_empty(source: Source, rows: Any) -> Iterator[tuple[int, Sequence[Any]]]
             yield number, row
 
 
-def _trimmed(row: Sequence[Any]) -> list[Any]:
+def _trimmed(row: Sequence[object]) -> list[object]:
     cells = list(row)
     while cells and cells[-1] in (None, ""):
         cells.pop()
@@ -163,7 +168,7 @@ def _formula_warnings(
     limit: int | None,
     widths: Mapping[str, int],
     numbers: list[int],
-    rows: list[list[Any]],
+    rows: list[list[object]],
 ) -> list[str]:
     _, formula_numbers, formulas, _, _ = _sheet_rows(source, options, limit, widths, values=False)
     written = dict(zip(formula_numbers, formulas))

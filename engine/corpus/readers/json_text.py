@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from engine.corpus.readers.base import Source, check_cells
+from engine.json_types import JSON
 
 
 class _RepeatedKeyError(ValueError):
@@ -17,10 +17,11 @@ def check_values(source: Source, text: str) -> None:
     check_cells(source, text.count(",") + text.count("[") + text.count("{"))
 
 
-def parse_json(source: Source, text: str, row: int | None, hint: str) -> Any:
+def parse_json(source: Source, text: str, row: int | None, hint: str) -> JSON:
     """Return the parsed value, or raise a data error that names the row."""
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=lambda _: None)
+        value: JSON = json.loads(text, object_pairs_hook=_object, parse_constant=lambda _: None)
+        return value
     except _RepeatedKeyError:
         message = "an object has the same key twice; rename one of them"
         raise source.error(message, "unique column names", row=row) from None
@@ -33,7 +34,7 @@ def parse_json(source: Source, text: str, row: int | None, hint: str) -> Any:
         raise source.error(message, "valid JSON", row=row) from None
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     result = dict(pairs)
     if len(result) != len(pairs):
         raise _RepeatedKeyError

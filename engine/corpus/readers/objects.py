@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 
 from engine.corpus.readers.base import Source, check_columns, make_frame
 from engine.corpus.readers.characters import ADVICE, is_half
+from engine.json_types import JSONObject
 
 
-def objects_to_frame(source: Source, objects: Sequence[dict[str, Any]], numbers: Sequence[int]) -> pd.DataFrame:
+def objects_to_frame(source: Source, objects: Sequence[JSONObject], numbers: Sequence[int]) -> pd.DataFrame:
     """Return one column a key, in order of first sight; absent keys are None.
 
     Keys are stripped; two keys that become the same name are refused.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import io
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -73,7 +72,7 @@ def _is_binary(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
 
 
-def _values(source: Source, position: int, column: pa.ChunkedArray) -> list[Any]:
+def _values(source: Source, position: int, column: pa.ChunkedArray) -> list[object]:
     """Return a column's values; name the row of the first one that is none, such as a date of the year 300,000."""
     try:
         return _converted(column)
@@ -83,7 +82,7 @@ def _values(source: Source, position: int, column: pa.ChunkedArray) -> list[Any]
         raise source.error(message, "readable values", row=row) from None
 
 
-def _converted(column: pa.ChunkedArray) -> list[Any]:
+def _converted(column: pa.ChunkedArray) -> list[object]:
     if pa.types.is_timestamp(column.type):  # nanoseconds do not fit Python's datetime
         values = [None if value is pd.NaT else value for value in column.to_pandas(timestamp_as_object=False)]
         if any(value is not None and not datetime.MINYEAR <= value.year <= datetime.MAXYEAR for value in values):

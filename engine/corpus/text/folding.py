@@ -27,7 +27,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import accumulate
-from typing import Any
 
 import regex
 
@@ -162,7 +161,7 @@ def atoms(text: str) -> list[Atom]:
     return found
 
 
-def _pattern(flat: str) -> Any:
+def _pattern(flat: str) -> regex.Pattern[str]:
     return _ATOM_ASCII if flat.isascii() else _ATOM
 
 

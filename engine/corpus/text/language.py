@@ -11,9 +11,13 @@ import functools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from engine.corpus.keyed import keyed_order
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
 
 SAMPLE_RECORDS = 500
 SAMPLE_CHARACTERS = 1_000
@@ -62,7 +66,7 @@ def language_warning(found: LanguageShares) -> str | None:
 
 
 @functools.cache
-def _identifier() -> Any:
+def _identifier() -> LanguageIdentifier:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE)

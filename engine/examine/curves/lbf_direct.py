@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from engine.examine.curves import lbf
 from engine.examine.curves.lbf import Curve, Floats
 from engine.examine.curves.ngram_sampling import DirectSampling, Outputs, draw_sources
 from engine.examine.stats import powerlaw
+from engine.json_types import JSON
 
 DELTAS = (0.001, 0.01)
 SIZES = (1, 10, 100, 1000)
@@ -140,7 +140,7 @@ class Direct:
     fits: tuple[powerlaw.PowerLaw, ...]
     standard_fits: tuple[powerlaw.PowerLaw, ...]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, JSON]:
         """Return a JSON-ready mapping of sizes, floors and fits; curves on `GRID` as points."""
         return {
             "n": self.n, "unit": self.unit, "sources": self.sources, "ngrams": self.total, "distinct": self.distinct,
@@ -153,11 +153,11 @@ class Direct:
         }  # fmt: skip
 
 
-def _fit_row(fit: powerlaw.PowerLaw) -> dict[str, Any]:
+def _fit_row(fit: powerlaw.PowerLaw) -> dict[str, JSON]:
     return {key: None if value is None or value != value else value for key, value in asdict(fit).items()}
 
 
-def _size_row(size: SizeSummary) -> dict[str, Any]:
+def _size_row(size: SizeSummary) -> dict[str, JSON]:
     at = dict(zip((f"epsilon_at_{delta:g}" for delta in DELTAS), size.epsilons))
     return {
         "excluded": size.size, "trials": size.trials,

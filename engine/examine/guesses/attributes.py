@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from engine.examine.samples import sample, sample_units
 from engine.examine.stats import intervals
 from engine.examine.values.entities import EntityIndex, Matches, find_entities
 from engine.examine.values.leaks import NO_HOLDOUT, NO_SPANS
+from engine.json_types import JSON
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -170,7 +171,7 @@ def _no_label(prepared: Prepared) -> str:
 
 def _label(prepared: Prepared, sides: _Sides) -> _Hits | None:
     given = prepared.given
-    of_record: dict[str, dict[str, Any]] = {}
+    of_record: dict[str, dict[str, object]] = {}
     for name, frame in (("train", given.train), ("holdout", given.holdout), ("made", given.synthetic)):
         of_record[name] = dict(zip(frame["record_id"].astype(str), frame["label"], strict=True))
     of_record["real"] = of_record["holdout"]
@@ -258,7 +259,7 @@ def _findings(prepared: Prepared, name: str, hits: Sequence[_Hits]) -> list[Find
         shares[side] = intervals.share(right, units)
     majority = float(np.mean(np.concatenate([each.majority for each in hits])))
     members = ALL if seeds(prepared) is None else SEEDS
-    base = {"attributes": [each.attribute for each in hits], "nearest": NEAREST, "members": members}
+    base: dict[str, JSON] = {"attributes": [each.attribute for each in hits], "nearest": NEAREST, "members": members}
     rows = [
         finding(name, "train", shares["train"], majority_value=majority,
                 advantage=shares["train"].value - majority, most_targets=TARGETS, **base),
@@ -269,9 +270,9 @@ def _findings(prepared: Prepared, name: str, hits: Sequence[_Hits]) -> list[Find
     return [*rows, finding(f"{name}_excess", "holdout", excess, **base)]
 
 
-def _rows(hits: _Hits) -> list[dict[str, Any]]:
+def _rows(hits: _Hits) -> list[dict[str, str | int | float | None]]:
     """Return the attribute's rows of the table `inference`."""
-    rows = []
+    rows: list[dict[str, str | int | float | None]] = []
     for side in SIDES:
         share = intervals.share(hits.right[side], hits.units[side])
         rows.append({"attribute": hits.attribute, "reference": side, "value": share.value, "low": share.low,

@@ -5,8 +5,8 @@ Privacy posture: private text is judged in memory and never trained on here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from engine.examine.members import classifiers_scores as classifier_attack
 from engine.examine.members.membership import TRAINED, membership_part
 from engine.examine.part import Part
 from engine.examine.prepare import Prepared
+from engine.json_types import JSON
 
 TITLES = {name: title for name, title, _, _ in MODEL_ATTACKS}
 ATTACKS = ("mia_entropy", "mia_mentropy", "mia_confidence")
@@ -40,7 +41,7 @@ def all_missing(attacks: tuple[str, ...], why: str) -> Part:
     return Part([missing(name, "train", why) for attack in attacks for name in (attack, f"{attack}_tpr01")])
 
 
-def classifier_part(prepared: Prepared, judged: Judged, said: dict[str, Any]) -> Part:
+def classifier_part(prepared: Prepared, judged: Judged, said: Mapping[str, JSON]) -> Part:
     """Return the attacks on a classifier; `said` is what every finding's settings have."""
     prepared.report("classifier on the synthetic text", 0, 2)
     labels = _labels(prepared.given.synthetic, judged.synthetic)
@@ -64,7 +65,7 @@ def classifier_part(prepared: Prepared, judged: Judged, said: dict[str, Any]) ->
         sides.append((rows[known], label, chances))
     prepared.report("classifier on the synthetic text", 1, 2)
     whole = Part()
-    settings = said | {"classes": len(classes), "classifier_records": int(usable.sum())}
+    settings: dict[str, JSON] = {**said, "classes": len(classes), "classifier_records": int(usable.sum())}
     settings["model"] = "logistic regression on words and word pairs, hardly penalised"
     made = {
         "mia_entropy": [classifier_attack.entropy(chances) for _, _, chances in sides],
@@ -75,7 +76,7 @@ def classifier_part(prepared: Prepared, judged: Judged, said: dict[str, Any]) ->
         whole.add(
             membership_part(
                 prepared, attack, TITLES[attack], TRAINED, ours, theirs, train_rows=sides[0][0],
-                holdout_rows=sides[1][0], note="Records whose label the synthetic text has.", **settings,
+                holdout_rows=sides[1][0], note="Records whose label the synthetic text has.", settings=settings,
             )
         )  # fmt: skip
     return whole

@@ -8,19 +8,19 @@ DPGA-TextSyn reports both for a classifier fine-tuned on synthetic text.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Predict = Callable[[Sequence[str]], Floats]
 FEATURES = 20_000
 STRENGTH = 100.0  # inverse of the penalty: weak, so that records can be learned by heart
 LEAST = 2
 _TINY = 1e-12
 
 
-def trained(texts: Sequence[str], labels: Sequence[str], seed: int) -> tuple[list[str], Callable[[Sequence[str]], Any]]:
+def trained(texts: Sequence[str], labels: Sequence[str], seed: int) -> tuple[list[str], Predict]:
     """Return the classes, and a function from texts to their probabilities (n, classes).
 
     A logistic regression on TF-IDF of words and word pairs of the synthetic text alone, hardly penalised.

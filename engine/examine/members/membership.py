@@ -8,15 +8,15 @@ writes both). Scores given here are kept in `prepared.kept["membership scores"]`
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from engine.errors import InternalError
+from engine.examine.findings import Finding
 from engine.examine.make import finding, missing
 from engine.examine.members.blind import Blind, blind_baseline, near_duplicates
 from engine.examine.part import Part
@@ -25,11 +25,13 @@ from engine.examine.samples import halves
 from engine.examine.stats import roc
 from engine.examine.stats.intervals import Interval
 from engine.examine.values.leaks import NO_HOLDOUT
+from engine.json_types import JSON
 
 RANKED = 200
 RATES = (0.01, 0.001)
 SCORES = "membership scores"
 BLIND = "blind"
+Cell = str | int | float | bool
 RELEASED = "released text"
 TRAINED = "model trained on it"
 NO_MODEL = "no model (blind)"
@@ -65,7 +67,7 @@ def membership_part(
     holdout_rows: Sequence[int] | NDArray[np.int64] | None = None,
     members: Sequence[bool] | NDArray[np.bool_] | None = None,
     note: str = "",
-    **settings: Any,
+    settings: Mapping[str, JSON] | None = None,
 ) -> Part:
     """Return an attack's findings, and its rows of the tables `attacks`, `roc` and `ranking`.
 
@@ -89,7 +91,7 @@ def membership_part(
     blind = blind_baseline(prepared)
     kept = MembershipScores(attack, ours, theirs, scored, others, blind.excludes_chance)
     prepared.kept.setdefault(SCORES, []).append(kept)
-    return _judged(prepared, kept, blind, title, observes, note, settings)
+    return _judged(prepared, kept, blind, title, observes, note, settings or {})
 
 
 def examine_blind(prepared: Prepared) -> Part:
@@ -130,16 +132,18 @@ def _judged(
     title: str,
     observes: str,
     note: str,
-    settings: dict[str, Any],
+    settings: Mapping[str, JSON],
 ) -> Part:
     one, two = _groups(prepared, kept)
-    given: dict[str, Any] = {"member_groups": one, "other_groups": two, "seed": prepared.seed}
-    area = roc.auc(kept.members, kept.others, **given)
-    rates = [roc.tpr_at(kept.members, kept.others, rate, **given) for rate in RATES]
+    area = roc.auc(kept.members, kept.others, member_groups=one, other_groups=two, seed=prepared.seed)
+    rates = [
+        roc.tpr_at(kept.members, kept.others, rate, member_groups=one, other_groups=two, seed=prepared.seed)
+        for rate in RATES
+    ]
     pooled = None if one is None or two is None else np.concatenate([one, two])
     p = roc.permutation_p(kept.members, kept.others, pooled, prepared.seed)
     without = _without_duplicates(prepared, kept)
-    base = {
+    base: dict[str, JSON] = {
         "observes": observes,
         "members": len(kept.members),
         "others": len(kept.others),
@@ -147,7 +151,8 @@ def _judged(
         "without_duplicates_value": None if math.isnan(without) else without,
         "greyed": kept.greyed,
         "note": note,
-    } | settings
+        **settings,
+    }
     row = _row(kept.attack, title, observes, area, len(kept.members), len(kept.others))
     row |= {"p": p, "without_duplicates_auc": without, "greyed": kept.greyed, "note": note}
     for name, rate in zip(("tpr_01", "tpr_001"), rates, strict=True):
@@ -165,7 +170,7 @@ def _judged(
     return Part(findings, tables)
 
 
-def _levels(prepared: Prepared, kept: MembershipScores, blind: Blind) -> list[Any]:
+def _levels(prepared: Prepared, kept: MembershipScores, blind: Blind) -> list[Finding]:
     """Return what chance gives (one half of the holdout against the other), and the blind baseline."""
     units = prepared.holdout.units[kept.holdout_rows]
     first = halves(units, prepared.seed, "attack level")
@@ -192,9 +197,14 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _row(attack: str, title: str, observes: str, area: Interval, members: int, others: int) -> dict[str, Any]:
+def _row(attack: str, title: str, observes: str, area: Interval, members: int, others: int) -> dict[str, Cell]:
     empty = {f"tpr_{rate}{end}": math.nan for rate in ("01", "001") for end in ("", "_low", "_high")}
-    first = {"attack": attack, "title": title, "observes": observes, "auc": area.value}
+    first: dict[str, Cell] = {
+        "attack": attack,
+        "title": title,
+        "observes": observes,
+        "auc": area.value,
+    }
     first |= {"low": _number(area.low), "high": _number(area.high), "p": math.nan}
     return first | empty | {"members": members, "others": others, "without_duplicates_auc": math.nan}
 

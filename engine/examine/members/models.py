@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from engine.examine.part import Part
 from engine.examine.prepare import Prepared
 from engine.examine.samples import sample, sample_units
 from engine.examine.values.leaks import NO_HOLDOUT
+from engine.json_types import JSON
 
 LANGUAGE = tuple(name for name in TITLES if name not in CLASSIFIER)
 SWITCHED_OFF = "attacks on models trained on the synthetic text were switched off"
@@ -127,14 +127,13 @@ def _language(prepared: Prepared, effort: Effort, judged: Judged) -> Part:
                 train_rows=judged.train[ours],
                 holdout_rows=judged.holdout[theirs],
                 note=str(extra.get("shadows_are") or extra.get("prefix") or extra.get("against") or ""),
-                **_settings(prepared, effort, judged),
-                **extra,
+                settings={**_settings(prepared, effort, judged), **extra},
             )
         )
     return whole
 
 
-def _settings(prepared: Prepared, effort: Effort, judged: Judged) -> dict[str, Any]:
+def _settings(prepared: Prepared, effort: Effort, judged: Judged) -> dict[str, JSON]:
     return {
         "effort": f"kept small: fewer than {TINY_RECORDS} private records" if effort is TINY else "full",
         "model": f"fresh causal transformer, {effort.layers} layers of width {effort.width}, {effort.epochs} epochs",
@@ -146,7 +145,7 @@ def _settings(prepared: Prepared, effort: Effort, judged: Judged) -> dict[str, A
     }
 
 
-def language_scores(prepared: Prepared, effort: Effort, judged: Judged) -> dict[str, tuple[Floats, dict[str, Any]]]:
+def language_scores(prepared: Prepared, effort: Effort, judged: Judged) -> dict[str, tuple[Floats, dict[str, JSON]]]:
     """Return attacks' scores, members first then holdout, and what else their findings say.
 
     Scores are NaN where a record is not judged. Attacks that need shadow models are left out with one text alone.
@@ -177,7 +176,7 @@ def language_scores(prepared: Prepared, effort: Effort, judged: Judged) -> dict[
     alone = np.array([float(one[0, : len(half)].mean()) for one, half in zip(tokens, halves, strict=True)])
     recalled = scores.behind_prefix(behind, alone)
     recalled[prefix] = np.nan
-    found: dict[str, tuple[Floats, dict[str, Any]]] = {
+    found: dict[str, tuple[Floats, dict[str, JSON]]] = {
         "mia_ppl": (own, {}),
         "mia_refer": (scores.reference(own, public), {"against": against}),
         "mia_zlib": (scores.compressed(tokens, texts), {}),
@@ -195,10 +194,17 @@ def language_scores(prepared: Prepared, effort: Effort, judged: Judged) -> dict[
     near, cosine = nearest_text(rows, made, shape.vocabulary)
     out = ~coins[:, near]
     population = np.arange(len(rows)) >= len(judged.train)
-    said = {"shadows": count, "shadows_are": f"{count} shadow models, {MODEL_ONLY}", "variance": "pooled"}
+    said: dict[str, JSON] = {
+        "shadows": count,
+        "shadows_are": f"{count} shadow models, {MODEL_ONLY}",
+        "variance": "pooled",
+    }
     said["nearest_cosine"] = float(np.median(cosine))
     found["mia_lira"] = scores.likelihood_ratio(own, shadows, out), said
-    found["mia_rmia"] = scores.robust_ratio(own, shadows, out, population), said | {"population": "holdout records"}
+    found["mia_rmia"] = (
+        scores.robust_ratio(own, shadows, out, population),
+        {**said, "population": "holdout records"},
+    )
     return found
 
 

@@ -112,7 +112,7 @@ def _add(
         part.add(
             membership_part(
                 prepared, f"neighbours_{kind}_{k}", title, RELEASED, scores[0][:, column], scores[1][:, column],
-                train_rows=rows[0], holdout_rows=rows[1], note=f"Members: {who}.", members_are=who, nearest=k,
-                synthetic_records=synthetic,
+                train_rows=rows[0], holdout_rows=rows[1], note=f"Members: {who}.",
+                settings={"members_are": who, "nearest": k, "synthetic_records": synthetic},
             )
         )  # fmt: skip

@@ -9,7 +9,7 @@ Privacy posture: results are scores; nothing else is kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ NEAREST = (1, 5, 10, 25)
 BLOCK = 512  # private records compared at once
 
 Numbers = NDArray[np.float64]
+Similarity = Callable[[int, int], NDArray[np.floating]]
 
 
 def word_sets(words: WordTable, vocabulary: int) -> csr_matrix:
@@ -56,7 +57,7 @@ def by_words(
     turned = theirs.T.tocsr()
     sizes, other_sizes = np.diff(ours.indptr), np.diff(theirs.indptr)
 
-    def similarity(start: int, stop: int) -> NDArray[Any]:
+    def similarity(start: int, stop: int) -> NDArray[np.floating]:
         common = (ours[start:stop] @ turned).toarray()  # (block, synthetic)
         union = sizes[start:stop, None] + other_sizes[None, :] - common
         return np.asarray(common / np.maximum(union, 1))
@@ -80,7 +81,11 @@ def by_embedding(
 
 
 def _mean_of_nearest(
-    similarity: Callable[[int, int], NDArray[Any]], size: int, nearest: Sequence[int], report: Report, block: int
+    similarity: Similarity,
+    size: int,
+    nearest: Sequence[int],
+    report: Report,
+    block: int,
 ) -> Numbers:
     """Return the mean of the k highest similarities a row, a column a k."""
     result = np.empty((size, len(nearest)))

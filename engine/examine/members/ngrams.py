@@ -42,8 +42,10 @@ def examine_ngrams(prepared: Prepared) -> Part:
         part.add(
             membership_part(
                 prepared, attack, title, RELEASED, getattr(members, which), getattr(others, which),
-                train_rows=ours, holdout_rows=theirs, note=f"Members: {who}.", members_are=who,
-                reference_text=names, order=3, window=WINDOW if which == "window" else None,
+                train_rows=ours, holdout_rows=theirs, note=f"Members: {who}.", settings={
+                    "members_are": who, "reference_text": names, "order": 3,
+                    "window": WINDOW if which == "window" else None,
+                },
             )
         )  # fmt: skip
     prepared.report(STAGE, 4, 4)

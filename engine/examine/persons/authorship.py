@@ -49,7 +49,7 @@ def examine_words(prepared: Prepared) -> Part:
     return membership_part(
         prepared, "word_probe", title, RELEASED, scores[0], scores[1],
         train_rows=found.people[0].rows, holdout_rows=found.people[1].rows, note=found.note,
-        background=BACKGROUND, reaches=REACHES, synthetic_records=found.released,
+        settings={"background": BACKGROUND, "reaches": REACHES, "synthetic_records": found.released},
     )  # fmt: skip
 
 
@@ -137,7 +137,9 @@ def examine_style(prepared: Prepared) -> Part:
     return membership_part(
         prepared, "stylometric", title, RELEASED, scores[0], scores[1],
         train_rows=train.rows, holdout_rows=holdout.rows, note=note,
-        background=f"impostors: {BACKGROUND}", impostors=len(impostors.words), synthetic_records=len(made),
+        settings={
+            "background": f"impostors: {BACKGROUND}", "impostors": len(impostors.words), "synthetic_records": len(made)
+        },
     )  # fmt: skip
 
 

@@ -29,6 +29,7 @@ from engine.examine.stats import intervals
 from engine.examine.stats.intervals import Interval
 from engine.examine.values.entities import EntityIndex, find_entities
 from engine.examine.values.leaks import NO_HOLDOUT, NO_SPANS
+from engine.json_types import JSON
 
 STAGE = "linked details"
 MOST_TEXTS = 3000  # synthetic records looked at, and real ones in their place
@@ -156,7 +157,11 @@ def _share(world: _World, links: Sequence[Link], side: int) -> Interval:
 
 def _shares(name: str, world: _World, links: Sequence[Link], in_real: Sequence[Link], texts: int) -> list[Finding]:
     """Return the triple of a share of units."""
-    settings = {"sizes": "2 and 3 details", "most_details_a_text": MOST_DETAILS, "members": world.members}
+    settings: dict[str, JSON] = {
+        "sizes": "2 and 3 details",
+        "most_details_a_text": MOST_DETAILS,
+        "members": world.members,
+    }
     return [
         finding(name, "train", _share(world, links, 0), **settings),
         finding(name, "holdout", _share(world, links, 1), **settings),

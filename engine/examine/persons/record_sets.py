@@ -7,8 +7,6 @@ many records are members more often. Needs units with several records.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +19,7 @@ from engine.examine.persons.record_sets_scores import set_scores
 from engine.examine.prepare import Prepared
 from engine.examine.stats.roc import delong
 from engine.examine.values.leaks import NO_HOLDOUT
+from engine.json_types import JSON
 
 NAME = "set_membership"
 TITLE = "All records of a person (set membership)"
@@ -47,7 +46,7 @@ def examine_sets(prepared: Prepared) -> Part:
     codes = np.concatenate([train.codes, holdout.codes + len(train)])
     sizes = np.bincount(codes, minlength=len(train) + len(holdout)).astype(np.float64)
     sets = {name: levelled(scores, sizes) for name, scores in set_scores(records, codes, len(sizes)).items()}
-    others: dict[str, Any] = {
+    others: dict[str, JSON] = {
         f"{name}_value": delong(values[: len(train)], values[len(train) :])[0]
         for name, values in sets.items()
         if name != "stouffer"
@@ -55,8 +54,10 @@ def examine_sets(prepared: Prepared) -> Part:
     scores = sets["stouffer"]
     return membership_part(
         prepared, NAME, TITLE, RELEASED, scores[: len(train)], scores[len(train) :],
-        train_rows=train.rows, holdout_rows=holdout.rows, note=found.note, combined="Stouffer",
-        single_record_value=delong(first, second)[0], records_a_unit=float(sizes.mean()), **others,
+        train_rows=train.rows, holdout_rows=holdout.rows, note=found.note, settings={
+            "combined": "Stouffer", "single_record_value": delong(first, second)[0],
+            "records_a_unit": float(sizes.mean()), **others,
+        },
     )  # fmt: skip
 
 

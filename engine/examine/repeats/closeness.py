@@ -21,6 +21,7 @@ from engine.examine.repeats.nearest import nearest
 from engine.examine.samples import sample_units
 from engine.examine.stats import intervals
 from engine.examine.values.leaks import NO_HOLDOUT
+from engine.json_types import JSON
 
 NAME = "nearest_similarity"
 SIDES: tuple[Reference, ...] = ("train", "holdout")
@@ -42,7 +43,7 @@ def examine_closeness(prepared: Prepared) -> Part:
     part = Part()
     all_train, where = _nearest(synthetic, train)
     seed, groups = prepared.seed, prepared.synthetic_groups(rows["synthetic"])
-    extra = {
+    extra: dict[str, JSON] = {
         "embedder": prepared.given.embedder.id,
         "sampled": len(synthetic) < len(prepared.synthetic),
         "all_train_value": float(all_train.mean()),
@@ -70,7 +71,7 @@ def examine_closeness(prepared: Prepared) -> Part:
     real, _ = _nearest(holdout, small)
     levels: tuple[tuple[Reference, NDArray[np.float64]], ...] = (("train", to_train), ("holdout", to_holdout))
     for reference, values in levels:
-        settings = {"reference_records": size, "quantiles": _quantiles(values)}
+        settings: dict[str, JSON] = {"reference_records": size, "quantiles": _quantiles(values)}
         settings |= extra if reference == "train" else {}
         part.findings.append(finding(NAME, reference, intervals.mean(values, seed, groups), **settings))
     real_groups = holdout.units if prepared.grouped else None

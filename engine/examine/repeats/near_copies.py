@@ -7,9 +7,7 @@ records is larger by itself, so settings carry `equal_size_value`, and the `_exc
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,6 +25,7 @@ from engine.examine.samples import sample_units
 from engine.examine.stats import intervals
 from engine.examine.stats.highest import highest_excess, parts_of
 from engine.examine.values.leaks import NO_HOLDOUT
+from engine.json_types import JSON
 
 STAGE = "near copies"
 RUNS = "longest shared runs"
@@ -81,7 +80,7 @@ def _copies(prepared: Prepared, sketches: dict[str, Sketch], small: NDArray[np.i
                      real.best(holdout))  # fmt: skip
     _keep_duplicates(prepared, real, train, holdout)
     for name, least in LEVELS:
-        part.findings += _triple(prepared, name, levels, _share(least), threshold=least, shingle_words=SHINGLE_WORDS)
+        part.findings += _triple(prepared, name, levels, least, threshold=least, shingle_words=SHINGLE_WORDS)
     part.signals |= {"near_train": levels.train, "near_holdout": levels.holdout}
     rows = _pair_rows(prepared, "train", to_train, made, train)
     rows += _pair_rows(prepared, "holdout", to_holdout, made, holdout)
@@ -106,7 +105,7 @@ def _runs(prepared: Prepared, small: NDArray[np.int64], part: Part) -> None:
     part.signals["longest_shared_train"] = whole
     if not len(holdout):
         empty = np.zeros(len(made.counts))
-        part.findings += _triple(prepared, "longest_run", _Levels(whole, empty, empty, empty), lambda found: found)
+        part.findings += _triple(prepared, "longest_run", _Levels(whole, empty, empty, empty), None)
         return
     prepared.report(RUNS, 1, 4)
     ours = by_tenth(train.take(small))
@@ -115,33 +114,29 @@ def _runs(prepared: Prepared, small: NDArray[np.int64], part: Part) -> None:
     prepared.report(RUNS, 3, 4)
     levels = _Levels(whole, ours.max(axis=1), theirs.max(axis=1), longest(holdout.words, train.words))
     excess = highest_excess(ours, theirs, prepared.seed, prepared.synthetic_groups())
-    part.findings += _triple(prepared, "longest_run", levels, lambda found: found, excess)
+    part.findings += _triple(prepared, "longest_run", levels, None, excess)
     prepared.report(RUNS, 4, 4)
-
-
-def _share(least: float) -> Callable[[Numbers], NDArray[np.bool_]]:
-    return lambda best: np.asarray(best >= least)
 
 
 def _triple(
     prepared: Prepared,
     name: str,
     levels: _Levels,
-    of: Callable[[Numbers], NDArray[Any]],
+    least: float | None,
     excess: intervals.Interval | None = None,
-    **settings: Any,
+    **settings: JSON,
 ) -> list[Finding]:
-    """Return train, holdout, baseline and excess of one measure; `of` gives what is averaged.
+    """Return train, holdout, baseline and excess of one measure: its mean, or the share of at least `least`.
 
-    Without `excess` the measure is a share, and its difference is that of paired shares.
+    Without `excess`, the difference is that of paired shares.
     """
     groups = prepared.synthetic_groups()
     real_groups = prepared.holdout.units if prepared.grouped else None
 
     def level(values: Numbers, units: NDArray[np.object_] | None) -> intervals.Interval:
-        counted = of(values)
-        shares = counted.dtype == np.bool_
-        return intervals.share(counted, units) if shares else intervals.mean(counted, prepared.seed, units)
+        if least is None:
+            return intervals.mean(values, prepared.seed, units)
+        return intervals.share(np.asarray(values >= least), units)
 
     size = min(len(prepared.train), len(prepared.holdout))
     train = settings | {"reference_records": len(prepared.train), "highest": float(levels.train.max())}
@@ -149,10 +144,12 @@ def _triple(
         why = [missing(name, "holdout", NO_HOLDOUT), missing(name, "baseline", NO_HOLDOUT)]
         return [finding(name, "train", level(levels.train, groups), **train), *why,
                 missing(f"{name}_excess", "holdout", NO_HOLDOUT)]  # fmt: skip
-    ours, theirs = of(levels.small), of(levels.holdout)
-    excess = excess or intervals.difference_paired(ours, theirs, groups)
+    equal = float(np.mean(levels.small if least is None else levels.small >= least))
+    if excess is None:
+        ours, theirs = np.asarray(levels.small >= (least or 0.0)), np.asarray(levels.holdout >= (least or 0.0))
+        excess = intervals.difference_paired(ours, theirs, groups)
     return [
-        finding(name, "train", level(levels.train, groups), equal_size_value=float(ours.mean()), **train),
+        finding(name, "train", level(levels.train, groups), equal_size_value=equal, **train),
         finding(name, "holdout", level(levels.holdout, groups), reference_records=len(prepared.holdout),
                 highest=float(levels.holdout.max()), **settings),
         finding(name, "baseline", level(levels.baseline, real_groups), what=WHAT,

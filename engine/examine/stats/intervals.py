@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,8 @@ LEVEL = 0.95
 Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 DRAWS = 1000
 GROUPS = 10
+Groups = NDArray[np.object_] | Sequence[object]
+"""The group of each item, such as the person whose record it is."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Interval:
     source: str
 
 
-def group_numbers(groups: NDArray[np.object_] | Sequence[Any]) -> NDArray[np.int64]:
+def group_numbers(groups: Groups) -> NDArray[np.int64]:
     """Return the number of each item's group, 0 to g - 1."""
     import pandas as pd
 
@@ -56,7 +57,7 @@ def wilson(successes: float, n: float) -> tuple[float, float]:
     return low, 1.0 if p == 1 else min(1.0, centre + half)
 
 
-def design_effect(hits: NDArray[np.bool_], groups: NDArray[np.object_] | Sequence[Any]) -> float:
+def design_effect(hits: NDArray[np.bool_], groups: Groups) -> float:
     """Return by what factor grouping widens the variance of a share, at least 1.
 
     The variance of the ratio mean over clusters (linearised) over that of independent items.
@@ -75,7 +76,7 @@ def design_effect(hits: NDArray[np.bool_], groups: NDArray[np.object_] | Sequenc
     return max(1.0, variance / (p * (1 - p) / n))
 
 
-def share(hits: NDArray[np.bool_], groups: NDArray[np.object_] | Sequence[Any] | None = None) -> Interval:
+def share(hits: NDArray[np.bool_], groups: Groups | None = None) -> Interval:
     """Return the share of true items with Wilson's interval, widened where items of one group go together."""
     n = len(hits)
     source = "Wilson 1927; Newcombe 1998a, method 3"
@@ -107,9 +108,7 @@ def difference_independent(first: Interval, second: Interval) -> Interval:
     return Interval(difference, max(-1.0, low), min(1.0, high), n, "Newcombe, independent shares", source)
 
 
-def difference_paired(
-    first: NDArray[np.bool_], second: NDArray[np.bool_], groups: NDArray[np.object_] | Sequence[Any] | None = None
-) -> Interval:
+def difference_paired(first: NDArray[np.bool_], second: NDArray[np.bool_], groups: Groups | None = None) -> Interval:
     """Return share(first) - share(second) where both were observed on the same items.
 
     Source: Newcombe 1998c, method 10 (Wilson's limits with the correlation phi, continuity-corrected).
@@ -136,7 +135,7 @@ def difference_paired(
     return Interval(difference, max(-1.0, low), min(1.0, high), n, "Newcombe, paired shares", source)
 
 
-def mean(values: NDArray[np.float64], seed: int, groups: NDArray[np.object_] | Sequence[Any] | None = None) -> Interval:
+def mean(values: NDArray[np.float64], seed: int, groups: Groups | None = None) -> Interval:
     """Return the mean with a percentile bootstrap interval; whole groups are drawn where given.
 
     Source: Efron and Tibshirani 1993, chapter 13 (percentile), section 8.3 (what is drawn again).
@@ -164,7 +163,7 @@ def mean(values: NDArray[np.float64], seed: int, groups: NDArray[np.object_] | S
 
 def jackknife(
     statistic: Callable[[NDArray[np.int64]], float],
-    groups: NDArray[np.object_] | Sequence[Any],
+    groups: Groups,
     value: float,
     bounds: tuple[float, float],
     seed: int,

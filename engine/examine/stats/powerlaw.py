@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
 from engine.examine.stats.intervals import LEVEL
+from engine.json_types import JSON
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class PowerLaw:
     zero: int
     method: str = "least squares on logarithms, HC3 standard error, Student's t (MacKinnon and White 1985)"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, JSON]:
         """Return a JSON-ready mapping."""
         return asdict(self)
 

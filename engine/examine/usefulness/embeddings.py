@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +33,7 @@ def _few_points_a_bucket() -> Iterator[None]:
     original = faiss.Kmeans
 
     class Quiet(original):  # type: ignore[misc, valid-type]
-        def __init__(self, *arguments: Any, **options: Any) -> None:
+        def __init__(self, *arguments: object, **options: object) -> None:
             super().__init__(*arguments, **{"min_points_per_centroid": 1, **options})
 
     faiss.Kmeans = Quiet  # type: ignore[misc]

@@ -21,6 +21,7 @@ from engine.examine.stats import intervals
 from engine.examine.stats.intervals import Interval
 from engine.examine.usefulness.embeddings import BUCKETS, LEAST
 from engine.examine.usefulness.metrics import METRICS, Metric, Sample
+from engine.json_types import JSON
 
 SMALLEST = 2
 FEWEST_APART = 50
@@ -116,7 +117,7 @@ def _rows(metric: Metric, trio: Trio, prepared: Prepared) -> list[Finding]:
         cases.append(("unrelated", trio.unrelated, trio.target))
     for reference, candidate, target in cases:
         size = min(len(candidate), len(target))
-        settings: dict[str, object] = {"texts_a_side": size}
+        settings: dict[str, JSON] = {"texts_a_side": size}
         if reference == "train":
             settings["own_sources_left_out"] = trio.apart
         if metric.name == "mauve":

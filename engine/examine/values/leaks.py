@@ -29,6 +29,7 @@ from engine.examine.values.entities import (
     leak_table,
     records_with,
 )
+from engine.json_types import JSON
 
 MATCHING = "word sequences, ignoring case, punctuation and spacing"
 KINDS = (("", "all"), ("_direct", "direct"))
@@ -84,7 +85,7 @@ def _one_reference(
     """Return the PIPP and ELP rows of one reference."""
     rows: list[Finding] = []
     groups = prepared.synthetic_groups()
-    base = {"matching": MATCHING, "edition": "corpus", "spans_too_short": index.skipped}
+    base: dict[str, JSON] = {"matching": MATCHING, "edition": "corpus", "spans_too_short": index.skipped}
     found = entities_found(matches, len(index.entities))
     for suffix, kind in KINDS:
         mask = index.mask(kind)
@@ -92,7 +93,7 @@ def _one_reference(
             reason = why if not len(index.entities) else "no accepted span is a direct identifier"
             rows += [missing(f"pipp{suffix}", reference, reason), missing(f"elp{suffix}", reference, reason)]
             continue
-        extra: dict[str, object] = {"entities": int(mask.sum()), "identifiers": kind}
+        extra: dict[str, JSON] = {"entities": int(mask.sum()), "identifiers": kind}
         elp_extra = dict(extra)
         if reference == "train" and len(small.entities):
             extra["equal_size_value"] = float(np.mean(_hits(prepared, small, in_small, kind)))

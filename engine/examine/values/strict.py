@@ -19,6 +19,7 @@ from engine.examine.stats import intervals
 from engine.examine.stats.split_excess import Split, split_excess
 from engine.examine.values.leaks import NO_HOLDOUT, NO_SPANS, equal_size
 from engine.examine.values.strict_scores import Mentions, StrictIndex, find_strict, index_strict
+from engine.json_types import JSON
 
 MATCHING = "any way of writing, parts of names, joined or cut short, one or two letters or digits away"
 KINDS = ("", "_direct")
@@ -78,11 +79,11 @@ def _shares(
                 why = NO_HOLDOUT if not len(units) else NO_SPANS if not len(index) else "no such value is accepted"
                 rows += [missing(name, reference, why) for name in names]
                 continue
-            settings: dict[str, object] = {
+            settings: dict[str, JSON] = {
                 "matching": MATCHING, "entities": int((mine & kept).sum()), "texts": texts, "cannot_identify":
                 index.skipped, "written_whole": float(whole[mine & kept].mean()),
             }  # fmt: skip
-            equal: list[dict[str, object]] = [{}, {}]
+            equal: list[dict[str, JSON]] = [{}, {}]
             if reference == "train" and len(prepared.holdout) and (small & kept).any():
                 equal[0]["equal_size_value"] = float(_hits(found, texts, small & kept).mean())
                 equal[1]["equal_size_value"] = float(given[small & kept].mean())

@@ -13,13 +13,13 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import regex
@@ -35,6 +35,12 @@ from engine.pii.detect.rules import Rules
 from engine.pii.detect.settings import PATTERN_SECONDS, DetectorSettings
 from engine.pii.spans import Span, canonical_label, default_identifier_type, folded
 
+if TYPE_CHECKING:
+    from multiprocessing.synchronize import Event
+
+    from spacy.language import Language
+
+
 OWN_LISTS = ("known", "deny", "custom")
 BATCH_RECORDS = 64
 BATCH_CHARACTERS = 32_000  # a longer record is a batch of its own, so that progress and a cancel never wait long
@@ -42,6 +48,7 @@ POLL_SECONDS = 0.25  # between two looks at a cancel while other processes work
 SPAWN_RECORDS = 400
 MAX_WORKERS = 16
 Progress = Callable[[int, int], None]
+Results = Generator[list[list[Span]], None, None]
 
 
 class RecordDetector:
@@ -126,7 +133,7 @@ def _deny_pattern(values: Sequence[str]) -> regex.Pattern[str] | None:
     return regex.compile(r"(?<!\w)(?:" + "|".join(forms) + r")(?!\w)", regex.IGNORECASE)
 
 
-def _load_spacy(folder: str | None) -> Any:
+def _load_spacy(folder: str | None) -> Language | None:
     """Return the spaCy pipeline of a local folder, or None.
 
     Raises:
@@ -154,7 +161,7 @@ _worker: RecordDetector | None = None
 _stop: Callable[[], bool] | None = None
 
 
-def _start(settings: DetectorSettings, parent: int, leave: Any) -> None:
+def _start(settings: DetectorSettings, parent: int, leave: Event) -> None:
     """Prepare a child process: one thread, no network use by libraries, ends with its parent."""
     global _worker, _stop
     _stop = leave.is_set
@@ -236,7 +243,7 @@ def batch_ends(lengths: Sequence[int]) -> list[int]:
     return [*ends, len(lengths)] if lengths else []
 
 
-def _here(batches: Sequence[Sequence[str]], settings: DetectorSettings, stop: Callable[[], bool] | None) -> Any:
+def _here(batches: Sequence[Sequence[str]], settings: DetectorSettings, stop: Callable[[], bool] | None) -> Results:
     detector = RecordDetector(settings) if batches else None
     for batch in batches:
         if detector is not None:
@@ -245,7 +252,7 @@ def _here(batches: Sequence[Sequence[str]], settings: DetectorSettings, stop: Ca
 
 def _spread_out(
     batches: Sequence[Sequence[str]], settings: DetectorSettings, workers: int, stop: Callable[[], bool] | None
-) -> Any:
+) -> Results:
     """Yield results in order while at most three batches a process are under way."""
     context = get_context("spawn")
     leave = context.Event()

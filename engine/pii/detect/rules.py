@@ -10,13 +10,19 @@ Privacy posture: Presidio's decision trace stays off; matches are kept as positi
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import regex
 
 from engine.pii.detect.recognisers import RecogniserSpec, specs
 from engine.pii.spans import Span, default_identifier_type
+
+if TYPE_CHECKING:
+    from presidio_analyzer import EntityRecognizer, RecognizerResult
+    from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
+
 
 FLAGS = regex.MULTILINE | regex.DOTALL
 
@@ -31,7 +37,7 @@ def work_offline() -> None:
 
 
 @lru_cache(maxsize=1)
-def _engine_class() -> Any:
+def _engine_class() -> type[NlpEngine]:
     """Return the NLP engine class: a blank tokeniser whose lemmas are lower-cased words."""
     import spacy
     from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
@@ -50,7 +56,7 @@ def _engine_class() -> Any:
         def is_loaded(self) -> bool:
             return True
 
-        def process_text(self, text: str, language: str) -> Any:
+        def process_text(self, text: str, language: str) -> NlpArtifacts:
             doc = self.nlp.make_doc(text)
             return NlpArtifacts(
                 entities=[],
@@ -61,7 +67,9 @@ def _engine_class() -> Any:
                 language=language,
             )
 
-        def process_batch(self, texts: Any, language: str, batch_size: int = 1, n_process: int = 1, **_: Any) -> Any:
+        def process_batch(
+            self, texts: Iterable[str], language: str, batch_size: int = 1, n_process: int = 1, **_: object
+        ) -> Iterator[tuple[str, NlpArtifacts]]:
             return ((t, self.process_text(t, language)) for t in texts)
 
         def is_stopword(self, word: str, language: str) -> bool:
@@ -79,7 +87,7 @@ def _engine_class() -> Any:
     return BlankEngine
 
 
-def build(spec: RecogniserSpec) -> Any:
+def build(spec: RecogniserSpec) -> EntityRecognizer:
     """Return the Presidio recogniser of one catalogue entry."""
     import presidio_analyzer.predefined_recognizers as ready
     from presidio_analyzer import Pattern, PatternRecognizer
@@ -144,7 +152,7 @@ class Rules:
         results = self.enhancer.enhance_using_context(text, raw, artifacts, used)
         return [self._span(text, r) for r in results if r.end > r.start]
 
-    def _span(self, text: str, result: Any) -> Span:
+    def _span(self, text: str, result: RecognizerResult) -> Span:
         name = result.recognition_metadata["recognizer_name"]
         start, end = trim(text, result.start, result.end)
         label = result.entity_type

@@ -7,12 +7,14 @@ workspace beside the corpus and never enter a message: errors name a pattern by 
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any, Self
+from collections.abc import Callable
+from typing import Annotated, Self
 
 import regex
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from engine.errors import UserError
+from engine.json_types import JSONObject
 from engine.pii.detect.presets import DEFAULT_PRESET, PresetName
 from engine.pii.spans import LABELS, canonical_label
 
@@ -109,15 +111,15 @@ class DetectorSettings(_Frozen):
         return parse_settings(lambda: cls.model_validate_json(text))
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> DetectorSettings:
+    def from_dict(cls, values: JSONObject) -> DetectorSettings:
         """Return settings from a mapping; raises UserError like `from_json`."""
         return parse_settings(lambda: cls.model_validate(values))
 
 
-def parse_settings(make: Any) -> DetectorSettings:
+def parse_settings(make: Callable[[], DetectorSettings]) -> DetectorSettings:
     """Return what `make` builds, its validation errors turned into one UserError without values."""
     try:
-        settings: DetectorSettings = make()
+        settings = make()
     except ValidationError as error:
         parts = [f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors(include_input=False)]
         raise UserError("detector settings: " + "; ".join(parts[:5])) from None

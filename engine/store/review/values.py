@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from sqlalchemy import Connection, Integer, func, select
@@ -23,6 +23,10 @@ from engine.store.review.spans import accepted_spans
 from engine.store.schema import record_index, spans
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
+
+if TYPE_CHECKING:
+    from engine.pii.evaluate import Evaluation
+
 
 VALUE_COLUMNS = ["value_key", "value", "label", "count", "records", "state", "decided"]
 VALUE_STATES = ("accepted", "rejected", "mixed", "undecided", "decided")
@@ -117,11 +121,11 @@ class Values:
                 raise NotFoundError("no span has this value any more; a newer detection may have replaced it")
             return decisions.apply(connection, corpus_id, rows, action, label, self.session.actor)
 
-    def gold_evaluation(self, corpus_id: str) -> dict[str, Any] | None:
+    def gold_evaluation(self, corpus_id: str) -> Evaluation | None:
         """Compare the accepted spans with the gold spans; None where the corpus has no gold spans."""
         from engine.pii.evaluate import evaluate
 
-        def measure(connection: Connection) -> dict[str, Any] | None:
+        def measure(connection: Connection) -> Evaluation | None:
             if not corpus_row(connection, corpus_id).has_gold:
                 return None
             gold = _origin_frame(connection, corpus_id, "gold")
