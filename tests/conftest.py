@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+gc.set_threshold(20_000, 20, 20)  # half a million objects live as long as the session; searching them was a tenth of it
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in the worker; tests beside each other share the cores
 
 # `pytest -m quick`: what loads no model and starts no browser, under a minute on two cores. A file that takes long
@@ -53,6 +55,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if in_lane(item.path) and item.get_closest_marker("slow") is None:
             item.add_marker(pytest.mark.quick)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what collection made out of every later search for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -43,6 +43,7 @@ def test_the_audited_bound_stays_under_the_claim(world):
     assert audited(world, 120, 1.0) <= world.guarantee.epsilon
 
 
+@pytest.mark.slow
 def test_a_tenth_of_the_noise_is_caught(world):
     assert audited(world, 500, 10.0) > world.guarantee.epsilon
 

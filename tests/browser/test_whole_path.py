@@ -23,7 +23,7 @@ RECORDS, OUTPUTS = 60, 6
 JOB_SECONDS = 300  # a job takes a few seconds on an idle machine of two cores
 SERIOUS = {"serious", "critical"}
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def sample_as_csv() -> bytes:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engine.methods import method_ids
-from tests.cli.test_command_line import run
+from tests.cli.in_process import run
 
 SHAPE = {
     "corpus", "population", "limit_epsilon", "limit_delta", "limit_list_delta", "list_delta_used", "limit_is_default",

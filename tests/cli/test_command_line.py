@@ -1,4 +1,4 @@
-"""The command line as a person uses it: real processes, JSON on stdout, exit statuses."""
+"""The command line as a person uses it: JSON on stdout, exit statuses; the whole path in real processes."""
 
 import json
 import os
@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.cli.in_process import run as called
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "Quillfeather Zanzibarovna"
@@ -65,21 +67,22 @@ def test_import_reports_the_corpus(imported):
 
 
 def test_lists_have_the_agreed_shape(folder, imported):
-    assert [c["id"] for c in run(folder / "w", "corpora")["corpora"]] == [imported["corpus"]]
-    methods = run(folder / "w", "methods")["methods"]
+    assert [c["id"] for c in called(folder / "w", "corpora")["corpora"]] == [imported["corpus"]]
+    methods = called(folder / "w", "methods")["methods"]
     assert {"surrogate", "filter"} <= {m["id"] for m in methods}
     assert all(set(m) == {"id", "title", "citation", "kind", "needs"} for m in methods)
-    assert run(folder / "w", "runs") == {"runs": []}
+    assert called(folder / "w", "runs") == {"runs": []}
 
 
 def test_a_named_study_says_what_it_takes(folder, imported):
-    (only,) = run(folder, "study", "--study", "control-codes")["studies"]
+    (only,) = called(folder, "study", "--study", "control-codes")["studies"]
     assert only["id"] == "control-codes"
     takes = only["parameters"]["properties"]
     assert {"methods", "identifiers", "entities", "sweep", "repeats"} <= set(takes)
     assert takes["methods"]["items"]["enum"][0] == "icl"
 
 
+@pytest.mark.timeout(900)
 def test_the_whole_path(folder, imported):
     workspace, corpus = folder / "w", imported["corpus"]
     detected = run(workspace, "detect", corpus, "--gold", "--preset", "legal")
@@ -151,19 +154,19 @@ def test_the_guard_itself_sees_a_connection(tmp_path):
     ],
 )
 def test_wrong_requests_end_with_status_1_and_a_sentence(tmp_path, arguments, words):
-    message = run(tmp_path / "w", *arguments, expect=1)
+    message = called(tmp_path / "w", *arguments, expect=1)
     assert words in message
     assert "Traceback" not in message
 
 
 def test_a_method_that_needs_spans_refuses_before_detection(tmp_path):
     (tmp_path / "a.csv").write_text("text\n" + "\n".join(f"a short note number {i} about soup" for i in range(20)))
-    corpus = run(tmp_path / "w", "import", tmp_path / "a.csv", "--text", "text")["corpus"]
-    assert "detect" in run(tmp_path / "w", "synthesize", corpus, "--method", "surrogate", expect=1)
+    corpus = called(tmp_path / "w", "import", tmp_path / "a.csv", "--text", "text")["corpus"]
+    assert "detect" in called(tmp_path / "w", "synthesize", corpus, "--method", "surrogate", expect=1)
 
 
 def test_guarantee_prints_without_running(tmp_path):
-    printed = run(tmp_path / "w", "guarantee", "--method", "surrogate", "--units", 500, "--unit", "source")
+    printed = called(tmp_path / "w", "guarantee", "--method", "surrogate", "--units", 500, "--unit", "source")
     assert printed["kind"] in {"none", "heuristic"}
     assert printed["epsilon"] is None
     assert printed["unit"] == "source"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cli.test_command_line import run
+from tests.cli.in_process import run
 
 SENTENCE = "Rosalind Achterberg, HIV positive since 2011, told nobody at work"
 

@@ -47,7 +47,7 @@ def web_and_worker(web):
 @pytest.mark.parametrize(
     ("striker", "kills", "records"),
     [
-        pytest.param(web_and_worker, 1, 1500, id="both once"),
+        pytest.param(web_and_worker, 1, 1500, id="both once", marks=pytest.mark.slow),
         pytest.param(web_and_worker, 5, 6000, id="both five times", marks=pytest.mark.slow),
         pytest.param(web_alone, 5, 6000, id="web five times", marks=pytest.mark.slow),
     ],

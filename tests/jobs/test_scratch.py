@@ -36,6 +36,7 @@ def trained(workspace, corpus_id, **parameters):
     return run_id, job
 
 
+@pytest.mark.slow
 def test_a_killed_training_goes_on_from_its_last_epoch_and_leaves_nothing(training):
     workspace, corpus_id = training
     whole, _ = trained(workspace, corpus_id, die=False)

@@ -83,6 +83,7 @@ def test_a_loss_that_is_not_watched_is_neither_kept_nor_a_touch(workspace, small
     assert list(lines(workspace, small, run_id)["kind"]) == ["reserve", "spend", "spend", "settle"]
 
 
+@pytest.mark.slow
 def test_plain_training_is_a_touch_and_goes_on_after_a_cancel(workspace, small):
     parameters = {"rank": 2, "tokens": 12, "epochs": 8, "records_a_step": 2, "words": 8}
     run_id = workspace.jobs.synthesize(small.id, "goldfish", count=4, parameters=parameters)

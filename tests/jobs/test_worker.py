@@ -90,6 +90,7 @@ def test_a_failure_keeps_what_was_made_and_says_nothing_of_the_data(workspace, c
     assert workspace.runs.get(run_id).error == job.error
 
 
+@pytest.mark.slow
 def test_a_job_that_kills_its_worker_each_time_is_given_up(workspace, corpus):
     run_id = workspace.jobs.synthesize(
         corpus.id, "slow", count=30, parameters={**FAST, "fail_at": 0, "fail_with": "die"}

@@ -7,7 +7,7 @@ from engine.methods import get_method
 from engine.methods.base import Facts, parse_parameters
 from engine.methods.evolution.claim import check_scales
 from engine.methods.evolution.dpga import fixed_events
-from tests.cli.test_command_line import run
+from tests.cli.in_process import run
 
 
 @pytest.mark.parametrize(

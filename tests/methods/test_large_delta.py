@@ -6,7 +6,7 @@ from engine.dp.accounting.delta_rules import check_against_units, warning
 from engine.errors import UserError
 from engine.methods import get_method, methods
 from engine.methods.base import Facts, parse_parameters
-from tests.cli.test_command_line import run
+from tests.cli.in_process import run
 
 FORMAL = [m.spec.id for m in methods() if "delta" in m.spec.parameters.model_fields and m.spec.kind == "dp"]
 FACTS = Facts(5000, 5000)

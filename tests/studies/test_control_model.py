@@ -18,6 +18,7 @@ def workspace(tmp_path):
     opened.close()
 
 
+@pytest.mark.slow
 def test_another_model_gives_table_5_by_the_prompts_of_its_start(workspace):
     corpus = workspace.corpora.import_sample("support_tickets")
     workspace.review.use_gold(corpus.id)

@@ -201,6 +201,7 @@ def test_two_processes_find_what_one_finds() -> None:
     assert one == two
 
 
+@pytest.mark.slow
 def test_killed_processes_cost_no_result() -> None:
     import psutil
 
