@@ -4,7 +4,8 @@ Each record keeps the six smallest keyed hashes of its runs of eight words (min-
 form that `engine.corpus.text.folding` gives and without words that hold digits, so that a footer, a header, other
 punctuation, masked numbers, replaced names or half of a record leave some of them. Runs that stand in three or more
 different texts of a file are its template and are left out: letters from one form are not the same people.
-Records of fewer than eight such words keep none of these; `short_marks` marks records of up to fifteen.
+Records of fewer than eight such words keep none of these; `short_marks` marks records of up to fifteen, `equal_marks`
+lines and what differs in a form.
 
 Recognition is a count of records that share at least three runs with one earlier record, and of shared source ids
 beyond those that two files numbered alike would share by chance.
@@ -18,12 +19,13 @@ from __future__ import annotations
 import re
 import struct
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from engine.corpus.equal_marks import EqualMarks, equal_marks
 from engine.corpus.keyed import keyed_digest
 from engine.corpus.short_marks import ShortMarks, short_marks
 from engine.corpus.text.folding import folded
@@ -44,7 +46,7 @@ class PeopleMarks:
 
     runs, record: int64 (m,), a keyed hash and the number of its record, from 1. sources: int64 (k,), distinct keyed
     hashes of source ids. chance: share in [0, 1] of ids that a file of other people, numbered alike, would have too.
-    short: the marks of short records.
+    short: the marks of short records. equal: those of lines and rests, kind → marks.
     """
 
     runs: Hashes = field(repr=False)
@@ -52,6 +54,7 @@ class PeopleMarks:
     sources: Hashes = field(repr=False)
     chance: float
     short: ShortMarks = field(repr=False)
+    equal: Mapping[str, EqualMarks] = field(repr=False)
 
     @property
     def records(self) -> int:
@@ -64,7 +67,8 @@ def people_marks(texts: Sequence[str], sources: Sequence[str | None], key: bytes
     runs, record = _runs(texts, key)
     ids = sorted({_plain_id(source) for source in sources if source is not None and source.strip()})
     hashes = np.array([_number(key, "population source", one) for one in ids], dtype=np.int64)
-    return PeopleMarks(runs, record, np.unique(hashes), chance_of(ids), short_marks(texts, sources, key))
+    short, equal = short_marks(texts, sources, key), equal_marks(texts, sources, key)
+    return PeopleMarks(runs, record, np.unique(hashes), chance_of(ids), short, equal)
 
 
 def chance_of(ids: Sequence[str]) -> float:

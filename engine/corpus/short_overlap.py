@@ -66,21 +66,20 @@ class ShortOverlap:
     @property
     def chance(self) -> float:
         """Return the probability that two random records are one of each side."""
-        both = self.own + self.other
-        return 2.0 * self.own * self.other / (both * (both - 1.0)) if both > 1 else 0.0
+        return chance_of_between(self.own, self.other)
 
     @property
     def p_value(self) -> float:
         """Return the probability of as many pairs between files of strangers, twice the smaller of the two tests."""
-        strong = _tail(self.strong_between, self.strong_inside, self.chance)
-        return min(1.0, 2.0 * min(strong, _tail(self.between, self.inside, self.chance)))
+        strong = tail(self.strong_between, self.strong_inside, self.chance)
+        return min(1.0, 2.0 * min(strong, tail(self.between, self.inside, self.chance)))
 
     @property
     def excess(self) -> float:
         """Return how many pairs are more than chance explains; may be negative."""
         return max(
-            _excess(self.between, self.inside, self.chance),
-            _excess(self.strong_between, self.strong_inside, self.chance),
+            more_than_chance(self.between, self.inside, self.chance),
+            more_than_chance(self.strong_between, self.strong_inside, self.chance),
         )
 
     @property
@@ -92,7 +91,7 @@ class ShortOverlap:
         if self.rare < max(1.0, TELLING_SHARE * min(self.own, self.other)):
             return share
         # The pairs' Poisson upper bound (Garwood 1936), less those that chance explains.
-        explained = self.between - _excess(self.between, self.inside, self.chance)
+        explained = self.between - more_than_chance(self.between, self.inside, self.chance)
         most = float(gammaincinv(self.between + 1, 1.0 - LEVEL)) - explained
         return min(share, max(0.0, most) / self.rare)
 
@@ -100,7 +99,7 @@ class ShortOverlap:
     def clear(self) -> bool:
         """Say whether these are the same people beyond doubt."""
         many = self.excess >= max(LEAST, CLEAR_SHARE * self.records) and self.p_value <= SURE
-        alone = _excess(self.strong_between, self.strong_inside, self.chance)
+        alone = more_than_chance(self.strong_between, self.strong_inside, self.chance)
         most = alone >= max(LEAST, MOST_SHARE * min(self.own, self.other), MOST_SHARE / 2 * self.records)
         return many or (most and self.strong_inside == 0)
 
@@ -186,11 +185,18 @@ def compared(
     )
 
 
-def _excess(between: int, inside: int, chance: float) -> float:
+def chance_of_between(own: int, other: int) -> float:
+    """Return the probability that two random items of both sides together are one of each."""
+    both = own + other
+    return 2.0 * own * other / (both * (both - 1.0)) if both > 1 else 0.0
+
+
+def more_than_chance(between: int, inside: int, chance: float) -> float:
+    """Return how many pairs between the sides are more than those inside explain; may be negative."""
     return between - (inside * chance / (1.0 - chance) if chance < 1.0 else 0.0)
 
 
-def _tail(between: int, inside: int, chance: float) -> float:
+def tail(between: int, inside: int, chance: float) -> float:
     """Return the probability of at least `between` of all pairs between the sides."""
     from scipy.special import bdtrc
 

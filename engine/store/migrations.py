@@ -78,6 +78,11 @@ def seen_table(connection: Connection) -> None:
     schema.metadata.create_all(connection)
 
 
+def equal_marks_table(connection: Connection) -> None:
+    """Add marks of people by lines, and by what differs in a form."""
+    schema.metadata.create_all(connection)
+
+
 def _forbid_changes(connection: Connection) -> None:
     for table in APPEND_ONLY:
         for verb in ("UPDATE", "DELETE"):
@@ -98,6 +103,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     short_marks_table,
     largest_units,
     seen_table,
+    equal_marks_table,
 )
 VERSION = len(MIGRATIONS)
 

@@ -4,7 +4,7 @@ Privacy posture: private text is held in `synthetic.text`, `synthetic.lineage`, 
 `jobs.sample` and `corpora.detector` only; `declarations.value` holds labels that were declared public; spans hold
 positions and keyed digests; `mechanism_outputs.values`
 holds noisy statistics, and exact ones that were declared public. All of it goes when its corpus is deleted.
-`audit`, `ledger`, `populations`, `unit_hashes`, `people_marks` and `short_marks` stay and hold no text.
+`audit`, `ledger`, `populations`, `unit_hashes`, `people_marks`, `short_marks` and `equal_marks` stay and hold no text.
 """
 
 from __future__ import annotations
@@ -366,6 +366,17 @@ short_marks = Table(  # of populations, of short records; they stay when a corpu
     Column("record", Integer, primary_key=True),  # which earlier record, by a random number
     Column("whole", Boolean, nullable=False),  # of its whole text
     Index("ix_short_marks", "population", "hash"),
+    sqlite_with_rowid=False,
+)
+
+equal_marks = Table(  # of populations, of lines and of rests; they stay when a corpus is deleted
+    "equal_marks",
+    metadata,
+    Column("hash", Integer, primary_key=True),  # 64 keyed bits
+    Column("population", String, primary_key=True),
+    Column("kind", String, primary_key=True),  # 'lines' or 'rests'
+    Column("item", Integer, primary_key=True),  # which line or rest of which earlier record, by a random number
+    Index("ix_equal_marks", "population", "kind", "hash"),
     sqlite_with_rowid=False,
 )
 

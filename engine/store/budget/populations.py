@@ -1,9 +1,9 @@
 """Populations: the people behind one or more corpora, recognised by keyed hashes of their units.
 
-A new file belongs to a known population when at least `OVERLAP_SHARE` of the smaller side's distinct
-unit hashes are common, or when `recognition` finds clear evidence in runs of words or source ids; lesser evidence asks
-a person. Hashes stay when a corpus is deleted, so importing it again finds its
-population, and with it its ledger.
+A new file belongs to a known population when at least three in ten of the smaller side's distinct unit hashes are
+common, or when `recognition` finds clear evidence; lesser evidence asks a person, and so does a tenth of the hashes,
+since answers of one form may be equal by chance. With people of the first edition, who have no other marks, a tenth
+joins. Hashes stay when a corpus is deleted, so importing it again finds its population, and with it its ledger.
 
 Privacy posture: a hash is an HMAC under the workspace key; it says nothing without that key.
 """
@@ -21,8 +21,8 @@ from engine.store.budget import recognition, short_recognition
 from engine.store.schema import corpora, populations, unit_hashes
 from engine.store.session import new_id
 
-OVERLAP_SHARE = 0.1
-FORMER = "whole short texts"
+OVERLAP_SHARE, JOINING_SHARE = 0.1, 0.3
+FORMER, WHOLE = "whole short texts", "whole texts"
 CHUNK = 500
 
 
@@ -35,8 +35,8 @@ class Adopted:
     asked: tuple[str, ...]
 
 
-def match(connection: Connection, hashes: Sequence[str]) -> list[str]:
-    """Return the populations that share enough units with these hashes, largest overlap first."""
+def match(connection: Connection, hashes: Sequence[str]) -> dict[str, float]:
+    """Return population → share of the smaller side's units that are common, largest number first, where enough are."""
     distinct = sorted(set(hashes))
     common: dict[str, int] = {}
     for begin in range(0, len(distinct), CHUNK):
@@ -53,8 +53,8 @@ def match(connection: Connection, hashes: Sequence[str]) -> list[str]:
             select(func.count()).select_from(unit_hashes).where(unit_hashes.c.population == population)
         ).scalar_one()
         if n >= OVERLAP_SHARE * min(known, len(distinct)):
-            found.append((n, population))
-    return [population for n, population in sorted(found, key=lambda pair: (-pair[0], pair[1]))]
+            found.append((-n, population, n / min(known, len(distinct))))
+    return {population: share for _, population, share in sorted(found)}
 
 
 def adopt(
@@ -78,7 +78,13 @@ def adopt(
     """
     found = recognition.evidence(connection, marks)
     clear = [population for population, shared in found.items() if shared.clear]
-    matched = list(dict.fromkeys([*joined, *match(connection, hashes), *clear]))
+    whole = match(connection, hashes)
+    joining = [
+        population
+        for population, share in whole.items()
+        if share >= JOINING_SHARE or not recognition.has_marks(connection, population)
+    ]
+    matched = list(dict.fromkeys([*joined, *joining, *clear]))
     if matched:
         population = matched[0]
         for other in matched[1:]:
@@ -98,8 +104,13 @@ def adopt(
         # With people who were here before, all that is kept of them counts, not this file alone.
         every = recognition.between(connection, population, other) if matched else shared
         told = every if every.any else shared
-        if told.any and recognition.ask(connection, population, other, recognition.described(told)):
+        detail = recognition.described(told)
+        if (told.any or other in whole) and recognition.ask(connection, population, other, detail):
             asked.append(told.sentence())
+    for other in whole:
+        new = other not in (population, *matched) and other not in found
+        if new and recognition.ask(connection, population, other, {"sentence": WHOLE}):
+            asked.append(WHOLE)
     for other in match(connection, former):
         known = other in (population, *matched) or short_recognition.has_marks(connection, other)
         if not known and recognition.ask(connection, population, other, {"sentence": FORMER}):

@@ -5,9 +5,12 @@ evidence beyond chance asks a person, and no run with a guarantee is admitted un
 
 Clear: at least three records, and 5 per cent of the smaller side's, share three runs of eight words with one earlier
 record each; or at least three source ids and 5 per cent of the smaller side's are the same, beyond three times what
-chance explains; or whole texts as `populations` compares them; or short records, as `engine.corpus.short_overlap` says.
+chance explains; or whole texts as `populations` compares them; or short records, as `engine.corpus.short_overlap`
+says; or lines or rests, as `engine.corpus.equal_overlap` says. Letters of one form share runs with each other too, so
+of these there must be more than twice as many as records of the file that share runs with another one of it.
 Less than that, but at least one such record, or one equal source id, or three and 2 per
-cent of the records sharing two runs, or short records beyond chance or too common to tell, asks.
+cent of the records sharing two runs, or short records beyond chance or too common to tell, or lines or rests beyond
+chance, asks.
 
 Privacy posture: keyed hashes and counts.
 """
@@ -18,22 +21,26 @@ import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import permutations
 from typing import Any
 
 from sqlalchemy import Connection, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
+from engine.corpus.equal_overlap import EqualOverlap
 from engine.corpus.people_marks import STRONG_RUNS, PeopleMarks
 from engine.corpus.short_overlap import ShortOverlap
 from engine.store.audit import now
-from engine.store.budget import short_recognition
-from engine.store.schema import people_marks, people_questions
+from engine.store.budget import equal_recognition, short_recognition
+from engine.store.schema import equal_marks, people_marks, people_questions, short_marks
 
 CHUNK = 900
 LEAST, LEAST_SHARE = 3, 0.05
+CHANCE_FACTOR = 2.0  # how far beyond what a side repeats of itself
 WEAK_RUNS, WEAK_SHARE = 2, 0.02
 SOURCE = 0  # the record number of marks of source ids
-COUNTED, GROWN = ("strong", "sources", "short_excess"), 1.5  # what asks again after an answer, and by how much more
+COUNTED = ("strong", "sources", "short_excess", "equal_excess")  # what asks again after an answer
+GROWN = 1.5  # and by how much more
 OPEN, SAME, OTHER = "open", "same", "other"
 
 
@@ -43,7 +50,9 @@ class Evidence:
 
     strong, weak: records that share at least three runs, or two (or all of fewer), with one earlier record; one run
     alone tells nothing: the last words of a form and a first word of one's own. sources: equal source ids. records,
-    ids: of the smaller side. chance: expected equal ids of strangers. short: what short records share.
+    ids: of the smaller side. chance: expected equal ids of strangers. repeated: expected strong ones of strangers, by
+    how many records share three runs with another one of their own side. short: what short records share. equal: what
+    lines and rests share.
     """
 
     strong: int
@@ -52,22 +61,26 @@ class Evidence:
     records: int
     ids: int
     chance: float
+    repeated: float = 0.0
     short: ShortOverlap | None = None
+    equal: tuple[EqualOverlap, ...] = ()
 
     @property
     def clear(self) -> bool:
         """Say whether these are the same people beyond doubt."""
-        by_text = self.strong >= LEAST and self.strong >= LEAST_SHARE * self.records
+        by_text = self.strong - CHANCE_FACTOR * self.repeated >= max(LEAST, LEAST_SHARE * self.records)
         by_id = self.sources >= LEAST and self.sources >= LEAST_SHARE * self.ids
         by_id = by_id and self.sources > LEAST + 3.0 * self.chance
-        return by_text or by_id or (self.short is not None and self.short.clear)
+        by_short = self.short is not None and self.short.clear
+        return by_text or by_id or by_short or any(one.clear for one in self.equal)
 
     @property
     def any(self) -> bool:
         """Say whether there is more than chance explains, so that a person is asked."""
         common = self.strong + self.weak
         by_text = bool(self.strong) or (common >= LEAST and common >= WEAK_SHARE * self.records)
-        return by_text or self.sources > 0 or (self.short is not None and self.short.any)
+        by_short = self.short is not None and self.short.any
+        return by_text or self.sources > 0 or by_short or any(one.any for one in self.equal)
 
     def sentence(self) -> str:
         """Return the evidence in words."""
@@ -80,6 +93,7 @@ class Evidence:
             found.append(f"{self.sources:,} equal source ids")
         if self.short is not None and self.short.any:
             found.append(self.short.sentence())
+        found += [one.sentence() for one in self.equal if one.any]
         return " and ".join(found) or "whole texts"
 
 
@@ -98,13 +112,17 @@ def evidence(connection: Connection, marks: PeopleMarks) -> dict[str, Evidence]:
     ids.update(row.population for row in _rows(connection, marks.sources.tolist()) if row.record == SOURCE)
     found = {}
     short = short_recognition.overlaps(connection, marks.short, lambda population: _sizes(connection, population)[0])
-    for population in sorted({*shared, *ids, *short}):
+    equal = equal_recognition.overlaps(
+        connection, marks.equal, lambda population: min(marks.short.total, _records(connection, population))
+    )
+    for population in sorted({*shared, *ids, *short, *equal}):
         strong, weak = _by_strength(shared.get(population, Counter()), size)
         records, known_ids = _sizes(connection, population)
+        repeated = _repeated(own, records, marks.records) if strong else 0.0
         smaller = min(len(marks.sources), known_ids)
         found[population] = Evidence(
             strong, weak, ids[population], max(1, min(records, marks.records)), max(1, smaller),
-            marks.chance * smaller, short.get(population),
+            marks.chance * smaller, repeated, short.get(population), equal.get(population, ()),
         )  # fmt: skip
     return found
 
@@ -130,9 +148,11 @@ def between(connection: Connection, a: str, b: str) -> Evidence:
     (records, own_ids), (other_records, other_ids) = _sizes(connection, a), _sizes(connection, b)
     smaller = max(1, min(own_ids, other_ids))
     short = short_recognition.between(connection, a, b, records, other_records)
-    return Evidence(
-        *_by_strength(shared, size), ids, max(1, min(records, other_records)), smaller, float(smaller), short
-    )
+    equal = equal_recognition.between(connection, a, b, min(_records(connection, a), _records(connection, b)))
+    strong, weak = _by_strength(shared, size)
+    repeated = _repeated(_held(connection, a), other_records, records) if strong else 0.0
+    least = max(1, min(records, other_records))
+    return Evidence(strong, weak, ids, least, smaller, float(smaller), repeated, short, equal)
 
 
 def _by_strength(shared: Mapping[tuple[int, int], int], size: Mapping[int, int]) -> tuple[int, int]:
@@ -142,6 +162,19 @@ def _by_strength(shared: Mapping[tuple[int, int], int], size: Mapping[int, int])
         best[record] = max(best.get(record, 0), n)
     strong = sum(n >= STRONG_RUNS for n in best.values())
     return strong, sum(n < STRONG_RUNS and n >= min(WEAK_RUNS, size[record]) for record, n in best.items())
+
+
+def _repeated(held: Mapping[int, Sequence[int]], other: int, own: int) -> float:
+    """Return how many of a side's records would share three runs with one of `other` records of its own kind.
+
+    Args:
+        held: mark → the side's records that have it. own: how many records the side has.
+    """
+    shared: Counter[tuple[int, int]] = Counter()
+    for records in held.values():
+        shared.update(permutations(records, 2))
+    alike = len({record for (record, _), n in shared.items() if n >= STRONG_RUNS})
+    return alike * other / max(1, own - 1)
 
 
 def keep(connection: Connection, population: str, marks: PeopleMarks) -> int:
@@ -160,7 +193,14 @@ def keep(connection: Connection, population: str, marks: PeopleMarks) -> int:
     rows += [{"hash": value, "population": population, "record": SOURCE} for value in marks.sources.tolist()]
     if rows:
         connection.execute(insert(people_marks).on_conflict_do_nothing(), rows)
-    return len(rows) + short_recognition.keep(connection, population, marks.short)
+    written = len(rows) + short_recognition.keep(connection, population, marks.short)
+    return written + equal_recognition.keep(connection, population, marks.equal)
+
+
+def has_marks(connection: Connection, population: str) -> bool:
+    """Say whether a population has marks of runs, short records or rests: one of the first edition has none."""
+    every = (people_marks, short_marks, equal_marks)
+    return any(connection.execute(select(t.c.hash).where(t.c.population == population).limit(1)).first() for t in every)
 
 
 def merged(connection: Connection, other: str, into: str) -> None:
@@ -169,6 +209,7 @@ def merged(connection: Connection, other: str, into: str) -> None:
     connection.execute(update(people_marks).prefix_with("OR IGNORE").where(mine).values(population=into))
     connection.execute(people_marks.delete().where(mine))  # those that both had
     short_recognition.merged(connection, other, into)
+    equal_recognition.merged(connection, other, into)
     for row in connection.execute(select(people_questions).where(_of(other))).all():
         connection.execute(people_questions.delete().where(people_questions.c.id == row.id))
         third = row.second if row.first == other else row.first
@@ -224,7 +265,9 @@ def answer(connection: Connection, a: str, b: str, state: str) -> None:
 def described(found: Evidence) -> dict[str, Any]:
     """Return evidence as it is kept with a question."""
     excess = found.short.excess if found.short is not None else 0.0
-    return {**asdict(found), "short_excess": excess, "clear": found.clear, "sentence": found.sentence()}
+    equal = max((one.excess for one in found.equal), default=0.0)
+    told = {"short_excess": excess, "equal_excess": equal, "clear": found.clear, "sentence": found.sentence()}
+    return {**asdict(found), **told}
 
 
 def _write(connection: Connection, a: str, b: str, state: str, detail: Mapping[str, Any]) -> None:
@@ -245,6 +288,20 @@ def _rows(connection: Connection, hashes: Sequence[int], population: str | None 
             query = query.where(people_marks.c.population == population)
         found += connection.execute(query).all()
     return found
+
+
+def _held(connection: Connection, population: str) -> dict[int, list[int]]:
+    """Return a population's marks of runs, each with its records."""
+    held: dict[int, list[int]] = {}
+    query = select(people_marks.c.hash, people_marks.c.record).where(people_marks.c.population == population)
+    for row in connection.execute(query.where(people_marks.c.record != SOURCE)):
+        held.setdefault(row.hash, []).append(row.record)
+    return held
+
+
+def _records(connection: Connection, population: str) -> int:
+    """Return about how many records a population has, short and long ones."""
+    return _sizes(connection, population)[0] + short_recognition.records(connection, population)
 
 
 def _sizes(connection: Connection, population: str) -> tuple[int, int]:

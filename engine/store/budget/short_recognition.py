@@ -103,6 +103,11 @@ def has_marks(connection: Connection, population: str) -> bool:
     return connection.execute(query).first() is not None
 
 
+def records(connection: Connection, population: str) -> int:
+    """Return how many short records a population has."""
+    return _sizes(connection, population)[0]
+
+
 def merged(connection: Connection, other: str, into: str) -> None:
     """Make one population's marks those of another; records that both have become one record."""
     held, _ = _held(connection, other)

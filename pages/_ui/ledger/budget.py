@@ -27,18 +27,20 @@ from pages._ui.texts import count_of, plain, share, when
 PAGE = 50
 POPULATION = (
     "The budget belongs to the people, not to the file. They are recognised by keyed hashes of whole texts, of runs of "
-    "eight words, of short records with and without each of their words, and of source ids, so that the same file, a "
-    "part of it, or one with other headers, footers, numbers, spelling or names shares its ledger, also after a corpus "
-    "was deleted: importing it again does not bring budget back. Short records count where two files share more rare "
-    "ones than each repeats within itself. Clear overlap joins two ledgers at once: what was spent adds up and the "
-    "smaller limit holds. Lesser overlap asks you, as do answers too common to tell people apart, and no run with a "
-    "guarantee is admitted until you answer."
+    "eight words, of short records with and without each of their words, of lines, of what is left of a record without "
+    "the words of its form, and of source ids. So the same file, a part of it, or one with other headers, footers, "
+    "numbers, spelling or names, or with records joined by line, shares its ledger, also after a corpus was deleted: "
+    "importing it again does not bring budget back. Short records, lines and what is left of a form count where two "
+    "files share more rare ones than each repeats within itself. Clear overlap joins two ledgers at once: what was "
+    "spent adds up and the smaller limit holds. Lesser overlap asks you, as do answers too common to tell people "
+    "apart, and no run with a guarantee is admitted until you answer."
 )
 UNSEEN = (
     "What it cannot see: other text about the same people without source ids, or with other ids; translations and "
-    "paraphrases; a few short records in a large file; records of fewer than four words in which a word was changed. "
-    "The limit holds for the people recognised and for those whom you join here. A copy of the workspace's folder says "
-    "that spends elsewhere are unknown when it is opened; this one cannot know of its copies."
+    "paraphrases; a few short records in a large file; records of fewer than four words in which a word was changed; "
+    "readings whose numbers were changed; text without blanks, or joined without a mark in "
+    "between. The limit holds for the people recognised and for those whom you join here. A copy of the workspace's "
+    "folder says that spends elsewhere are unknown when it is opened; this one cannot know of its copies."
 )
 LATE = (
     "A limit that is changed after outputs were seen is a weaker promise: the change stands in the ledger as its own "

@@ -10,7 +10,7 @@ import pytest
 from engine.corpus.mapping import ColumnMapping
 from engine.corpus.population import former_short_hashes
 from engine.errors import RefusedError
-from engine.store.schema import short_marks, unit_hashes
+from engine.store.schema import equal_marks, short_marks, unit_hashes
 from engine.store.store import Store
 from tests.corpus.answering import common_answers, free_answers, one_word_changed
 from tests.store.ledger_making import gaussian, limited, reserved_run
@@ -116,6 +116,7 @@ def test_people_of_the_first_edition_are_asked_about(store, answers):
     former = former_short_hashes([str(i) for i in range(len(short))], short, store.corpora.subkey("corpus"))
     with store.session.db.write() as connection:
         connection.execute(short_marks.delete())
+        connection.execute(equal_marks.delete())
         connection.execute(unit_hashes.insert(), [{"hash": one, "population": first.population} for one in former])
     second = imported(store, short)
     assert second.population != first.population
