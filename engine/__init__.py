@@ -1,30 +1,212 @@
-"""Understudy's engine: private free text in, reviewed, synthesised, examined and released text out."""
+"""Understudy's engine: private free text in, reviewed, synthesised, examined and released text out.
+
+What pages and scripts may use stands here by name. A name is looked up when it is first used, so `import engine` is
+light: what is heavy is loaded by whoever asks for it.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+PLACES = {  # public name -> its module, and its name there where that is another
+    "Admission": ("engine.dp.ledger", "Admission"),
+    "Answers": ("engine.release.wizard", "Answers"),
+    "BLIND": ("engine.examine.stats.looks", "BLIND"),
+    "BUNDLE_FILES": ("engine.release.bundle", "WHAT"),
+    "BudgetCurve": ("engine.jobs.drafts", "BudgetCurve"),
+    "BuiltInModel": ("engine.jobs.built_in", "BuiltInModel"),
+    "CAPABILITIES": ("engine.models.catalogue", "CAPABILITIES"),
+    "Check": ("engine.store.views", "Check"),
+    "ColumnMapping": ("engine.corpus.mapping", "ColumnMapping"),
+    "CorpusStatistics": ("engine.corpus.statistics", "CorpusStatistics"),
+    "CorpusSummary": ("engine.store.views", "CorpusSummary"),
+    "Curve": ("engine.examine.curves.lbf", "Curve"),
+    "CustomPattern": ("engine.pii.detect.settings", "CustomPattern"),
+    "DataError": ("engine.errors", "DataError"),
+    "DetectorSettings": ("engine.pii.detect.settings", "DetectorSettings"),
+    "Draft": ("engine.jobs.drafts", "Draft"),
+    "Event": ("engine.dp.events", "Event"),
+    "FEWEST_HOLDERS": ("engine.corpus.label_rules", "FEWEST_HOLDERS"),
+    "FILE_FORMATS": ("engine.corpus.readers", "FORMATS"),
+    "Facts": ("engine.methods.base", "Facts"),
+    "FilePreview": ("engine.corpus.readers", "FilePreview"),
+    "Finding": ("engine.examine.findings", "Finding"),
+    "GENERATOR": ("engine.examine.stats.looks", "GENERATOR"),
+    "Guarantee": ("engine.dp.guarantee", "Guarantee"),
+    "JSON": ("engine.json_types", "JSON"),
+    "JSONObject": ("engine.json_types", "JSONObject"),
+    "JobView": ("engine.store.views", "JobView"),
+    "LABELS": ("engine.pii.spans", "LABELS"),
+    "LIST_SHARE": ("engine.dp.ledger", "LIST_SHARE"),
+    "LONGEST_LABEL": ("engine.corpus.label_rules", "LONGEST_LABEL"),
+    "LabelList": ("engine.store.views", "LabelList"),
+    "LedgerView": ("engine.store.views", "LedgerView"),
+    "MAX_DELTA": ("engine.dp.accounting.closed_form", "MAX_DELTA"),
+    "MEASURES": ("engine.examine.measures", "MEASURES"),
+    "METHODS": ("engine.methods", "REGISTRY"),
+    "MIN_DELTA": ("engine.dp.accounting.closed_form", "MIN_DELTA"),
+    "MOST_LABELS": ("engine.corpus.label_rules", "MOST_LABELS"),
+    "MethodSpec": ("engine.methods.base", "MethodSpec"),
+    "ModelInfo": ("engine.models.catalogue", "ModelInfo"),
+    "NAME_LABELS": ("engine.pii.spans", "NAME_LABELS"),
+    "NotFoundError": ("engine.errors", "NotFoundError"),
+    "PairsParameters": ("engine.studies.pairs.run", "PairsParameters"),
+    "Plan": ("engine.methods.base", "Plan"),
+    "Policy": ("engine.release.policy", "Policy"),
+    "Proposal": ("engine.release.wizard", "Proposal"),
+    "READABLE_FIELD": ("engine.methods.readable", "FIELD"),
+    "READABLE_HELP": ("engine.methods.readable", "HELP"),
+    "READABLE_NOTED": ("engine.methods.readable", "NOTED"),
+    "REFERENCES": ("engine.examine.measures", "REFERENCES"),
+    "ReadOptions": ("engine.corpus.readers", "ReadOptions"),
+    "Reason": ("engine.release.wizard", "Reason"),
+    "Recipients": ("engine.release.wizard", "Recipients"),
+    "RefusedError": ("engine.errors", "RefusedError"),
+    "ReleaseSummary": ("engine.store.views", "ReleaseSummary"),
+    "Rule": ("engine.release.policy", "Rule"),
+    "RuleVerdict": ("engine.release.gate", "RuleVerdict"),
+    "RunSummary": ("engine.store.views", "RunSummary"),
+    "SYSTEM_TEMPLATE": ("engine.models.prompts.templates", "SYSTEM"),
+    "Scores": ("engine.methods.rpsg.filters", "Scores"),
+    "SelfTest": ("engine.store.model_settings", "SelfTest"),
+    "Sentence": ("engine.examine.verdict", "Sentence"),
+    "SpanView": ("engine.store.views", "SpanView"),
+    "StorageError": ("engine.errors", "StorageError"),
+    "StudyRun": ("engine.studies.running", "StudyRun"),
+    "StudySpec": ("engine.studies.base", "StudySpec"),
+    "TEMPLATE_FILTERS": ("engine.models.prompts.templates", "FILTERS"),
+    "TICK": ("engine.examine.verdict", "TICK"),
+    "Template": ("engine.jobs.prompts", "Template"),
+    "UserError": ("engine.errors", "UserError"),
+    "VERIFY_COMMANDS": ("engine.release.bundle", "VERIFY_COMMANDS"),
+    "Verdict": ("engine.release.gate", "Verdict"),
+    "WARN": ("engine.examine.verdict", "WARN"),
+    "WorkerStatus": ("engine.jobs.launch", "WorkerStatus"),
+    "Workspace": ("engine.workspace", "Workspace"),
+    "as_list": ("engine.json_types", "as_list"),
+    "as_number": ("engine.json_types", "as_number"),
+    "as_object": ("engine.json_types", "as_object"),
+    "attack_curve": ("engine.studies.attacked", "of_attack"),
+    "blind_row": ("engine.examine.stats.looks", "blind_row"),
+    "compare_findings": ("engine.release.compare", "compare"),
+    "curves_are_current": ("engine.studies.attacked", "current"),
+    "default_cap": ("engine.corpus.mapping", "default_cap"),
+    "default_delta": ("engine.dp.accounting.closed_form", "default_delta"),
+    "delta_strict": ("engine.dp.accounting.closed_form", "delta_strict"),
+    "detector_presets": ("engine.pii.detect.presets", "presets"),
+    "epsilon_of": ("engine.dp.accounting.closed_form", "epsilon"),
+    "example_file": ("engine.corpus.readers", "example_file"),
+    "filters_moved": ("engine.methods.rpsg.filters", "moved"),
+    "gaussian_mu": ("engine.dp.accounting.closed_form", "gaussian_mu"),
+    "get_method": ("engine.methods", "get_method"),
+    "get_study": ("engine.studies", "get_study"),
+    "holm": ("engine.examine.stats.looks", "holm"),
+    "judge_attacks": ("engine.examine.stats.looks", "judge"),
+    "noise_multiplier": ("engine.dp.accounting.closed_form", "noise_multiplier"),
+    "open_workspace": ("engine.workspace", "open_workspace"),
+    "parsed_settings": ("engine.studies.settings", "parsed_settings"),
+    "planned_pairs": ("engine.studies.pairs.run", "plan"),
+    "posterior": ("engine.dp.accounting.closed_form", "posterior"),
+    "privacy_verdict": ("engine.examine.verdict", "privacy_verdict"),
+    "propose": ("engine.release.wizard", "propose"),
+    "ranked_sentences": ("engine.examine.verdict", "ranked"),
+    "read_table": ("engine.corpus.readers", "read_table"),
+    "recognisers": ("engine.pii.detect.recognisers", "catalogue"),
+    "show_measure": ("engine.examine.measures", "show"),
+    "study_figures": ("engine.studies.figures", "figures"),
+    "template_fields": ("engine.models.prompts.templates", "fields_of"),
+    "unusual_labels": ("engine.corpus.label_rules", "unusual"),
+    "use_table": ("engine.examine.verdict", "use_table"),
+    "wider_level": ("engine.examine.stats.looks", "wider"),
+}
+__all__ = sorted(PLACES)
 
 if TYPE_CHECKING:
+    from engine.corpus.label_rules import FEWEST_HOLDERS, LONGEST_LABEL, MOST_LABELS
+    from engine.corpus.label_rules import unusual as unusual_labels
+    from engine.corpus.mapping import ColumnMapping, default_cap
+    from engine.corpus.readers import FORMATS as FILE_FORMATS
+    from engine.corpus.readers import FilePreview, ReadOptions, example_file, read_table
+    from engine.corpus.statistics import CorpusStatistics
+    from engine.dp.accounting.closed_form import (
+        MAX_DELTA,
+        MIN_DELTA,
+        default_delta,
+        delta_strict,
+        gaussian_mu,
+        noise_multiplier,
+        posterior,
+    )
+    from engine.dp.accounting.closed_form import epsilon as epsilon_of
+    from engine.dp.events import Event
+    from engine.dp.guarantee import Guarantee
+    from engine.dp.ledger import LIST_SHARE, Admission
     from engine.errors import DataError, NotFoundError, RefusedError, StorageError, UserError
+    from engine.examine.curves.lbf import Curve
+    from engine.examine.findings import Finding
+    from engine.examine.measures import MEASURES, REFERENCES
+    from engine.examine.measures import show as show_measure
+    from engine.examine.stats.looks import BLIND, GENERATOR, blind_row, holm
+    from engine.examine.stats.looks import judge as judge_attacks
+    from engine.examine.stats.looks import wider as wider_level
+    from engine.examine.verdict import TICK, WARN, Sentence, privacy_verdict, use_table
+    from engine.examine.verdict import ranked as ranked_sentences
+    from engine.jobs.built_in import BuiltInModel
+    from engine.jobs.drafts import BudgetCurve, Draft
+    from engine.jobs.launch import WorkerStatus
+    from engine.jobs.prompts import Template
+    from engine.json_types import JSON, JSONObject, as_list, as_number, as_object
+    from engine.methods import REGISTRY as METHODS
+    from engine.methods import get_method
+    from engine.methods.base import Facts, MethodSpec, Plan
+    from engine.methods.readable import FIELD as READABLE_FIELD
+    from engine.methods.readable import HELP as READABLE_HELP
+    from engine.methods.readable import NOTED as READABLE_NOTED
+    from engine.methods.rpsg.filters import Scores
+    from engine.methods.rpsg.filters import moved as filters_moved
+    from engine.models.catalogue import CAPABILITIES, ModelInfo
+    from engine.models.prompts.templates import FILTERS as TEMPLATE_FILTERS
+    from engine.models.prompts.templates import SYSTEM as SYSTEM_TEMPLATE
+    from engine.models.prompts.templates import fields_of as template_fields
+    from engine.pii.detect.presets import presets as detector_presets
+    from engine.pii.detect.recognisers import catalogue as recognisers
+    from engine.pii.detect.settings import CustomPattern, DetectorSettings
+    from engine.pii.spans import LABELS, NAME_LABELS
+    from engine.release.bundle import VERIFY_COMMANDS
+    from engine.release.bundle import WHAT as BUNDLE_FILES
+    from engine.release.compare import compare as compare_findings
+    from engine.release.gate import RuleVerdict, Verdict
+    from engine.release.policy import Policy, Rule
+    from engine.release.wizard import Answers, Proposal, Reason, Recipients, propose
+    from engine.store.model_settings import SelfTest
+    from engine.store.views import (
+        Check,
+        CorpusSummary,
+        JobView,
+        LabelList,
+        LedgerView,
+        ReleaseSummary,
+        RunSummary,
+        SpanView,
+    )
+    from engine.studies import get_study
+    from engine.studies.attacked import current as curves_are_current
+    from engine.studies.attacked import of_attack as attack_curve
+    from engine.studies.base import StudySpec
+    from engine.studies.figures import figures as study_figures
+    from engine.studies.pairs.run import PairsParameters
+    from engine.studies.pairs.run import plan as planned_pairs
+    from engine.studies.running import StudyRun
+    from engine.studies.settings import parsed_settings
     from engine.workspace import Workspace, open_workspace
+else:
 
-__all__ = [
-    "DataError",
-    "NotFoundError",
-    "RefusedError",
-    "StorageError",
-    "UserError",
-    "Workspace",
-    "open_workspace",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'engine' has no attribute {name!r}")
-    module = "engine.workspace" if name in ("Workspace", "open_workspace") else "engine.errors"
-    return getattr(import_module(module), name)
+    def __getattr__(name: str) -> object:
+        if name not in PLACES:
+            raise AttributeError(f"module 'engine' has no attribute {name!r}")
+        module, own = PLACES[name]
+        return getattr(import_module(module), own)
 
 
 def __dir__() -> list[str]:

@@ -15,13 +15,15 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from engine.cli import verbs as commands
+from engine.cli.arguments import Argument
 from engine.cli.curve import ARGUMENTS as CURVE
 from engine.cli.models import ARGUMENTS
 from engine.dp.ledger import LIST_SHARE
 from engine.errors import UnderstudyError
+from engine.json_types import JSON
 from engine.pii.detect.presets import PRESETS
 
 
@@ -33,21 +35,24 @@ class _Parser(argparse.ArgumentParser):
         self.exit(1, f"{self.prog}: {message}\n")
 
 
-def _argument_tables() -> dict[str, tuple[str, list[tuple[tuple[str, ...], dict[str, Any]]]]]:
+def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
     """Return verb → (help, argument rows)."""
-    corpus = (("corpus",), {"help": "corpus id"})
-    run = (("run",), {"help": "run id"})
-    no_wait = (("--no-wait",), {"action": "store_true", "help": "return as soon as the job is queued"})
-    method = (("--method",), {"required": True, "help": "method id, see `methods`"})
-    settings = (("--set",), {"action": "append", "default": [], "metavar": "k=v", "help": "a method parameter"})
-    count = (("--count",), {"type": int, "help": "outputs wanted"})
-    budget: list[tuple[tuple[str, ...], dict[str, Any]]] = [
+    corpus: Argument = (("corpus",), {"help": "corpus id"})
+    run: Argument = (("run",), {"help": "run id"})
+    no_wait: Argument = (("--no-wait",), {"action": "store_true", "help": "return as soon as the job is queued"})
+    method: Argument = (("--method",), {"required": True, "help": "method id, see `methods`"})
+    settings: Argument = (
+        ("--set",),
+        {"action": "append", "default": [], "metavar": "k=v", "help": "a method parameter"},
+    )
+    count: Argument = (("--count",), {"type": int, "help": "outputs wanted"})
+    budget: list[Argument] = [
         (("--epsilon",), {"type": float, "help": "privacy budget"}),
         (("--delta",), {"type": float, "help": "probability allowed on top of the factor e^epsilon"}),
     ]
-    model = (("--model",), {"default": "builtin", "help": "model id, see `models`"})
-    unit = (("--unit",), {"choices": ("record", "source"), "default": "record", "help": "who is protected"})
-    named_labels: list[tuple[tuple[str, ...], dict[str, Any]]] = [
+    model: Argument = (("--model",), {"default": "builtin", "help": "model id, see `models`"})
+    unit: Argument = (("--unit",), {"choices": ("record", "source"), "default": "record", "help": "who is protected"})
+    named_labels: list[Argument] = [
         (("--labels",), {"metavar": "A,B,C", "help": "declare this list of labels public, by name"}),
         (("--labels-file",), {"metavar": "FILE", "help": "declare the list in a file public, one label a line"}),
     ]
@@ -270,10 +275,11 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def to_json(value: Any) -> Any:
+def to_json(value: object) -> JSON:
     """Return `value` as JSON-ready data; numbers that are not finite become null."""
-    if hasattr(value, "as_dict"):
-        return to_json(value.as_dict())
+    as_dict = getattr(value, "as_dict", None)
+    if as_dict is not None:
+        return to_json(as_dict())
     if is_dataclass(value) and not isinstance(value, type):
         return to_json(asdict(value))
     if isinstance(value, dict):
@@ -282,9 +288,14 @@ def to_json(value: Any) -> Any:
         return [to_json(v) for v in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if hasattr(value, "item"):
-        return to_json(value.item())
-    return str(value) if isinstance(value, Path) else value
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    item = getattr(value, "item", None)
+    if item is None:
+        raise TypeError(f"{type(value).__name__} has no form in JSON")
+    return to_json(item())  # a number of numpy
 
 
 def describe_defect(error: Exception) -> str:

@@ -25,9 +25,7 @@ models_hub.state(workspace)
 
 st.subheader("Language models", anchor=False)
 found = models_cards.known(workspace)
-for model in found:
-    if model["id"] == "builtin":
-        models_cards.card(model, workspace)
+models_cards.card("builtin", found["builtin"], workspace)
 for info in workspace.models.all():
     if info.id != "builtin":
         models_language.card(workspace, info)
@@ -49,6 +47,6 @@ st.button(
     on_click=models_cards.test_all,
     args=(workspace,),
 )
-for model in found:
-    if model["id"] != "builtin":
-        models_cards.card(model)
+for model_id, model in found.items():
+    if model_id != "builtin":
+        models_cards.card(model_id, model)

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from engine import JSON
 from pages._ui import method_cards, once, parameters, readable, states
 from pages._ui.current import current_corpus, show_run
 from pages._ui.guard import guard
@@ -66,7 +67,7 @@ with left:
     if formal:
         st.caption("The seed never touches mechanism noise: that comes from the operating system and is drawn once.")
     plan_labels.draw(workspace, corpus, method)
-    settings = readable.ask(method, key=f"plan.set.{corpus.id}.{method.id}")
+    settings: dict[str, JSON] = dict(readable.ask(method, key=f"plan.set.{corpus.id}.{method.id}"))
     own = (*plan_promise.OWN, *readable.OWN)
     settings |= parameters.form(method, key=f"plan.set.{corpus.id}.{method.id}", skip=own)
 
@@ -80,11 +81,11 @@ with right:
     states.flash()
     if answer is None:
         st.stop()
-    guarantee, plan = answer["guarantee"], answer["plan"]
+    guarantee, plan = answer.guarantee, answer.plan
     plan_promise.draw(workspace, corpus, method, asked, guarantee)
 
 with left:
-    plan_budget.draw(guarantee, answer.get("what_if"))
+    plan_budget.draw(guarantee, answer.what_if)
     plan_budget.buys(workspace, corpus, method, asked, guarantee, count)
     st.subheader("What it costs", anchor=False)
     with st.grid(2, min_column_width=130):
@@ -94,10 +95,10 @@ with left:
         st.metric("Tokens", number(plan.tokens), border=True)
     for note in plan.notes:
         st.caption(plain(note))
-    for warning in answer["warnings"]:
+    for warning in answer.warnings:
         if warning not in plan.notes:
             st.warning(plain(warning), icon=":material/warning:")
-    for blocker in answer["blockers"]:
+    for blocker in answer.blockers:
         states.refused(blocker, "Change this first, then start.")
     if "spans" in method.needs and corpus.span_source is None and st.button("Go to review", key="plan.review"):
         go("review")
@@ -107,7 +108,7 @@ with left:
         type="primary",
         icon=":material/play_arrow:",
         key="plan.start",
-        disabled=bool(answer["blockers"]) or guarantee.pending,
+        disabled=bool(answer.blockers) or guarantee.pending,
         width="stretch",
     ):
         settled = partial(

@@ -9,19 +9,24 @@ from __future__ import annotations
 import json
 import math
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from engine.cli.arguments import Argument
 from engine.cli.terminal import opened, say
 from engine.errors import DataError, UserError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from engine.examine.curves.ngram_counts import NgramCounts, Tokens
     from engine.examine.curves.ngram_sampling import DirectSampling
 
 _BOTH = ("delta", "delta_standard")
 INTERNAL = "Computed from private text outside the guarantee: it must not leave."
-ARGUMENTS: list[tuple[tuple[str, ...], dict[str, Any]]] = [
+ARGUMENTS: list[Argument] = [
     (("corpus",), {"nargs": "?", "help": "corpus id, for drawing n-grams from it; or --x and --y"}),
     (("--x",), {"type": Path, "help": "JSON object, output → count, with the person"}),
     (("--y",), {"type": Path, "help": "JSON object, output → count, without"}),
@@ -53,7 +58,7 @@ ARGUMENTS: list[tuple[tuple[str, ...], dict[str, Any]]] = [
 ]
 
 
-def curve(options: Namespace) -> dict[str, Any]:
+def curve(options: Namespace) -> Mapping[str, object]:
     """Return the curve of two tables, or of a corpus."""
     tables = (options.x, options.y)
     if options.corpus is None and all(tables):
@@ -63,7 +68,7 @@ def curve(options: Namespace) -> dict[str, Any]:
     return _of_corpus(options)
 
 
-def _of_tables(options: Namespace) -> dict[str, Any]:
+def _of_tables(options: Namespace) -> Mapping[str, object]:
     from engine.examine.curves import lbf
 
     x, y = _table(options.x), _table(options.y)
@@ -80,7 +85,7 @@ def _of_tables(options: Namespace) -> dict[str, Any]:
     return {"curve": found.rows(), "floor": lbf.floor(together.loss), "epsilon_rounded_up_by": together.rounding}
 
 
-def _adaptive_of_tables(x: dict[str, float], y: dict[str, float], options: Namespace) -> dict[str, Any]:
+def _adaptive_of_tables(x: dict[str, float], y: dict[str, float], options: Namespace) -> Mapping[str, object]:
     from engine.examine.curves import lbf_adaptive
     from engine.studies.ngram_curves.run import ADAPTIVE
 
@@ -126,7 +131,7 @@ def numbers(text: str, name: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(part) for part in parts))
 
 
-def _of_corpus(options: Namespace) -> dict[str, Any]:
+def _of_corpus(options: Namespace) -> Mapping[str, object]:
     from engine.corpus.split import HOLDOUT, OVER_CAP, TRAIN
     from engine.examine.curves import ngram_counts
     from engine.studies.ngram_curves.records import chosen
@@ -164,36 +169,36 @@ def _of_corpus(options: Namespace) -> dict[str, Any]:
 
 def _direct(
     table: Tokens,
-    codes: Any,
+    codes: NDArray[np.int64],
     n: int,
     vocabulary: int,
     unit: str,
     sizes: tuple[int, ...],
     rounds: tuple[int, ...],
     options: Namespace,
-) -> dict[str, Any]:
+) -> Mapping[str, object]:
     from engine.examine.curves import lbf_direct, ngram_counts
     from engine.examine.curves.ngram_sampling import DirectSampling
 
     counts = ngram_counts.count(table, codes, n, vocabulary)
     sampling = DirectSampling(counts, options.censor, options.censor_by)
     found = list(lbf_direct.trials(sampling, sizes, options.trials, options.seed))
-    result = lbf_direct.summarise(sampling, found, unit).as_dict()
+    shown: dict[str, object] = {**lbf_direct.summarise(sampling, found, unit).as_dict()}
     names = [f"epsilon_at_{delta:g}" for delta in lbf_direct.DELTAS]
-    result["trials"] = [
+    shown["trials"] = [
         {"excluded": t.size, "trial": t.trial, **dict(zip(names, t.epsilons)), "floor": t.floor, "share": t.share}
         for t in found
     ]
-    result["occurring_once"] = _once(counts)
-    result["loss_by_probability"] = _by_decade(sampling, sizes, options.seed)
+    shown["occurring_once"] = _once(counts)
+    shown["loss_by_probability"] = _by_decade(sampling, sizes, options.seed)
     if options.draws > 1:
-        result["seen_together"] = _together(sampling, sizes, options)
+        shown["seen_together"] = _together(sampling, sizes, options)
     if rounds:
-        result["adaptive"] = _adaptive(sampling, sizes, rounds, options)
-    return result
+        shown["adaptive"] = _adaptive(sampling, sizes, rounds, options)
+    return shown
 
 
-def _together(sampling: DirectSampling, sizes: tuple[int, ...], options: Namespace) -> dict[str, Any]:
+def _together(sampling: DirectSampling, sizes: tuple[int, ...], options: Namespace) -> Mapping[str, object]:
     """Return mean δ over the trials of an attacker who sees several n-grams, drawn independently."""
     import numpy as np
 
@@ -216,7 +221,7 @@ def _together(sampling: DirectSampling, sizes: tuple[int, ...], options: Namespa
 
 def _adaptive(
     sampling: DirectSampling, sizes: tuple[int, ...], rounds: tuple[int, ...], options: Namespace
-) -> dict[str, Any]:
+) -> Mapping[str, object]:
     """Return mean strict δ of adversaries who choose a word probe after seeing k n-grams, and beforehand."""
     from engine.examine.curves.lbf_adaptive import CLAIM
     from engine.studies.ngram_curves.run import adaptive_table
@@ -239,14 +244,14 @@ def _once(counts: NgramCounts) -> dict[str, float]:
     }
 
 
-def _by_decade(sampling: DirectSampling, sizes: tuple[int, ...], seed: int) -> list[dict[str, Any]]:
+def _by_decade(sampling: DirectSampling, sizes: tuple[int, ...], seed: int) -> list[dict[str, object]]:
     """Return the median |LBF| of n-grams by the power of ten of their chance, for the first trial of each size."""
     import numpy as np
 
     from engine.examine.curves.lbf_direct import scatter
     from engine.examine.curves.ngram_sampling import draw_sources
 
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for size in sizes:
         points = scatter(sampling.exclude(draw_sources(sampling.counts.sources, size, 1, seed)[0]))
         decade = np.floor(np.log10(points.probability)).astype(int)

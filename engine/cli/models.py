@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from engine.cli.arguments import Argument
 from engine.cli.terminal import opened, parse_settings, wait_for
 from engine.errors import UserError
 
 if TYPE_CHECKING:
+    from engine.models.catalogue import ModelInfo
+    from engine.models.folder.inspection import FolderFacts
     from engine.workspace import Workspace
 
 ACTIONS = ("list", "inspect", "import", "fetch", "endpoint", "consent", "withdraw", "test", "remove")
-ARGUMENTS: list[tuple[tuple[str, ...], dict[str, Any]]] = [
+ARGUMENTS: list[Argument] = [
     (("action",), {"nargs": "?", "choices": ACTIONS, "default": "list", "help": "what to do; list by default"}),
     (
         ("name",),
@@ -36,7 +40,7 @@ ARGUMENTS: list[tuple[tuple[str, ...], dict[str, Any]]] = [
 ]
 
 
-def models(options: Namespace) -> dict[str, Any]:
+def models(options: Namespace) -> Mapping[str, object]:
     """Do one thing with the language models of the workspace."""
     workspace = opened(options)
     if options.action == "list":
@@ -60,7 +64,7 @@ def models(options: Namespace) -> dict[str, Any]:
     return _consent(workspace, options)
 
 
-def _fetch(workspace: Workspace, options: Namespace) -> dict[str, Any]:
+def _fetch(workspace: Workspace, options: Namespace) -> Mapping[str, object]:
     if not options.text or not options.host:
         raise UserError(
             f"models fetch: --text and --host are needed; you consent to this: "
@@ -74,12 +78,12 @@ def _fetch(workspace: Workspace, options: Namespace) -> dict[str, Any]:
     return _shown(workspace.models.info(f"folder:{name}"))
 
 
-def _shown(info: Any) -> dict[str, Any]:
+def _shown(info: ModelInfo | FolderFacts) -> Mapping[str, object]:
     body = {field.name: getattr(info, field.name) for field in fields(info)}
     return {name: sorted(value) if isinstance(value, frozenset) else value for name, value in body.items()}
 
 
-def _endpoint(workspace: Workspace, options: Namespace) -> dict[str, Any]:
+def _endpoint(workspace: Workspace, options: Namespace) -> Mapping[str, object]:
     given = parse_settings(options.set)
     before = workspace.models.endpoints().get(options.name)
     values = {**(before.as_dict() if before else {}), **given, "name": options.name}
@@ -92,7 +96,7 @@ def _endpoint(workspace: Workspace, options: Namespace) -> dict[str, Any]:
     return _shown(workspace.models.add_endpoint(values, sys.stdin.readline().strip() if options.key_stdin else None))
 
 
-def _consent(workspace: Workspace, options: Namespace) -> dict[str, Any]:
+def _consent(workspace: Workspace, options: Namespace) -> Mapping[str, object]:
     if not options.corpus:
         raise UserError(f"models {options.action}: --corpus is needed")
     if options.action == "withdraw":
@@ -105,6 +109,6 @@ def _consent(workspace: Workspace, options: Namespace) -> dict[str, Any]:
     return asdict(workspace.models.give_consent(options.corpus, options.name, options.text, options.host))
 
 
-def _test(workspace: Workspace, model: str) -> dict[str, Any]:
+def _test(workspace: Workspace, model: str) -> Mapping[str, object]:
     wait_for(workspace, workspace.models.test(model))
     return {"model": model, **workspace.models.last_test(model)}

@@ -6,14 +6,14 @@ Privacy posture: tables hold numbers and names of variants; never record text.
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
 
 from engine.cli.terminal import opened, parse_settings, wait_for
 from engine.errors import UserError
 
 
-def study(options: Namespace) -> dict[str, Any]:
+def study(options: Namespace) -> Mapping[str, object]:
     """Run a study and print its tables; without a corpus list what there is, or describe the study that is named."""
     from engine.studies import INTERNAL, get_study, studies
 

@@ -6,9 +6,10 @@ import json
 import sys
 import time
 from argparse import Namespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.errors import UnderstudyError, UserError
+from engine.json_types import JSON
 
 if TYPE_CHECKING:
     from engine.workspace import Workspace
@@ -28,13 +29,13 @@ def opened(options: Namespace) -> Workspace:
     return open_workspace(options.workspace, "command line")
 
 
-def parse_settings(pairs: list[str]) -> dict[str, Any]:
+def parse_settings(pairs: list[str]) -> dict[str, JSON]:
     """Return `k=v` pairs as a mapping; a value is JSON where it parses as JSON, else a string.
 
     Raises:
         UserError: a pair has no `=`.
     """
-    settings: dict[str, Any] = {}
+    settings: dict[str, JSON] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:

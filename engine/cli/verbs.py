@@ -9,10 +9,10 @@ import json
 import tempfile
 import time
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.cli.curve import curve
 from engine.cli.models import models
@@ -20,12 +20,14 @@ from engine.cli.named_labels import named_labels
 from engine.cli.study import study
 from engine.cli.terminal import opened, parse_settings, say, wait_for
 from engine.errors import UnderstudyError, UserError
+from engine.json_types import JSON
 
 if TYPE_CHECKING:
+    from engine.store.views import CorpusSummary
     from engine.workspace import Workspace
 
 
-def _budget(options: Namespace, settings: dict[str, Any]) -> dict[str, Any]:
+def _budget(options: Namespace, settings: dict[str, JSON]) -> dict[str, JSON]:
     """Add ε and δ to the settings of a method that takes them; refuse them elsewhere."""
     from engine.methods import get_method
 
@@ -40,7 +42,7 @@ def _budget(options: Namespace, settings: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def import_(options: Namespace) -> dict[str, Any]:
+def import_(options: Namespace) -> Mapping[str, object]:
     """Load a file or a sample."""
     workspace = opened(options)
     if bool(options.file) == bool(options.sample):
@@ -60,7 +62,7 @@ def import_(options: Namespace) -> dict[str, Any]:
     }
 
 
-def _from_file(workspace: Workspace, options: Namespace) -> Any:
+def _from_file(workspace: Workspace, options: Namespace) -> CorpusSummary:
     from engine.corpus.mapping import ColumnMapping
     from engine.corpus.readers import ReadOptions
 
@@ -94,7 +96,7 @@ def _from_file(workspace: Workspace, options: Namespace) -> Any:
     )
 
 
-def labels(options: Namespace) -> dict[str, Any]:
+def labels(options: Namespace) -> Mapping[str, object]:
     """Print the training part's labels beside the public list, after declaring or withdrawing it where asked to."""
     workspace = opened(options)
     named = [*(options.label or ()), *named_labels(options)]
@@ -109,18 +111,18 @@ def labels(options: Namespace) -> dict[str, Any]:
     return {"corpus": options.corpus, **asdict(found)}
 
 
-def corpora(options: Namespace) -> dict[str, Any]:
+def corpora(options: Namespace) -> Mapping[str, object]:
     """List corpora."""
     return {"corpora": [asdict(corpus) for corpus in opened(options).corpora.all()]}
 
 
-def delete(options: Namespace) -> dict[str, Any]:
+def delete(options: Namespace) -> Mapping[str, object]:
     """Delete a corpus."""
     opened(options).corpora.delete(options.corpus)
     return {"deleted": options.corpus}
 
 
-def detect(options: Namespace) -> dict[str, Any]:
+def detect(options: Namespace) -> Mapping[str, object]:
     """Detect, wait, count."""
     workspace, started = opened(options), time.monotonic()
     if options.gold and not workspace.corpora.get(options.corpus).has_gold:
@@ -134,7 +136,7 @@ def detect(options: Namespace) -> dict[str, Any]:
         return {"job": job, "state": "queued"}
     wait_for(workspace, job)
     counts = workspace.review.span_counts(options.corpus)
-    result = {
+    result: dict[str, object] = {
         "preset": settings.preset,
         "records": workspace.corpora.get(options.corpus).records,
         "spans": sum(counts["by_label"].values()),
@@ -146,7 +148,7 @@ def detect(options: Namespace) -> dict[str, Any]:
     return result
 
 
-def methods(options: Namespace) -> dict[str, Any]:
+def methods(options: Namespace) -> Mapping[str, object]:
     """List methods."""
     from engine.methods import methods as every
 
@@ -158,7 +160,7 @@ def methods(options: Namespace) -> dict[str, Any]:
     }
 
 
-def guarantee(options: Namespace) -> dict[str, Any]:
+def guarantee(options: Namespace) -> Mapping[str, object]:
     """Print a guarantee without running anything."""
     from engine.corpus.mapping import default_cap
     from engine.methods import get_method
@@ -176,16 +178,17 @@ def guarantee(options: Namespace) -> dict[str, Any]:
     return {"method": method.spec.id, **method.guarantee(parameters, facts).as_dict()}
 
 
-def plan(options: Namespace) -> dict[str, Any]:
+def plan(options: Namespace) -> Mapping[str, object]:
     """Print what a run would cost, also of the budget."""
     workspace, parameters = opened(options), _budget(options, parse_settings(options.set))
     workspace.plan.wait_guarantee(options.method, corpus_id=options.corpus, parameters=parameters)
-    return workspace.plan.draft(
+    draft = workspace.plan.draft(
         options.corpus, options.method, count=options.count, parameters=parameters, model=options.model
     )
+    return dict(vars(draft))
 
 
-def ledger(options: Namespace) -> dict[str, Any]:
+def ledger(options: Namespace) -> Mapping[str, object]:
     """Print the ledger of the people behind a corpus, after changing its limit where asked to."""
     if options.accept_rollback:
         return _accept_rollback(options)
@@ -210,7 +213,7 @@ def ledger(options: Namespace) -> dict[str, Any]:
     return {"corpus": options.corpus, **fields, "lines": view.lines.to_dict(orient="records")}
 
 
-def _accept_rollback(options: Namespace) -> dict[str, Any]:
+def _accept_rollback(options: Namespace) -> Mapping[str, object]:
     """Go on with a database that was put back, after writing into every ledger what is unknown."""
     from engine.store import accept_rollback
 
@@ -218,10 +221,10 @@ def _accept_rollback(options: Namespace) -> dict[str, Any]:
         raise UserError("--accept-rollback concerns the whole workspace: give no corpus and no other option")
     found = accept_rollback(options.workspace, "command line")
     say("Every ledger now says that spends are unknown; enter the amounts with `ledger CORPUS --spent-since`.")
-    return found
+    return dict(found)
 
 
-def synthesize(options: Namespace) -> dict[str, Any]:
+def synthesize(options: Namespace) -> Mapping[str, object]:
     """Run a method and wait for its records."""
     workspace, parameters = opened(options), _budget(options, parse_settings(options.set))
     workspace.plan.wait_guarantee(options.method, corpus_id=options.corpus, parameters=parameters)
@@ -236,7 +239,7 @@ def synthesize(options: Namespace) -> dict[str, Any]:
     return _settled(workspace, run_id, options.no_wait)
 
 
-def _settled(workspace: Workspace, run_id: str, no_wait: bool) -> dict[str, Any]:
+def _settled(workspace: Workspace, run_id: str, no_wait: bool) -> Mapping[str, object]:
     if not no_wait:
         wait_for(workspace, workspace.runs.get(run_id).job_id)
     run = workspace.runs.get(run_id)
@@ -251,19 +254,19 @@ def _settled(workspace: Workspace, run_id: str, no_wait: bool) -> dict[str, Any]
     }
 
 
-def runs(options: Namespace) -> dict[str, Any]:
+def runs(options: Namespace) -> Mapping[str, object]:
     """List runs."""
     return {"runs": [asdict(run) for run in opened(options).runs.all(options.corpus)]}
 
 
-def resume(options: Namespace) -> dict[str, Any]:
+def resume(options: Namespace) -> Mapping[str, object]:
     """Resume a run where it stopped."""
     workspace = opened(options)
     workspace.jobs.resume(options.run)
     return _settled(workspace, options.run, options.no_wait)
 
 
-def again(options: Namespace) -> dict[str, Any]:
+def again(options: Namespace) -> Mapping[str, object]:
     """Run a run's method once more with its settings, and a fresh seed where no noise is drawn."""
     workspace = opened(options)
     run = workspace.runs.get(options.run)
@@ -271,7 +274,7 @@ def again(options: Namespace) -> dict[str, Any]:
     return _settled(workspace, workspace.jobs.again(options.run), options.no_wait)
 
 
-def examine(options: Namespace) -> dict[str, Any]:
+def examine(options: Namespace) -> Mapping[str, object]:
     """Examine a run; both parts unless one is named."""
     workspace = opened(options)
     both = options.privacy == options.utility
@@ -288,7 +291,7 @@ def examine(options: Namespace) -> dict[str, Any]:
     }
 
 
-def compare(options: Namespace) -> dict[str, Any]:
+def compare(options: Namespace) -> Mapping[str, object]:
     """Set the findings of runs side by side."""
     if not 2 <= len(options.runs) <= 4:
         raise UserError(f"compare takes two to four runs, not {len(options.runs)}")
@@ -296,14 +299,14 @@ def compare(options: Namespace) -> dict[str, Any]:
     return {"runs": options.runs, "rows": frame.to_dict(orient="records")}
 
 
-def approve(options: Namespace) -> dict[str, Any]:
+def approve(options: Namespace) -> Mapping[str, object]:
     """Approve pending records."""
     workspace = opened(options)
     approved = workspace.runs.approve_all_pending(options.run, options.max_risk)
     return {"run": options.run, "approved_now": approved, **workspace.runs.approval_counts(options.run)}
 
 
-def release(options: Namespace) -> dict[str, Any]:
+def release(options: Namespace) -> Mapping[str, object]:
     """Write a bundle where the policy allows it."""
     workspace = opened(options)
     words = {name: getattr(options, name) for name in ("signed_off_by", "title", "source", "contact", "licence")}
@@ -313,7 +316,7 @@ def release(options: Namespace) -> dict[str, Any]:
     return asdict(made)
 
 
-def verify(options: Namespace) -> dict[str, Any]:
+def verify(options: Namespace) -> Mapping[str, object]:
     """Check a bundle's manifest.
 
     Raises:
@@ -324,7 +327,7 @@ def verify(options: Namespace) -> dict[str, Any]:
     return dict(verify_bundle(options.bundle))
 
 
-def audit(options: Namespace) -> dict[str, Any]:
+def audit(options: Namespace) -> Mapping[str, object]:
     """Print the audit log, or check its chain and the ledger's."""
     workspace = opened(options)
     if options.verify:
@@ -336,13 +339,13 @@ def audit(options: Namespace) -> dict[str, Any]:
     return {"audit": workspace.audit.lines(limit=1_000_000).to_dict(orient="records")}
 
 
-def backup(options: Namespace) -> dict[str, Any]:
+def backup(options: Namespace) -> Mapping[str, object]:
     """Write a backup file."""
     opened(options).disk.backup(options.file)
     return {"backup": str(options.file), "bytes": options.file.stat().st_size}
 
 
-def restore(options: Namespace) -> dict[str, Any]:
+def restore(options: Namespace) -> Mapping[str, object]:
     """Restore a backup into the (empty) workspace folder."""
     from engine.store import default_workspace_path
     from engine.store import restore as restore_backup
@@ -353,7 +356,7 @@ def restore(options: Namespace) -> dict[str, Any]:
     return {"workspace": str(target)}
 
 
-def doctor(options: Namespace) -> dict[str, Any]:
+def doctor(options: Namespace) -> Mapping[str, object]:
     """Check the installation; with --bundle write a support file too."""
     workspace = opened(options)
     result = dict(workspace.doctor.check())
@@ -363,7 +366,7 @@ def doctor(options: Namespace) -> dict[str, Any]:
     return result
 
 
-def demo(options: Namespace) -> dict[str, Any]:
+def demo(options: Namespace) -> Mapping[str, object]:
     """Go the whole way on a sample corpus in a workspace of its own, and print the findings."""
     from engine import open_workspace
 
@@ -375,12 +378,12 @@ def demo(options: Namespace) -> dict[str, Any]:
             workspace.jobs.stop_worker()
 
 
-def _demo(workspace: Workspace, folder: Path) -> dict[str, Any]:
+def _demo(workspace: Workspace, folder: Path) -> Mapping[str, object]:
     started = time.monotonic()
     corpus = workspace.corpora.import_sample("support_tickets")
     say(f"demo: {corpus.records} made-up support tickets of {corpus.units} units")
     wait_for(workspace, workspace.jobs.detect(corpus.id))
-    findings: dict[str, Any] = {}
+    findings: dict[str, list[dict[str, JSON]]] = {}
     run_ids = []
     for method, count in (("surrogate", None), ("filter", 32)):
         run_id = workspace.jobs.synthesize(corpus.id, method, count=count)
@@ -402,7 +405,7 @@ def _demo(workspace: Workspace, folder: Path) -> dict[str, Any]:
     }
 
 
-VERBS: dict[str, Callable[[Namespace], dict[str, Any]]] = {
+VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "import": import_,
     "corpora": corpora,
     "labels": labels,

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from engine.dp.events import Event, acting
+from engine.errors import InternalError
 from engine.json_types import JSON
 
 Kind = Literal["none", "heuristic", "selection-only", "dp"]
@@ -67,8 +68,18 @@ class Guarantee:
         """The events as objects, in order."""
         return tuple(Event.from_dict(event) for event in self.events)
 
+    @property
+    def bound(self) -> tuple[float, float]:
+        """ε and δ of a formal claim.
 
-def noiseless(guarantee: Mapping[str, JSON]) -> bool:
-    """Say whether a run with this stored guarantee draws no mechanism noise: its seed and inputs decide its text."""
-    claim = Guarantee.from_dict(guarantee)
-    return claim.kind != "dp" or not acting(claim.mechanisms)
+        Raises:
+            InternalError: there is none.
+        """
+        if self.epsilon is None or self.delta is None:
+            raise InternalError(f"a guarantee of kind {self.kind!r} has no ε and δ")
+        return float(self.epsilon), float(self.delta)
+
+    @property
+    def noiseless(self) -> bool:
+        """Whether a run with this guarantee draws no mechanism noise: its seed and inputs decide its text."""
+        return self.kind != "dp" or not acting(self.mechanisms)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import plotly.graph_objects as go
 
@@ -54,7 +53,7 @@ def pick(findings: Sequence[Finding], name: str, *references: str) -> Finding | 
     return None
 
 
-def whiskers(findings: Sequence[Finding], scale: float = 1.0) -> dict[str, Any]:
+def whiskers(findings: Sequence[Finding], scale: float = 1.0) -> dict[str, object]:
     """Return plotly error bars from the findings' intervals; none where no interval is defined."""
     return {
         "type": "data",

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from engine.figures.base import Figure, styled
 
 
-def attack_grid(rows: Sequence[Mapping[str, float]], chosen: tuple[float, float] | None = None) -> Figure:
+def attack_grid(rows: Sequence[Mapping[str, object]], chosen: tuple[float, float] | None = None) -> Figure:
     """Return the attack's AUC for each pair of retained shares.
 
     Args:

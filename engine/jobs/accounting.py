@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from sqlalchemy import select
 
+from engine.json_types import JSONObject
 from engine.store import queue
 from engine.store.budget import accounts
 from engine.store.schema import jobs
 from engine.store.session import Session
 
 
-def ask(session: Session, kind: str, request: Mapping[str, Any]) -> None:
+def ask(session: Session, kind: str, request: JSONObject) -> None:
     """Have the worker answer a request, unless it is at it already.
 
     Args:

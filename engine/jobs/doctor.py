@@ -11,7 +11,7 @@ import sys
 import zipfile
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from sqlalchemy import func, select
 
@@ -26,6 +26,7 @@ from engine.store.disk.folder import describe_os_error, file_errors, part_beside
 from engine.store.migrations import VERSION, current_version
 from engine.store.session import Session
 from engine.store.upkeep import AuditLog
+from engine.store.views import Check
 
 LOW_DISK_BYTES = 2 * 1024**3
 BUILTIN_MODELS = ("builtin", "builtin-tagger")
@@ -33,6 +34,13 @@ LOG_LINES = 500
 SHOWN = 5  # folders named in one check
 # What a line of our own log may look like; anything else is left out of the support file.
 LOG_LINE = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00 \d+ [\w ,.:()\-]*")
+
+
+class Health(TypedDict):
+    """Whether every check is well, and the checks."""
+
+    ok: bool
+    checks: list[Check]
 
 
 class Doctor:
@@ -44,9 +52,9 @@ class Doctor:
         self.audit = audit
         self.jobs = jobs
 
-    def check(self) -> dict[str, Any]:
+    def check(self) -> Health:
         """Return `ok` and `checks`: rows of name, ok and detail."""
-        checks = [
+        checks: list[Check] = [
             _python(),
             *(_package(name) for name in ("torch", "streamlit", "transformers", "spacy", "presidio-analyzer")),
             _models(),
@@ -90,7 +98,7 @@ class Doctor:
                 temporary.unlink(missing_ok=True)
         return target
 
-    def _job_states(self) -> list[dict[str, Any]]:
+    def _job_states(self) -> list[dict[str, object]]:
         names = "id kind lane state stage done total created started finished attempts".split()
         return [{name: getattr(job, name) for name in names} for job in self.jobs.all(active_only=False)]
 
@@ -108,7 +116,7 @@ class Doctor:
             return []
         return [line for line in lines[-LOG_LINES:] if LOG_LINE.fullmatch(line)]
 
-    def _writable(self) -> dict[str, Any]:
+    def _writable(self) -> Check:
         try:
             write_private(self.session.folder.path / "probe", b"x").unlink()
         except OSError as error:
@@ -116,7 +124,7 @@ class Doctor:
             return _check("workspace can be written", False, f"no: {why}")
         return _check("workspace can be written", True, "yes")
 
-    def _modes(self) -> dict[str, Any]:
+    def _modes(self) -> Check:
         if os.name != "posix":
             return _check("private to its owner", True, "not checked on this system")
         loose = sum(
@@ -127,32 +135,32 @@ class Doctor:
         detail = "yes" if not loose else f"no: {loose} file(s) or folder(s) are open to others; run chmod -R go= on it"
         return _check("private to its owner", not loose, detail)
 
-    def _disk(self) -> dict[str, Any]:
+    def _disk(self) -> Check:
         free = shutil.disk_usage(self.session.folder.path).free
         low = free < LOW_DISK_BYTES
         return _check("disk space", not low, f"{free / 1024**3:.1f} GiB free" + ("; free some" if low else ""))
 
-    def _schema(self) -> dict[str, Any]:
+    def _schema(self) -> Check:
         with self.session.db.read() as connection:
             version = current_version(connection)
         return _check("schema version", version == VERSION, f"{version} of {VERSION}")
 
-    def _integrity(self) -> dict[str, Any]:
+    def _integrity(self) -> Check:
         with self.session.db.read() as connection:
             answer = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
         return _check("database", answer == "ok", "sound" if answer == "ok" else "damaged; restore a backup")
 
-    def _audit_chain(self) -> dict[str, Any]:
+    def _audit_chain(self) -> Check:
         result = self.audit.verify()
         detail = f"{result['lines']} lines, chain holds" if result["ok"] else f"broken at line {result['first_bad']}"
         return _check("audit log", result["ok"], detail)
 
-    def _ledger_chain(self) -> dict[str, Any]:
+    def _ledger_chain(self) -> Check:
         result = self.ledger.verify()
         detail = f"{result['lines']} lines, chain holds" if result["ok"] else f"broken at line {result['first_bad']}"
         return _check("ledger", result["ok"], detail)
 
-    def _unknown_folders(self) -> dict[str, Any]:
+    def _unknown_folders(self) -> Check:
         """List folders that the database does not know: they may hold private text, and nothing removes them."""
         found = self.session.strangers()
         if not found:
@@ -164,12 +172,12 @@ class Doctor:
             f"{named}; the database does not know them. If no backup is to be restored for them, delete them by hand",
         )
 
-    def _left_overs(self) -> dict[str, Any]:
+    def _left_overs(self) -> Check:
         found = parts.left_overs(self.session.folder.path)
         detail = f"{len(found)} file(s) or folder(s); they go when the workspace is opened next" if found else "none"
         return _check("left by killed writers", not found, detail)
 
-    def _worker(self) -> dict[str, Any]:
+    def _worker(self) -> Check:
         status = launch.worker_status(self.session.folder)
         if not status["alive"]:
             return _check("worker", True, "not running; starts when there is work")
@@ -180,22 +188,22 @@ class Doctor:
         return _check("worker", status["answering"], detail)
 
 
-def _check(name: str, ok: bool, detail: str) -> dict[str, Any]:
+def _check(name: str, ok: bool, detail: str) -> Check:
     return {"name": name, "ok": bool(ok), "detail": detail}
 
 
-def _python() -> dict[str, Any]:
+def _python() -> Check:
     return _check("Python 3.11 or newer", sys.version_info >= (3, 11), platform.python_version())
 
 
-def _package(name: str) -> dict[str, Any]:
+def _package(name: str) -> Check:
     try:
         return _check(f"package {name}", True, metadata.version(name))
     except metadata.PackageNotFoundError:
         return _check(f"package {name}", False, "missing; install the application again")
 
 
-def _models() -> dict[str, Any]:
+def _models() -> Check:
     from engine.models.builtin.shipped import builtin_models
 
     missing = sorted(set(BUILTIN_MODELS) - {str(model["id"]) for model in builtin_models()})
@@ -203,7 +211,7 @@ def _models() -> dict[str, Any]:
     return _check("built-in models", not missing, detail)
 
 
-def _streamlit(section: str, key: str, wanted: Any, name: str, also: tuple[Any, ...] = ()) -> dict[str, Any]:
+def _streamlit(section: str, key: str, wanted: object, name: str, also: tuple[object, ...] = ()) -> Check:
     import tomllib
 
     path = ROOT / ".streamlit" / "config.toml"

@@ -5,22 +5,24 @@ Privacy posture: nothing in this process speaks to a server or opens a model; th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
-from sqlalchemy import select
+from sqlalchemy import Connection, Row, select
 
 from engine.errors import UserError
-from engine.jobs import marks
+from engine.jobs import built_in, marks
+from engine.jobs.built_in import BuiltInModel
 from engine.jobs.catalogued import catalogue, models_folder
+from engine.json_types import JSONObject
 from engine.models.remote import consent as rules
 from engine.models.remote.consent import Consent
 from engine.models.remote.endpoint_settings import EndpointSettings
 from engine.store import model_settings, queue
 from engine.store.corpora import Corpora
+from engine.store.model_settings import SelfTest
 from engine.store.schema import jobs, runs
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
@@ -36,6 +38,13 @@ if TYPE_CHECKING:
     from engine.models.marks import Mark
 
 
+class LastTest(TypedDict):
+    """A model's latest self-test: `none`, `queued`, `running` or `done`, and its result, None without one."""
+
+    state: str
+    result: SelfTest | None
+
+
 class Models:
     """The language models of a workspace: what is here, imports, endpoints, consents, self-tests."""
 
@@ -44,11 +53,14 @@ class Models:
         self.corpora = corpora
         self.audit = audit
 
-    def built_in(self) -> list[dict[str, Any]]:
-        """Return the built-in models and their state."""
-        from engine.models.builtin.shipped import builtin_models
+    def built_in(self) -> list[BuiltInModel]:
+        """Return the built-in models that are present, and the encoder they build on."""
+        found = built_in.encoder()
+        return [*built_in.shipped(), *([found] if found is not None else [])]
 
-        return [dict(model) for model in builtin_models()]
+    def check_files(self, model: BuiltInModel) -> tuple[bool, str]:
+        """Return whether a built-in model's files are whole and as expected, and a sentence."""
+        return built_in.check_files(model)
 
     def all(self) -> tuple[ModelInfo, ...]:
         """Return every language model that can be named here, the built-in one first."""
@@ -126,7 +138,7 @@ class Models:
         with self.session.db.read() as connection:
             return model_settings.endpoints(connection)
 
-    def add_endpoint(self, settings: EndpointSettings | Mapping[str, Any], key: str | None = None) -> ModelInfo:
+    def add_endpoint(self, settings: EndpointSettings | JSONObject, key: str | None = None) -> ModelInfo:
         """Keep an endpoint; one of the same name is replaced. `key` goes into a file of mode 600, never elsewhere.
 
         A consent names the host: where that changes, consents end and the key has to be given again.
@@ -219,8 +231,8 @@ class Models:
         self.session.wake()
         return job_id
 
-    def last_test(self, model: str) -> dict[str, Any]:
-        """Return `state` (none, queued, running, done) and `result` of the latest self-test, None without one."""
+    def last_test(self, model: str) -> LastTest:
+        """Return how far a model's latest self-test is, and its result."""
         with self.session.db.read() as connection:
             waiting = self._test_job(connection, model)
             result = model_settings.tests(connection).get(model)
@@ -289,7 +301,7 @@ class Models:
             model_settings.save_endpoints(connection, known)
         model_settings.write_key(self.session.folder, name, None)
 
-    def _withdraw(self, connection: Any, corpus_id: str, endpoint: str) -> int:
+    def _withdraw(self, connection: Connection, corpus_id: str, endpoint: str) -> int:
         self.session.write_audit(connection, rules.WITHDRAWN, corpus_id, endpoint=endpoint)
         relying = connection.execute(
             select(runs.c.id).where(runs.c.corpus_id == corpus_id, runs.c.model == f"endpoint:{endpoint}")
@@ -298,6 +310,6 @@ class Models:
         return sum(queue.cancel(connection, job) for job in active)
 
     @staticmethod
-    def _test_job(connection: Any, model: str) -> Any:
+    def _test_job(connection: Connection, model: str) -> Row | None:
         rows = connection.execute(select(jobs).where(jobs.c.kind == "selftest", jobs.c.state.in_(queue.ACTIVE)))
         return next((row for row in rows if row.arguments.get("model") == model), None)

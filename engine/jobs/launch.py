@@ -12,7 +12,7 @@ import sys
 import time
 from contextlib import suppress
 from threading import Lock
-from typing import Any
+from typing import TypedDict
 
 from engine.assets import ROOT
 from engine.jobs.lock import ProcessLock
@@ -71,7 +71,23 @@ def _has_ended(pid: int) -> bool:
         return True
 
 
-def worker_status(folder: Folder) -> dict[str, Any]:
+class Detached(TypedDict, total=False):
+    """How a process is started so that it outlives this one; the first for POSIX, the second for Windows."""
+
+    start_new_session: bool
+    creationflags: int
+
+
+class WorkerStatus(TypedDict):
+    """Whether a worker lives, its process, the age of its heartbeat, None without one, and whether that is fresh."""
+
+    alive: bool
+    pid: int | None
+    heartbeat_age_seconds: float | None
+    answering: bool
+
+
+def worker_status(folder: Folder) -> WorkerStatus:
     """Return `alive`, `pid`, `heartbeat_age_seconds` (None without one) and `answering`."""
     lock = ProcessLock(folder.worker_lock)
     alive = lock.held()
@@ -130,7 +146,7 @@ def _start(folder: Folder) -> subprocess.Popen[bytes]:
     environment = {**PATIENT, **os.environ, **OFFLINE}
     root = str(ROOT)
     environment["PYTHONPATH"] = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
-    detached: dict[str, Any] = {"start_new_session": True}
+    detached: Detached = {"start_new_session": True}
     if os.name == "nt":
         detached = {"creationflags": 0x00000008 | 0x00000200}  # DETACHED_PROCESS, new group
     with file_errors():

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from engine.store import model_settings
 from engine.store.session import Session
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from engine.models.catalogue import Catalogue
     from engine.models.contracts import Detector, Embedder, Generator, Operators
     from engine.models.remote.consent import Consent
     from engine.models.remote.endpoint_settings import EndpointSettings
     from engine.pii.detect.settings import DetectorSettings
 
+Held = TypeVar("Held")
 BUILTIN, ENDPOINT = "builtin", "endpoint:"
 
 
@@ -49,7 +52,7 @@ class ModelCache:
                         close()
         if not model.startswith(ENDPOINT):
             info = known.info(model)
-            held = self._get(name, lambda: known.load(model))
+            held: Any = self._get(name, lambda: known.load(model))
             if getattr(held, "revision", info.revision) != info.revision:  # imported anew under the same name
                 with self._lock:
                     self._held.pop(name, None)
@@ -61,19 +64,19 @@ class ModelCache:
             with session.db.read() as connection:
                 given = _consent(connection, settings, corpus_id)
             key = model_settings.read_key(session.folder, settings)
-        return cast("Generator", self._get(name, lambda: known.load(model, key=key, consent=given)))
+        return self._get(name, lambda: known.load(model, key=key, consent=given))
 
     def operators(self, model: str, session: Session | None = None) -> Operators:
         """Return the prompt operators that belong to a generator."""
         return self._catalogue(session).operators(model)
 
     def _builtin(self) -> Generator:
-        def load() -> Any:
+        def load() -> Generator:
             from engine.models.builtin.language_model import load_builtin_generator
 
             return load_builtin_generator()
 
-        return cast("Generator", self._get(BUILTIN, load))
+        return self._get(BUILTIN, load)
 
     @staticmethod
     def _catalogue(session: Session | None) -> Catalogue:
@@ -85,18 +88,17 @@ class ModelCache:
     def embedder(self) -> Embedder:
         """Return the sentence embedder."""
 
-        def load() -> Any:
+        def load() -> Embedder:
             from engine.models.builtin.embedder import load_embedder
 
             return load_embedder()
 
-        embedder: Embedder = self._get("embedder", load)
-        return embedder
+        return self._get("embedder", load)
 
     def detector(self, settings: DetectorSettings) -> Detector:
         """Return a record detector with these settings."""
 
-        def load() -> Any:
+        def load() -> Detector:
             from engine.pii.detect.detector import RecordDetector
 
             return RecordDetector(settings)
@@ -105,17 +107,17 @@ class ModelCache:
         with self._lock:
             for other in [k for k in self._held if k.startswith("detector ") and k != name]:
                 del self._held[other]
-        detector: Detector = self._get(name, load)
-        return detector
+        return self._get(name, load)
 
-    def _get(self, name: str, load: Callable[[], Any]) -> Any:
+    def _get(self, name: str, load: Callable[[], Held]) -> Held:
         with self._lock:
             if name not in self._held:
                 self._held[name] = load()
-            return self._held[name]
+            held: Held = self._held[name]
+            return held
 
 
-def _consent(connection: Any, settings: EndpointSettings, corpus_id: str | None) -> Consent | None:
+def _consent(connection: Connection, settings: EndpointSettings, corpus_id: str | None) -> Consent | None:
     """Return the consent for a corpus; without one, as in a self-test with made-up text, that of any corpus."""
     if corpus_id is not None:
         return model_settings.consent_for(connection, corpus_id, settings)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +11,9 @@ from engine.dp.accounting.accountant import AccountingPending
 from engine.dp.accounting.closed_form import default_delta
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
+from engine.jobs.drafts import BudgetCurve, Buys, Copies, Draft
 from engine.jobs.language_models import Models
+from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.methods.base import Facts, MethodSpec, Plan, parse_parameters
 from engine.store.budget import accounts
 from engine.store.budget.ledger import Ledger
@@ -68,36 +69,33 @@ class Planning:
         method: str,
         *,
         count: int | None = None,
-        parameters: Mapping[str, Any] | None = None,
+        parameters: JSONObject | None = None,
         model: str = "builtin",
-    ) -> dict[str, Any]:
-        """Return `plan`, `guarantee`, `blockers` (sentences; a run is refused), `warnings` and `what_if`.
-
-        `what_if` is the budget before and after, None without a formal claim and while that is pending.
-        """
+    ) -> Draft:
+        """Return what a run would cost and promise, and why it may not be started."""
         known, summary = find_method(method), self.corpora.get(corpus_id)
         facts = self.ledger.facts_for(known, corpus_id)
         values = parse_parameters(known.spec, self.with_domain(known.spec, parameters))
         wanted = self.count(known, facts, count)
         blockers = [*self.blockers(known, summary), *self.models.blockers(known.spec, corpus_id, model)]
         copies = self.copies(corpus_id, values)
-        blockers += [copies["refused"]] if copies["refused"] else []
+        blockers += [copies.refused] if copies.refused else []
         plan: Plan = known.plan(values, facts, wanted)
         claim, found = self.claim(known, values, facts, corpus_id, model)
         blockers += found
         budget = None if claim.pending or claim.kind != "dp" else self.ledger.what_if(corpus_id, claim)
-        if budget is not None and not budget["allowed"]:
-            blockers.append(budget["sentence"])
+        if budget is not None and not budget.allowed:
+            blockers.append(budget.sentence)
         warnings = [*plan.notes, *self.models.warnings(known.spec, model, plan)]
         if known.spec.kind == "dp" and not facts.labels and getattr(values, "label_list", "declared") == "declared":
             warnings.append(NO_LABELS)
         if "spans" in known.spec.needs and summary.span_source == "detected" and not summary.reviewed:
             warnings.append("Nobody has reviewed the detected spans yet; missed ones stay as they are.")
-        if copies["sentence"]:
-            warnings.append(copies["sentence"])
+        if copies.sentence:
+            warnings.append(copies.sentence)
         if count is not None and count != wanted:
             warnings.append(f"{known.spec.title} makes at most one output a training record: {wanted:,}.")
-        return {"plan": plan, "guarantee": claim, "blockers": blockers, "warnings": warnings, "what_if": budget}
+        return Draft(plan, claim, blockers, warnings, budget)
 
     def claim(
         self, method: Method, values: BaseModel, facts: Facts, corpus_id: str, model: str
@@ -127,30 +125,24 @@ class Planning:
             return min(count or facts.records, facts.records)
         return count or default_count(facts)
 
-    def copies(self, corpus_id: str, values: BaseModel) -> dict[str, Any]:
-        """Return what a run would do with records in which nothing was found, and whether it may.
-
-
-        Returns:
-            `copied` and `accepted` (counts), `refused` and `sentence` (for the plan), empty for other methods.
-        """
+    def copies(self, corpus_id: str, values: BaseModel) -> Copies:
+        """Return what a run would do with records in which nothing was found; nothing for other methods."""
         from engine.methods.surrogate import SurrogateParameters, copies_refused
 
-        none: dict[str, Any] = {"copied": 0, "accepted": 0, "refused": None, "sentence": ""}
         if not isinstance(values, SurrogateParameters):
-            return none
+            return Copies()
         ids = set(self.corpora.frame(corpus_id, "train", ["record_id", "split"])["record_id"])
         without = len(ids - set(self.review.accepted_spans(corpus_id, "train")["record_id"]))
         if not without:
-            return none
+            return Copies()
         copied = values.without_spans == "copy"
         does = "are copied as they are, which no policy lets leave" if copied else "are left out"
-        return {
-            "copied": without if copied else 0,
-            "accepted": values.copies_accepted,
-            "refused": copies_refused(values, without),
-            "sentence": f"Records in which nothing was found: {without:,} of {len(ids):,}. They {does}.",
-        }
+        return Copies(
+            copied=without if copied else 0,
+            accepted=values.copies_accepted,
+            refused=copies_refused(values, without),
+            sentence=f"Records in which nothing was found: {without:,} of {len(ids):,}. They {does}.",
+        )
 
     @staticmethod
     def blockers(method: Method, summary: CorpusSummary) -> list[str]:
@@ -164,7 +156,7 @@ class Planning:
         method: str,
         *,
         corpus_id: str | None = None,
-        parameters: Mapping[str, Any] | None = None,
+        parameters: JSONObject | None = None,
         facts: Facts | None = None,
     ) -> Guarantee:
         """Return what a method promises on a corpus, or on given public facts, at once.
@@ -179,7 +171,7 @@ class Planning:
         method: str,
         *,
         corpus_id: str | None = None,
-        parameters: Mapping[str, Any] | None = None,
+        parameters: JSONObject | None = None,
         facts: Facts | None = None,
     ) -> Guarantee:
         """Return what a method promises, computed in this process where it is not known yet; may take seconds."""
@@ -187,26 +179,20 @@ class Planning:
         return self.ledger.promise(known, values, used, wait=True)
 
     def guarantee_curve(
-        self, method: str, *, corpus_id: str | None = None, parameters: Mapping[str, Any] | None = None,
+        self, method: str, *, corpus_id: str | None = None, parameters: JSONObject | None = None,
         facts: Facts | None = None,
-    ) -> dict[str, Any]:  # fmt: skip
-        """Return `pending`, `epsilons`, `standard` and `strict` δ at each, and the claim's `epsilon` and `delta`.
-
-        The lists are empty while pending and where there is no formal claim.
-        """
+    ) -> BudgetCurve:  # fmt: skip
+        """Return δ of the claim at each ε."""
         return self._curve(self.guarantee(method, corpus_id=corpus_id, parameters=parameters, facts=facts))
 
-    def run_curve(self, run_id: str) -> dict[str, Any]:
+    def run_curve(self, run_id: str) -> BudgetCurve:
         """Return what `guarantee_curve` does, of the claim that a run was made under."""
-        return self._curve(Guarantee.from_dict(self.runs.get(run_id).guarantee))
+        return self._curve(self.runs.get(run_id).guarantee)
 
-    def _curve(self, claim: Guarantee) -> dict[str, Any]:
+    def _curve(self, claim: Guarantee) -> BudgetCurve:
         from engine.dp.accounting.accountant import CachedAccountant
 
-        answer: dict[str, Any] = {
-            "pending": claim.pending, "epsilons": [], "standard": [], "strict": [],
-            "delta": claim.delta, "epsilon": claim.epsilon,
-        }  # fmt: skip
+        answer = BudgetCurve(claim.pending, (), (), (), claim.delta, claim.epsilon)
         if claim.pending or claim.kind != "dp" or not claim.events:
             return answer
         top = 2.0 * float(claim.epsilon or 0.0) + 1.0
@@ -216,23 +202,21 @@ class Planning:
             curve = CachedAccountant(self.ledger.known).curve(claim.mechanisms, grid)
         except AccountingPending as pending:
             self.ledger.ask("account", pending.request)
-            return {**answer, "pending": True}
-        return {**answer, **curve.as_dict()}
+            return replace(answer, pending=True)
+        return replace(answer, epsilons=curve.epsilons, standard=curve.standard, strict=curve.strict)
 
-    def buys(
-        self, corpus_id: str, method: str, parameters: Mapping[str, Any] | None = None, count: int | None = None
-    ) -> dict[str, Any]:
-        """Return `pending`, `rows` and `advice`: what the budget buys on public text of this corpus' size.
+    def buys(self, corpus_id: str, method: str, parameters: JSONObject | None = None, count: int | None = None) -> Buys:
+        """Return what the budget buys on public text of this corpus' size.
 
         `count` is the number of outputs wanted; more of them share the same votes.
         """
         known, values, facts = self._asked(method, corpus_id, parameters, None)
         claim = self._guarantee_now(known, values, facts)
         if claim.pending:
-            return {"pending": True, "rows": [], "advice": []}
+            return Buys(True)
         if claim.kind != "dp" or not claim.epsilon:
-            return {"pending": False, "rows": [], "advice": []}
-        request = {
+            return Buys(False)
+        request: dict[str, JSON] = {
             "method": known.spec.id.removeprefix("filter:"),  # the filter behind a method changes no noise
             "parameters": values.model_dump(mode="json"),
             "facts": asdict(facts),
@@ -246,17 +230,18 @@ class Planning:
             try:
                 found = accounts.lookup(connection, "signal", request)
             except UserError as error:
-                return {"pending": False, "rows": [], "advice": [str(error)]}
+                return Buys(False, advice=(str(error),))
         if found is None:
             self.ledger.ask("signal", request)
-            return {"pending": True, "rows": [], "advice": []}
-        return {"pending": False, "rows": list(found.get("rows", [])), "advice": list(found.get("advice", []))}
+            return Buys(True)
+        rows = tuple(as_object(row) for row in as_list(found.get("rows")))
+        return Buys(False, rows, tuple(str(line) for line in as_list(found.get("advice"))))
 
     def _asked(
         self,
         method: str,
         corpus_id: str | None,
-        parameters: Mapping[str, Any] | None,
+        parameters: JSONObject | None,
         facts: Facts | None,
     ) -> tuple[Method, BaseModel, Facts]:
         known = find_method(method)
@@ -274,7 +259,7 @@ class Planning:
             self.ledger.ask("account", pending.request)
             return pending_guarantee(method, values, facts)
 
-    def with_domain(self, spec: MethodSpec, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
+    def with_domain(self, spec: MethodSpec, parameters: JSONObject | None) -> dict[str, JSON]:
         """Return the parameters with the domain from the settings where it was left to the program."""
         given = dict(parameters or {})
         domain = self.settings.get("domain", "auto")

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict, cast
 
 from engine.errors import UserError
+from engine.json_types import JSON
 from engine.models.builtin.format import DOMAINS
 from engine.store.upkeep import AuditLog, Settings
 
 KEY = "prompt templates"
+
+
+class Template(TypedDict):
+    """A prompt template in use, the one that shipped, and whether they differ."""
+
+    text: str
+    shipped: str
+    changed: bool
 
 
 class Prompts:
@@ -18,7 +27,7 @@ class Prompts:
         self.settings = settings
         self.audit = audit
 
-    def all(self, domain: str) -> dict[str, dict[str, Any]]:
+    def all(self, domain: str) -> dict[str, Template]:
         """Return, for each template of a domain, its `text`, the `shipped` one, and whether it is `changed`."""
         from engine.models.prompts import templates
 
@@ -67,7 +76,7 @@ class Prompts:
             changed.get(_domain(domain), {}).pop(name, None)
         return self._keep_prompts(changed, "prompt template reset", f"{domain}/{name or 'all'}")
 
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> dict[str, JSON]:
         """Return what a new run keeps: the version of all templates, and the changed ones."""
         from engine.models.prompts import templates
 
@@ -76,7 +85,7 @@ class Prompts:
     def _changed_prompts(self) -> dict[str, dict[str, str]]:
         from engine.models.prompts import templates
 
-        return templates.holding(self.settings.get(KEY, {}))
+        return templates.holding(cast("templates.Changed", self.settings.get(KEY)))
 
     def _keep_prompts(self, changed: dict[str, dict[str, str]], action: str, subject: str) -> str:
         from engine.models.prompts import templates

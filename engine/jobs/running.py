@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import platform
 import secrets
-from collections.abc import Mapping
 from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import Connection, select, update
 
-from engine.dp.guarantee import noiseless
 from engine.errors import NotFoundError, UserError
 from engine.jobs import launch
 from engine.jobs.language_models import Models
 from engine.jobs.planning import Planning, find_method
 from engine.jobs.prompts import Prompts
+from engine.json_types import JSONObject
 from engine.methods.base import parse_parameters
 from engine.store import queue
 from engine.store.audit import now
@@ -24,6 +23,7 @@ from engine.store.budget.ledger import Ledger
 from engine.store.corpora import Corpora
 from engine.store.labels import Labels
 from engine.store.review.review import Review
+from engine.store.rows import JobRow, job_of
 from engine.store.runs import Runs, run_row
 from engine.store.schema import jobs, runs
 from engine.store.session import Session, new_id
@@ -31,6 +31,14 @@ from engine.store.summaries import corpus_row
 from engine.store.views import JobView
 
 PACKAGES = ("understudy", "torch", "transformers", "presidio-analyzer", "spacy", "pandas", "sqlalchemy")
+
+
+class Workload(launch.WorkerStatus):
+    """How the worker is, the ids of the jobs it has in its heavy and light lane, and how many wait."""
+
+    heavy: str | None
+    light: str | None
+    queued: int
 
 
 class Jobs:
@@ -78,7 +86,7 @@ class Jobs:
         method: str,
         *,
         count: int | None = None,
-        parameters: Mapping[str, Any] | None = None,
+        parameters: JSONObject | None = None,
         seed: int = 0,
         model: str = "builtin",
     ) -> str:
@@ -103,7 +111,7 @@ class Jobs:
         wanted = self.plan.count(known, facts, count)
         blockers = [*self.plan.blockers(known, summary), *self.models.blockers(known.spec, corpus_id, model)]
         copies = self.plan.copies(corpus_id, values)
-        blockers += [copies["refused"]] if copies["refused"] else []
+        blockers += [copies.refused] if copies.refused else []
         promised, found = self.plan.claim(known, values, facts, corpus_id, model)
         if blockers or found:
             raise UserError(" ".join([*blockers, *found]))
@@ -116,7 +124,7 @@ class Jobs:
         fitted = self.models.marks_used(known.spec, values, model)
         if fitted:
             manifest["fitted"] = [asdict(mark) for mark in fitted]
-        run_id, claim = new_id("r"), promised.as_dict()
+        run_id = new_id("r")
         with self.session.db.write() as connection:
             row = corpus_row(connection, corpus_id)
             connection.execute(
@@ -133,22 +141,22 @@ class Jobs:
                     created=now(),
                     funnel={},
                     diagnostics={},
-                    guarantee=claim,
+                    guarantee=promised.as_dict(),
                     manifest=manifest,
                     revision=row.revision,
                     needs_spans="spans" in known.spec.needs,
                 )
             )
-            self.ledger.reserve(connection, run_id, corpus_id, known.spec.id, claim)
+            self.ledger.reserve(connection, run_id, corpus_id, known.spec.id, promised)
             job_id = queue.enqueue(connection, "synthesize", corpus_id=corpus_id, run_id=run_id)
             connection.execute(update(runs).where(runs.c.id == run_id).values(job_id=job_id))
             self.session.write_audit(
                 connection, "run asked for", run_id, corpus=corpus_id, method=known.spec.id, count=wanted
             )
-            if copies["copied"]:
-                accepted = copies["accepted"]
+            if copies.copied:
+                accepted = copies.accepted
                 self.session.write_audit(
-                    connection, "copies accepted", run_id, corpus=corpus_id, copies=copies["copied"], accepted=accepted
+                    connection, "copies accepted", run_id, corpus=corpus_id, copies=copies.copied, accepted=accepted
                 )
         self.session.wake()
         return run_id
@@ -165,7 +173,7 @@ class Jobs:
             run.method,
             count=run.count,
             parameters=run.parameters,
-            seed=secrets.randbelow(2**31) if noiseless(run.guarantee) else run.seed,
+            seed=secrets.randbelow(2**31) if run.guarantee.noiseless else run.seed,
             model=run.model,
         )
 
@@ -225,7 +233,7 @@ class Jobs:
                 return str(row.job_id)
             if row.state == "done":
                 raise UserError("this run is done; there is nothing to resume")
-            if found_method.spec.kind == "dp" and "labels" not in (row.manifest or {}):
+            if found_method.spec.kind == "dp" and "labels" not in row.manifest:
                 raise UserError(
                     "this run was begun by an earlier edition, which took the list of labels from the records; start "
                     "a new run instead"
@@ -261,12 +269,16 @@ class Jobs:
         """Start the worker unless it is at work; return whether it was started."""
         return launch.ensure_worker(self.session.folder)
 
-    def worker_status(self) -> dict[str, Any]:
-        """Return `alive`, `pid`, `heartbeat_age_seconds`, `answering`, `busy` and `queued` (job counts)."""
+    def worker_status(self) -> Workload:
+        """Return how the worker is, the job it has in each lane, and how many wait."""
         with self.session.db.read() as connection:
             active = list(queue.list_jobs(connection, active_only=True))
+        worker = launch.worker_status(self.session.folder)
         return {
-            **launch.worker_status(self.session.folder),
+            "alive": worker["alive"],
+            "pid": worker["pid"],
+            "heartbeat_age_seconds": worker["heartbeat_age_seconds"],
+            "answering": worker["answering"],
             "heavy": next((j.id for j in active if j.state == "running" and j.lane == "heavy"), None),
             "light": next((j.id for j in active if j.state == "running" and j.lane == "light"), None),
             "queued": sum(j.state == "queued" for j in active),
@@ -288,8 +300,8 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _job_row(connection: Any, job_id: str) -> Any:
+def _job_row(connection: Connection, job_id: str) -> JobRow:
     row = connection.execute(select(jobs).where(jobs.c.id == job_id)).first()
     if row is None:
         raise NotFoundError(f"job {job_id!r} does not exist in this workspace")
-    return row
+    return job_of(row)

@@ -6,15 +6,18 @@ Privacy posture: only synthetic outputs are handed to `sample`; errors are reduc
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, select
 
+from engine.errors import InternalError
 from engine.jobs.models import ModelCache
 from engine.jobs.progress import Rate
+from engine.json_types import as_object
 from engine.store import queue
+from engine.store.rows import JobRow
 from engine.store.schema import jobs
 from engine.store.store import Store
 
@@ -30,15 +33,29 @@ class Stopped(Exception):
 class Task:
     """One running job."""
 
-    def __init__(self, store: Store, row: Any, models: ModelCache, leaving: Callable[[], bool]) -> None:
+    def __init__(self, store: Store, row: JobRow, models: ModelCache, leaving: Callable[[], bool]) -> None:
         self.store, self.models = store, models
         self.id, self.kind = row.id, row.kind
-        self.corpus_id, self.run_id = row.corpus_id, row.run_id
-        self.arguments: dict[str, Any] = dict(row.arguments)
-        self.cursor: dict[str, Any] | None = row.cursor
+        self._corpus_id, self._run_id = row.corpus_id, row.run_id
+        self.arguments: dict[str, Any] = dict(row.arguments)  # each task knows its own
+        self.cursor: dict[str, Any] | None = dict(as_object(row.cursor)) if row.cursor is not None else None
         self._leaving = leaving
         self._rate = Rate()
         self._asked, self._stop, self._reported = 0.0, False, 0.0
+
+    @property
+    def corpus_id(self) -> str:
+        """The corpus that the job is about."""
+        if self._corpus_id is None:
+            raise InternalError(f"a job of kind {self.kind!r} names no corpus")
+        return self._corpus_id
+
+    @property
+    def run_id(self) -> str:
+        """The run that the job makes or examines."""
+        if self._run_id is None:
+            raise InternalError(f"a job of kind {self.kind!r} names no run")
+        return self._run_id
 
     def cancelled(self) -> bool:
         """Say whether the job should stop; asks the database at most four times a second."""
@@ -71,7 +88,7 @@ class Task:
         done: int,
         total: int,
         *,
-        cursor: dict[str, Any] | None = None,
+        cursor: Mapping[str, object] | None = None,
         sample: Sequence[str] = (),
     ) -> Iterator[Connection]:
         """Yield a write transaction that also holds the job's cursor and progress.
@@ -87,7 +104,13 @@ class Task:
             if row is None or row.state != "running" or row.cancel:
                 self._stop = True
                 raise Stopped
-            values: dict[str, Any] = {"stage": stage, "done": done, "total": total, "seconds_left": left, "attempts": 0}
+            values: dict[str, object] = {
+                "stage": stage,
+                "done": done,
+                "total": total,
+                "seconds_left": left,
+                "attempts": 0,
+            }
             if cursor is not None:
                 values["cursor"] = cursor
             if sample:

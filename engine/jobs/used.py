@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from engine.jobs.task import Stopped, Task
 from engine.methods.base import Step
 from engine.models.cancel import Cancelled
 
+if TYPE_CHECKING:
+    from engine.models.contracts import Generator
+
 
 class Used:
     """Watches a run's generator, which may be None."""
 
-    def __init__(self, generator: Any, task: Task) -> None:
+    def __init__(self, generator: Generator | None, task: Task) -> None:
         self._generator = generator
         self._seen = self._counts()
         self._watch(task.cancelled)
@@ -43,4 +46,4 @@ class Used:
         usage = getattr(self._generator, "usage", None)
         if usage is None:
             return {}
-        return {**usage.as_dict(), "cost": float(self._generator.cost)}
+        return {**usage.as_dict(), "cost": float(getattr(self._generator, "cost", 0.0))}

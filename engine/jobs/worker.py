@@ -22,7 +22,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import func, select, update
 
@@ -33,6 +32,7 @@ from engine.jobs.models import ModelCache
 from engine.jobs.task import Stopped, Task
 from engine.store import queue
 from engine.store.audit import now
+from engine.store.rows import JobRow
 from engine.store.schema import jobs
 from engine.store.store import Store
 
@@ -172,7 +172,7 @@ class Worker:
             self._busy[lane], self._last_busy = False, time.monotonic()
         return True
 
-    def _run(self, row: Any) -> None:
+    def _run(self, row: JobRow) -> None:
         log(f"{row.kind} {row.id} begins, attempt {row.attempts}")
         task = Task(self.store, row, self._models, self.leaving.is_set)
         try:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import TypedDict
 
 from engine.dp.guarantee import Guarantee
+from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.methods.base import MethodSpec
 from engine.release.export import FORMULA_NOTE
 from engine.release.policy import Policy
@@ -71,7 +72,7 @@ class CardFacts:
     method: MethodSpec
     guarantee: Guarantee
     policy: Policy
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: JSONObject = field(default_factory=dict)
     model: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     title: str = "Synthetic text records"
@@ -82,12 +83,53 @@ class CardFacts:
     selected: bool = True
 
 
+class CardMethod(TypedDict):
+    """What the card says of the method."""
+
+    id: str
+    title: str
+    summary: str
+    origin: str
+    citation: str
+
+
+class CardPolicy(TypedDict):
+    """What the card says of the policy, and what was checked."""
+
+    id: str
+    title: str
+    sentence: str
+    checked: list[str]
+
+
+class CardContent(TypedDict):
+    """What the card says; settings by name, what they mean beside them."""
+
+    title: str
+    created: str
+    source: str
+    contact: str
+    licence: str
+    method: CardMethod
+    model: str
+    settings: dict[str, JSON]
+    settings_mean: dict[str, str]
+    guarantee: dict[str, JSON]
+    policy: CardPolicy
+    columns: dict[str, str]
+    comparison: str
+    limits: list[str]
+    left_out: str
+    formulas: str
+    versions: dict[str, str]
+
+
 @dataclass(frozen=True)
 class DataCard:
     """The card as Markdown and as a JSON-ready mapping with the same content."""
 
     markdown: str
-    content: dict[str, Any]
+    content: CardContent
 
     def json(self) -> str:
         """Return the mapping as indented JSON."""
@@ -96,7 +138,7 @@ class DataCard:
 
 def build_card(facts: CardFacts) -> DataCard:
     """Return the card for one release."""
-    content: dict[str, Any] = {
+    content: CardContent = {
         "title": _one_line(facts.title) or "Synthetic text records",
         "created": facts.created or datetime.now(UTC).date().isoformat(),
         "source": _one_line(facts.source) or "not named",
@@ -125,7 +167,7 @@ def build_card(facts: CardFacts) -> DataCard:
         "formulas": FORMULA_NOTE,
         "versions": dict(facts.versions),
     }
-    return DataCard(markdown=_markdown(content), content=content)
+    return DataCard(markdown=_markdown(content, facts.guarantee), content=content)
 
 
 def _limits(facts: CardFacts) -> list[str]:
@@ -135,7 +177,7 @@ def _limits(facts: CardFacts) -> list[str]:
     return [*LIMITS[:-1], kept, NONE_HELD_BACK if whole else HELD_BACK, *measured]
 
 
-def _public_settings(facts: CardFacts) -> dict[str, Any]:
+def _public_settings(facts: CardFacts) -> dict[str, JSON]:
     """Return settings that cannot hold private words: numbers, switches and named choices."""
     schema = facts.method.parameters.model_json_schema()
     properties, definitions = schema.get("properties", {}), schema.get("$defs", {})
@@ -156,7 +198,7 @@ def _meanings(facts: CardFacts) -> dict[str, str]:
     }
 
 
-def _is_public(value: Any, field_schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> bool:
+def _is_public(value: JSON, field_schema: JSONObject, definitions: JSONObject) -> bool:
     if value is None or isinstance(value, bool | int):
         return True
     if isinstance(value, float):
@@ -164,20 +206,18 @@ def _is_public(value: Any, field_schema: Mapping[str, Any], definitions: Mapping
     return isinstance(value, str) and value in _choices(field_schema, definitions)
 
 
-def _choices(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> set[str]:
+def _choices(schema: JSONObject, definitions: JSONObject) -> set[str]:
     """Return the strings a field's schema lists as choices."""
-    found = {c for c in schema.get("enum", ()) if isinstance(c, str)}
-    if isinstance(schema.get("const"), str):
-        found.add(schema["const"])
-    for part in (*schema.get("anyOf", ()), *schema.get("allOf", ())):
-        found |= _choices(part, definitions)
+    found = {c for c in (*as_list(schema.get("enum")), schema.get("const")) if isinstance(c, str)}
+    for part in (*as_list(schema.get("anyOf")), *as_list(schema.get("allOf"))):
+        found |= _choices(as_object(part), definitions)
     if "$ref" in schema:
-        found |= _choices(definitions.get(schema["$ref"].rsplit("/", 1)[-1], {}), definitions)
+        found |= _choices(as_object(definitions.get(str(schema["$ref"]).rsplit("/", 1)[-1])), definitions)
     return found
 
 
-def _guarantee(guarantee: Guarantee, selected: bool) -> dict[str, Any]:
-    result = {"in_words": KIND_WORDS[guarantee.kind], **guarantee.as_dict()}
+def _guarantee(guarantee: Guarantee, selected: bool) -> dict[str, JSON]:
+    result: dict[str, JSON] = {"in_words": KIND_WORDS[guarantee.kind], **guarantee.as_dict()}
     result.pop("pending", None)
     if guarantee.kind == "dp":
         result["before_selection"] = BEFORE_SELECTION if selected else WHOLE
@@ -192,7 +232,7 @@ def _guarantee(guarantee: Guarantee, selected: bool) -> dict[str, Any]:
     return result
 
 
-def _policy(policy: Policy, kind: str) -> dict[str, Any]:
+def _policy(policy: Policy, kind: str) -> CardPolicy:
     copied = policy.requirements.longest_copied_words
     need = policy.requirements
     checks = [rule.sentence for rule in policy.rules]
@@ -217,7 +257,7 @@ def _policy(policy: Policy, kind: str) -> dict[str, Any]:
     return {"id": policy.id, "title": policy.title, "sentence": policy.sentence, "checked": checks}
 
 
-def _markdown(content: Mapping[str, Any]) -> str:
+def _markdown(content: CardContent, claim: Guarantee) -> str:
     method, guarantee, policy = content["method"], content["guarantee"], content["policy"]
     lines = [
         f"# {_escape(content['title'])}",
@@ -225,17 +265,23 @@ def _markdown(content: Mapping[str, Any]) -> str:
         f"These records were made by a program. {method['origin']} {content['comparison']}",
         "",
     ]
-    lines += [f"- **{name}:** {_escape(str(content[key]))}" for name, key in _HEAD]
+    head = (
+        ("Original", content["source"]),
+        ("Released", content["created"]),
+        ("Licence", content["licence"]),
+        ("Contact", content["contact"]),
+    )
+    lines += [f"- **{name}:** {_escape(said)}" for name, said in head]
     lines += ["", "## How they were made", "", f"**{method['title']}.** {method['summary']}"]
     if method["citation"]:
         lines += ["", f"Source of the method: {method['citation']}"]
     model = "none was used" if content["model"] == "none" else _escape(str(content["model"]))
     lines += ["", f"Language model: {model}.", *_settings(content)]
-    lines += ["", "## What is guaranteed", "", f"**{guarantee['in_words']}.** {guarantee['sentence']}"]
-    if guarantee["kind"] == "dp":
-        lines += ["", _formal(guarantee), "", guarantee["before_selection"]]
-    lines += ["", *_bullets("It assumes:", guarantee["assumptions"])]
-    lines += [*_bullets("It does not hold where one of these is true:", guarantee["voided_by"])]
+    lines += ["", "## What is guaranteed", "", f"**{guarantee['in_words']}.** {claim.sentence}"]
+    if claim.kind == "dp":
+        lines += ["", _formal(claim), "", str(guarantee["before_selection"])]
+    lines += ["", *_bullets("It assumes:", claim.assumptions)]
+    lines += [*_bullets("It does not hold where one of these is true:", claim.voided_by)]
     lines += ["## What was checked before release", "", f"Policy **{policy['title']}**. {policy['sentence']}", ""]
     lines += ["The release was possible only because each of these was met. Measured values are not given.", ""]
     lines += [f"- {check}" for check in policy["checked"]]
@@ -245,17 +291,9 @@ def _markdown(content: Mapping[str, Any]) -> str:
     return "\n".join([*lines, "", f"Made with: {versions}.", ""])
 
 
-_HEAD = (
-    ("Original", "source"),
-    ("Released", "created"),
-    ("Licence", "licence"),
-    ("Contact", "contact"),
-)
-
-
-def _settings(content: Mapping[str, Any]) -> list[str]:
+def _settings(content: CardContent) -> list[str]:
     """Return the table of settings, each by what it means; settings that hold free words are only counted."""
-    meanings: Mapping[str, str] = content["settings_mean"]
+    meanings = content["settings_mean"]
     shown = {name: value for name, value in content["settings"].items() if value != NOT_SHOWN}
     lines = ["", "| Setting | Value |", "|---|---|"] if shown else []
     lines += [f"| {_escape(meanings[name])} | {_cell(value)} |" for name, value in shown.items()]
@@ -264,18 +302,18 @@ def _settings(content: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _formal(guarantee: Mapping[str, Any]) -> str:
+def _formal(claim: Guarantee) -> str:
     return (
-        f"ε = {guarantee['epsilon']}, δ = {guarantee['delta']}, unit: {guarantee['unit']}, "
-        f"neighbouring data: {guarantee['adjacency']}, covers: {guarantee['scope']}."
+        f"ε = {claim.epsilon}, δ = {claim.delta}, unit: {claim.unit}, "
+        f"neighbouring data: {claim.adjacency}, covers: {claim.scope}."
     )
 
 
-def _bullets(title: str, items: list[str]) -> list[str]:
+def _bullets(title: str, items: Sequence[str]) -> list[str]:
     return [title, "", *(f"- {item}" for item in items), ""] if items else []
 
 
-def _cell(value: Any) -> str:
+def _cell(value: JSON) -> str:
     if value is None:
         return "not set"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from engine.dp.guarantee import Kind
 from engine.examine.findings import Finding, Reference
@@ -88,7 +87,7 @@ class Verdict:
         """Return the lines that are met although what they measured is high."""
         return tuple(rule for rule in self.rules if rule.high)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return a JSON-ready mapping."""
         return {"policy": self.policy, "passed": self.passed, "rules": [asdict(rule) for rule in self.rules]}
 

@@ -12,7 +12,7 @@ import re
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -38,14 +38,31 @@ class _Manifest(BaseModel):
     files: list[_Entry] = Field(min_length=1)
 
 
+class FileCheck(TypedDict):
+    """Whether one file of a bundle is as the manifest says, and what is wrong with it, empty where nothing is."""
+
+    name: str
+    ok: bool
+    problem: str
+
+
+class BundleCheck(TypedDict):
+    """Whether a bundle is whole, of which release it says that it is, its files, and all problems as sentences."""
+
+    ok: bool
+    release: str
+    files: list[FileCheck]
+    problems: list[str]
+
+
 class _Source(Protocol):
     def names(self) -> list[str]: ...
 
     def read(self, name: str, limit: int) -> bytes: ...
 
 
-def verify(bundle: Path, *, manifest_sha256: str | None = None) -> dict[str, Any]:
-    """Return {ok, release, files: [{name, ok, problem}], problems} for a folder or zip file.
+def verify(bundle: Path, *, manifest_sha256: str | None = None) -> BundleCheck:
+    """Return whether a folder or zip file is a whole release, and what is wrong with it.
 
     Args:
         manifest_sha256: checksum from the custodian's audit log, if it is to be compared too.
@@ -61,7 +78,7 @@ def verify(bundle: Path, *, manifest_sha256: str | None = None) -> dict[str, Any
         return _result("", [], [f"cannot be read: {error.strerror or 'unknown reason'}"])
 
 
-def _verify(source: _Source, expected: str | None) -> dict[str, Any]:
+def _verify(source: _Source, expected: str | None) -> BundleCheck:
     names = source.names()
     problems = [f"unsafe file name ({len(n)} characters)" for n in names if not _PLAIN_NAME.fullmatch(n)]
     if len(names) != len(set(names)):
@@ -88,7 +105,7 @@ def _verify(source: _Source, expected: str | None) -> dict[str, Any]:
     return _result(manifest.release, files, problems)
 
 
-def _check(source: _Source, names: list[str], entry: _Entry) -> dict[str, Any]:
+def _check(source: _Source, names: list[str], entry: _Entry) -> FileCheck:
     problem = ""
     if not _PLAIN_NAME.fullmatch(entry.name):
         return {"name": "(unsafe name)", "ok": False, "problem": "unsafe file name"}
@@ -103,7 +120,7 @@ def _check(source: _Source, names: list[str], entry: _Entry) -> dict[str, Any]:
     return {"name": entry.name, "ok": not problem, "problem": problem}
 
 
-def _result(release: str, files: list[dict[str, Any]], problems: list[str]) -> dict[str, Any]:
+def _result(release: str, files: list[FileCheck], problems: list[str]) -> BundleCheck:
     return {"ok": not problems, "release": release, "files": files, "problems": problems}
 
 

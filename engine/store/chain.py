@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TypedDict
 
 from sqlalchemy import Connection, Table, select
 
@@ -25,9 +25,17 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def canonical(value: Any) -> str:
+def canonical(value: object) -> str:
     """Return JSON with sorted keys and no spaces."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+class Verified(TypedDict):
+    """Whether a chain holds, how many lines do, and the first one that does not, None where all do."""
+
+    ok: bool
+    lines: int
+    first_bad: int | None
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,7 @@ class Chain:
         """Return the names of the table's columns in order."""
         return [column.name for column in self.table.columns]
 
-    def append(self, connection: Connection, key: bytes, values: Mapping[str, Any]) -> tuple[int, str]:
+    def append(self, connection: Connection, key: bytes, values: Mapping[str, object]) -> tuple[int, str]:
         """Add a line inside the caller's write transaction and return its number and hash."""
         seq_column, hash_column = self.table.c.seq, self.table.c.hash
         last = connection.execute(select(seq_column, hash_column).order_by(seq_column.desc()).limit(1)).first()
@@ -61,7 +69,7 @@ class Chain:
         digest = connection.execute(select(self.table.c.hash).where(self.table.c.seq == seq)).scalar()
         return digest is not None and hmac.compare_digest(self._seal(key, seq, str(digest)), seal)
 
-    def verify(self, connection: Connection, key: bytes) -> dict[str, Any]:
+    def verify(self, connection: Connection, key: bytes) -> Verified:
         """Return `ok`, the number of `lines`, and `first_bad`: the first line that does not hold, or None."""
         previous, expected = GENESIS, 1
         for row in connection.execute(select(self.table).order_by(self.table.c.seq)):
@@ -74,7 +82,7 @@ class Chain:
         sealed = head is None if lines == 0 else head is not None and head.seal == self._seal(key, lines, previous)
         return {"ok": sealed, "lines": lines, "first_bad": None if sealed else expected}
 
-    def _hash(self, key: bytes, previous: str, line: Mapping[str, Any]) -> str:
+    def _hash(self, key: bytes, previous: str, line: Mapping[str, object]) -> str:
         body = f"{self.name}\0{previous}{canonical(dict(line))}"
         return hmac.new(key, body.encode(), "sha256").hexdigest()
 

@@ -9,7 +9,7 @@ import hmac
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import pandas as pd
 from sqlalchemy import Connection, select, update
@@ -20,7 +20,8 @@ from engine.store.audit import now
 from engine.store.budget import populations, reservations, unknown
 from engine.store.records import forget, read_rows, read_table, write_table
 from engine.store.review import memory
-from engine.store.review.spans import insert_spans, refresh, span_rows, weigh
+from engine.store.review.spans import FoundSpan, insert_spans, refresh, span_rows, weigh
+from engine.store.rows import corpus_of
 from engine.store.schema import corpora, record_index, runs
 from engine.store.schema import populations as populations_table
 from engine.store.session import Session, new_id
@@ -129,7 +130,7 @@ class Corpora:
         """Return every corpus, latest first."""
         with self.session.db.read() as connection:
             rows = connection.execute(select(corpora).order_by(corpora.c.created.desc(), corpora.c.id)).all()
-            return [summary(connection, row) for row in rows]
+            return [summary(connection, corpus_of(row)) for row in rows]
 
     def get(self, corpus_id: str) -> CorpusSummary:
         """Return one corpus."""
@@ -142,7 +143,7 @@ class Corpora:
 
         with self.session.db.read() as connection:
             row = corpus_row(connection, corpus_id)
-        return CorpusStatistics.from_dict(row.statistics)
+        return CorpusStatistics.from_dict(dict(row.statistics))
 
     def rename(self, corpus_id: str, name: str) -> None:
         """Change what a corpus is called."""
@@ -326,7 +327,7 @@ class Corpora:
             insert_spans(
                 connection,
                 span_rows(
-                    _mappings(gold),
+                    _found(gold),
                     corpus_id=corpus_id,
                     places=places,
                     key=self.session.key,
@@ -407,5 +408,5 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _mappings(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(k): v for k, v in row.items()} for row in frame.to_dict("records")]
+def _found(frame: pd.DataFrame) -> list[FoundSpan]:
+    return [cast("FoundSpan", row) for row in frame.to_dict("records")]

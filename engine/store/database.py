@@ -11,7 +11,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DatabaseError
@@ -143,7 +142,7 @@ class Database:
         self.engine.dispose()
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     """Return JSON; numbers of numpy become plain ones."""
     return json.dumps(value, ensure_ascii=False, default=lambda number: number.item())
 
@@ -159,7 +158,7 @@ def _engine(folder: Folder) -> Engine:
     )
 
     @event.listens_for(engine, "connect")
-    def on_connect(connection: Any, _: Any) -> None:
+    def on_connect(connection: sqlite3.Connection, _: object) -> None:
         connection.isolation_level = None  # transactions are begun by `on_begin` alone
         cursor = connection.cursor()
         for pragma in (

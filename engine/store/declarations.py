@@ -5,27 +5,27 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Collection
-from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 from sqlalchemy.dialects.sqlite import insert
 
 from engine.corpus.label_rules import FEWEST_HOLDERS, unusual
 from engine.errors import UserError
+from engine.json_types import JSON
 from engine.store.audit import now
 from engine.store.schema import declarations
 
 LABELS = "labels"
 
 
-def declared(connection: Connection, corpus_id: str, what: str) -> Any | None:
+def declared(connection: Connection, corpus_id: str, what: str) -> Row | None:
     """Return the row (value, actor, at) of a declaration, or None."""
     return connection.execute(
         select(declarations).where(declarations.c.corpus_id == corpus_id, declarations.c.what == what)
     ).first()
 
 
-def declare(connection: Connection, corpus_id: str, what: str, value: Any, actor: str) -> None:
+def declare(connection: Connection, corpus_id: str, what: str, value: JSON, actor: str) -> None:
     """Keep a declaration; an earlier one of the same thing is replaced."""
     values = {"value": value, "actor": actor, "at": now()}
     statement = insert(declarations).values(corpus_id=corpus_id, what=what, **values)

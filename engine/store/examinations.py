@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from sqlalchemy import Connection, select, text, update
@@ -37,7 +38,8 @@ class Examinations:
         with self.session.db.read() as connection:
             run_row(connection, run_id)
             query = select(findings.c.body).where(findings.c.run_id == run_id).order_by(findings.c.position)
-            return [Finding(**_number(body)) for body in connection.execute(query).scalars()]
+            bodies = connection.execute(query).scalars()
+            return [Finding(**{**b, "value": math.nan if b["value"] is None else b["value"]}) for b in bodies]
 
     def table(
         self, run_id: str, name: str, *, columns: Sequence[str] | None = None, where: Mapping[str, str] | None = None
@@ -87,7 +89,7 @@ class Examinations:
             if body["group"] not in groups
         ]
         connection.execute(findings.delete().where(findings.c.run_id == run_id))
-        bodies = kept + [_plain(f.as_dict()) for f in found]
+        bodies = kept + [_plain(f) for f in found]
         if bodies:
             connection.execute(
                 findings.insert(), [{"run_id": run_id, "position": i, "body": b} for i, b in enumerate(bodies)]
@@ -110,11 +112,12 @@ class Examinations:
                 raise UserError(f"table name {name!r}: must be lower-case letters, digits and underscores")
             write_table(self.session.folder.run(run_id) / f"{name}.parquet", frame)
 
-    def save_snapshot(self, run_id: str, snapshot: Mapping[str, Any]) -> None:
+    def save_snapshot(
+        self, run_id: str, iteration: int, texts: Sequence[str], labels: Sequence[str | None] | None
+    ) -> None:
         """Keep the candidates of one round; writing the same round again replaces it."""
-        texts = list(snapshot["texts"])
-        frame = pd.DataFrame({"text": texts, "label": snapshot.get("labels") or [None] * len(texts)}, dtype=object)
-        write_table(self.session.folder.run(run_id) / f"iteration_{int(snapshot['iteration'])}.parquet", frame)
+        frame = pd.DataFrame({"text": list(texts), "label": labels or [None] * len(texts)}, dtype=object)
+        write_table(self.session.folder.run(run_id) / f"iteration_{iteration}.parquet", frame)
 
     def snapshots(self, run_id: str) -> list[tuple[int, pd.DataFrame]]:
         """Return the kept rounds of a run: number, and a table of text and label."""
@@ -124,11 +127,7 @@ class Examinations:
         return [(number, read_table(found[number])) for number in sorted(found)]
 
 
-def _plain(body: dict[str, Any]) -> dict[str, Any]:
-    """Return the finding with NaN as None, which JSON can hold."""
-    value = body["value"]
-    return {**body, "value": None if value is None or value != value else float(value)}
-
-
-def _number(body: dict[str, Any]) -> dict[str, Any]:
-    return {**body, "value": float("nan") if body["value"] is None else body["value"]}
+def _plain(finding: Finding) -> dict[str, object]:
+    """Return a finding as JSON, NaN as None."""
+    value = finding.value
+    return {**finding.as_dict(), "value": None if value is None or value != value else float(value)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert
@@ -20,8 +20,18 @@ from engine.models.remote.consent import DOWNLOAD, GIVEN, WITHDRAWN, Consent, Do
 from engine.models.remote.endpoint_settings import EndpointSettings
 from engine.store.disk.folder import Folder, file_errors, write_atomic
 from engine.store.schema import audit, settings
+from engine.store.views import Check
 
 ENDPOINTS, TESTS = "endpoints", "model tests"
+
+
+class SelfTest(TypedDict):
+    """A model's self-test: whether all checks passed, when, each of them, and the line that the model wrote."""
+
+    ok: bool
+    at: str
+    checks: list[Check]
+    line: str
 
 
 def endpoints(connection: Connection) -> dict[str, EndpointSettings]:
@@ -35,18 +45,19 @@ def save_endpoints(connection: Connection, values: Mapping[str, EndpointSettings
     _save(connection, ENDPOINTS, {name: endpoint.as_dict() for name, endpoint in values.items()})
 
 
-def tests(connection: Connection) -> dict[str, dict[str, Any]]:
+def tests(connection: Connection) -> dict[str, SelfTest]:
     """Return the latest self-test by model id."""
-    return _value(connection, TESTS)
+    found: dict[str, SelfTest] = _value(connection, TESTS)
+    return found
 
 
-def save_test(connection: Connection, model: str, result: Mapping[str, Any] | None) -> None:
+def save_test(connection: Connection, model: str, result: SelfTest | None) -> None:
     """Keep a model's self-test; None forgets it."""
-    known = _value(connection, TESTS)
+    known: dict[str, SelfTest] = tests(connection)
     if result is None:
         known.pop(model, None)
     else:
-        known[model] = dict(result)
+        known[model] = result
     _save(connection, TESTS, known)
 
 
@@ -133,6 +144,6 @@ def _value(connection: Connection, key: str) -> dict[str, Any]:
     return dict(row.value) if row is not None and isinstance(row.value, dict) else {}
 
 
-def _save(connection: Connection, key: str, value: Any) -> None:
+def _save(connection: Connection, key: str, value: Mapping[str, object]) -> None:
     statement = insert(settings).values(key=key, value=value)
     connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))

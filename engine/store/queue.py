@@ -6,12 +6,12 @@ is a sentence of ours.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, select, update
 
 from engine.store.audit import now
+from engine.store.rows import JobRow, job_of
 from engine.store.schema import jobs, runs
 from engine.store.session import new_id
 from engine.store.views import JobView
@@ -41,7 +41,7 @@ def enqueue(
     *,
     corpus_id: str | None = None,
     run_id: str | None = None,
-    arguments: dict[str, Any] | None = None,
+    arguments: Mapping[str, object] | None = None,
 ) -> str:
     """Add a job and return its id."""
     identifier = new_id("j")
@@ -72,7 +72,7 @@ def active_jobs(
     return list(connection.execute(query).scalars())
 
 
-def claim(connection: Connection, lane: str) -> Any | None:
+def claim(connection: Connection, lane: str) -> JobRow | None:
     """Take the oldest queued job of a lane; one restarted too often without progress fails instead."""
     while True:
         row = connection.execute(
@@ -96,7 +96,7 @@ def claim(connection: Connection, lane: str) -> Any | None:
                 .where(runs.c.id == row.run_id)
                 .values(state="running", started=(run.started if run else None) or at)
             )
-        return connection.execute(select(jobs).where(jobs.c.id == row.id)).first()
+        return job_of(connection.execute(select(jobs).where(jobs.c.id == row.id)).one())
 
 
 def recover(connection: Connection) -> list[str]:
@@ -107,7 +107,7 @@ def recover(connection: Connection) -> list[str]:
     return found
 
 
-def progress(connection: Connection, job_id: str, **values: Any) -> bool:
+def progress(connection: Connection, job_id: str, **values: object) -> bool:
     """Write stage, done, total, seconds_left, sample or cursor of a running job; False if it is gone."""
     result = connection.execute(
         update(jobs).where(jobs.c.id == job_id, jobs.c.state == "running").values(heartbeat=now(), **values)
@@ -148,26 +148,26 @@ def cancelled(connection: Connection, job_id: str) -> bool:
     return row is None or bool(row.cancel) or row.state != "running"
 
 
-def view(row: Any) -> JobView:
+def view(row: JobRow) -> JobView:
     """Return the public form of a job row."""
-    names = (
-        "id",
-        "kind",
-        "lane",
-        "state",
-        "stage",
-        "done",
-        "total",
-        "seconds_left",
-        "created",
-        "started",
-        "finished",
-        "error",
-        "attempts",
-        "corpus_id",
-        "run_id",
+    return JobView(
+        id=row.id,
+        kind=row.kind,
+        lane=row.lane,
+        state=row.state,
+        stage=row.stage,
+        done=row.done,
+        total=row.total,
+        seconds_left=row.seconds_left,
+        created=row.created,
+        started=row.started,
+        finished=row.finished,
+        error=row.error,
+        sample=tuple(row.sample),
+        attempts=row.attempts,
+        corpus_id=row.corpus_id,
+        run_id=row.run_id,
     )
-    return JobView(**{n: getattr(row, n) for n in names}, sample=tuple(row.sample))
 
 
 def list_jobs(connection: Connection, active_only: bool) -> Sequence[JobView]:
@@ -175,4 +175,4 @@ def list_jobs(connection: Connection, active_only: bool) -> Sequence[JobView]:
     query = select(jobs).order_by(jobs.c.seq.desc())
     if active_only:
         query = query.where(jobs.c.state.in_(ACTIVE))
-    return [view(row) for row in connection.execute(query)]
+    return [view(job_of(row)) for row in connection.execute(query)]

@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sqlalchemy import select, update
+from sqlalchemy import Row, select, update
 
-from engine.dp.guarantee import Guarantee
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
+from engine.json_types import as_object
 from engine.store import seen
 from engine.store.audit import now
 from engine.store.budget.ledger import Ledger
@@ -22,15 +22,16 @@ from engine.store.corpora import Corpora
 from engine.store.disk import staging
 from engine.store.disk.folder import file_errors
 from engine.store.examinations import Examinations
+from engine.store.rows import RunRow
 from engine.store.runs import Runs, run_row
 from engine.store.schema import releases, runs
 from engine.store.session import Session, new_id
-from engine.store.views import ReleaseSummary
+from engine.store.views import ReleaseSummary, RunSummary
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from engine.release import Policy, Verdict
+    from engine.release import DataCard, Policy, Verdict
 
 
 UNBOUNDED = (
@@ -74,19 +75,19 @@ class Releases:
             text_examined=get_policy(policy_id).requirements.whole_output and self._examined_elsewhere(run_id),
             watched=bool(run.parameters.get(WATCHED)),
             originals=self._approved_originals(run),
-            epsilon=run.guarantee.get("epsilon"),
-            delta=run.guarantee.get("delta"),
+            epsilon=run.guarantee.epsilon,
+            delta=run.guarantee.delta,
             units=self.ledger.public_facts(run.corpus_id).units,
-            guarantee_kind=run.guarantee["kind"],
+            guarantee_kind=run.guarantee.kind,
             run_state=run.state,
             actor=self.session.actor,
             signed_off_by=signed_off_by,
         )
         return evaluate(get_policy(policy_id), self.examinations.findings(run_id), facts)
 
-    def _approved_originals(self, run: Any) -> int | None:
+    def _approved_originals(self, run: RunSummary) -> int | None:
         """Return how many approved records are an original, None where the examination did not look."""
-        found = None if run.guarantee["kind"] == "dp" else self.examinations.table(run.id, "originals")
+        found = None if run.guarantee.kind == "dp" else self.examinations.table(run.id, "originals")
         if found is None:
             return None
         ids = list(found["record_id"])
@@ -99,7 +100,7 @@ class Releases:
         lost in this respect.
         """
         run = self.runs.get(run_id)
-        return bool(run.guarantee["kind"] != "dp") and not self.ledger.of(run.corpus_id).unbounded
+        return run.guarantee.kind != "dp" and not self.ledger.of(run.corpus_id).unbounded
 
     def make(
         self,
@@ -237,16 +238,16 @@ class Releases:
             raise RefusedError("This file was changed after its release. Release the run again.")
         return data
 
-    def _sources(self, run: Any) -> list[str]:
+    def _sources(self, run: RunSummary) -> list[str]:
         """Return what a release must not repeat: the texts the method could read, and their labels.
 
         The labels of a `dp` run follow from a public list or were bought, so they are no copies.
         """
         frame = self.corpora.frame(run.corpus_id, "train", ["text", "label", "split"])
-        labels = [] if run.guarantee["kind"] == "dp" else [str(label) for label in frame["label"].dropna().unique()]
+        labels = [] if run.guarantee.kind == "dp" else [str(label) for label in frame["label"].dropna().unique()]
         return [*frame["text"], *labels]
 
-    def _card(self, run_id: str, policy: Policy, title: str, source: str, contact: str, licence: str) -> Any:
+    def _card(self, run_id: str, policy: Policy, title: str, source: str, contact: str, licence: str) -> DataCard:
         from engine.methods import get_method
         from engine.release import CardFacts, build_card
 
@@ -255,11 +256,11 @@ class Releases:
         return build_card(
             CardFacts(
                 method=get_method(row.method).spec,
-                guarantee=Guarantee.from_dict(row.guarantee),
+                guarantee=row.guarantee,
                 policy=policy,
                 parameters=row.parameters,
                 model=row.model,
-                versions=row.manifest.get("versions", {}),
+                versions={n: str(version) for n, version in as_object(row.manifest.get("versions")).items()},
                 selected=self._selected(row, policy),
                 title=title or "Synthetic text records",
                 source=source,
@@ -268,7 +269,7 @@ class Releases:
             )
         )
 
-    def _selected(self, row: Any, policy: Policy) -> bool:
+    def _selected(self, row: RunRow, policy: Policy) -> bool:
         """Say whether anything but the run's own mechanisms may have chosen what is released.
 
         Only a policy for whole outputs leaves nothing to choose: its gate wants every record approved, no examination,
@@ -345,7 +346,7 @@ class Releases:
             )
 
 
-def _view(row: Any) -> ReleaseSummary:
+def _view(row: Row) -> ReleaseSummary:
     names = ("id", "run_id", "corpus_id", "created", "records", "policy", "path", "files")
     return ReleaseSummary(**{n: getattr(row, n) for n in names}, sha256=row.detail["sha256"])
 

@@ -6,22 +6,21 @@ Privacy posture: lineage and risk are internal; nothing here writes synthetic te
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 import pandas as pd
 import yaml
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, Select, func, select, update
 
 from engine.errors import NotFoundError, UserError
 from engine.examine import run_notes
+from engine.json_types import JSON, JSONObject
 from engine.store import seen
 from engine.store.budget import reservations
+from engine.store.rows import RunRow, run_of
 from engine.store.schema import corpora, runs, synthetic
 from engine.store.session import Session
 from engine.store.views import RunSummary
-
-if TYPE_CHECKING:
-    pass
 
 APPROVALS = ("pending", "approved", "rejected")
 SYNTHETIC_COLUMNS = ["record_id", "text", "label", "approval", "risk"]
@@ -39,17 +38,17 @@ class Runs:
         if corpus_id is not None:
             query = query.where(runs.c.corpus_id == corpus_id)
         with self.session.db.read() as connection:
-            return [_run_view(row) for row in connection.execute(query)]
+            return [_run_view(run_of(row)) for row in connection.execute(query)]
 
     def get(self, run_id: str) -> RunSummary:
         """Return one run."""
         with self.session.db.read() as connection:
             return _run_view(run_row(connection, run_id))
 
-    def diagnostics(self, run_id: str) -> dict[str, Any]:
+    def diagnostics(self, run_id: str) -> JSONObject:
         """Return the numbers a run noted on its way, for internal figures; never released."""
         with self.session.db.read() as connection:
-            return dict(run_row(connection, run_id).diagnostics or {})
+            return run_row(connection, run_id).diagnostics
 
     def notes(self, run_id: str) -> list[run_notes.Note]:
         """Return what the run noted on its way, in words beside what chance gives; never released."""
@@ -84,7 +83,7 @@ class Runs:
         with self.session.db.read() as connection:
             run_row(connection, run_id)
             if ids is not None:
-                found: dict[str, Any] = {}
+                found: dict[str, tuple[object, ...]] = {}
                 for begin in range(0, len(ids), 500):
                     part = query.where(synthetic.c.record_id.in_(list(ids[begin : begin + 500])))
                     found.update({r.record_id: tuple(r) for r in connection.execute(part)})
@@ -117,7 +116,7 @@ class Runs:
             "model": run.model,
             "count": run.count,
             "seed": run.seed,
-            "parameters": run.parameters,
+            "parameters": dict(run.parameters),
         }
         command = [
             "python -m engine synthesize",
@@ -197,44 +196,58 @@ class Runs:
         return _frame(rows, names)
 
 
-def run_row(connection: Connection, run_id: str) -> Any:
+def run_row(connection: Connection, run_id: str) -> RunRow:
     """Return a run's row, with its corpus' revision, or raise `NotFoundError`."""
     row = connection.execute(_run_query().where(runs.c.id == run_id)).first()
     if row is None:
         raise NotFoundError(f"run {run_id!r} does not exist in this workspace; list them with `runs`")
-    return row
+    return run_of(row)
 
 
-def _run_query() -> Any:
+def _run_query() -> Select:
     return select(runs, corpora.c.revision.label("corpus_revision")).join(corpora, corpora.c.id == runs.c.corpus_id)
 
 
-def _run_view(row: Any) -> RunSummary:
-    names = (
-        "id corpus_id method title parameters seed model count state created started finished seconds kept funnel "
-        "error guarantee examined_at released_at"
-    ).split()
+def _run_view(row: RunRow) -> RunSummary:
     return RunSummary(
-        **{name: getattr(row, name) for name in names},
-        stale=bool(row.needs_spans) and row.revision != row.corpus_revision,
+        id=row.id,
+        corpus_id=row.corpus_id,
+        method=row.method,
+        title=row.title,
+        parameters=row.parameters,
+        seed=row.seed,
+        model=row.model,
+        count=row.count,
+        state=row.state,
+        created=row.created,
+        started=row.started,
+        finished=row.finished,
+        seconds=row.seconds,
+        kept=row.kept,
+        funnel=row.funnel,
+        error=row.error,
+        guarantee=row.guarantee,
+        examined_at=row.examined_at,
+        released_at=row.released_at,
+        stale=row.stale,
         examination_stale=row.examined_at is not None and row.examined_revision != row.corpus_revision,
         job_id=row.job_id or "",
     )
 
 
-def _finished(row: Any) -> None:
+def _finished(row: RunRow) -> None:
     if row.state in ("queued", "running"):
         raise UserError("this run is still being made; wait until it is done, or cancel it first")
 
 
-def _frame(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> pd.DataFrame:
+def _frame(rows: Sequence[tuple[object, ...]], columns: Sequence[str]) -> pd.DataFrame:
     frame = pd.DataFrame({name: pd.Series([r[i] for r in rows], dtype=object) for i, name in enumerate(columns)})
     if "risk" in columns:
         frame["risk"] = frame["risk"].astype("float64")
     return frame
 
 
-def _shell(value: Any) -> str:
+def _shell(value: JSON) -> str:
     import json
     import shlex
 

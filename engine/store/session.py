@@ -10,9 +10,8 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 from sqlalchemy.dialects.sqlite import insert
 
 from engine.errors import StorageError, UserError
@@ -64,7 +63,7 @@ class Session:
         """Close the database connections of this process."""
         self.db.close()
 
-    def write_audit(self, connection: Connection, action: str, subject: str = "", **detail: Any) -> None:
+    def write_audit(self, connection: Connection, action: str, subject: str = "", **detail: object) -> None:
         """Add a line to the audit log inside the caller's transaction."""
         audit.append(connection, self.key, self.actor, action, subject, detail)
 
@@ -148,7 +147,7 @@ class Session:
 _writing: set[str] = set()  # paths that this process has reserved and not finished
 
 
-def _at_work(row: Any, path: Path) -> bool:
+def _at_work(row: Row, path: Path) -> bool:
     """Say whether the process that reserved a path is still writing there."""
     if row.pid == os.getpid():
         return str(path) in _writing

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+from engine.json_types import JSONObject
 from engine.store.budget.ledger import Ledger, ask_nobody
 from engine.store.corpora import Corpora
 from engine.store.disk.folder import Folder
@@ -36,7 +36,7 @@ class Store:
         actor: str = DEFAULT_ACTOR,
         *,
         wake: Callable[[Folder], object] | None = None,
-        ask: Callable[[Session, str, Mapping[str, Any]], None] | None = None,
+        ask: Callable[[Session, str, JSONObject], None] | None = None,
     ) -> None:
         self.session = Session(path, actor, wake)
         self.settings = Settings(self.session)

@@ -5,24 +5,23 @@ Privacy posture: counts and the custodian's own name for the corpus.
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlalchemy import Connection, func, select
 
 from engine.errors import NotFoundError
+from engine.store.rows import CorpusRow, corpus_of
 from engine.store.schema import corpora, record_index, releases, runs
-from engine.store.views import CorpusSummary
+from engine.store.views import CorpusSummary, NextStep
 
 
-def corpus_row(connection: Connection, corpus_id: str) -> Any:
+def corpus_row(connection: Connection, corpus_id: str) -> CorpusRow:
     """Return a corpus' row or raise `NotFoundError`."""
     row = connection.execute(select(corpora).where(corpora.c.id == corpus_id)).first()
     if row is None:
         raise NotFoundError(f"corpus {corpus_id!r} does not exist in this workspace; list them with `corpora`")
-    return row
+    return corpus_of(row)
 
 
-def summary(connection: Connection, row: Any) -> CorpusSummary:
+def summary(connection: Connection, row: CorpusRow) -> CorpusSummary:
     """Return a corpus' summary."""
     mine = runs.c.corpus_id == row.id
     counts = connection.execute(
@@ -67,7 +66,7 @@ def summary(connection: Connection, row: Any) -> CorpusSummary:
     )
 
 
-def _next_step(row: Any, reviewed: bool, total: int, done: int, examined: int, released: int) -> str:
+def _next_step(row: CorpusRow, reviewed: bool, total: int, done: int, examined: int, released: int) -> NextStep:
     if released:
         return "done"
     if examined:

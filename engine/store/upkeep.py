@@ -5,14 +5,15 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any
 
 import pandas as pd
 from sqlalchemy import select
 from sqlalchemy.dialects.sqlite import insert
 
 from engine.errors import UserError
+from engine.json_types import JSON
 from engine.store import audit
+from engine.store.chain import Verified
 from engine.store.disk.backup import write_backup
 from engine.store.disk.folder import file_errors
 from engine.store.schema import settings
@@ -36,13 +37,14 @@ class Settings:
         self.session.actor = cleaned
         return cleaned
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: JSON = None) -> JSON:
         """Return a stored setting, or the default."""
         with self.session.db.read() as connection:
             row = connection.execute(select(settings.c.value).where(settings.c.key == key)).first()
-        return default if row is None else row.value
+        stored: JSON = default if row is None else row.value
+        return stored
 
-    def set(self, key: str, value: Any) -> None:
+    def set(self, key: str, value: JSON) -> None:
         """Store a JSON value under a key."""
         try:
             audit.canonical(value)
@@ -71,7 +73,7 @@ class AuditLog:
         with self.session.db.read() as connection:
             return audit.read(connection, limit, offset)
 
-    def verify(self) -> dict[str, Any]:
+    def verify(self) -> Verified:
         """Check the audit chain: `ok`, `lines`, `first_bad` (number of the first line that does not hold)."""
         with self.session.db.read() as connection:
             return audit.verify(connection, self.session.key)

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+from engine.dp.guarantee import Guarantee
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from engine.json_types import JSONObject
+
+NextStep = Literal["detect", "review", "plan", "run", "examine", "release", "done"]
+State = Literal["queued", "running", "done", "failed", "cancelled"]  # of a run and of a job
+
+
+class Check(TypedDict):
+    """One check of a model or of the installation: what was looked at, whether it is well, and what was found."""
+
+    name: str
+    ok: bool
+    detail: str
 
 
 @dataclass(frozen=True)
 class CorpusSummary:
     """One corpus as the home page and the command line show it.
 
-    `reviewed` counts decided spans, `next_step` is one of detect, review, plan, run, examine,
-    release, done; `stale` says that a run no longer matches the reviewed spans.
+    `reviewed` counts decided spans, `next_step` is what comes next; `stale` says that a run no longer
+    matches the reviewed spans.
     """
 
     id: str
@@ -33,10 +48,25 @@ class CorpusSummary:
     runs: int
     examined: int
     released: int
-    next_step: str
+    next_step: NextStep
     population: str
     warnings: tuple[str, ...]
     stale: bool
+
+
+@dataclass(frozen=True)
+class SpanView:
+    """One span in force of a record: where it is, what it is of, who found it and how sure, what was decided."""
+
+    span_id: str
+    start: int
+    end: int
+    label: str
+    score: float
+    recogniser: str
+    identifier_type: str
+    state: str
+    decided: bool
 
 
 @dataclass(frozen=True)
@@ -60,17 +90,17 @@ class LabelList:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One run; `funnel` maps a stage to its count, `guarantee` is `Guarantee.as_dict()`."""
+    """One run; `parameters` are the method's, as JSON; `funnel` maps a stage to its count."""
 
     id: str
     corpus_id: str
     method: str
     title: str
-    parameters: dict[str, Any]
+    parameters: JSONObject
     seed: int
     model: str
     count: int
-    state: str
+    state: State
     created: str
     started: str | None
     finished: str | None
@@ -78,7 +108,7 @@ class RunSummary:
     kept: int
     funnel: dict[str, int]
     error: str | None
-    guarantee: dict[str, Any]
+    guarantee: Guarantee
     examined_at: str | None
     released_at: str | None
     stale: bool
@@ -93,7 +123,7 @@ class JobView:
     id: str
     kind: str
     lane: str
-    state: str
+    state: State
     stage: str
     done: int
     total: int
@@ -124,6 +154,15 @@ class ReleaseSummary:
 
 
 @dataclass(frozen=True)
+class PeopleQuestion:
+    """Whether another population may be the same people: its corpora by name, and what the texts share, in words."""
+
+    population: str
+    corpora: tuple[str, ...]
+    sentence: str
+
+
+@dataclass(frozen=True)
 class LedgerView:
     """The ledger of the people behind a corpus.
 
@@ -136,7 +175,7 @@ class LedgerView:
     guarantee left. lines: seq, at, actor, kind, run_id, method, epsilon, delta, unit, adjacency, what, sentence,
     share_after. unknown_since: spends after this time were lost and nobody entered the amount, so totals hold as "at
     least".
-    questions: populations that may be the same people: population, corpora (names), sentence (what they share).
+    questions: populations that may be the same people.
     largest_units: N of the largest corpus of these people, which the limit's δ must suit.
     """
 
@@ -155,6 +194,6 @@ class LedgerView:
     sentence: str
     lines: pd.DataFrame
     unknown_since: str | None = None
-    questions: tuple[dict[str, Any], ...] = ()
+    questions: tuple[PeopleQuestion, ...] = ()
     no_total: bool = False
     largest_units: int = 0

@@ -8,10 +8,12 @@ an address was named at the start at which a proxy is known to stand.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
 
 NAMES = ("localhost", "127.0.0.1", "[::1]")
 FORWARDING = frozenset({"forwarded", "via", "x-real-ip", "x-client-ip", "x-original-host", "true-client-ip"})
@@ -45,7 +47,7 @@ class Addresses:
 
     public: str | None = None  # an origin, as `origin_of` returns it
 
-    def refusal(self, scope: Mapping[str, Any]) -> str | None:
+    def refusal(self, scope: Scope) -> str | None:
         """Return why a request may not come in, or None."""
         headers = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
         if self.public is None and any(_forwarding(name) for name, _ in headers):
@@ -63,9 +65,10 @@ class Addresses:
         visit = fetched.get("sec-fetch-mode") == "navigate" and scope.get("method") in ("GET", "HEAD")
         return FOREIGN_PAGE if foreign and not visit else None
 
-    def allowed(self, scope: Mapping[str, Any]) -> list[str]:
+    def allowed(self, scope: Scope) -> list[str]:
         """Return the origins under which a request may come in."""
-        scheme = SECURE.get(scope.get("scheme", "http"), scope.get("scheme", "http"))
+        asked = str(scope.get("scheme", "http"))
+        scheme = SECURE.get(asked, asked)
         port = (scope.get("server") or (None, None))[1]
         own = [f"{scheme}://{name}:{port}" for name in NAMES]
         if port == DEFAULT_PORTS.get(scheme):

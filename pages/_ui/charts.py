@@ -7,14 +7,17 @@ the theme. Names may be labels or numbers of the corpus' own columns, never reco
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from pages._ui.texts import plain
 
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
-def frame(figure: Any, *, key: str, takeaway: str, limits: str = "", height: int = 260) -> None:
+
+def frame(figure: Figure, *, key: str, takeaway: str, limits: str = "", height: int = 260) -> None:
     """Draw a figure between its takeaway and its limits."""
     st.markdown(plain(takeaway))
     figure.update_layout(height=height, margin={"l": 10, "r": 10, "t": 10, "b": 10}, showlegend=len(figure.data) > 1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 import engine
@@ -24,7 +22,7 @@ QUANTILES = {
 LANGUAGES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "nl": "Dutch", "it": "Italian"}
 
 
-def draw(workspace: engine.Workspace, corpus: Any) -> None:
+def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw everything known about a corpus right after import."""
     facts = workspace.corpora.statistics(corpus.id)
     with st.grid(5, min_column_width=150):
@@ -51,7 +49,7 @@ def draw(workspace: engine.Workspace, corpus: Any) -> None:
         go(page)
 
 
-def _quality(facts: Any) -> None:
+def _quality(facts: engine.CorpusStatistics) -> None:
     found = facts.near_duplicates_across_split
     near = "still being looked for" if found is None else number(found)
     st.markdown(
@@ -60,7 +58,7 @@ def _quality(facts: Any) -> None:
     )
 
 
-def _lengths(corpus: Any, facts: Any) -> None:
+def _lengths(corpus: engine.CorpusSummary, facts: engine.CorpusStatistics) -> None:
     shown = {QUANTILES[name]: value for name, value in facts.words.items() if name in QUANTILES}
     bars(
         list(shown),
@@ -73,7 +71,7 @@ def _lengths(corpus: Any, facts: Any) -> None:
     )
 
 
-def _labels(corpus: Any, facts: Any) -> None:
+def _labels(corpus: engine.CorpusSummary, facts: engine.CorpusStatistics) -> None:
     if not facts.labels:
         st.caption("No label column was chosen.")
         return
@@ -91,7 +89,7 @@ def _labels(corpus: Any, facts: Any) -> None:
     )
 
 
-def _sizes(corpus: Any, facts: Any) -> None:
+def _sizes(corpus: engine.CorpusSummary, facts: engine.CorpusStatistics) -> None:
     if corpus.unit != "source" or not facts.records_per_unit:
         return
     sizes = dict(sorted((int(size), count) for size, count in facts.records_per_unit.items()))
@@ -107,7 +105,7 @@ def _sizes(corpus: Any, facts: Any) -> None:
     )
 
 
-def _languages(corpus: Any, facts: Any) -> None:
+def _languages(corpus: engine.CorpusSummary, facts: engine.CorpusStatistics) -> None:
     if len(facts.language) < 2:
         return
     largest = sorted(facts.language.items(), key=lambda item: -item[1])[:8]

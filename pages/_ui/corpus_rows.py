@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 import engine
@@ -15,7 +13,7 @@ from pages._ui.texts import STEPS, UNIT_PLURALS, UNITS, count_of, number, plain,
 DONE, OPEN = ":material/check_circle:", ":material/radio_button_unchecked:"
 
 
-def stations(corpus: Any, runs: list[Any]) -> list[tuple[str, bool, str]]:
+def stations(corpus: engine.CorpusSummary, runs: list[engine.RunSummary]) -> list[tuple[str, bool, str]]:
     """Return name, whether it is reached, and date or count of each station."""
     done = [run for run in runs if run.state == "done"]
     examined = [run.examined_at for run in runs if run.examined_at]
@@ -33,7 +31,7 @@ def stations(corpus: Any, runs: list[Any]) -> list[tuple[str, bool, str]]:
     ]
 
 
-def draw(workspace: engine.Workspace, corpus: Any) -> None:
+def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw one row."""
     runs = workspace.runs.all(corpus.id)
     with st.container(border=True, key=f"home.corpus.{corpus.id}"):
@@ -56,7 +54,7 @@ def draw(workspace: engine.Workspace, corpus: Any) -> None:
             st.caption(f":material/warning: {plain(warning)}")
 
 
-def _next_step(corpus: Any, runs: list[Any]) -> None:
+def _next_step(corpus: engine.CorpusSummary, runs: list[engine.RunSummary]) -> None:
     label, page = STEPS[corpus.next_step]
     if st.button(
         label, type="primary", key=f"home.next.{corpus.id}", icon=":material/arrow_forward:", icon_position="right"
@@ -68,7 +66,7 @@ def _next_step(corpus: Any, runs: list[Any]) -> None:
         go(page)
 
 
-def _more(workspace: engine.Workspace, corpus: Any) -> None:
+def _more(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     with st.popover("More", key=f"home.more.{corpus.id}"):
         st.text_input("Name", value=corpus.name, key=f"home.name.{corpus.id}", max_chars=120)
         st.button("Rename", key=f"home.rename.{corpus.id}", on_click=_rename, args=(workspace, corpus.id))
@@ -81,7 +79,7 @@ def _rename(workspace: engine.Workspace, corpus_id: str) -> None:
 
 
 @st.dialog("Delete this corpus?")
-def _confirm_delete(workspace: engine.Workspace, corpus: Any) -> None:
+def _confirm_delete(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Ask before a corpus goes."""
     st.markdown(
         f"**{plain(corpus.name)}**: its text, findings, decisions, {count_of(corpus.runs, 'run')} and outputs are "

@@ -2,13 +2,13 @@
 
 How to use:
     corpus = current_corpus(workspace)          # CorpusSummary or None; the sidebar's choice
-    run = pick_run(workspace, corpus, key="privacy.run", states=("done",))   # draws a picker
+    run = pick_run(runs, key="privacy.run")      # draws a picker over one run at least
 `choose_corpus(id)` and `choose_run(id)` set them from a callback or before the sidebar is drawn.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -25,12 +25,12 @@ def choose_corpus(corpus_id: str) -> None:
     st.session_state["_ui.next_corpus"] = corpus_id
 
 
-def corpora(workspace: engine.Workspace) -> list[Any]:
+def corpora(workspace: engine.Workspace) -> list[engine.CorpusSummary]:
     """Return all corpora, newest first."""
     return sorted(workspace.corpora.all(), key=lambda corpus: corpus.created, reverse=True)
 
 
-def current_corpus(workspace: engine.Workspace) -> Any | None:
+def current_corpus(workspace: engine.Workspace) -> engine.CorpusSummary | None:
     """Return the chosen corpus, the newest one at first, or None in an empty workspace."""
     chosen = st.session_state.get(CORPUS)
     if not chosen:
@@ -46,7 +46,7 @@ def choose_run(run_id: str) -> None:
     st.session_state[RUN] = run_id
 
 
-def current_run(workspace: engine.Workspace, corpus: Any) -> Any | None:
+def current_run(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> engine.RunSummary | None:
     """Return the finished run that the examination and release pages open with: the chosen one, else the newest."""
     runs = {run.id: run for run in workspace.runs.all(corpus.id) if run.state == "done"}
     chosen = st.session_state.get(RUN)
@@ -59,11 +59,9 @@ def show_run(run_id: str) -> None:
     st.session_state[RUNS] = run_id
 
 
-def pick_run(workspace: engine.Workspace, corpus: Any, *, key: str, states: tuple[str, ...] = ("done",)) -> Any | None:
-    """Draw a picker over the corpus' runs in these states; return the run, or None without any."""
-    runs = {run.id: run for run in workspace.runs.all(corpus.id) if run.state in states}
-    if not runs:
-        return None
+def pick_run(finished: Sequence[engine.RunSummary], *, key: str) -> engine.RunSummary:
+    """Draw a picker over runs, at least one, and return the chosen one."""
+    runs = {run.id: run for run in finished}
     newest_first = sorted(runs, key=lambda run_id: runs[run_id].created, reverse=True)
     if st.session_state.get(key) not in runs:
         wanted = st.session_state.get(RUN)

@@ -6,20 +6,16 @@ only in their input fields.
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 import engine
-from engine.pii.detect.presets import presets
-from engine.pii.detect.settings import DetectorSettings
-from engine.pii.spans import LABELS
+from engine import LABELS, DetectorSettings, detector_presets
 from pages._ui import detector_patterns, states
 from pages._ui.pager import digest
 from pages._ui.texts import count_of, label_name, number, share
 
 
-def first_time(workspace: engine.Workspace, corpus: Any) -> None:
+def first_time(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw the page of a corpus in which nothing was looked for yet."""
     with st.container(border=True, key="review.first"):
         st.subheader("Nothing was looked for yet", anchor=False)
@@ -35,7 +31,10 @@ def first_time(workspace: engine.Workspace, corpus: Any) -> None:
 
 
 def start_button(
-    workspace: engine.Workspace, corpus: Any, label: str = "Look for identifiers", preset: str | None = None
+    workspace: engine.Workspace,
+    corpus: engine.CorpusSummary,
+    label: str = "Look for identifiers",
+    preset: str | None = None,
 ) -> None:
     """Draw the button that starts detection, under another preset where one is given."""
     st.button(
@@ -60,7 +59,7 @@ def _start(workspace: engine.Workspace, corpus_id: str, preset: str | None) -> N
 
 def _preset(saved: DetectorSettings, key: str) -> str:
     """Ask what kind of text it is; return the preset."""
-    known = presets()
+    known = detector_presets()
     names = [str(name) for name in known]
     chosen = st.radio(
         "What kind of text is it?",
@@ -75,7 +74,7 @@ def _preset(saved: DetectorSettings, key: str) -> str:
     return chosen or saved.preset
 
 
-def panel(workspace: engine.Workspace, corpus: Any, *, start: bool = True) -> None:
+def panel(workspace: engine.Workspace, corpus: engine.CorpusSummary, *, start: bool = True) -> None:
     """Draw all settings with a save button."""
     saved = workspace.review.detector_settings(corpus.id)
     mark = digest([corpus.id, saved.to_json()])
@@ -116,7 +115,7 @@ def panel(workspace: engine.Workspace, corpus: Any, *, start: bool = True) -> No
         _gold(workspace, corpus)
 
 
-def _save(workspace: engine.Workspace, corpus_id: str, values: dict[str, Any], again: bool) -> None:
+def _save(workspace: engine.Workspace, corpus_id: str, values: dict[str, object], again: bool) -> None:
     """Check and save the settings as they stand in this run, and look again where asked."""
     settings = states.act(DetectorSettings.from_dict, values)
     if settings is None:
@@ -132,9 +131,9 @@ def _save(workspace: engine.Workspace, corpus_id: str, values: dict[str, Any], a
 
 
 def _recognisers(saved: DetectorSettings, mark: str) -> tuple[list[str], bool]:
-    from engine.pii.detect.recognisers import catalogue
+    from engine import recognisers
 
-    titles = {entry.id: entry.title for entry in catalogue() if entry.id != "tagger"}
+    titles = {entry.id: entry.title for entry in recognisers() if entry.id != "tagger"}
     st.markdown("**Recognisers**")
     tagger = st.toggle("Built-in tagger for names, places, organisations and dates", value=saved.tagger,
                        key=f"review.set.tagger.{mark}")  # fmt: skip
@@ -209,7 +208,7 @@ def _models(saved: DetectorSettings, mark: str) -> dict[str, str | None]:
     return {"tagger_model": tagger.strip() or None, "spacy_model": spacy.strip() or None}
 
 
-def _gold(workspace: engine.Workspace, corpus: Any) -> None:
+def _gold(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Offer the file's own marks, and a comparison with them on request."""
     st.markdown("**Marks that came with the file**")
     with st.container(horizontal=True):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
-from engine.pii.detect.settings import CustomPattern, DetectorSettings
-from engine.pii.spans import LABELS
+from engine import LABELS, CustomPattern, DetectorSettings
 from pages._ui.highlight import LABEL_HUES, Mark, highlight, segments
 from pages._ui.texts import count_of, label_name, plain
 
@@ -16,7 +13,7 @@ COLUMNS = ["name", "pattern", "label", "score", "ignore_case"]
 SECONDS = 0.25
 
 
-def editor(saved: DetectorSettings, mark: str) -> list[dict[str, Any]]:
+def editor(saved: DetectorSettings, mark: str) -> list[dict[str, object]]:
     """Draw the table of patterns and the test box; return the patterns as typed."""
     st.markdown("**Custom patterns**")
     st.caption("Regular expressions for numbers only you know, such as case numbers: `[A-Z]{2}-\\d{4}`.")
@@ -36,13 +33,15 @@ def editor(saved: DetectorSettings, mark: str) -> list[dict[str, Any]]:
         },
         alt="Custom patterns",
     )
-    rows: list[dict[str, Any]] = [dict(zip(COLUMNS, row, strict=True)) for row in edited[COLUMNS].to_numpy().tolist()]
+    rows: list[dict[str, object]] = [
+        dict(zip(COLUMNS, row, strict=True)) for row in edited[COLUMNS].to_numpy().tolist()
+    ]
     patterns = [row for row in rows if str(row["pattern"] or "").strip()]
     _try(patterns, mark)
     return patterns
 
 
-def _try(patterns: list[dict[str, Any]], mark: str) -> None:
+def _try(patterns: list[dict[str, object]], mark: str) -> None:
     """Show what the patterns find in a sentence."""
     with st.expander("Try the patterns on a sentence", key=f"review.set.try.{mark}"):
         text = st.text_area("Sentence", key="review.set.try.text", height=70)

@@ -167,7 +167,7 @@ class Door:
         return _answer(scope, refusal_page(why), why, 403)
 
 
-def cookie_name(scope: Mapping[str, Any]) -> str:
+def cookie_name(scope: Scope) -> str:
     """Return the cookie's name, one a port: browsers keep one jar for all ports of a host."""
     return f"understudy_{(scope.get('server') or (None, 0))[1]}"
 

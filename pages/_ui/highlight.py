@@ -14,9 +14,9 @@ Marks carry a visible label; colour (`hue`, see `LABEL_HUES`) and opacity (`stre
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Required, TypedDict
 
 import streamlit as st
 
@@ -53,7 +53,19 @@ class Mark:
     struck: bool = False
 
 
-def segments(text: str, marks: Iterable[Mark]) -> list[dict[str, Any]]:
+class Segment(TypedDict, total=False):
+    """A piece of a text; one that is marked has all of these, a plain one its text alone."""
+
+    text: Required[str]
+    label: str
+    id: str
+    hue: int
+    strength: float
+    decided: bool
+    struck: bool
+
+
+def segments(text: str, marks: Iterable[Mark]) -> list[Segment]:
     """Cut a text into plain and marked segments whose texts join to the text.
 
     Where marks overlap, the earlier one wins and the later one keeps what is left of it.
@@ -61,7 +73,7 @@ def segments(text: str, marks: Iterable[Mark]) -> list[dict[str, Any]]:
     Returns:
         Mappings with `text`, and for marks also `label, id, hue, strength, decided, struck`.
     """
-    parts: list[dict[str, Any]] = []
+    parts: list[Segment] = []
     cursor = 0
     for mark in sorted(marks, key=lambda mark: (mark.start, -mark.end)):
         start, end = max(mark.start, cursor), min(mark.end, len(text))
@@ -69,9 +81,12 @@ def segments(text: str, marks: Iterable[Mark]) -> list[dict[str, Any]]:
             continue
         if start > cursor:
             parts.append({"text": text[cursor:start]})
-        fields = asdict(mark)
-        del fields["start"], fields["end"]
-        parts.append({"text": text[start:end], **fields})
+        parts.append(
+            {
+                "text": text[start:end], "label": mark.label, "id": mark.id, "hue": mark.hue,
+                "strength": mark.strength, "decided": mark.decided, "struck": mark.struck,
+            }
+        )  # fmt: skip
         cursor = end
     if cursor < len(text):
         parts.append({"text": text[cursor:]})
@@ -87,7 +102,7 @@ _COMPONENT = st.components.v2.component(
 
 
 def highlight(
-    parts: list[dict[str, Any]],
+    parts: list[Segment],
     *,
     key: str,
     active: str | None = None,

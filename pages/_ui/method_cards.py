@@ -6,7 +6,6 @@ How to use: `spec = choose(workspace, corpus)`; `badge(kind)` draws a guarantee'
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import streamlit as st
 
@@ -42,7 +41,7 @@ def badge(kind: str) -> None:
     st.badge(text, color=colour, icon=f":material/{icon}:", help=meaning)  # type: ignore[arg-type]
 
 
-def choose(workspace: engine.Workspace, corpus: Any) -> Any:
+def choose(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> engine.MethodSpec:
     """Draw one card a method, by what they promise; return the chosen specification."""
     methods = {spec.id: spec for spec in workspace.plan.methods()}
     if st.session_state.get(CHOICE) not in methods:
@@ -66,7 +65,7 @@ def choose(workspace: engine.Workspace, corpus: Any) -> Any:
     return methods[st.session_state[CHOICE]]
 
 
-def _shown(methods: Mapping[str, Any]) -> dict[str, Any]:
+def _shown(methods: Mapping[str, engine.MethodSpec]) -> dict[str, engine.MethodSpec]:
     """Draw the choice of a promise and return the methods that make it; the chosen method is always among them."""
     promises = {name: kinds for name, kinds in PROMISES.items() if any(spec.kind in kinds for spec in methods.values())}
     if len(promises) < 2 or methods[st.session_state[CHOICE]].kind not in promises.get(
@@ -81,14 +80,14 @@ def _shown(methods: Mapping[str, Any]) -> dict[str, Any]:
     return {name: spec for name, spec in methods.items() if kinds is None or spec.kind in kinds}
 
 
-def _first(methods: Mapping[str, Any]) -> None:
+def _first(methods: Mapping[str, engine.MethodSpec]) -> None:
     """Choose the first method that makes the promise asked for, if the chosen one does not; a callback."""
     kinds = PROMISES.get(st.session_state[SHOWN])
     if kinds is not None and methods[st.session_state[CHOICE]].kind not in kinds:
         st.session_state[CHOICE] = next(name for name, spec in methods.items() if spec.kind in kinds)
 
 
-def _card(workspace: engine.Workspace, corpus: Any, spec: Any, *, chosen: bool) -> None:
+def _card(workspace: engine.Workspace, corpus: engine.CorpusSummary, spec: engine.MethodSpec, *, chosen: bool) -> None:
     with st.container(border=True, height="stretch", key=f"plan.card.{spec.id}"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(f"**{plain(spec.title)}**{' :material/check: chosen' if chosen else ''}")
@@ -115,7 +114,7 @@ def _cost(_workspace: engine.Workspace, corpus_id: str, method_id: str) -> str:
     """Return the time of a run with the method's defaults; a corpus never changes, so neither does this."""
     spec = next(spec for spec in _workspace.plan.methods() if spec.id == method_id)
     try:
-        plan = _workspace.plan.draft(corpus_id, method_id)["plan"]
+        plan = _workspace.plan.draft(corpus_id, method_id).plan
     except engine.UserError:
         return "not known yet"
     cost = f"{seconds(plan.seconds)} for {plan.outputs:,} outputs, roughly"

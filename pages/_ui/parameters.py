@@ -9,24 +9,25 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Collection
-from typing import Any
 
 import streamlit as st
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
+import engine
+from engine import JSON
 from pages._ui.texts import plain
 
 NONE_TYPE = type(None)
 
 
-def form(spec: Any, *, key: str, skip: Collection[str] = ()) -> dict[str, Any]:
+def form(spec: engine.MethodSpec | engine.StudySpec, *, key: str, skip: Collection[str] = ()) -> dict[str, JSON]:
     """Draw one field a parameter, folded; return what differs from the defaults.
 
     Args:
         skip: parameters that are asked for elsewhere on the page.
     """
-    values: dict[str, Any] = {}
+    values: dict[str, JSON] = {}
     fields = {name: field for name, field in spec.parameters.model_fields.items() if name not in skip}
     with st.expander(f"Settings of the method ({len(fields)})", icon=":material/tune:", key=f"{key}.box"):
         st.caption("The defaults come from the method's paper. Change them only if you know why.")
@@ -40,7 +41,7 @@ def form(spec: Any, *, key: str, skip: Collection[str] = ()) -> dict[str, Any]:
     return values
 
 
-def checked(spec: Any, settings: dict[str, Any]) -> dict[str, Any] | None:
+def checked(spec: engine.MethodSpec | engine.StudySpec, settings: dict[str, JSON]) -> dict[str, JSON] | None:
     """Return the settings if the model accepts them, else draw each broken rule."""
     try:
         spec.parameters.model_validate(settings)
@@ -89,7 +90,7 @@ def _above(field: FieldInfo) -> bool:
     return any(getattr(rule, "gt", None) is not None for rule in field.metadata)
 
 
-def _words_or_number(kind: Any) -> tuple[str, ...] | None:
+def _words_or_number(kind: object) -> tuple[str, ...] | None:
     """Return the words of a type such as `Literal["paid"] | float`, or None for other types."""
     if typing.get_origin(kind) not in (typing.Union, types.UnionType):
         return None
@@ -98,7 +99,7 @@ def _words_or_number(kind: Any) -> tuple[str, ...] | None:
     return tuple(words) if words and any(part in (int, float) for part in parts) else None
 
 
-def _unwrapped(annotation: Any) -> tuple[Any, bool]:
+def _unwrapped(annotation: object) -> tuple[object, bool]:
     """Return the type inside `X | None` and whether None is allowed."""
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         inner = [argument for argument in typing.get_args(annotation) if argument is not NONE_TYPE]
@@ -108,7 +109,7 @@ def _unwrapped(annotation: Any) -> tuple[Any, bool]:
     return annotation, False
 
 
-def _field(name: str, field: FieldInfo, *, key: str) -> Any:
+def _field(name: str, field: FieldInfo, *, key: str) -> JSON:
     """Draw the field that fits a parameter's type; return its value."""
     label, default = title(name), field.get_default(call_default_factory=True)
     kind, optional = _unwrapped(field.annotation)
@@ -142,8 +143,8 @@ def _field(name: str, field: FieldInfo, *, key: str) -> Any:
 
 
 def _word_or_number(
-    label: str, default: Any, words: tuple[str, ...], low: float | None, high: float | None, *, key: str
-) -> Any:
+    label: str, default: object, words: tuple[str, ...], low: float | None, high: float | None, *, key: str
+) -> JSON:
     """Draw a choice of words and, where a number is chosen instead, its field."""
     own = "a number"
     options = [*words, own]

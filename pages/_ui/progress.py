@@ -9,7 +9,7 @@ is kept. Nothing is computed here: the worker is another process and survives a 
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import suppress
 
 import streamlit as st
 
@@ -30,7 +30,7 @@ STAGES = {
 
 def running_job(
     workspace: engine.Workspace, *, kind: str | None = None, corpus_id: str | None = None, run_id: str | None = None
-) -> Any | None:
+) -> engine.JobView | None:
     """Return the first waiting or running job that fits, running ones first; quiet ones only where asked for."""
     fitting = [
         job
@@ -42,23 +42,22 @@ def running_job(
     return min(fitting, key=lambda job: (job.state != "running", job.created), default=None)
 
 
-def still_running(workspace: engine.Workspace, job_id: str) -> Any:
+def still_running(workspace: engine.Workspace, job_id: str) -> engine.JobView:
     """Return a job that has not ended; run the whole page once where it has ended or is gone with its corpus."""
-    try:
+    job: engine.JobView | None = None
+    with suppress(engine.NotFoundError):
         job = workspace.jobs.get(job_id)
-    except engine.NotFoundError:
-        job = None
     if job is None or job.state not in ACTIVE:
         st.rerun()
     return job
 
 
-def fraction(job: Any) -> float:
+def fraction(job: engine.JobView) -> float:
     """Return how much is done, between 0 and 1."""
     return min(1.0, max(0.0, job.done / job.total)) if job.total else 0.0
 
 
-def status_line(job: Any) -> str:
+def status_line(job: engine.JobView) -> str:
     """Return stage, count and time left in one line."""
     if job.state == "queued":
         return "Waiting for its turn"
@@ -72,7 +71,7 @@ def status_line(job: Any) -> str:
     return " · ".join(parts)
 
 
-def silence(status: dict[str, Any]) -> str | None:
+def silence(status: engine.WorkerStatus) -> str | None:
     """Return what to do about a worker that lives and does not answer, or None where there is none.
 
     Args:
@@ -87,7 +86,7 @@ def silence(status: dict[str, Any]) -> str | None:
     )
 
 
-def draw(workspace: engine.Workspace, job: Any, *, key: str, samples: bool, cancel: bool) -> None:
+def draw(workspace: engine.Workspace, job: engine.JobView, *, key: str, samples: bool, cancel: bool) -> None:
     """Draw one state of a job."""
     st.markdown(f"**{JOBS.get(job.kind, job.kind)}**")
     st.progress(fraction(job), text=status_line(job))

@@ -5,12 +5,10 @@ Privacy posture: previews use made-up text. Templates are public inputs of every
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 import engine
-from engine.models.prompts.templates import FILTERS, SYSTEM, fields_of
+from engine import SYSTEM_TEMPLATE, TEMPLATE_FILTERS, template_fields
 from pages._ui.settings.parts import DOMAINS
 from pages._ui.states import act, flash, notice
 
@@ -25,7 +23,7 @@ TITLES = {
     "from_control_code": "Write from a control code",
     "from_examples": "Write like examples",
     "judge": "Judge a text",
-    SYSTEM: "Who the model is",
+    SYSTEM_TEMPLATE: "Who the model is",
     "privacy_judge": "Rewriting: privacy judge",
     "utility_judge": "Rewriting: utility judge",
     "rewriter": "Rewriting: rewriter",
@@ -59,17 +57,19 @@ def draw(workspace: engine.Workspace) -> None:
         if shown is not None:
             st.code(shown, language=None, wrap_lines=True)
         with st.expander("Fields and what else a template may hold"):
-            if not (fields := fields_of(name)):
+            if not (fields := template_fields(name)):
                 st.markdown("None: this one is sent as it stands.")
             st.markdown("\n".join(f"- `{{{{ {field} }}}}`: {meaning}" for field, meaning in fields.items()))
             st.markdown(
                 "`{% if field %} … {% else %} … {% endif %}` and `{% for item in field %} … {{ loop.index }} … "
-                "{% endfor %}`; filters: " + ", ".join(f"`{name}`" for name in sorted(FILTERS)) + ". Nothing else."
+                "{% endfor %}`; filters: "
+                + ", ".join(f"`{name}`" for name in sorted(TEMPLATE_FILTERS))
+                + ". Nothing else."
             )
     st.caption(f"Version of all templates in use: `{workspace.prompts.version()}`. A run's manifest names it.")
 
 
-def _edit(workspace: engine.Workspace, domain: str, name: str, entry: dict[str, Any]) -> str:
+def _edit(workspace: engine.Workspace, domain: str, name: str, entry: engine.Template) -> str:
     """Draw the text and its buttons; return the text as it stands in the editor."""
     key = f"prompts.text.{domain}.{name}"
     st.session_state.setdefault(key, entry["text"])

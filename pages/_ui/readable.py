@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
-from engine.methods.readable import FIELD, HELP, NOTED
+import engine
+from engine import READABLE_FIELD, READABLE_HELP, READABLE_NOTED
 from pages._ui.texts import count_of, number
 
-OWN = (FIELD,)  # drawn here instead of in the method's form
+OWN = (READABLE_FIELD,)  # drawn here instead of in the method's form
 CHOICES = {"drop": "Leave it out", "flag": "Keep it and count it"}
 
 
-def ask(spec: Any, *, key: str) -> dict[str, Any]:
+def ask(spec: engine.MethodSpec, *, key: str) -> dict[str, str]:
     """Draw the choice; return it where it differs from the method's default."""
-    field = spec.parameters.model_fields.get(FIELD)
+    field = spec.parameters.model_fields.get(READABLE_FIELD)
     if field is None:
         return {}
     default = str(field.get_default())
     chosen = st.segmented_control(
         "Text that says nothing", list(CHOICES), default=default, format_func=CHOICES.__getitem__, required=True,
-        key=f"{key}.{FIELD}", help=f"{HELP} What is left out is not made up for, so fewer outputs may come.",
+        key=f"{key}.{READABLE_FIELD}",
+        help=f"{READABLE_HELP} What is left out is not made up for, so fewer outputs may come.",
     )  # fmt: skip
-    return {} if chosen in (None, default) else {FIELD: str(chosen)}
+    return {} if chosen in (None, default) else {READABLE_FIELD: str(chosen)}
 
 
-def at_first(spec: Any) -> str:
+def at_first(spec: engine.MethodSpec) -> str:
     """Return what a method's card says of it, or nothing where the method has no such choice."""
-    field = spec.parameters.model_fields.get(FIELD)
+    field = spec.parameters.model_fields.get(READABLE_FIELD)
     if field is None:
         return ""
     return (
@@ -38,9 +38,9 @@ def at_first(spec: Any) -> str:
     )
 
 
-def draw(workspace: Any, run: Any) -> None:
+def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Say how far a run's outputs could be judged, where words were not judged in all of them."""
-    noted = workspace.runs.diagnostics(run.id).get(NOTED)
+    noted = workspace.runs.diagnostics(run.id).get(READABLE_NOTED)
     if not isinstance(noted, dict):
         return
     total = sum(int(count) for count in noted.values())

@@ -6,8 +6,6 @@ How to use: nothing to do in a page; `main.py` draws it. The chosen corpus is
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 import engine
@@ -59,7 +57,7 @@ def _line(title: str, value: str, *, icon: str) -> None:
     st.markdown(f":material/{icon}: **{title}**  \n{value}")
 
 
-def _facts(workspace: engine.Workspace, corpus: Any) -> None:
+def _facts(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw the permanent risk lines of a corpus."""
     unit = UNITS[corpus.unit][0]
     extra = "" if corpus.unit == "record" else f", at most {count_of(corpus.cap, 'record')} each"
@@ -69,7 +67,7 @@ def _facts(workspace: engine.Workspace, corpus: Any) -> None:
     _line("Release gate", gate_state(workspace, corpus), icon="gavel")
 
 
-def _budget(workspace: engine.Workspace, corpus: Any) -> None:
+def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw what is left of the limit of the people behind a corpus, as a bar."""
     view = workspace.ledger.of(corpus.id)
     limit = f"ε = {view.limit_epsilon:g}" + (" (default limit)" if view.limit_is_default else "")
@@ -82,7 +80,7 @@ def _budget(workspace: engine.Workspace, corpus: Any) -> None:
     st.progress(min(1.0, max(0.0, 1.0 - view.share)))
 
 
-def missed(workspace: engine.Workspace, corpus: Any) -> str:
+def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     """Return the estimate of identifiers nobody caught, with its upper bound."""
     if corpus.detected_at is None and not corpus.has_gold:
         return "Not known: no detection yet."
@@ -93,7 +91,7 @@ def missed(workspace: engine.Workspace, corpus: Any) -> str:
     return f"About {share(risk['value'])} of them, at most {share(risk['high'])}, judged by {texts}."
 
 
-def gate_state(workspace: engine.Workspace, corpus: Any) -> str:
+def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     """Return what the policy says about the run that the pages show, and which run that is."""
     run = current_run(workspace, corpus)
     if run is None:

@@ -76,11 +76,11 @@ def accept_host(public: str | None) -> None:
     config.set_option("server.allowedHosts", sorted(filter(None, names)))
 
 
-def announce(token: str, chosen: Options) -> Callable[[Any], AbstractAsyncContextManager[None]]:
+def announce(token: str, chosen: Options) -> Callable[[object], AbstractAsyncContextManager[None]]:
     """Return the life span of the app: at its start it prints the address with the token, the only time it is shown."""
 
     @asynccontextmanager
-    async def life_span(_app: Any) -> AsyncIterator[None]:
+    async def life_span(_app: object) -> AsyncIterator[None]:
         address = chosen.public_address or get_url("localhost")
         everybody = chosen.require_token or chosen.public_address
         who = (

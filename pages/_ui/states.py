@@ -14,13 +14,14 @@ goes through here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import streamlit as st
 
 import engine
 from pages._ui.texts import plain
 
+Result = TypeVar("Result")
 NOTICES = "_ui.notices"
 
 
@@ -80,7 +81,7 @@ def flash() -> None:
         box(plain(sentence), icon=f":material/{icon}:")
 
 
-def act(call: Callable[..., Any], *args: Any, done: str | None = None, **kwargs: Any) -> Any:
+def act(call: Callable[..., Result], *args: object, done: str | None = None, **kwargs: object) -> Result | None:
     """Run one engine call in a callback; a refusal becomes a notice instead of a crash.
 
     Args:

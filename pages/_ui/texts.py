@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import re
 from datetime import UTC, datetime
-from typing import Any
 
-from engine.pii.spans import LABELS
+import engine
+from engine import LABELS
 
 MARKDOWN = re.compile(r"([\\`*_\[\]<>#$~|!])")
 # Addresses become links after escapes are resolved, so only a character inside them stops it: a word joiner, unseen.
@@ -148,6 +148,6 @@ def label_name(label: str) -> str:
     return LABELS[label][0] if label in LABELS else label.lower()
 
 
-def run_name(run: Any) -> str:
+def run_name(run: engine.RunSummary) -> str:
     """Return how a run is called in pickers: title, size, time, state."""
     return f"{run.title} · {number(run.kept)} outputs · {when(run.created)} · {STATES.get(run.state, (run.state,))[0]}"

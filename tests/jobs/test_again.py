@@ -2,7 +2,6 @@
 
 import pytest
 
-from engine.dp.guarantee import noiseless
 from engine.jobs import launch
 from engine.workspace import open_workspace
 from tests.store.conftest import MAPPING, made_up
@@ -24,7 +23,7 @@ def test_only_a_run_that_draws_noise_keeps_its_seed(asleep, method, fresh):
     first = workspace.jobs.synthesize(corpus, method, count=4, parameters=parameters, seed=7)
     second = workspace.jobs.again(first)
     one, two = workspace.runs.get(first), workspace.runs.get(second)
-    assert noiseless(one.guarantee) == fresh
+    assert one.guarantee.noiseless == fresh
     assert (one.method, one.count, one.parameters, one.model) == (two.method, two.count, two.parameters, two.model)
     assert (two.seed != one.seed) == fresh
     if fresh:

@@ -11,6 +11,7 @@ from engine.corpus.mapping import ColumnMapping
 from engine.pii.detect.settings import DetectorSettings
 from engine.workspace import open_workspace
 from tests.jobs.conftest import wait as wait_for
+from tests.store.span_tables import span_table
 
 RULES = DetectorSettings(tagger=False)
 
@@ -67,7 +68,7 @@ def test_detection_finds_and_counts(workspace, plain):
     assert corpus.detected_at
     assert (corpus.span_source, corpus.next_step) == ("detected", "review")
     assert workspace.review.queue(plain.id)[1] == 130
-    found = workspace.review.record_spans(plain.id, workspace.corpora.records(plain.id)["record_id"][0])
+    found = span_table(workspace, plain.id, workspace.corpora.records(plain.id)["record_id"][0])
     text = workspace.corpora.records(plain.id)["text"][0]
     mail = found[found["label"] == "EMAIL"].iloc[0]
     assert text[mail["start"] : mail["end"]] == "person0@example.org"
@@ -77,16 +78,16 @@ def test_detection_finds_and_counts(workspace, plain):
 def test_decisions_survive_a_new_detection_and_thresholds_count(workspace, plain):
     wait(workspace, workspace.jobs.detect(plain.id))
     record = workspace.corpora.records(plain.id)["record_id"][0]
-    first = workspace.review.record_spans(plain.id, record)["span_id"].iloc[0]
+    first = span_table(workspace, plain.id, record)["span_id"].iloc[0]
     workspace.review.decide_alike(plain.id, first, "reject")
     added = workspace.review.add_span(plain.id, record, 0, 4, "MISC")
     other = workspace.corpora.records(plain.id)["record_id"][1]
-    taken_back = workspace.review.record_spans(plain.id, other)["span_id"].iloc[0]
+    taken_back = span_table(workspace, plain.id, other)["span_id"].iloc[0]
     workspace.review.decide(plain.id, [taken_back], "reject")
     workspace.review.undo(plain.id)
     workspace.review.set_detector_settings(plain.id, DetectorSettings(tagger=False, thresholds={"PHONE": 1.0}))
     assert wait(workspace, workspace.jobs.detect(plain.id)).state == "done"
-    again = workspace.review.record_spans(plain.id, record)
+    again = span_table(workspace, plain.id, record)
     assert list(again[again["label"] == "EMAIL"]["state"]) == ["rejected"]
     assert added in set(again["span_id"])
     counts = workspace.review.span_counts(plain.id)

@@ -10,6 +10,7 @@ import pytest
 
 from engine.errors import RefusedError, UserError
 from engine.jobs import launch, private
+from engine.jobs.drafts import Buys
 from engine.jobs.private import private_embed
 from tests.jobs.conftest import wait
 from tests.store.conftest import MAPPING, made_up
@@ -75,13 +76,13 @@ def test_a_run_reserves_draws_and_settles(workspace, small):
 
 def test_a_run_past_the_limit_is_refused_and_leaves_nothing(workspace, small):
     plan = workspace.plan.draft(small.id, "counts", parameters={"delta": DELTA, "epsilon": 3.0})
-    assert plan["what_if"]["sentence"] in plan["blockers"]
+    assert plan.what_if.sentence in plan.blockers
     with pytest.raises(RefusedError):
         asked(workspace, small, epsilon=3.0)
     assert workspace.runs.all() == []
     assert lines(workspace, small) == ["limit"]
     fits = workspace.plan.draft(small.id, "counts", parameters={"delta": DELTA})
-    assert (fits["blockers"], fits["what_if"]["allowed"]) == ([], True)
+    assert (fits.blockers, fits.what_if.allowed) == ([], True)
 
 
 def test_a_claim_that_is_still_computed_is_pending_everywhere(workspace, small, monkeypatch):
@@ -93,10 +94,10 @@ def test_a_claim_that_is_still_computed_is_pending_everywhere(workspace, small, 
     assert workspace.plan.guarantee("counts", corpus_id=small.id, parameters=asked_for) == claim
     assert [job.kind for job in workspace.jobs.all()].count("account") == 1
     plan = workspace.plan.draft(small.id, "counts", parameters=asked_for)
-    assert (plan["guarantee"].pending, plan["what_if"]) == (True, None)
-    assert workspace.plan.guarantee_curve("counts", corpus_id=small.id, parameters=asked_for)["pending"]
+    assert (plan.guarantee.pending, plan.what_if) == (True, None)
+    assert workspace.plan.guarantee_curve("counts", corpus_id=small.id, parameters=asked_for).pending
     run_id, _ = asked(workspace, small, laplace=0.2)
-    assert workspace.runs.get(run_id).guarantee["pending"]
+    assert workspace.runs.get(run_id).guarantee.pending
     assert lines(workspace, small, run_id) == []
 
 
@@ -109,17 +110,17 @@ def test_the_worker_answers_and_the_page_then_knows(workspace, small):
     assert lines(workspace, small, run_id).count("spend") == 4
     claim = workspace.plan.guarantee("counts", corpus_id=small.id, parameters=asked_for)
     assert not claim.pending
-    assert workspace.runs.get(run_id).guarantee["noise"] == claim.noise
+    assert workspace.runs.get(run_id).guarantee.noise == claim.noise
     assert claim == workspace.plan.wait_guarantee("counts", corpus_id=small.id, parameters=asked_for)
     deadline = time.monotonic() + 30
-    while workspace.plan.guarantee_curve("counts", corpus_id=small.id, parameters=asked_for)["pending"]:
+    while workspace.plan.guarantee_curve("counts", corpus_id=small.id, parameters=asked_for).pending:
         assert time.monotonic() < deadline
         time.sleep(0.1)
     curve = workspace.plan.guarantee_curve("counts", corpus_id=small.id, parameters=asked_for)
-    at_claim = curve["epsilons"].index(1.0)  # the claimed ε is a point of the curve
-    assert curve["standard"][at_claim] == pytest.approx(DELTA, rel=0.01)
-    assert curve["standard"][at_claim] <= curve["strict"][at_claim] < 1.0
-    assert len(curve["epsilons"]) == len(curve["strict"]) > 10
+    at_claim = curve.epsilons.index(1.0)  # the claimed ε is a point of the curve
+    assert curve.standard[at_claim] == pytest.approx(DELTA, rel=0.01)
+    assert curve.standard[at_claim] <= curve.strict[at_claim] < 1.0
+    assert len(curve.epsilons) == len(curve.strict) > 10
     while any(job.kind == "account" for job in workspace.jobs.all()):
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -133,7 +134,7 @@ def test_the_worker_refuses_what_the_budget_does_not_cover(workspace, small):
     assert (job.state, run.state, run.kept) == ("failed", "failed", 0)
     parameters = {"delta": DELTA, "epsilon": 2.5, "laplace": 0.2}
     claim = workspace.plan.wait_guarantee("counts", corpus_id=small.id, parameters=parameters)
-    sentence = workspace.ledger.what_if(small.id, claim)["sentence"]
+    sentence = workspace.ledger.what_if(small.id, claim).sentence
     assert run.error == sentence
     assert lines(workspace, small, run_id) == []
     assert stored(workspace, run_id) == {}
@@ -312,12 +313,12 @@ def test_one_record_never_moves_the_embedding_of_another(workspace, small):
 
 def test_what_the_budget_buys_is_pending_then_there_or_said_to_be_unknown(workspace, small, monkeypatch):
     monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
-    assert workspace.plan.buys(small.id, "counts", {"delta": DELTA})["pending"]
+    assert workspace.plan.buys(small.id, "counts", {"delta": DELTA}).pending
     assert [job.kind for job in workspace.jobs.all()].count("signal") == 1
     for _ in range(2):  # another number of outputs is another question, asked once
-        assert workspace.plan.buys(small.id, "counts", {"delta": DELTA}, 20)["pending"]
+        assert workspace.plan.buys(small.id, "counts", {"delta": DELTA}, 20).pending
         assert [job.kind for job in workspace.jobs.all()].count("signal") == 2
-    assert workspace.plan.buys(small.id, "slow", {}) == {"pending": False, "rows": [], "advice": []}
+    assert workspace.plan.buys(small.id, "slow", {}) == Buys(False)
     with pytest.raises(UserError):
         workspace.plan.buys(small.id, "counts", {"epsilon": -1})
 

@@ -50,7 +50,7 @@ def refusal(workspace, corpus, method, model="builtin", **parameters):
     with pytest.raises(UserError) as caught:
         workspace.jobs.synthesize(corpus.id, method, count=2, model=model, parameters=parameters)
     assert str(caught.value) == " ".join(workspace.plan.draft(corpus.id, method, count=2, model=model,
-                                                        parameters=parameters)["blockers"])  # fmt: skip
+                                                        parameters=parameters).blockers)  # fmt: skip
     return str(caught.value)
 
 
@@ -103,7 +103,7 @@ def test_weights_without_a_guarantee_end_every_claim_made_with_them(workspace, s
     assert "no claim would hold" in refusal(workspace, small, "public", again.id)
     # What makes no claim may use it; a release of that from another corpus opens these people's ledger too.
     plan = workspace.plan.draft(others.id, "finetune", count=2, model=info.id)
-    assert not [b for b in plan["blockers"] if "claim" in b]
+    assert not [b for b in plan.blockers if "claim" in b]
     with workspace.session.db.read() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM fitted_weights").scalar() > 10
 
@@ -115,25 +115,25 @@ def test_weights_of_a_run_with_a_guarantee_are_counted_for_its_people(workspace,
     model = workspace.models.import_folder(folder, "noisy").id
     share = workspace.ledger.of(small.id).share
 
-    claim = workspace.plan.draft(small.id, "public", count=2, model=model)["guarantee"]
+    claim = workspace.plan.draft(small.id, "public", count=2, model=model).guarantee
     assert (claim.kind, claim.epsilon, claim.delta) == ("dp", pytest.approx(2.0), DELTA)
     assert run_id in claim.sentence
     assert "No private text is read" not in claim.sentence
     assert not [a for a in claim.assumptions if "not trained on this corpus" in a]
     made = workspace.jobs.synthesize(small.id, "public", count=2, model=model, parameters={"words": 8})
-    assert workspace.runs.get(made).guarantee["epsilon"] == pytest.approx(2.0)
+    assert workspace.runs.get(made).guarantee.epsilon == pytest.approx(2.0)
     assert workspace.ledger.of(small.id).share == share  # paid for already: its outputs are used again
 
-    claim = workspace.plan.draft(others.id, "public", count=2, model=model)["guarantee"]
+    claim = workspace.plan.draft(others.id, "public", count=2, model=model).guarantee
     assert claim.epsilon == 0.0
     assert any(run_id in assumption for assumption in claim.assumptions)
     both = workspace.plan.wait_guarantee("aug-pe", corpus_id=small.id, parameters={"epsilon": 1.0, "delta": DELTA})
     planned = workspace.plan.draft(
         small.id, "aug-pe", count=2, model=model, parameters={"epsilon": 1.0, "delta": DELTA}
     )
-    assert planned["guarantee"].epsilon == pytest.approx(3.0)
-    assert planned["guarantee"].delta == pytest.approx(2 * DELTA)
-    assert planned["guarantee"].events == both.events  # what is reserved is this run's own
+    assert planned.guarantee.epsilon == pytest.approx(3.0)
+    assert planned.guarantee.delta == pytest.approx(2 * DELTA)
+    assert planned.guarantee.events == both.events  # what is reserved is this run's own
     asked = {"adjacency": "replace-one", "epsilon": 1.0, "delta": DELTA}
     assert "another unit, neighbour" in refusal(workspace, small, "aug-pe", model, **asked)
 
@@ -142,7 +142,7 @@ def test_the_built_in_model_is_no_run_s(workspace, small):
     with workspace.session.db.read() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM fitted_weights").scalar() == 0
     assert workspace.models.import_folder(lm_folder(), "own").saw == ""
-    assert workspace.plan.draft(small.id, "public", count=2, model="folder:own")["guarantee"].epsilon == 0.0
+    assert workspace.plan.draft(small.id, "public", count=2, model="folder:own").guarantee.epsilon == 0.0
     assert len(weight_digests(lm_folder())) > 10
 
 

@@ -71,8 +71,8 @@ def test_public_runs_through_a_server_end_to_end(shared, letters, served):
     served.faults(500, {"status": 429, "retry_after": 0.1})
     before = served.stats()["requests"]
     answer = workspace.plan.draft(corpus.id, "public", count=6, parameters={"words": 25}, model="endpoint:near")
-    assert answer["blockers"] == []
-    assert any("prices" in warning for warning in answer["warnings"])
+    assert answer.blockers == []
+    assert any("prices" in warning for warning in answer.warnings)
     run_id = workspace.jobs.synthesize(corpus.id, "public", count=6, parameters={"words": 25}, model="endpoint:near")
     assert wait(workspace, workspace.runs.get(run_id).job_id, seconds=120).error is None
     run = workspace.runs.get(run_id)
@@ -119,7 +119,7 @@ def test_another_machine_needs_a_consent_for_each_corpus(workspace, corpus, tmp_
     workspace.jobs.stop_worker()  # the next one has the guard
     workspace.models.add_endpoint({**FAR, "tries": 1}, KEY)
     asked = {"count": 2, "parameters": {"words": 20}, "model": "endpoint:far"}
-    assert any("written consent" in b for b in workspace.plan.draft(corpus.id, "public", **asked)["blockers"])
+    assert any("written consent" in b for b in workspace.plan.draft(corpus.id, "public", **asked).blockers)
     with pytest.raises(UserError, match="written consent"):
         workspace.jobs.synthesize(corpus.id, "public", **asked)
     with pytest.raises(UserError, match="consent"):
@@ -136,9 +136,9 @@ def test_another_machine_needs_a_consent_for_each_corpus(workspace, corpus, tmp_
     assert json.loads(line["detail"]) == {"endpoint": "far", "host": "192.0.2.7:443", "model": "big", "text": WHY}
     assert workspace.audit.verify()["ok"]
     other = workspace.corpora.import_sample("support_tickets")
-    assert any("written consent" in b for b in workspace.plan.draft(other.id, "public", **asked)["blockers"])
+    assert any("written consent" in b for b in workspace.plan.draft(other.id, "public", **asked).blockers)
 
-    assert workspace.plan.draft(corpus.id, "public", **asked)["blockers"] == []
+    assert workspace.plan.draft(corpus.id, "public", **asked).blockers == []
     assert log.read_text() == ""  # until now nothing looked beyond this machine
     run_id = workspace.jobs.synthesize(corpus.id, "public", **asked)
     assert "connection broke" in wait(workspace, workspace.runs.get(run_id).job_id).error
@@ -183,12 +183,12 @@ def test_another_host_ends_consents_and_wants_the_key_again(workspace, corpus):
 def test_a_method_that_needs_more_is_refused_with_the_reason(shared, letters):
     workspace, corpus = shared, letters
     workspace.models.add_endpoint({**FAR, "url": "http://127.0.0.1:9/v1"})
-    blockers = workspace.plan.draft(corpus.id, "rpsg", model="endpoint:far")["blockers"]
+    blockers = workspace.plan.draft(corpus.id, "rpsg", model="endpoint:far").blockers
     assert any("can be trained" in blocker for blocker in blockers)
     with pytest.raises(UserError, match="can be trained"):
         workspace.jobs.synthesize(corpus.id, "rpsg", model="endpoint:far")
-    assert workspace.plan.draft(corpus.id, "rpsg")["blockers"] == []
-    assert workspace.plan.draft(corpus.id, "surrogate", model="endpoint:far")["blockers"] == []  # needs no model at all
+    assert workspace.plan.draft(corpus.id, "rpsg").blockers == []
+    assert workspace.plan.draft(corpus.id, "surrogate", model="endpoint:far").blockers == []  # needs no model at all
 
 
 def test_an_imported_folder_runs_and_is_tested_by_the_worker(shared, letters, tmp_path):

@@ -90,15 +90,15 @@ def test_a_whole_output_leaves_with_its_statement_whole(workspace, corpus, tmp_p
     text = (tmp_path / "bundle" / "DATA_CARD.md").read_text("utf-8")
     card = json.loads((tmp_path / "bundle" / "card.json").read_text("utf-8"))
     claim = card["guarantee"]
-    assert claim["sentence"] == run.guarantee["sentence"]
+    assert claim["sentence"] == run.guarantee.sentence
     assert (claim["epsilon"], claim["delta"]) == ((0.0, 0.0) if method == "public" else (EPSILON, DELTA))
     assert claim["selected"] is False
-    for said in (run.guarantee["sentence"], WHOLE, NONE_HELD_BACK, NOT_COMPARED):
+    for said in (run.guarantee.sentence, WHOLE, NONE_HELD_BACK, NOT_COMPARED):
         assert " ".join(said.split()) in " ".join(text.split())
     assert BEFORE_SELECTION not in text
     assert card["settings_mean"]["unreadable"]
     # What the claim names is what the ledger was charged, and the release added no look at private data.
-    spends = sum(event.get("count", 1) for event in run.guarantee["events"])
+    spends = sum(event.get("count", 1) for event in run.guarantee.events)
     assert before == (["reserve", *["spend"] * spends, "settle"] if spends else before)
     assert "touch" not in kinds(workspace, corpus, run_id)
     assert not workspace.ledger.of(corpus.id).unbounded

@@ -22,7 +22,7 @@ def workspace(tmp_path):
 
 def test_a_run_needs_an_instruct_model_and_keeps_its_traces_inside(workspace):
     corpus = workspace.corpora.import_sample("support_tickets")
-    refused = workspace.plan.draft(corpus.id, "rewrite", count=1)["blockers"]
+    refused = workspace.plan.draft(corpus.id, "rewrite", count=1).blockers
     assert any("follows instructions" in sentence for sentence in refused)
     with pytest.raises(UserError, match="follows instructions"):
         workspace.jobs.synthesize(corpus.id, "rewrite", count=1)

@@ -27,13 +27,13 @@ def test_a_method_that_needs_spans_is_refused_without_them(asleep):
     with pytest.raises(UserError, match="run detection"):
         asleep.jobs.synthesize(bare.id, "slow")
     plan = asleep.plan.draft(bare.id, "slow")
-    assert len(plan["blockers"]) == 1
+    assert len(plan.blockers) == 1
     assert asleep.runs.all() == []
 
 
 def test_gold_spans_are_enough_before_any_detection(asleep):
     gold = asleep.corpora.import_table(made_up(), MAPPING, name="Gold")
-    assert asleep.plan.draft(gold.id, "slow")["blockers"] == []
+    assert asleep.plan.draft(gold.id, "slow").blockers == []
     assert asleep.runs.get(asleep.jobs.synthesize(gold.id, "slow", count=3)).state == "queued"
 
 

@@ -47,7 +47,7 @@ def start(seeded, epsilon: float = 2.0, method: str = "aug-pe") -> str:
 def draw_one(seeded, run_id: str) -> None:
     """Store one mechanism output the way the worker does; its ledger line is in the same transaction."""
     workspace = seeded.open()
-    events = [Event.from_dict(event) for event in workspace.runs.get(run_id).guarantee["events"]]
+    events = [Event.from_dict(event) for event in workspace.runs.get(run_id).guarantee.events]
     planned = next(event for event in events if event.what == "votes")
     event = Event.from_dict({**planned.as_dict(), "count": 1})
     workspace.ledger.outputs(run_id).save("votes/0", {"candidates": "x"}, event, np.zeros(3))
@@ -85,7 +85,7 @@ class TestPlan:
         claim = SimpleNamespace(
             mechanisms=(Event("laplace", "count", epsilon=0.5), Event("gaussian", "votes", noise_multiplier=4.0))
         )
-        curve = {"epsilons": [0.0, 0.9, 1.0, 1.1], "strict": [0.4, 0.03, 0.02, 0.01]}
+        curve = SimpleNamespace(epsilons=[0.0, 0.9, 1.0, 1.1], strict=[0.4, 0.03, 0.02, 0.01])
         assert strict_at(claim, curve, 1.0) == 0.02
 
     def test_each_public_input_is_named(self, seeded, plan):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.jobs.built_in import BuiltInModel, check_files, header
 from pages._ui.models import cards as models_cards
 
 
@@ -30,23 +31,20 @@ def test_self_test_passes_on_what_is_installed(empty, visit):
     assert "bit by bit" in words(app, "success")
 
 
-def write_weights(folder: Path, *, extra: bytes = b"") -> dict:
+def write_weights(folder: Path, *, extra: bytes = b"") -> BuiltInModel:
     import hashlib
 
     header = json.dumps({"w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}).encode()
     data = len(header).to_bytes(8, "little") + header + b"\0" * 24 + extra
     (folder / "model.safetensors").write_bytes(data)
-    return {
-        "id": "builtin",
-        "kind": "language model",
-        "folder": str(folder),
-        "sha256": hashlib.sha256(data).hexdigest(),
-    }
+    return BuiltInModel(
+        "builtin", "language model", "tests", 6, len(data), "", str(folder), hashlib.sha256(data).hexdigest()
+    )
 
 
 def test_whole_file_passes(tmp_path):
-    assert models_cards.check(write_weights(tmp_path))[0]
-    assert models_cards._header(tmp_path / "model.safetensors")[0] == 6
+    assert check_files(write_weights(tmp_path))[0]
+    assert header(tmp_path / "model.safetensors")[0] == 6
 
 
 @pytest.mark.parametrize(
@@ -62,7 +60,7 @@ def test_whole_file_passes(tmp_path):
 def test_damage_is_noticed(tmp_path, damage):
     model = write_weights(tmp_path)
     damage(tmp_path / "model.safetensors")
-    ok, sentence = models_cards.check(model)
+    ok, sentence = check_files(model)
     assert not ok
     assert sentence.endswith("nstall the application again.") or "Install it again" in sentence
 

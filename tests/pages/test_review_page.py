@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.small import HOSTILE, NEEDLE, fail_job, words
+from tests.store.span_tables import span_table
 
 
 def button(app: AppTest, start: str) -> Any:
@@ -80,7 +81,7 @@ class TestReview:
         return open_page("review", **{f"_ui.review.record.{small.corpus}": record})
 
     def states_of(self, small, record: str = "A0") -> list[tuple[str, str, bool]]:
-        frame = small.open().review.record_spans(small.corpus, record)
+        frame = span_table(small.open(), small.corpus, record)
         return [(row.label, row.state, bool(row.decided)) for row in frame.itertuples()]
 
     def test_accept_then_undo(self, small, open_page):
@@ -99,7 +100,7 @@ class TestReview:
 
     def test_change_type(self, small, open_page):
         app = self.opened(small, open_page)
-        span_id = small.open().review.record_spans(small.corpus, "A0")["span_id"].iloc[0]
+        span_id = span_table(small.open(), small.corpus, "A0")["span_id"].iloc[0]
         app.selectbox(key=f"review.type.{span_id}").set_value("USERNAME").run()
         button(app, "review.relabel.").click().run()
         assert self.states_of(small) == [("USERNAME", "accepted", True)]
@@ -131,7 +132,7 @@ class TestReview:
         count = int(frame["count"].iloc[0])
         queue, _ = workspace.review.queue(small.corpus, limit=100)
         for record in queue["record_id"]:
-            for row in workspace.review.record_spans(small.corpus, record).itertuples():
+            for row in span_table(workspace, small.corpus, record).itertuples():
                 if workspace.review.same_value(small.corpus, row.span_id) == count - 1:
                     app = open_page(
                         "review",
@@ -181,7 +182,7 @@ class TestReview:
         first = app.session_state[f"_ui.review.record.{small.corpus}"]
         button(app, "review.done.").click().run()
         assert app.session_state[f"_ui.review.record.{small.corpus}"] != first
-        assert small.open().review.record_spans(small.corpus, first)["decided"].all()
+        assert span_table(small.open(), small.corpus, first)["decided"].all()
         assert "judged by 1 reviewed text." in words(app), "the sidebar's estimate"
 
     def test_filters_that_fit_nothing_say_so(self, small, open_page):
@@ -222,7 +223,7 @@ class TestReview:
 
         queue, _ = small.open().review.queue(small.corpus, limit=100)
         record = queue.loc[queue["spans"].idxmax(), "record_id"]
-        first, second = small.open().review.record_spans(small.corpus, record)["span_id"].iloc[:2]
+        first, second = span_table(small.open(), small.corpus, record)["span_id"].iloc[:2]
 
         app = self.opened(small, open_page, record)
         button(app, f"review.accept.{first}").click().run()

@@ -81,6 +81,30 @@ def test_private_names_stay_in_their_module(path):
             assert not hidden, f"{path.name}:{node.lineno} reads {node.value.id}.{node.attr}"
 
 
+@pytest.mark.parametrize("path", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_pages_use_what_the_engine_offers_by_name_and_its_figures(path):
+    import engine
+
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+        where = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+        if where == "engine":
+            assert set(names) <= {*engine.__all__, "figures"}, f"{path.name} imports {names} from engine"
+        for name in [where] if where else names:
+            deep = name.startswith("engine.") and not f"{name}.".startswith("engine.figures.")
+            assert not deep, f"{path.name} imports {name}"
+
+
+def test_what_the_engine_offers_is_the_same_to_readers_and_at_run_time():
+    import engine
+
+    read = {}
+    for node in ast.walk(ast.parse((ROOT / "engine" / "__init__.py").read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("engine."):
+            read |= {alias.asname or alias.name: (node.module, alias.name) for alias in node.names}
+    assert read == engine.PLACES
+
+
 def test_importing_the_engine_is_light():
     code = (
         "import sys, time; t = time.perf_counter(); import engine; engine.open_workspace; s = time.perf_counter() - t\n"

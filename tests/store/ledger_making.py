@@ -28,7 +28,7 @@ def reserved_run(store, corpus, guarantee, state="running"):
     run_id = finished_run(store, corpus, ["made up"], state="done")
     with store.session.db.write() as connection:
         connection.execute(update(runs).where(runs.c.id == run_id).values(state=state, guarantee=guarantee.as_dict()))
-        store.ledger.reserve(connection, run_id, corpus.id, "test", guarantee.as_dict())
+        store.ledger.reserve(connection, run_id, corpus.id, "test", guarantee)
     return run_id
 
 

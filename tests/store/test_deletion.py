@@ -7,6 +7,7 @@ from engine.corpus.mapping import ColumnMapping
 from engine.pii.detect.settings import DetectorSettings
 from tests.store.conftest import CANARY, MAPPING, made_up
 from tests.store.making import examine, finding, finished_run
+from tests.store.span_tables import span_table
 
 NEEDLES = tuple(word.encode() for word in CANARY.split())
 
@@ -24,7 +25,7 @@ def traces(folder):
 
 def fill(store, name="Letters"):
     corpus = store.corpora.import_table(made_up(), MAPPING, name=name)
-    span = store.review.record_spans(corpus.id, "id3")["span_id"].iloc[0]
+    span = span_table(store, corpus.id, "id3")["span_id"].iloc[0]
     store.review.decide_alike(corpus.id, span, "relabel", "USERNAME")
     store.review.set_detector_settings(corpus.id, DetectorSettings(deny=(CANARY,)))
     run_id = finished_run(store, corpus, [f"{CANARY} copied {i}" for i in range(30)])

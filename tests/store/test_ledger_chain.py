@@ -87,7 +87,7 @@ from engine.store.budget import reservations
 from engine.store.store import Store
 from tests.store.ledger_making import gaussian
 store = Store(Path(sys.argv[1]), actor=sys.argv[3])
-guarantee, done = gaussian(float(sys.argv[4])).as_dict(), 0
+guarantee, done = gaussian(float(sys.argv[4])), 0
 sys.stdin.readline()
 for i in range(20):
     try:
@@ -123,7 +123,7 @@ def test_two_processes_cannot_overspend(store, corpus):
     fits = 0
     alone = store.corpora.import_table(made_up(20, 800), MAPPING, name="Alone")
     store.ledger.set_limit(alone.id, 2.0, DELTA)
-    while store.ledger.what_if(alone.id, gaussian(claim))["allowed"]:
+    while store.ledger.what_if(alone.id, gaussian(claim)).allowed:
         reserved_run(store, alone, gaussian(claim))
         fits += 1
     assert 2 <= fits < 20

@@ -79,7 +79,7 @@ def test_a_workspace_of_version_1_gets_a_ledger(tmp_path):
     assert list(units.values()) == [6]  # its corpus is deleted: the hashes are counted
     assert store.audit.verify() == {"ok": True, "lines": 3, "first_bad": None}
     assert store.ledger.verify() == {"ok": True, "lines": 0, "first_bad": None}
-    assert store.runs.all()[0].guarantee["kind"] == "none"
+    assert store.runs.all()[0].guarantee.kind == "none"
     with pytest.raises(sqlite3.IntegrityError, match="append-only"):
         _change_a_ledger_line(store)
 

@@ -64,7 +64,7 @@ def test_a_restore_says_that_spends_since_are_unknown_and_admits_nothing_until_t
     line = view.lines.iloc[-1]
     assert line["kind"] == "unknown"
     assert line["sentence"].startswith("Restored from a backup of ")
-    assert not again.ledger.what_if(corpus.id, gaussian(0.1))["allowed"]
+    assert not again.ledger.what_if(corpus.id, gaussian(0.1)).allowed
     with pytest.raises(RefusedError, match="spent-since"):
         reserved_run(again, corpus, gaussian(0.1))
     assert again.audit.lines(limit=1).iloc[0]["action"] == "workspace restored"
@@ -263,7 +263,7 @@ def test_a_run_begun_before_a_restore_draws_nothing_more_and_counts_whole(store,
         draw(again, run_id, planned, key="votes/1")
     again.ledger.declare_spent(corpus.id, 0.0, 0.0)
     with pytest.raises(RefusedError, match="before the workspace was restored"), again.session.db.write() as connection:
-        again.ledger.reserve(connection, run_id, corpus.id, "test", planned.as_dict())
+        again.ledger.reserve(connection, run_id, corpus.id, "test", planned)
     with pytest.raises(RefusedError, match="before the workspace was restored"):
         draw(again, run_id, planned, key="votes/1")
     end(again, run_id, "failed")

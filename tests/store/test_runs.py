@@ -8,6 +8,7 @@ import yaml
 
 from engine.errors import NotFoundError, UserError
 from tests.store.making import examine, finding, finished_run
+from tests.store.span_tables import span_table
 
 TEXTS = [f"Made-up letter {i}." for i in range(12)]
 
@@ -27,7 +28,7 @@ def test_a_run_is_listed_with_what_it_is(store, corpus, run_id):
 
 
 def test_a_run_is_stale_when_accepted_spans_changed_since(store, corpus, run_id):
-    span = store.review.record_spans(corpus.id, "id3")["span_id"].iloc[0]
+    span = span_table(store, corpus.id, "id3")["span_id"].iloc[0]
     store.review.decide(corpus.id, [span], "reject")
     assert store.runs.get(run_id).stale
     assert store.corpora.get(corpus.id).stale

@@ -68,9 +68,9 @@ def test_its_ledger_adds_up(opened):
     assert view.unbounded
     for run in opened.runs.all(corpus.id):
         if run.method == "aug-pe":
-            events = [Event.from_dict(event) for event in run.guarantee["events"]]
-            again = ExactAccountant().account(events, run.guarantee["delta"])
-            assert again.epsilon == pytest.approx(run.guarantee["epsilon"], rel=1e-3)
+            events = [Event.from_dict(event) for event in run.guarantee.events]
+            again = ExactAccountant().account(events, run.guarantee.delta)
+            assert again.epsilon == pytest.approx(run.guarantee.epsilon, rel=1e-3)
 
 
 def test_its_bundles_verify_and_a_changed_one_does_not(unpacked, tmp_path):

@@ -6,11 +6,11 @@ no trail of jobs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from engine.errors import UnderstudyError
 from engine.jobs.task import Task
+from engine.json_types import JSONObject
 from engine.store.budget import accounts
 from engine.store.schema import jobs
 
@@ -24,7 +24,7 @@ FAILED = "This could not be computed because of an unexpected error; it is tried
 def run(task: Task) -> None:
     """Answer one request, or keep the sentence that says why there is no answer."""
     with task.store.session.db.read() as connection:
-        request = accounts.request_of(connection, task.arguments["digest"])
+        request = accounts.request_of(connection, str(task.arguments["digest"]))
     if request is None:
         _done(task, None)
         return
@@ -38,20 +38,20 @@ def run(task: Task) -> None:
     _done(task, request, found, error, final)
 
 
-def _answer(task: Task, request: Mapping[str, Any]) -> dict[str, Any]:
+def _answer(task: Task, request: JSONObject) -> JSONObject:
     if task.kind == "account":
         from engine.dp.accounting.accountant import answer_request
 
         return answer_request(dict(request))
     from engine.methods.signal import vote_signal
 
-    return dict(vote_signal(cast("Question", dict(request)), task.models.embedder()))
+    return cast("JSONObject", vote_signal(cast("Question", dict(request)), task.models.embedder()))
 
 
 def _done(
     task: Task,
-    request: Mapping[str, Any] | None,
-    found: Mapping[str, Any] | None = None,
+    request: JSONObject | None,
+    found: JSONObject | None = None,
     error: str | None = None,
     final: bool = True,
 ) -> None:

@@ -7,14 +7,14 @@ replaces the earlier detected spans and puts the standing decisions on the new o
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import cast
 
 from sqlalchemy import Connection, func, select, text, update
 
 from engine.jobs.task import Stopped, Task
 from engine.store.audit import now
 from engine.store.review import decisions
-from engine.store.review.spans import activate, insert_spans, refresh, span_rows, weigh
+from engine.store.review.spans import FoundSpan, activate, insert_spans, refresh, span_rows, weigh
 from engine.store.schema import corpora, spans
 from engine.store.summaries import corpus_row
 
@@ -43,7 +43,7 @@ def run(task: Task) -> None:
     batches = detect_records(rest, settings, progress=progress, cancelled=task.cancelled) if len(rest) else iter(())
     for found in batches:
         rows = span_rows(
-            [asdict(s) for s in found],
+            [cast("FoundSpan", asdict(s)) for s in found],
             corpus_id=task.corpus_id,
             places=places,
             key=task.store.session.key,
@@ -67,7 +67,7 @@ def _drop_pending(connection: Connection, corpus_id: str) -> None:
 def _put_in_force(task: Task, connection: Connection) -> None:
     corpus_id = task.corpus_id
     connection.execute(spans.delete().where(spans.c.corpus_id == corpus_id, spans.c.origin == "detected"))
-    parameters: dict[str, Any] = {"corpus": corpus_id, "pending": PENDING}
+    parameters: dict[str, object] = {"corpus": corpus_id, "pending": PENDING}
     connection.execute(
         text(
             "DELETE FROM spans WHERE corpus_id = :corpus AND origin = :pending AND EXISTS (SELECT 1 FROM spans AS c "

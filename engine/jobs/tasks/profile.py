@@ -21,6 +21,6 @@ def run(task: Task) -> None:
     pairs = near_duplicates_across_split(records, progress=lambda done, total: task.report(stage, done, total))
     found = int(pairs["holdout_id"].nunique())
     with task.batch(stage, 1, 1) as connection:
-        stored = CorpusStatistics.from_dict(corpus_row(connection, task.corpus_id).statistics)
+        stored = CorpusStatistics.from_dict(dict(corpus_row(connection, task.corpus_id).statistics))
         changed = replace(stored, near_duplicates_across_split=found)
         connection.execute(update(corpora).where(corpora.c.id == task.corpus_id).values(statistics=changed.as_dict()))

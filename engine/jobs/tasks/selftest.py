@@ -6,7 +6,6 @@ Privacy posture: made-up text only; no record is read. The line that the model w
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
 
@@ -14,8 +13,11 @@ from engine.errors import UnderstudyError
 from engine.jobs.task import Task
 from engine.models.constraints import Blocklist
 from engine.models.contracts import Constraints, Generator, Sampling
+from engine.models.remote.endpoint import EndpointGenerator
 from engine.store import model_settings
 from engine.store.audit import now
+from engine.store.model_settings import SelfTest
+from engine.store.views import Check
 
 LINE = "The shop opened at nine and the first visitors asked for a map."
 TOKENS, SHOWN, STAGES = 48, 400, 4
@@ -24,7 +26,7 @@ TOKENS, SHOWN, STAGES = 48, 400, 4
 def run(task: Task) -> None:
     """Test the model that the job names and keep the result; a model that fails is a result, not a failed job."""
     model = str(task.arguments["model"])
-    result: dict[str, Any] = {"ok": False, "at": now(), "checks": [], "line": ""}
+    result: SelfTest = {"ok": False, "at": now(), "checks": [], "line": ""}
     try:
         _test(task, model, result)
         result["ok"] = all(check["ok"] for check in result["checks"])
@@ -34,13 +36,13 @@ def run(task: Task) -> None:
         model_settings.save_test(connection, model, result)
 
 
-def _test(task: Task, model: str, result: dict[str, Any]) -> None:
+def _test(task: Task, model: str, result: SelfTest) -> None:
     checks = result["checks"]
     task.report("testing a model", 0, STAGES)
     begun = time.monotonic()
     generator = task.models.generator(model, task.store.session)
     checks.append(_check("opens", True, f"{time.monotonic() - begun:.1f} s"))
-    if hasattr(generator, "listed"):
+    if isinstance(generator, EndpointGenerator):
         _ask_server(task, model, generator, checks)
         generator = task.models.generator(model, task.store.session)
     prompt = task.models.operators(model, task.store.session).prompt("invent", domain="generic", words=20)
@@ -66,7 +68,7 @@ def _test(task: Task, model: str, result: dict[str, Any]) -> None:
         checks.append(_blocks(generator, prompt, made.text))
 
 
-def _ask_server(task: Task, model: str, generator: Any, checks: list[dict[str, Any]]) -> None:
+def _ask_server(task: Task, model: str, generator: EndpointGenerator, checks: list[Check]) -> None:
     """See whether the server lists the model and returns log-probabilities; keep the latter in its settings."""
     name, wanted = generator.settings.name, generator.settings.model
     listed = generator.listed()
@@ -86,7 +88,7 @@ def _ask_server(task: Task, model: str, generator: Any, checks: list[dict[str, A
                 model_settings.save_endpoints(connection, {**known, name: replace(known[name], scores=offered)})
 
 
-def _scores(generator: Generator) -> dict[str, Any]:
+def _scores(generator: Generator) -> Check:
     begun = time.monotonic()
     values = generator.score([LINE])[0]
     ok = len(values) > 0 and bool(np.all(np.isfinite(values)) and np.all(values <= 1e-4))
@@ -94,7 +96,7 @@ def _scores(generator: Generator) -> dict[str, Any]:
     return _check("scores a line", ok, f"{each}, {time.monotonic() - begun:.2f} s")
 
 
-def _blocks(generator: Generator, prompt: str, text: str) -> dict[str, Any]:
+def _blocks(generator: Generator, prompt: str, text: str) -> Check:
     """Ask again with the most frequent words of the first line blocked: none of them may come back."""
     words = [word.strip(".,;:!?\"'()").lower() for word in text.split()]
     frequent = sorted({w for w in words if w.isalpha()}, key=lambda w: (-words.count(w), w))[:5] or ["the", "and"]
@@ -106,5 +108,5 @@ def _blocks(generator: Generator, prompt: str, text: str) -> dict[str, Any]:
     )
 
 
-def _check(name: str, ok: bool, detail: str) -> dict[str, Any]:
+def _check(name: str, ok: bool, detail: str) -> Check:
     return {"name": name, "ok": bool(ok), "detail": detail}

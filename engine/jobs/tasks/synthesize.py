@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from sqlalchemy import Connection, select, update
@@ -26,11 +26,13 @@ from engine.jobs.marks import counted, mark_tuned, marks_used, population_now
 from engine.jobs.private import mechanisms
 from engine.jobs.task import Stopped, Task
 from engine.jobs.used import Used
+from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.methods.base import Context, Step, parse_parameters
 from engine.methods.label_list import with_labels
 from engine.methods.readable import run as run_readable
 from engine.store.disk.folder import file_errors, remove_tree
 from engine.store.review.spans import ACCEPTED_COLUMNS
+from engine.store.rows import RunRow
 from engine.store.runs import run_row
 from engine.store.schema import runs, synthetic
 from engine.store.summaries import corpus_row
@@ -64,7 +66,10 @@ def run(task: Task) -> None:
         cursor = {"records": position + len(step.records)}
         sample = [r.text for r in step.records]
         if step.snapshot is not None:
-            task.store.examinations.save_snapshot(task.run_id, step.snapshot)
+            shot = step.snapshot
+            task.store.examinations.save_snapshot(
+                task.run_id, int(shot["iteration"]), shot["texts"], shot.get("labels")
+            )
         with task.batch(step.stage, step.done, step.total, cursor=cursor, sample=sample[-5:]) as connection:
             _commit(connection, task.run_id, position, step, seconds, used.since())
         position += len(step.records)
@@ -85,13 +90,13 @@ def _keep_parts(task: Task) -> None:
                 made.rename(kept)
 
 
-def _reserved(task: Task, row: Any, method: Method) -> Guarantee:
+def _reserved(task: Task, row: RunRow, method: Method) -> Guarantee:
     """Return the run's guarantee with its budget reserved, or its use of private records written down.
 
     Raises:
         RefusedError: the budget does not cover the run.
     """
-    store, claim = task.store, Guarantee.from_dict(row.guarantee)
+    store, claim = task.store, row.guarantee
     if claim.pending:
         task.report("account", 0, 1)
         values = parse_parameters(method.spec, row.parameters)
@@ -103,9 +108,9 @@ def _reserved(task: Task, row: Any, method: Method) -> Guarantee:
         )
         claim = counted(claim, found, own)
     with store.session.db.write() as connection:
-        if run_row(connection, task.run_id).guarantee.get("pending"):
+        if run_row(connection, task.run_id).guarantee.pending:
             connection.execute(update(runs).where(runs.c.id == task.run_id).values(guarantee=claim.as_dict()))
-        store.ledger.reserve(connection, task.run_id, task.corpus_id, row.method, claim.as_dict())
+        store.ledger.reserve(connection, task.run_id, task.corpus_id, row.method, claim)
         if method.spec.kind != "dp":
             store.ledger.touch(connection, task.run_id, "run", _touched(method), once=True)
         elif getattr(parse_parameters(method.spec, row.parameters), "watch_loss", False):
@@ -122,7 +127,7 @@ def _touched(method: Method) -> str:
     return f"{method.spec.title} reads private records without a formal guarantee; its output must stay inside."
 
 
-def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
+def _context(task: Task, row: RunRow, method: Method, claim: Guarantee) -> Context:
     needs, store, private = set(method.spec.needs), task.store, method.spec.kind == "dp"
     with store.session.db.read() as connection:
         corpus = corpus_row(connection, task.corpus_id)
@@ -168,7 +173,7 @@ def _context(task: Task, row: Any, method: Method, claim: Guarantee) -> Context:
     return with_labels(context)
 
 
-def _labels(task: Task, row: Any, method: Method) -> tuple[str, ...]:
+def _labels(task: Task, row: RunRow, method: Method) -> tuple[str, ...]:
     """Return the labels that a run knows: under a formal claim the list as it was declared when the run was asked for.
 
     Raises:
@@ -176,15 +181,15 @@ def _labels(task: Task, row: Any, method: Method) -> tuple[str, ...]:
     """
     if method.spec.kind != "dp":
         return tuple(sorted(task.store.labels.counts(task.corpus_id)))
-    if "labels" not in (row.manifest or {}):
+    if "labels" not in row.manifest:
         raise UserError(
             "this run was begun by an earlier edition, which took the list of labels from the records; start a new "
             "run instead"
         )
-    return tuple(row.manifest["labels"])
+    return tuple(str(label) for label in as_list(row.manifest["labels"]))
 
 
-def _mark(task: Task, row: Any, method: Method, folder: Path) -> None:
+def _mark(task: Task, row: RunRow, method: Method, folder: Path) -> None:
     """Mark weights that the run fitted, wherever they go from here."""
     from engine.models.builtin.shipped import lm_folder
 
@@ -204,11 +209,12 @@ def _scratch(task: Task) -> Path:
     return path
 
 
-def _operators(task: Task, row: Any) -> Operators:
+def _operators(task: Task, row: RunRow) -> Operators:
     """Return the run's prompt formats, with the templates it was started with."""
     from engine.models.prompts.templates import with_templates
 
-    changed = (row.manifest or {}).get("prompts", {}).get("changed", {})
+    stored = as_object(as_object(row.manifest.get("prompts")).get("changed"))
+    changed = {domain: {name: str(text) for name, text in as_object(own).items()} for domain, own in stored.items()}
     return with_templates(task.models.operators(row.model, task.store.session), changed)
 
 
@@ -219,7 +225,7 @@ def training_records(store: Store, corpus_id: str) -> pd.DataFrame:
     return records.iloc[order].reset_index(drop=True)[COLUMNS]
 
 
-def added(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+def added(old: JSONObject, new: JSONObject) -> dict[str, JSON]:
     """Return the diagnostics of a run so far: numbers add up, also inside mappings; other values are replaced."""
     result = dict(old)
     for name, value in new.items():
@@ -233,9 +239,7 @@ def added(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _commit(
-    connection: Connection, run_id: str, position: int, step: Step, seconds: float, used: Mapping[str, Any]
-) -> None:
+def _commit(connection: Connection, run_id: str, position: int, step: Step, seconds: float, used: JSONObject) -> None:
     row = connection.execute(
         select(runs.c.kept, runs.c.funnel, runs.c.diagnostics, runs.c.seconds).where(runs.c.id == run_id)
     ).first()

@@ -7,26 +7,25 @@ about a record.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 from sqlalchemy.dialects.sqlite import insert
 
 from engine.errors import UserError
+from engine.json_types import JSON, JSONObject
 from engine.store.chain import canonical, now
 from engine.store.schema import accounts
 
 RETRY_SECONDS = 60.0  # after an error that was not the request's fault
 
 
-def digest(kind: str, request: Mapping[str, Any]) -> str:
+def digest(kind: str, request: JSONObject) -> str:
     """Return the key of a request."""
     return hashlib.sha256(canonical({"kind": kind, "request": dict(request)}).encode()).hexdigest()
 
 
-def lookup(connection: Connection, kind: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
+def lookup(connection: Connection, kind: str, request: JSONObject) -> dict[str, JSON] | None:
     """Return the answer to a request, or None where there is none yet.
 
     Raises:
@@ -40,13 +39,13 @@ def lookup(connection: Connection, kind: str, request: Mapping[str, Any]) -> dic
     return None if row.answer is None else dict(row.answer)
 
 
-def is_pending(connection: Connection, kind: str, request: Mapping[str, Any]) -> bool:
+def is_pending(connection: Connection, kind: str, request: JSONObject) -> bool:
     """Say whether a request was noted and has neither answer nor error."""
     row = connection.execute(select(accounts).where(accounts.c.digest == digest(kind, request))).first()
     return row is not None and row.answer is None and row.error is None
 
 
-def ask(connection: Connection, kind: str, request: Mapping[str, Any]) -> str:
+def ask(connection: Connection, kind: str, request: JSONObject) -> str:
     """Note a request as pending and return its digest."""
     key = digest(kind, request)
     _put(connection, key, kind, request)
@@ -56,8 +55,8 @@ def ask(connection: Connection, kind: str, request: Mapping[str, Any]) -> str:
 def answer(
     connection: Connection,
     kind: str,
-    request: Mapping[str, Any],
-    found: Mapping[str, Any] | None,
+    request: JSONObject,
+    found: JSONObject | None,
     error: str | None = None,
     *,
     final: bool = True,
@@ -66,7 +65,7 @@ def answer(
     _put(connection, digest(kind, request), kind, request, found, error, final)
 
 
-def request_of(connection: Connection, key: str) -> dict[str, Any] | None:
+def request_of(connection: Connection, key: str) -> dict[str, JSON] | None:
     """Return the request with this digest that has no answer yet."""
     row = connection.execute(select(accounts).where(accounts.c.digest == key)).first()
     return dict(row.request) if row is not None and row.answer is None else None
@@ -76,8 +75,8 @@ def _put(
     connection: Connection,
     key: str,
     kind: str,
-    request: Mapping[str, Any],
-    found: Mapping[str, Any] | None = None,
+    request: JSONObject,
+    found: JSONObject | None = None,
     error: str | None = None,
     final: bool = True,
 ) -> None:
@@ -93,6 +92,6 @@ def _put(
     connection.execute(statement.on_conflict_do_update(index_elements=["digest"], set_=values))
 
 
-def _worth_another_try(row: Any) -> bool:
+def _worth_another_try(row: Row) -> bool:
     age = (datetime.now(UTC) - datetime.fromisoformat(row.at)).total_seconds()
     return not row.final and age > RETRY_SECONDS

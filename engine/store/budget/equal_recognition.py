@@ -11,9 +11,8 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import ColumnElement, Connection, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from engine.corpus.equal_marks import COMMON, LINES, RESTS, EqualMarks
@@ -83,7 +82,7 @@ def _keep(connection: Connection, population: str, kind: str, marks: EqualMarks)
     again = equal_pairs(own, there).again
     base = secrets.randbits(36) << 27
     count = Counter({value: len(items) for value, items in there.items()})
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for value, items in own.items():
         for item in items[count[value] :]:  # as many of them as are here may be those
             if count[value] < COMMON:
@@ -127,7 +126,7 @@ def _shared(
     return found
 
 
-def _twice(connection: Connection, kind: str, population: str, without: Mapping[int, Any]) -> Held:
+def _twice(connection: Connection, kind: str, population: str, without: Mapping[int, object]) -> Held:
     """Return a population's marks that two of its items have, apart from those in `without`."""
     first, last = func.min(equal_marks.c.item).label("first"), func.max(equal_marks.c.item).label("last")
     query = select(equal_marks.c.hash, first, last).where(_of(kind, population))
@@ -147,5 +146,5 @@ def _items(connection: Connection, kind: str, population: str) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def _of(kind: str, population: str) -> Any:
+def _of(kind: str, population: str) -> ColumnElement[bool]:
     return (equal_marks.c.kind == kind) & (equal_marks.c.population == population)

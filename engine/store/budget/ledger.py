@@ -6,12 +6,12 @@ Privacy posture: everything here is made of public quantities; no line holds tex
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import pandas as pd
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 
 from engine.dp.accounting.accountant import AccountingPending
 from engine.dp.accounting.delta_rules import check_against_units
@@ -29,12 +29,13 @@ from engine.dp.ledger import (
     units_of,
 )
 from engine.errors import UnderstudyError, UserError
+from engine.json_types import JSON, JSONObject
 from engine.methods.base import Facts
-from engine.models.marks import Mark
 from engine.store.budget import accounts, populations, recognition, reservations, unknown
 from engine.store.budget import lines as ledger_lines
-from engine.store.budget.lines import Book
+from engine.store.budget.lines import Book, LineBody, Released
 from engine.store.budget.outputs import RunOutputs
+from engine.store.chain import Verified
 from engine.store.corpora import Corpora
 from engine.store.labels import Labels
 from engine.store.runs import run_row
@@ -42,7 +43,7 @@ from engine.store.schema import corpora, ledger
 from engine.store.schema import populations as populations_table
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
-from engine.store.views import LedgerView
+from engine.store.views import LedgerView, PeopleQuestion
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -51,13 +52,13 @@ if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
     from engine.methods.base import Method
 
-Ask = Callable[[str, Mapping[str, Any]], None]  # has the worker answer a request of a kind
-Lookup = Callable[[dict[str, Any]], dict[str, Any] | None]
+Ask = Callable[[str, JSONObject], None]  # has the worker answer a request of a kind
+Lookup = Callable[[JSONObject], dict[str, JSON] | None]
 LINE_COLUMNS = "seq at actor kind run_id method epsilon delta unit adjacency what sentence share_after".split()
 EXPORT = "understudy-ledger"
 
 
-def ask_nobody(kind: str, request: Mapping[str, Any]) -> None:
+def ask_nobody(kind: str, request: JSONObject) -> None:
     """Leave a request unanswered: for a process that has no worker beside it."""
 
 
@@ -194,16 +195,16 @@ class Ledger:
             self.session.write_audit(connection, "people kept apart", corpus_id, population=own, other=apart)
         return self.of(corpus_id)
 
-    def _questions(self, population: str) -> tuple[dict[str, Any], ...]:
+    def _questions(self, population: str) -> tuple[PeopleQuestion, ...]:
         with self.session.db.read() as connection:
             asked = recognition.open_questions(connection, population)
             names = connection.execute(select(corpora.c.name, corpora.c.population)).all()
         return tuple(
-            {
-                "population": other,
-                "corpora": sorted(row.name for row in names if row.population == other),
-                "sentence": str(shared.get("sentence", "marks")),
-            }
+            PeopleQuestion(
+                population=other,
+                corpora=tuple(sorted(row.name for row in names if row.population == other)),
+                sentence=str(shared.get("sentence", "marks")),
+            )
             for other, shared in asked
         )
 
@@ -243,8 +244,8 @@ class Ledger:
             reservations.change_limit(connection, self.session.key, self.session.actor, population, limit, large)
         return self.of(corpus_id)
 
-    def what_if(self, corpus_id: str, guarantee: Guarantee) -> dict[str, Any]:
-        """Return `allowed`, `sentence`, and share and remaining ε before and after a run with this guarantee."""
+    def what_if(self, corpus_id: str, guarantee: Guarantee) -> Admission:
+        """Return whether a run with this guarantee fits, with share and remaining ε before and after it."""
         with self.session.db.read() as connection:
             return self._admission(self._book(connection, corpus_id), guarantee)
 
@@ -275,7 +276,7 @@ class Ledger:
         sums = [self._account(events, book, self.computed) for events in _by_unit(book.drawn)]
         return 0.0 if not sums else sums[0] if len(sums) == 1 else None
 
-    def verify(self) -> dict[str, Any]:
+    def verify(self) -> Verified:
         """Check the ledger's chain: `ok`, `lines`, `first_bad` (number of the first line that does not hold)."""
         with self.session.db.read() as connection:
             return ledger_lines.CHAIN.verify(connection, self.session.key)
@@ -288,13 +289,12 @@ class Ledger:
         return ledger_lines.read(connection, corpus_row(connection, corpus_id).population)
 
     @staticmethod
-    def _admission(book: Book, guarantee: Guarantee) -> dict[str, Any]:
-        events = reservations.claimed(guarantee.as_dict())
+    def _admission(book: Book, guarantee: Guarantee) -> Admission:
+        events = reservations.claimed(guarantee)
         if events:
-            limits = float(guarantee.epsilon or 0.0), float(guarantee.delta or 0.0)
-            return admit(book.state, events, *limits).as_dict()
+            return admit(book.state, events, *guarantee.bound)
         share, left = book.share, remaining(book.state)
-        return Admission(True, False, "This run claims nothing of the budget.", share, share, left, left).as_dict()
+        return Admission(True, False, "This run claims nothing of the budget.", share, share, left, left)
 
     def _sums(self, book: Book) -> tuple[Sum, ...]:
         """Return ε of the drawn outputs at the limit's δ, one sum a unit: outputs for two units are never added."""
@@ -315,12 +315,12 @@ class Ledger:
 
         return CachedAccountant(lookup).account(merged(events), book.state.limit.delta).epsilon
 
-    def known(self, request: dict[str, Any]) -> dict[str, Any] | None:
+    def known(self, request: JSONObject) -> dict[str, JSON] | None:
         """Return the stored answer to an accounting request; None where there is none yet."""
         with self.session.db.read() as connection:
             return accounts.lookup(connection, "account", request)
 
-    def computed(self, request: dict[str, Any]) -> dict[str, Any]:
+    def computed(self, request: JSONObject) -> dict[str, JSON]:
         """Return the answer to an accounting request, computed here unless it is known; takes seconds."""
         from engine.dp.accounting.accountant import answer_request
 
@@ -328,7 +328,7 @@ class Ledger:
         if known is not None:
             return known
         try:
-            found = answer_request(request)
+            found = answer_request(dict(request))
         except UnderstudyError as error:
             with self.session.db.write() as connection:
                 accounts.answer(connection, "account", request, None, str(error))
@@ -350,11 +350,9 @@ class Ledger:
         accountant: Accountant = CachedAccountant(self.computed if wait else self.known)
         return method.guarantee(values, facts, accountant)
 
-    def reserve(
-        self, connection: Connection, run_id: str, corpus_id: str, method: str, claim: Mapping[str, Any]
-    ) -> None:
+    def reserve(self, connection: Connection, run_id: str, corpus_id: str, method: str, claim: Guarantee) -> None:
         """Reserve a run's events in the ledger, unless they are reserved already."""
-        if claim.get("pending"):
+        if claim.pending:
             return
         reservations.reserve(
             connection,
@@ -372,7 +370,7 @@ class Ledger:
 
     def touch(
         self, connection: Connection, run_id: str, what: str, sentence: str, *, once: bool = False, kind: str = "touch",
-        **body: Any,
+        **body: Unpack[Released],
     ) -> None:  # fmt: skip
         """Write that private data were used, or records left, outside any reservation."""
         row = run_row(connection, run_id)
@@ -397,7 +395,7 @@ class Ledger:
 
     def touch_of_release(self, connection: Connection, run_id: str, records: int) -> None:
         """Enter that records of a run left, inside the caller's transaction."""
-        claim = Guarantee.from_dict(run_row(connection, run_id).guarantee)
+        claim = run_row(connection, run_id).guarantee
         bounded = claim.kind == "dp"
         if not bounded:
             sentence = "Released without a formal guarantee. Formal total: unbounded."
@@ -423,8 +421,7 @@ class Ledger:
         row = run_row(connection, run_id)
         own = reservations.population_of(connection, row.corpus_id)
         known = set(connection.execute(select(populations_table.c.id)).scalars())
-        marks = [Mark(**mark) for mark in (row.manifest or {}).get("fitted", ())]
-        for population in sorted({ledger_lines.current(connection, m.population) for m in marks if not m.bounded}):
+        for population in sorted({ledger_lines.current(connection, m.population) for m in row.fitted if not m.bounded}):
             if population == own or population not in known:
                 continue
             ledger_lines.write(
@@ -448,7 +445,7 @@ def _sources_named(statistics: CorpusStatistics) -> bool:
     return bool(statistics.sources) if statistics.source_named is None else statistics.source_named
 
 
-def _columns(row: Any) -> dict[str, Any]:
+def _columns(row: Row) -> dict[str, object]:
     return {name: getattr(row, name) for name in ("seq", "at", "actor", "population", "kind", "run_id")}
 
 
@@ -464,9 +461,10 @@ def _frame(book: Book) -> pd.DataFrame:
     return frame
 
 
-def _protects(body: Mapping[str, Any]) -> dict[str, str | None]:
+def _protects(body: LineBody) -> dict[str, str | None]:
     """Return the unit and the neighbouring relation of a line's events; None where it has none that costs."""
-    raw = body.get("events") or ([body["event"]] if body.get("event") else [])
+    one = body.get("event")
+    raw = body.get("events") or ([one] if one else [])
     events = acting(ledger_lines.events_of(raw))
     return {
         "unit": " and ".join(sorted({event.unit for event in events})) or None,

@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypedDict, Unpack
 
-from sqlalchemy import Connection, select
+import numpy as np
+from sqlalchemy import Connection, Row, select
 
 from engine.dp.accounting.rdp import added_delta
 from engine.dp.events import Event
 from engine.dp.ledger import LedgerRun, LedgerState, default_limit, divided, new_state, share_used
+from engine.errors import InternalError
+from engine.json_types import JSONObject
 from engine.store.budget import recognition
 from engine.store.chain import Chain, canonical
 from engine.store.schema import ledger, ledger_head, populations
@@ -40,6 +43,41 @@ KINDS = (
 )
 
 
+class Released(TypedDict, total=False):
+    """What the line of a release says of its claim."""
+
+    epsilon: float | None
+    delta: float | None
+    records: int
+    unbounded: bool
+
+
+class LineBody(Released, total=False):
+    """What a line says beside who wrote it, when, for whom and of which kind; each kind has some of it.
+
+    what, sentence: what was used, in a word and in words. method: of the run. epsilon, delta: claimed, set as a
+    limit, or entered. events: of a reservation; event: of one output or amount. order, list_delta, whole, default: of
+    a limit or of how a reservation was admitted. share_after: part of the limit in use. other: the other population
+    of a merger. since: from when spends are unknown; answers: the lines that an amount answers.
+    """
+
+    what: str
+    sentence: str
+    method: str | None
+    events: Sequence[JSONObject]
+    event: JSONObject | None
+    order: int
+    list_delta: float
+    whole: bool
+    default: bool
+    large_delta: bool
+    by_person: bool
+    share_after: float
+    other: str
+    since: str
+    answers: Sequence[int]
+
+
 @dataclass(frozen=True)
 class Line:
     """One line with its body read."""
@@ -50,7 +88,18 @@ class Line:
     population: str
     kind: str
     run_id: str
-    body: dict[str, Any]
+    body: LineBody
+
+    @property
+    def bound(self) -> tuple[float, float]:
+        """ε and δ of a limit, a reservation or an amount that a person entered."""
+        return _bound(self.body)
+
+    @property
+    def event(self) -> Event | None:
+        """The event of an output or of an amount, None where there is none."""
+        found = self.body.get("event")
+        return Event.from_dict(found) if found else None
 
 
 @dataclass(frozen=True)
@@ -86,7 +135,13 @@ class Book:
 
 
 def write(
-    connection: Connection, key: bytes, actor: str, population: str, kind: str, run_id: str = "", **body: Any
+    connection: Connection,
+    key: bytes,
+    actor: str,
+    population: str,
+    kind: str,
+    run_id: str = "",
+    **body: Unpack[LineBody],
 ) -> None:
     """Add a line inside the caller's write transaction."""
     cleaned = {name: _finite(value) for name, value in body.items()}
@@ -110,7 +165,7 @@ def read(connection: Connection, population: str) -> Book:
     set_aside = _bought_before(lines)
     for line in lines:
         if line.kind in ("limit", "merge") and line.population == population:
-            limit = divided(line.body["epsilon"], line.body["delta"])
+            limit = divided(*line.bound)
             if "list_delta" in line.body:
                 limit = replace(limit, list_delta=line.body["list_delta"])
             elif set_aside is not None:
@@ -120,7 +175,7 @@ def read(connection: Connection, population: str) -> Book:
         elif line.kind == "release":
             unbounded = unbounded or bool(line.body["unbounded"])
         elif line.kind == "spend":
-            drawn.append(Event.from_dict(line.body["event"]))
+            drawn.extend([line.event] if line.event else [])
             runs[line.run_id] = replace(runs[line.run_id], drawn=runs[line.run_id].drawn + 1)
         elif line.kind == "unknown":
             unknown[line.seq] = line
@@ -144,13 +199,13 @@ def read(connection: Connection, population: str) -> Book:
     )  # fmt: skip
 
 
-def declared_runs(seq: int, body: Mapping[str, Any]) -> tuple[LedgerRun, ...]:
+def declared_runs(seq: int, body: LineBody) -> tuple[LedgerRun, ...]:
     """Return what a person entered as spent in an unknown time as one spent run, or none for nothing."""
     if not body["event"]:
         return ()
     event = Event.from_dict(body["event"])
-    claim = {"epsilon": body["epsilon"], "delta": body["delta"]}
-    return (LedgerRun(f"declared {seq}", (event,), "spent", 1, **claim, entered=True),)
+    epsilon, delta = _bound(body)
+    return (LedgerRun(f"declared {seq}", (event,), "spent", 1, epsilon, delta, entered=True),)
 
 
 def _bought_before(lines: Sequence[Line]) -> float | None:
@@ -163,12 +218,12 @@ def _bought_before(lines: Sequence[Line]) -> float | None:
     return sum(added_delta(events_of(events)) for events in earlier) if earlier else None
 
 
-def line_of(row: Any) -> Line:
+def line_of(row: Row) -> Line:
     """Return a table row as a line."""
     return Line(row.seq, row.at, row.actor, row.population, row.kind, row.run_id, json.loads(row.body))
 
 
-def events_of(body: Sequence[Mapping[str, Any]]) -> tuple[Event, ...]:
+def events_of(body: Sequence[JSONObject]) -> tuple[Event, ...]:
     """Return serialised events as events."""
     return tuple(Event.from_dict(event) for event in body)
 
@@ -204,22 +259,22 @@ def _members(connection: Connection, population: str) -> list[str]:
 def _after(run: LedgerRun | None, line: Line) -> LedgerRun:
     body = line.body
     if line.kind == "reserve":
-        return LedgerRun(
-            line.run_id,
-            events_of(body["events"]),
-            "reserved",
-            0,
-            epsilon=body["epsilon"],
-            delta=body["delta"],
-            whole=bool(body["whole"]),
-        )
+        return LedgerRun(line.run_id, events_of(body["events"]), "reserved", 0, *line.bound, whole=bool(body["whole"]))
     assert run is not None  # a line that closes follows one that reserves, inside one transaction
     if line.kind == "settle":
         return replace(run, state="spent", events=events_of(body["events"]))
     return replace(run, state="given_back")
 
 
-def _finite(value: Any) -> Any:
+def _bound(body: LineBody) -> tuple[float, float]:
+    epsilon, delta = body["epsilon"], body["delta"]
+    if epsilon is None or delta is None:
+        raise InternalError("a line of the ledger that needs ε and δ has none")
+    return float(epsilon), float(delta)
+
+
+def _finite(value: object) -> object:
+    """Return a number that JSON cannot hold as None, and one of numpy as a plain one."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    return value.item() if hasattr(value, "item") else value
+    return value.item() if isinstance(value, np.generic) else value

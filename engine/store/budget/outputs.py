@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +46,7 @@ class RunOutputs:
         values = np.frombuffer(row[3], dtype="<f8").reshape(row.shape).astype(np.float64)
         return Stored(json.loads(row.request), Event.from_dict(json.loads(row.event)), values)
 
-    def save(self, key: str, request: Mapping[str, Any], event: Event, values: NDArray[np.float64]) -> None:
+    def save(self, key: str, request: Mapping[str, object], event: Event, values: NDArray[np.float64]) -> None:
         """Keep an output and its ledger line for good, both or neither.
 
         Raises:

@@ -22,14 +22,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations
-from typing import Any
 
-from sqlalchemy import Connection, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from engine.corpus.equal_overlap import EqualOverlap
 from engine.corpus.people_marks import STRONG_RUNS, PeopleMarks
 from engine.corpus.short_overlap import ShortOverlap
+from engine.json_types import JSONObject, as_number
 from engine.store.audit import now
 from engine.store.budget import equal_recognition, short_recognition
 from engine.store.schema import equal_marks, people_marks, people_questions, short_marks
@@ -186,7 +186,7 @@ def keep(connection: Connection, population: str, marks: PeopleMarks) -> int:
     for row in _rows(connection, sorted({value for values in own.values() for value in values}), population):
         there.setdefault(row.hash, set()).add(row.record)
     base = secrets.randbits(38) << 24
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for record, values in own.items():
         if not set.intersection(*(there.get(value, set()) for value in values)):
             rows += [{"hash": value, "population": population, "record": base + record} for value in values]
@@ -217,7 +217,7 @@ def merged(connection: Connection, other: str, into: str) -> None:
             _write(connection, into, third, OPEN, row.detail)  # whatever was answered about the other one
 
 
-def ask(connection: Connection, a: str, b: str, detail: Mapping[str, Any], *, state: str = OPEN) -> bool:
+def ask(connection: Connection, a: str, b: str, detail: JSONObject, *, state: str = OPEN) -> bool:
     """Note the question whether two populations are the same people; return whether it is new.
 
     An answer of `other` holds for what was shared when it was given. Materially more asks again.
@@ -240,15 +240,15 @@ def ask(connection: Connection, a: str, b: str, detail: Mapping[str, Any], *, st
     return True
 
 
-def _materially_more(found: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+def _materially_more(found: JSONObject, before: JSONObject) -> bool:
     """Say whether evidence is clear and was not, or one of its counts has grown by half and by three at least."""
     if found.get("clear") and not before.get("clear"):
         return True
-    counts = ((float(found.get(name) or 0.0), float(before.get(name) or 0.0)) for name in COUNTED)
+    counts = ((as_number(found.get(name)) or 0.0, as_number(before.get(name)) or 0.0) for name in COUNTED)
     return any(count >= max(known + LEAST, GROWN * known) for count, known in counts)
 
 
-def open_questions(connection: Connection, population: str) -> list[tuple[str, dict[str, Any]]]:
+def open_questions(connection: Connection, population: str) -> list[tuple[str, JSONObject]]:
     """Return the open questions about a population, oldest first: the other one, and what they share."""
     query = select(people_questions).where(_of(population), people_questions.c.state == OPEN)
     rows = connection.execute(query.order_by(people_questions.c.id)).all()
@@ -262,7 +262,7 @@ def answer(connection: Connection, a: str, b: str, state: str) -> None:
     _write(connection, a, b, state, detail)
 
 
-def described(found: Evidence) -> dict[str, Any]:
+def described(found: Evidence) -> JSONObject:
     """Return evidence as it is kept with a question."""
     excess = found.short.excess if found.short is not None else 0.0
     equal = max((one.excess for one in found.equal), default=0.0)
@@ -270,18 +270,18 @@ def described(found: Evidence) -> dict[str, Any]:
     return {**asdict(found), **told}
 
 
-def _write(connection: Connection, a: str, b: str, state: str, detail: Mapping[str, Any]) -> None:
+def _write(connection: Connection, a: str, b: str, state: str, detail: JSONObject) -> None:
     first, second = sorted((a, b))
     question = (people_questions.c.first == first) & (people_questions.c.second == second)
     connection.execute(update(people_questions).where(question).values(state=state, detail=dict(detail), at=now()))
 
 
-def _of(population: str) -> Any:
+def _of(population: str) -> ColumnElement[bool]:
     return or_(people_questions.c.first == population, people_questions.c.second == population)
 
 
-def _rows(connection: Connection, hashes: Sequence[int], population: str | None = None) -> list[Any]:
-    found: list[Any] = []
+def _rows(connection: Connection, hashes: Sequence[int], population: str | None = None) -> list[Row]:
+    found: list[Row] = []
     for begin in range(0, len(hashes), CHUNK):
         query = select(people_marks).where(people_marks.c.hash.in_(hashes[begin : begin + CHUNK]))
         if population is not None:

@@ -9,19 +9,19 @@ Privacy posture: see `engine.store.budget.lines`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from sqlalchemy import Connection, func, select
 
 from engine.dp.events import Event, acting
+from engine.dp.guarantee import Guarantee
 from engine.dp.ledger import Admission, LedgerRun, Limit, admit, share_used
 from engine.dp.ledger import change_limit as changed
 from engine.dp.ledger import merge as merge_states
 from engine.errors import RefusedError
 from engine.store.budget import lines as ledger_lines
-from engine.store.budget.lines import Book, write
+from engine.store.budget.lines import Book, LineBody, write
 from engine.store.schema import corpora, ledger, runs
 
 LOST = (
@@ -30,11 +30,11 @@ LOST = (
 )
 
 
-def claimed(guarantee: Mapping[str, Any]) -> tuple[Event, ...]:
-    """Return the events of a stored guarantee that a run must reserve: none unless it is `dp` and costs something."""
-    if guarantee.get("kind") != "dp":
+def claimed(guarantee: Guarantee) -> tuple[Event, ...]:
+    """Return the events of a guarantee that a run must reserve: none unless it is `dp` and costs something."""
+    if guarantee.kind != "dp":
         return ()
-    events = ledger_lines.events_of(guarantee.get("events", ()))
+    events = guarantee.mechanisms
     return events if acting(events) else ()
 
 
@@ -46,7 +46,7 @@ def reserve(
     population: str,
     run_id: str,
     method: str,
-    guarantee: Mapping[str, Any],
+    guarantee: Guarantee,
 ) -> Admission | None:
     """Admit a run's events and write its line; None where there is nothing to reserve, or it is reserved already.
 
@@ -61,7 +61,7 @@ def reserve(
     if not events or held is not None:
         return None
     book = ledger_lines.read(connection, population)
-    epsilon, delta = float(guarantee["epsilon"]), float(guarantee["delta"])
+    epsilon, delta = guarantee.bound
     answer = admit(book.state, events, epsilon, delta)
     if not answer.allowed:
         raise RefusedError(answer.sentence)
@@ -153,9 +153,8 @@ def change_limit(
     state, sentence = changed(book.state, limit)
     if large:
         sentence = f"{sentence} A δ of 1/N or more was confirmed."
-    more = {"large_delta": True} if large else {}
     share = share_used(state)
-    _limit(connection, key, actor, population, state.limit, state.order, sentence, share, default=False, **more)
+    _limit(connection, key, actor, population, state.limit, state.order, sentence, share, default=False, large=large)
 
 
 def merge(connection: Connection, key: bytes, actor: str, other: str, into: str, *, by_person: bool = False) -> None:
@@ -252,21 +251,18 @@ def _limit(
     share: float,
     *,
     default: bool,
-    **more: Any,
+    large: bool = False,
 ) -> None:
-    write(
-        connection,
-        key,
-        actor,
-        population,
-        "limit",
-        epsilon=limit.epsilon,
-        delta=limit.delta,
-        list_delta=limit.list_delta,
-        order=order,
-        default=default,
-        what="limit",
-        sentence=sentence,
-        share_after=share,
-        **more,
-    )
+    body: LineBody = {
+        "epsilon": limit.epsilon,
+        "delta": limit.delta,
+        "list_delta": limit.list_delta,
+        "order": order,
+        "default": default,
+        "what": "limit",
+        "sentence": sentence,
+        "share_after": share,
+    }
+    if large:
+        body["large_delta"] = True
+    write(connection, key, actor, population, "limit", **body)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from sqlalchemy import Connection, func, select, update
 from sqlalchemy.dialects.sqlite import insert
@@ -82,7 +81,7 @@ def keep(connection: Connection, population: str, marks: ShortMarks) -> int:
     left = Counter(there_whole)
     base = secrets.randbits(38) << 24
     number: dict[int, int | None] = {}
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for value, record, whole in zip(marks.hashes.tolist(), marks.record.tolist(), marks.whole.tolist(), strict=True):
         if whole:
             known = left[value] > 0
@@ -152,7 +151,7 @@ def _shared(
     return found
 
 
-def _twice(connection: Connection, population: str, without: Mapping[int, Any]) -> Held:
+def _twice(connection: Connection, population: str, without: Mapping[int, object]) -> Held:
     """Return a population's marks that two of its records have, apart from those in `without`."""
     first, last = func.min(short_marks.c.record).label("first"), func.max(short_marks.c.record).label("last")
     query = select(short_marks.c.hash, first, last).where(short_marks.c.population == population)

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from sqlalchemy import Connection, select
 
@@ -23,7 +22,7 @@ from engine.dp.ledger import share_used
 from engine.errors import UserError
 from engine.store import audit
 from engine.store.budget import lines as ledger_lines
-from engine.store.budget.lines import declared_runs
+from engine.store.budget.lines import LineBody, declared_runs
 from engine.store.database import Database
 from engine.store.disk import heads, place
 from engine.store.disk.folder import Folder, default_path
@@ -52,7 +51,15 @@ def mark_all(connection: Connection, key: bytes, actor: str, action: str, since:
     return len(found)
 
 
-def accept_rollback(path: Path | None = None, actor: str = "custodian") -> dict[str, Any]:
+class Accepted(TypedDict):
+    """What was accepted: how many ledgers say so, lines that are missing, by chain, and the time of the last line."""
+
+    populations: int
+    lines_missing: dict[str, int]
+    since: str
+
+
+def accept_rollback(path: Path | None = None, actor: str = "custodian") -> Accepted:
     """Go on with a database that is older than its kept heads, after writing that what was spent since is unknown.
 
     Returns:
@@ -141,7 +148,7 @@ def declare(
     event = Event("pure", "declared spend", epsilon=epsilon, delta=delta, unit=unit) if epsilon else None
     nothing = "Nothing was spent in the unknown time"
     amount = f"ε = {epsilon:g} at δ = {delta:.3g} was spent in the unknown time"
-    body: dict[str, Any] = {
+    body: LineBody = {
         "epsilon": epsilon,
         "delta": delta,
         "answers": [line.seq for line in book.unknown],
@@ -150,8 +157,8 @@ def declare(
         "sentence": f"{amount if epsilon else nothing}, by the word of the person named in this line.",
     }
     spent = replace(book.state, unknown=False, runs=(*book.state.runs, *declared_runs(0, body)))
-    after = share_used(spent)
-    ledger_lines.write(connection, key, actor, population, "declared", **body, share_after=after)
+    after = body["share_after"] = share_used(spent)
+    ledger_lines.write(connection, key, actor, population, "declared", **body)
     audit.append(
         connection, key, actor, "spend since entered", population,
         {"epsilon": epsilon, "delta": delta, "share_after": round(after, 6)},
@@ -188,5 +195,6 @@ def _last_time(connection: Connection) -> str:
     return max((str(at) for at in times if at), default="an unknown time")
 
 
-def _body(text: str) -> Mapping[str, Any]:
-    return dict(json.loads(text))
+def _body(text: str) -> LineBody:
+    body: LineBody = json.loads(text)
+    return body

@@ -6,10 +6,9 @@ new detection that finds the same span again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, func, select, text, update
+from sqlalchemy import Connection, Row, func, select, text, update
 
 from engine.pii.decide.rules import Standing, after
 from engine.store.audit import now
@@ -26,7 +25,7 @@ def next_batch(connection: Connection, corpus_id: str) -> int:
 def apply(
     connection: Connection,
     corpus_id: str,
-    rows: Sequence[Any],
+    rows: Sequence[Row],
     action: str,
     label: str | None,
     actor: str,
@@ -127,7 +126,7 @@ def undo(connection: Connection, corpus_id: str, actor: str) -> str | None:
     return describe(events)
 
 
-def describe(events: Sequence[Any]) -> str:
+def describe(events: Sequence[Row]) -> str:
     """Return a plain sentence about what was taken back."""
     n, action = len(events), events[0].action
     noun = "1 span" if n == 1 else f"{n:,} spans"
@@ -168,7 +167,9 @@ def replay(connection: Connection, corpus_id: str, origin: str) -> int:
     return len(places)
 
 
-def _event(row: Any, corpus_id: str, batch: int, at: str, actor: str, action: str, label: str | None) -> dict[str, Any]:
+def _event(
+    row: Row, corpus_id: str, batch: int, at: str, actor: str, action: str, label: str | None
+) -> dict[str, object]:
     return {
         "corpus_id": corpus_id,
         "batch": batch,
@@ -190,7 +191,7 @@ def _event(row: Any, corpus_id: str, batch: int, at: str, actor: str, action: st
     }
 
 
-def _revert(connection: Connection, corpus_id: str, taken: Sequence[Any]) -> None:
+def _revert(connection: Connection, corpus_id: str, taken: Sequence[Row]) -> None:
     added = [e.span_id for e in taken if e.action == "add"]
     _update(connection, added, {"active": False, "origin": "removed"})
     records = [{"corpus": corpus_id, "position": e.position} for e in taken if e.span_id is None]
@@ -225,7 +226,7 @@ def _revert(connection: Connection, corpus_id: str, taken: Sequence[Any]) -> Non
         )
 
 
-def _update(connection: Connection, numbers: Sequence[int], values: dict[str, Any]) -> None:
+def _update(connection: Connection, numbers: Sequence[int], values: Mapping[str, object]) -> None:
     for begin in range(0, len(numbers), CHUNK):
         part = numbers[begin : begin + CHUNK]
         connection.execute(update(spans).where(spans.c.id.in_(part)).values(**values))

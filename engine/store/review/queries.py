@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TypedDict
 
-from sqlalchemy import Connection, Select, TextClause, and_, func, select, text
+from sqlalchemy import ColumnElement, Connection, Row, Select, TextClause, and_, func, select, text
 
 from engine.errors import NotFoundError, UserError
 from engine.pii.spans import LABELS
@@ -19,9 +19,11 @@ from engine.store.schema import record_index, spans
 from engine.store.summaries import corpus_row
 
 
-def span_filter(corpus_id: str, labels: Sequence[str], state: str | None, below: float | None) -> list[Any]:
+def span_filter(
+    corpus_id: str, labels: Sequence[str], state: str | None, below: float | None
+) -> list[ColumnElement[bool]]:
     """Return the conditions of a search among a corpus' spans in force."""
-    conditions: list[Any] = [spans.c.corpus_id == corpus_id, spans.c.active.is_(True)]
+    conditions: list[ColumnElement[bool]] = [spans.c.corpus_id == corpus_id, spans.c.active.is_(True)]
     if labels:
         conditions.append(spans.c.label.in_(list(labels)))
     if state in ("accepted", "rejected"):
@@ -33,11 +35,23 @@ def span_filter(corpus_id: str, labels: Sequence[str], state: str | None, below:
     return conditions
 
 
-def span_counts(connection: Connection, corpus_id: str) -> dict[str, Any]:
+class SpanCounts(TypedDict):
+    """How many spans in force a corpus has: by label, by label and state, in all, and how many records have one."""
+
+    by_label: dict[str, int]
+    by_label_state: dict[str, dict[str, int]]
+    accepted: int
+    rejected: int
+    decided: int
+    undecided: int
+    records_with_spans: int
+
+
+def span_counts(connection: Connection, corpus_id: str) -> SpanCounts:
     """Return how many spans in force a corpus has, by label, state and decision."""
     by_label: dict[str, int] = {}
     by_state: dict[str, dict[str, int]] = {}
-    totals = {"accepted": 0, "rejected": 0, "decided": 0, "undecided": 0}
+    totals = dict.fromkeys(("accepted", "rejected", "decided", "undecided"), 0)
     query = (
         select(spans.c.label, spans.c.state, spans.c.decided, func.count())
         .where(spans.c.corpus_id == corpus_id, spans.c.active.is_(True))
@@ -55,7 +69,15 @@ def span_counts(connection: Connection, corpus_id: str) -> dict[str, Any]:
         .select_from(record_index)
         .where(record_index.c.corpus_id == corpus_id, record_index.c.spans > 0)
     ).scalar_one()
-    return {"by_label": by_label, "by_label_state": by_state, **totals, "records_with_spans": int(records)}
+    return {
+        "by_label": by_label,
+        "by_label_state": by_state,
+        "accepted": totals["accepted"],
+        "rejected": totals["rejected"],
+        "decided": totals["decided"],
+        "undecided": totals["undecided"],
+        "records_with_spans": int(records),
+    }
 
 
 def among(positions: Collection[int]) -> TextClause:
@@ -65,13 +87,13 @@ def among(positions: Collection[int]) -> TextClause:
     )
 
 
-def queue_row(row: Any) -> tuple[Any, ...]:
+def queue_row(row: Row) -> tuple[object, ...]:
     """Return one line of the queue: id, spans, undecided, risk, decided, reviewed, split."""
     risk = 1.0 - math.exp(-row.hazard)
     return (row.record_id, row.spans, row.undecided, risk, row.decided, bool(row.reviewed), row.split)
 
 
-def count_rows(connection: Connection, query: Select[Any]) -> int:
+def count_rows(connection: Connection, query: Select) -> int:
     """Return how many rows a query has."""
     return int(connection.execute(select(func.count()).select_from(query.order_by(None).subquery())).scalar_one())
 
@@ -89,7 +111,7 @@ def position_of(connection: Connection, corpus_id: str, record_id: str) -> int:
     return int(found)
 
 
-def span_row(connection: Connection, corpus_id: str, identifier: str) -> Any:
+def span_row(connection: Connection, corpus_id: str, identifier: str) -> Row:
     """Return the row of a span in force, or raise `NotFoundError`."""
     number = span_number(identifier)
     row = None
@@ -103,7 +125,7 @@ def span_row(connection: Connection, corpus_id: str, identifier: str) -> Any:
     return row
 
 
-def alike_rows(connection: Connection, corpus_id: str, key: str, label: str) -> list[Any]:
+def alike_rows(connection: Connection, corpus_id: str, key: str, label: str) -> list[Row]:
     """Return every span in force with this value and label."""
     same = and_(
         spans.c.corpus_id == corpus_id, spans.c.active.is_(True), spans.c.value_key == key, spans.c.label == label
@@ -111,9 +133,9 @@ def alike_rows(connection: Connection, corpus_id: str, key: str, label: str) -> 
     return list(connection.execute(select(spans).where(same).order_by(spans.c.id)))
 
 
-def spans_at(connection: Connection, corpus_id: str, positions: Sequence[int]) -> list[Any]:
+def spans_at(connection: Connection, corpus_id: str, positions: Sequence[int]) -> list[Row]:
     """Return the undecided spans in force of these records."""
-    rows: list[Any] = []
+    rows: list[Row] = []
     for begin in range(0, len(positions), CHUNK):
         query = select(spans).where(
             spans.c.corpus_id == corpus_id,

@@ -6,12 +6,13 @@ Privacy posture: text is read from the record table at display time; nothing her
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from copy import deepcopy
+from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, Row, select, update
 
 from engine.errors import UserError
 from engine.pii.spans import NAME_LABELS
@@ -20,6 +21,7 @@ from engine.store.records import read_rows, read_texts
 from engine.store.review import decisions
 from engine.store.review.memory import remembered
 from engine.store.review.queries import (
+    SpanCounts,
     alike_rows,
     among,
     check,
@@ -46,6 +48,7 @@ from engine.store.schema import corpora, record_index, spans
 from engine.store.schema import decisions as events
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
+from engine.store.views import SpanView
 
 if TYPE_CHECKING:
     from engine.pii.detect.settings import DetectorSettings
@@ -92,10 +95,10 @@ class Review:
             )
             self.session.write_audit(connection, "gold spans chosen", corpus_id)
 
-    def span_counts(self, corpus_id: str) -> dict[str, Any]:
+    def span_counts(self, corpus_id: str) -> SpanCounts:
         """Return counts: `by_label`, `by_label_state`, accepted, rejected, decided, undecided, `records_with_spans`."""
         counts = remembered(self.session.db, corpus_id, "span counts", lambda c: span_counts(c, corpus_id))
-        return {name: dict(n) if isinstance(n, dict) else n for name, n in counts.items()}
+        return deepcopy(counts)
 
     def queue(
         self,
@@ -137,8 +140,8 @@ class Review:
             rows = list(connection.execute(query.limit(limit).offset(offset)))
         return pd.DataFrame([queue_row(r) for r in rows], columns=QUEUE_COLUMNS), total
 
-    def record_spans(self, corpus_id: str, record_id: str) -> pd.DataFrame:
-        """Return a record's spans in text order: ids, offsets, label, score, state, decided."""
+    def spans(self, corpus_id: str, record_id: str) -> list[SpanView]:
+        """Return a record's spans in text order."""
         with self.session.db.read() as connection:
             return record_spans(connection, corpus_id, position_of(connection, corpus_id, record_id))
 
@@ -155,11 +158,7 @@ class Review:
 
         with self.session.db.read() as connection:
             found = record_spans(connection, corpus_id, position_of(connection, corpus_id, record_id))
-        accepted = found[found["state"] == "accepted"]
-        marked = [
-            Span(record_id, int(start), int(end), label)
-            for start, end, label in zip(accepted["start"].tolist(), accepted["end"].tolist(), accepted["label"])
-        ]
+        marked = [Span(record_id, span.start, span.end, span.label) for span in found if span.state == "accepted"]
         return redact(self.record_text(corpus_id, record_id), marked, style).text
 
     def same_value(self, corpus_id: str, span_id: str) -> int:
@@ -215,7 +214,7 @@ class Review:
         return dict(remembered(self.session.db, corpus_id, f"unmarked {span_id}", count))
 
     def _unmarked(
-        self, connection: Connection, corpus_id: str, row: Any, *, record_only: bool
+        self, connection: Connection, corpus_id: str, row: Row, *, record_only: bool
     ) -> tuple[list[Place], dict[int, str]]:
         """Return the unmarked places of a span's words, and the texts of the records that hold its longest word."""
         own = str(read_rows(self.session.folder.records(corpus_id), [row.position])["text"].iloc[0])
@@ -227,7 +226,7 @@ class Review:
             texts |= dict(zip(found, read_rows(self.session.folder.records(corpus_id), found)["text"])) if found else {}
         return unmarked(connection, corpus_id, texts, surface, row.label), texts
 
-    def _mark_same(self, connection: Connection, corpus_id: str, row: Any, batch: int, *, record_only: bool) -> int:
+    def _mark_same(self, connection: Connection, corpus_id: str, row: Row, batch: int, *, record_only: bool) -> int:
         places, texts = self._unmarked(connection, corpus_id, row, record_only=record_only)
         numbers = add(connection, corpus_id, places, texts, row.label, self.session.key)
         for number, place in zip(numbers, places):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Required, TypedDict
 
 import pandas as pd
 from sqlalchemy import Connection, func, select, text
@@ -19,18 +19,8 @@ from engine.pii.decide.rules import ADDED_BY, hazard, rarity, undecided
 from engine.pii.detect.settings import DEFAULT_THRESHOLD
 from engine.pii.spans import canonical_label, default_identifier_type, folded
 from engine.store.schema import record_index, spans
+from engine.store.views import SpanView
 
-SPAN_COLUMNS = [
-    "span_id",
-    "start",
-    "end",
-    "label",
-    "score",
-    "recogniser",
-    "identifier_type",
-    "state",
-    "decided",
-]
 ACCEPTED_COLUMNS = ["record_id", "start", "end", "label", "identifier_type"]
 CHUNK = 500
 
@@ -51,8 +41,21 @@ def value_key(key: bytes, surface: str) -> str:
     return hmac.new(key, b"value\0" + folded(surface).encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:32]
 
 
+class FoundSpan(TypedDict, total=False):
+    """A span as a detector or a file gives it; entity_id: of gold spans, the entity that they mention."""
+
+    record_id: Required[str]
+    start: Required[int]
+    end: Required[int]
+    label: Required[str]
+    score: float
+    identifier_type: str | None
+    recogniser: str
+    entity_id: str | None
+
+
 def span_rows(
-    found: Iterable[Mapping[str, Any]],
+    found: Iterable[FoundSpan],
     *,
     corpus_id: str,
     places: Mapping[str, tuple[int, str]],
@@ -60,7 +63,7 @@ def span_rows(
     origin: str,
     active: bool,
     threshold: Callable[[str], float] = lambda _: DEFAULT_THRESHOLD,
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return database rows for spans; `places` maps a record id to its position and text."""
     rows = []
     for span in found:
@@ -93,7 +96,7 @@ def span_rows(
     return rows
 
 
-def insert_spans(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+def insert_spans(connection: Connection, rows: Sequence[Mapping[str, object]]) -> None:
     """Insert span rows."""
     if rows:
         connection.execute(spans.insert(), list(rows))
@@ -152,28 +155,27 @@ def activate(connection: Connection, corpus_id: str, origin: str) -> None:
     )
 
 
-def record_spans(connection: Connection, corpus_id: str, position: int) -> pd.DataFrame:
-    """Return a record's spans with the columns of `SPAN_COLUMNS`, in text order."""
+def record_spans(connection: Connection, corpus_id: str, position: int) -> list[SpanView]:
+    """Return a record's spans in text order."""
     query = (
         select(spans)
         .where(spans.c.corpus_id == corpus_id, spans.c.active.is_(True), spans.c.position == position)
         .order_by(spans.c.start, spans.c.end, spans.c.id)
     )
-    rows = [
-        (
-            span_id(r.id),
-            r.start,
-            r.end,
-            r.label,
-            r.score,
-            r.recogniser,
-            r.identifier_type,
-            r.state,
-            bool(r.decided),
+    return [
+        SpanView(
+            span_id=span_id(r.id),
+            start=r.start,
+            end=r.end,
+            label=r.label,
+            score=r.score,
+            recogniser=r.recogniser,
+            identifier_type=r.identifier_type,
+            state=r.state,
+            decided=bool(r.decided),
         )
         for r in connection.execute(query)
     ]
-    return pd.DataFrame(rows, columns=SPAN_COLUMNS)
 
 
 def accepted_spans(connection: Connection, corpus_id: str, split: str | None = None) -> pd.DataFrame:

@@ -6,11 +6,10 @@ Privacy posture: groups are made by keyed digests; the value shown is read from 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import pandas as pd
-from sqlalchemy import Connection, Integer, func, select
+from sqlalchemy import Connection, Integer, Row, func, select
 
 from engine.errors import NotFoundError
 from engine.store.corpora import Corpora
@@ -32,6 +31,18 @@ VALUE_COLUMNS = ["value_key", "value", "label", "count", "records", "state", "de
 VALUE_STATES = ("accepted", "rejected", "mixed", "undecided", "decided")
 LONGEST_VALUE = 400  # characters of a value that are shown
 MANY = 2000  # records from which reading the whole column is quicker
+
+
+class Missed(TypedDict):
+    """Share of identifiers that detection misses, with its 95% interval, identifiers and misses seen, records read."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    missed: int
+    records: int
+    sentence: str
 
 
 class Values:
@@ -134,7 +145,7 @@ class Values:
 
         return remembered(self.session.db, corpus_id, "gold evaluation", measure)
 
-    def residual_risk(self, corpus_id: str) -> dict[str, Any] | None:
+    def residual_risk(self, corpus_id: str) -> Missed | None:
         """Estimate the share of identifiers that detection misses, from the records marked as reviewed.
 
         Returns:
@@ -162,9 +173,13 @@ class Values:
         risk = remembered(self.session.db, corpus_id, "residual risk", estimate)
         if risk is None:
             return None
-        return {**asdict(risk), "sentence": _residual_sentence(risk.missed, risk.n, risk.records)}
+        sentence = _residual_sentence(risk.missed, risk.n, risk.records)
+        return {
+            "value": risk.value, "low": risk.low, "high": risk.high, "n": risk.n, "missed": risk.missed,
+            "records": risk.records, "sentence": sentence,
+        }  # fmt: skip
 
-    def _surfaces(self, corpus_id: str, rows: Sequence[Any]) -> dict[int, str]:
+    def _surfaces(self, corpus_id: str, rows: Sequence[Row]) -> dict[int, str]:
         """Return the surface form of each row's example span, by its number."""
         positions = sorted({r.position for r in rows})
         if len(positions) > MANY:
@@ -174,7 +189,7 @@ class Values:
         return {r.example: str(texts[r.position])[r.start : r.end][:LONGEST_VALUE] for r in rows}
 
 
-def _value_row(row: Any, value: str) -> tuple[Any, ...]:
+def _value_row(row: Row, value: str) -> tuple[object, ...]:
     state = "accepted" if row.accepted == row.n else "rejected" if row.accepted == 0 else "mixed"
     return (f"{row.value_key}.{row.label}", value, row.label, row.n, row.records, state, int(row.decided))
 
@@ -187,7 +202,7 @@ def _residual_sentence(missed: int, n: int, records: int) -> str:
     )
 
 
-def _origin_frame(connection: Any, corpus_id: str, origin: str) -> pd.DataFrame:
+def _origin_frame(connection: Connection, corpus_id: str, origin: str) -> pd.DataFrame:
     from engine.pii.gold import COLUMNS
 
     query = (

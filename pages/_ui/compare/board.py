@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import streamlit as st
 
-from engine.examine.findings import Finding
-from engine.examine.measures import MEASURES
+import engine
+from engine import MEASURES, Finding
 from pages._ui.examined import figure as examined_figure
 
 AGAINST = ("none", "train")
 PREFERRED = ("verbatim_8gram", "mauve", "js_2gram")  # what the board opens with, the first one known
 
 
-def ask_and_draw(runs: Mapping[str, Any], names: Mapping[str, str], findings: Mapping[str, Sequence[Finding]]) -> None:
+def ask_and_draw(
+    runs: Mapping[str, engine.RunSummary], names: Mapping[str, str], findings: Mapping[str, Sequence[Finding]]
+) -> None:
     """Ask which two findings to hold against each other, then draw the board."""
     from engine.figures.runs import pareto
 

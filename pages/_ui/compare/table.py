@@ -8,9 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from engine.examine.findings import Finding
-from engine.examine.measures import MEASURES, REFERENCES, show
-from engine.release.compare import compare
+from engine import MEASURES, REFERENCES, Finding, compare_findings, show_measure
 from pages._ui.texts import count_of
 
 OUTCOMES = {"better": "▲ better", "worse": "▼ worse", "same": "= same", "cannot tell": "≈ cannot tell",
@@ -46,7 +44,7 @@ def sentences(table: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
 
 def build(findings: Mapping[str, Sequence[Finding]]) -> pd.DataFrame:
     """Return the comparison of the runs' findings."""
-    return compare(findings)
+    return compare_findings(findings)
 
 
 def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: bool) -> None:
@@ -95,8 +93,8 @@ def cell(name: str, value: float, low: float, high: float) -> str:
     if value != value:
         return "–"
     if low != low or high != high:
-        return show(name, value)
-    return f"{show(name, value)} ({show(name, low)} to {show(name, high)})"
+        return show_measure(name, value)
+    return f"{show_measure(name, value)} ({show_measure(name, low)} to {show_measure(name, high)})"
 
 
 def _title(name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import streamlit as st
 
@@ -11,7 +10,7 @@ import engine
 from pages._ui.texts import number, plain
 
 
-def draw(workspace: engine.Workspace, runs: Mapping[str, Any], names: Mapping[str, str]) -> None:
+def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary], names: Mapping[str, str]) -> None:
     """Draw the n-th record of each run."""
     longest = max((run.kept for run in runs.values()), default=0)
     if not longest:

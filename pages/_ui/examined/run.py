@@ -9,9 +9,9 @@ stale) and stops the page where there is nothing to show.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 import engine
 from pages._ui import states
@@ -22,13 +22,13 @@ from pages._ui.states import act
 from pages._ui.texts import when
 
 
-def finished(workspace: engine.Workspace, *, key: str) -> Any:
+def finished(workspace: engine.Workspace, *, key: str) -> engine.RunSummary:
     """Return the chosen finished run, or stop the page with what is missing."""
-    finished_runs(workspace, key=key)
-    return pick_run(workspace, current_corpus(workspace), key=f"{key}.run")
+    runs = finished_runs(workspace, key=key)
+    return pick_run(runs, key=f"{key}.run")
 
 
-def finished_runs(workspace: engine.Workspace, *, key: str) -> list[Any]:
+def finished_runs(workspace: engine.Workspace, *, key: str) -> list[engine.RunSummary]:
     """Return the corpus' finished runs, at least one, or stop the page with what is missing."""
     corpus = current_corpus(workspace)
     if corpus is None:
@@ -56,11 +56,13 @@ def finished_runs(workspace: engine.Workspace, *, key: str) -> list[Any]:
     return [run for run in runs if run.state == "done"]
 
 
-def choose(workspace: engine.Workspace, *, key: str, group: str, place: Any = None) -> tuple[Any, list[Any]]:
+def choose(
+    workspace: engine.Workspace, *, key: str, group: str, place: DeltaGenerator | None = None
+) -> tuple[engine.RunSummary, list[engine.Finding]]:
     """Return the chosen run and its findings of one group, or stop the page; `place` is where the picker stands."""
-    finished_runs(workspace, key=key)
+    runs = finished_runs(workspace, key=key)
     with place if place is not None else nullcontext():
-        run: Any = pick_run(workspace, current_corpus(workspace), key=f"{key}.run")
+        run = pick_run(runs, key=f"{key}.run")
     findings = [finding for finding in workspace.examinations.findings(run.id) if finding.group == group]
     job = running_job(workspace, kind="examine", run_id=run.id)
     if job is not None:
@@ -84,7 +86,7 @@ def choose(workspace: engine.Workspace, *, key: str, group: str, place: Any = No
     return run, findings
 
 
-def _unfinished(workspace: engine.Workspace, run: Any, key: str) -> None:
+def _unfinished(workspace: engine.Workspace, run: engine.RunSummary, key: str) -> None:
     """Say how the newest run stands when none is finished."""
     job = running_job(workspace, kind="synthesize", run_id=run.id)
     if job is not None:
@@ -101,7 +103,7 @@ def _unfinished(workspace: engine.Workspace, run: Any, key: str) -> None:
         go("run")
 
 
-def _failed_examination(workspace: engine.Workspace, run: Any) -> bool:
+def _failed_examination(workspace: engine.Workspace, run: engine.RunSummary) -> bool:
     """Say that the newest examination failed, and return whether it did."""
     jobs = [job for job in workspace.jobs.all(active_only=False) if job.kind == "examine" and job.run_id == run.id]
     newest = max(jobs, key=lambda job: job.created, default=None)
@@ -111,7 +113,7 @@ def _failed_examination(workspace: engine.Workspace, run: Any) -> bool:
     return True
 
 
-def _offer(workspace: engine.Workspace, run: Any, key: str, group: str) -> None:
+def _offer(workspace: engine.Workspace, run: engine.RunSummary, key: str, group: str) -> None:
     other = bool(run.examined_at)
     with st.container(border=True, key=f"{key}.empty"):
         st.subheader("Only half examined" if other else "Not examined yet", anchor=False)
@@ -124,7 +126,9 @@ def _offer(workspace: engine.Workspace, run: Any, key: str, group: str) -> None:
         _examine_button(workspace, run, key, "Examine this run", primary=True)
 
 
-def _examine_button(workspace: engine.Workspace, run: Any, key: str, label: str, *, primary: bool) -> None:
+def _examine_button(
+    workspace: engine.Workspace, run: engine.RunSummary, key: str, label: str, *, primary: bool
+) -> None:
     st.button(
         label,
         type="primary" if primary else "secondary",

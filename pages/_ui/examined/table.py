@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from engine.examine.findings import Finding
-from engine.examine.measures import MEASURES, REFERENCES, show
+from engine import MEASURES, REFERENCES, Finding, show_measure
 
 EXCESS = "_excess"
 HEADINGS = {
@@ -43,9 +42,9 @@ def cell(finding: Finding | None) -> str:
     if finding.value != finding.value:
         return "not estimable"
     if finding.low is None or finding.high is None:
-        return show(finding.name, finding.value)
-    ends = f"{show(finding.name, finding.low)} to {show(finding.name, finding.high)}"
-    return f"{show(finding.name, finding.value)} ({ends})"
+        return show_measure(finding.name, finding.value)
+    ends = f"{show_measure(finding.name, finding.low)} to {show_measure(finding.name, finding.high)}"
+    return f"{show_measure(finding.name, finding.value)} ({ends})"
 
 
 def triples(

@@ -5,17 +5,11 @@ Nothing here holds record text: ledger lines are public parameters, counts and i
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
 import engine
-from engine.dp.accounting.closed_form import epsilon as epsilon_of
-from engine.dp.accounting.closed_form import gaussian_mu, noise_multiplier
-from engine.dp.events import Event
-from engine.dp.guarantee import Guarantee
-from engine.dp.ledger import LIST_SHARE
+from engine import LIST_SHARE, Event, Guarantee, as_number, epsilon_of, gaussian_mu, noise_multiplier
 from engine.figures.budget import LINES, ledger_timeline, probability
 from pages._ui import states
 from pages._ui.examined import figure as examined_figure
@@ -48,7 +42,7 @@ LATE = (
 )
 
 
-def headline(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: engine.LedgerView) -> None:
     """Draw the total and what is left."""
     if view.unbounded:
         st.warning(f"**The formal total is unbounded.** {plain(view.sentence)}", icon=":material/all_inclusive:")
@@ -74,15 +68,15 @@ def headline(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
         wait(lambda: workspace.ledger.of(corpus.id).total_epsilon is None, key="ledger.wait.total", what="The total")
 
 
-def questions(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+def questions(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: engine.LedgerView) -> None:
     """Draw what shares something with these people, and the two answers."""
     for asked in view.questions:
-        other = str(asked["population"])
+        other = str(asked.population)
         with st.container(border=True, key=f"ledger.same.{other}"):
-            named = ", ".join(asked["corpora"]) or "a corpus that was deleted"
+            named = ", ".join(asked.corpora) or "a corpus that was deleted"
             st.markdown(f"**Are these the same people as those of {plain(named)}?**")
             st.markdown(
-                f"The texts share {plain(asked['sentence'])}. If some people are in both, join the ledgers: what was "
+                f"The texts share {plain(asked.sentence)}. If some people are in both, join the ledgers: what was "
                 "spent adds up, for good. If only a form or a phrase is shared, keep them apart: the limit then relies "
                 "on your word, which stands in both ledgers and holds until a later file shares clearly more."
             )
@@ -99,7 +93,7 @@ def questions(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
                 )  # fmt: skip
 
 
-def join(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+def join(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: engine.LedgerView) -> None:
     """Draw how people are recognised, and the control that joins them with those of another corpus."""
     st.markdown(POPULATION)
     st.markdown(UNSEEN)
@@ -118,7 +112,7 @@ def join(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
     )  # fmt: skip
 
 
-def spent_since(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+def spent_since(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: engine.LedgerView) -> None:
     """Draw the form that enters what a restored or rolled-back ledger does not know."""
     with st.container(border=True, key="ledger.since.box"):
         st.markdown(f"**What was spent after {when(view.unknown_since)}?**")
@@ -146,7 +140,7 @@ def spent_since(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
         )  # fmt: skip
 
 
-def total(view: Any) -> str:
+def total(view: engine.LedgerView) -> str:
     """Return the formal total of what was drawn or released."""
     if view.unbounded:
         return "unbounded"
@@ -157,7 +151,7 @@ def total(view: Any) -> str:
     return f"{'at least ' if view.unknown_since is not None else ''}{view.total_epsilon:.3g}"
 
 
-def _lists(view: Any) -> str:
+def _lists(view: engine.LedgerView) -> str:
     """Return what of the limit's δ runs may buy lists of labels for."""
     if not view.limit_list_delta:
         return "Nothing of δ is set aside for lists of labels, so no run may buy one under this limit."
@@ -168,15 +162,15 @@ def _lists(view: Any) -> str:
     )
 
 
-def _left(view: Any) -> str:
+def _left(view: engine.LedgerView) -> str:
     return f"{view.remaining_epsilon:.3g}" if view.remaining_epsilon > 0 else "nothing"
 
 
-def _limit_help(view: Any) -> str:
+def _limit_help(view: engine.LedgerView) -> str:
     return "The default; nobody set one yet." if view.limit_is_default else "Set by a person; see the lines below."
 
 
-def set_limit(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+def set_limit(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: engine.LedgerView) -> None:
     """Draw the form that changes the limit."""
     seen = bool((view.lines["kind"] == "spend").any()) if len(view.lines) else False
     with st.expander("Set the limit", icon=":material/tune:", key="ledger.limit.box"):
@@ -217,20 +211,18 @@ def set_limit(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
         )  # fmt: skip
 
 
-def what_if(workspace: engine.Workspace, corpus: Any, view: Any) -> None:
+def what_if(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: engine.LedgerView) -> None:
     """Draw what would be left after a run at a chosen ε."""
     st.markdown("**What if a run claimed …**")
     epsilon = slider("ε of the run", 0.1, 16.0, 4.0, 0.1, key="ledger.whatif", persist=True)
     answer = workspace.ledger.what_if(corpus.id, one_gaussian(epsilon, view.limit_delta, corpus.unit))
-    if answer["allowed"]:
-        left = answer["remaining_after"]
+    if answer.allowed:
+        left = answer.remaining_after
         after = f"a further run may claim up to ε = {left:.3g}" if left > 0 else "nothing is left"
-        st.progress(
-            min(1.0, max(0.0, answer["share_after"])), text=f"{share(answer['share_after'], 0)} in use, {after}"
-        )
-        st.caption(plain(answer["sentence"]))
+        st.progress(min(1.0, max(0.0, answer.share_after)), text=f"{share(answer.share_after, 0)} in use, {after}")
+        st.caption(plain(answer.sentence))
     else:
-        states.refused(answer["sentence"], "Choose a smaller ε, or set the limit anew before anything was drawn.")
+        states.refused(answer.sentence, "Choose a smaller ε, or set the limit anew before anything was drawn.")
     st.caption("For a run with Gaussian noise; the Plan page answers for the very run you set up there.")
 
 
@@ -241,7 +233,7 @@ def one_gaussian(epsilon: float, delta: float, unit: str) -> Guarantee:
                      adjacency="zero-out", events=(event.as_dict(),))  # fmt: skip
 
 
-def timeline(view: Any) -> None:
+def timeline(view: engine.LedgerView) -> None:
     """Draw every line as a mark over time and as a table."""
     if view.lines.empty:
         st.caption("No line yet: the first run, examination or release writes one.")
@@ -278,7 +270,7 @@ def table(lines: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _kind(kind: str, what: Any) -> str:
+def _kind(kind: str, what: object) -> str:
     """Return a line's kind in words, with the statistic of a spend."""
     name = LINES[kind][0] if kind in LINES else kind
     words = _text(what).replace("_", " ")
@@ -287,15 +279,15 @@ def _kind(kind: str, what: Any) -> str:
     return f"{name}: {words}" if kind == "spend" else name
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value if isinstance(value, str) and value else "–"
 
 
-def _short(value: Any, digits: str) -> str:
+def _short(value: float | None, digits: str) -> str:
     return "–" if value is None or value != value else format(float(value), digits)
 
 
-def runs(view: Any, known: dict[str, Any]) -> None:
+def runs(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> None:
     """Draw what each run with a guarantee claimed and drew, totals recomputed from its events."""
     rows = run_rows(view, known)
     if not rows:
@@ -307,7 +299,7 @@ def runs(view: Any, known: dict[str, Any]) -> None:
     st.caption("Recomputed from the run's own list of mechanisms, which is fixed before it starts.")
 
 
-def run_rows(view: Any, known: dict[str, Any]) -> list[dict[str, Any]]:
+def run_rows(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> list[dict[str, object]]:
     """Return one row a run that reserved budget, latest first."""
     rows = []
     for run_id, part in view.lines.sort_values("seq", ascending=False).groupby("run_id", sort=False):
@@ -329,16 +321,16 @@ def run_rows(view: Any, known: dict[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def recomputed(guarantee: dict[str, Any]) -> float | None:
+def recomputed(guarantee: Guarantee) -> float | None:
     """Return a run's ε from its own events: by formula, else as the accounting noted it."""
-    mu = gaussian_mu([Event.from_dict(event) for event in guarantee.get("events", ())])
-    if mu is not None and guarantee.get("delta"):
-        return epsilon_of(mu, float(guarantee["delta"]))
-    noted = guarantee.get("accounting") or {}
-    return noted.get("epsilon_pld", noted.get("epsilon_rdp"))
+    mu = gaussian_mu(guarantee.mechanisms)
+    if mu is not None and guarantee.delta:
+        return epsilon_of(mu, guarantee.delta)
+    noted = guarantee.accounting
+    return as_number(noted.get("epsilon_pld", noted.get("epsilon_rdp")))
 
 
-def state_of(kinds: Any) -> str:
+def state_of(kinds: pd.Series[int]) -> str:
     """Return where a reservation stands, in words, from the counts of its lines by kind."""
     if kinds.get("give_back", 0):
         return "given back, nothing was drawn"

@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -20,7 +20,7 @@ from pages._ui.current import choose_corpus
 from pages._ui.texts import count_of
 
 if TYPE_CHECKING:
-    from engine.corpus.mapping import ColumnMapping
+    from engine import ColumnMapping
 
 UPLOAD, PATH = "Upload from this computer", "Path on this machine"
 PREVIEW = "_ui.load.preview"
@@ -43,22 +43,22 @@ class Chosen:
         """Return the file name without its suffix."""
         return Path(self.filename).stem
 
-    def options(self) -> Any:
-        """Return the reading options, or None where all are automatic."""
-        from engine.corpus.readers import ReadOptions
+    def options(self) -> engine.ReadOptions:
+        """Return the reading options."""
+        from engine import ReadOptions
 
         return ReadOptions(encoding=self.encoding, delimiter=self.delimiter, sheet=self.sheet)
 
 
 def choose() -> Chosen | None:
     """Draw the ways to name a file; return the choice, or None so far."""
-    from engine.corpus.readers import FORMATS
+    from engine import FILE_FORMATS
 
     way = st.radio("Where is it?", [UPLOAD, PATH], key="load.way", horizontal=True, label_visibility="collapsed")
     source: Path | bytes | None = None
     filename = identity = ""
     if way == UPLOAD:
-        suffixes = sorted({suffix.lstrip(".") for known in FORMATS for suffix in known.suffixes} | {"gz"})
+        suffixes = sorted({suffix.lstrip(".") for known in FILE_FORMATS for suffix in known.suffixes} | {"gz"})
         generation = st.session_state.setdefault("_ui.load.generation", 0)
         upload = st.file_uploader("File", type=suffixes, key=f"load.file.{generation}")
         if upload is not None:
@@ -86,10 +86,10 @@ def choose() -> Chosen | None:
 
 def _examples() -> None:
     """Offer one example file a format, made when it is asked for."""
-    from engine.corpus.readers import FORMATS, example_file
+    from engine import FILE_FORMATS, example_file
 
     with st.popover("Examples of each format", icon=":material/description:", key="load.examples"):
-        for known in FORMATS:
+        for known in FILE_FORMATS:
             name, _ = example_file(known.id)
             st.download_button(
                 f"{known.title} ({name})",
@@ -102,7 +102,7 @@ def _examples() -> None:
 
 
 def _example_bytes(format_id: str) -> bytes:
-    from engine.corpus.readers import example_file
+    from engine import example_file
 
     return example_file(format_id)[1]
 
@@ -118,11 +118,12 @@ def _reading() -> tuple[str | None, str | None, str | None]:
     return (encoding or "").strip() or None, delimiters[delimiter], (sheet or "").strip() or None
 
 
-def preview(workspace: engine.Workspace, chosen: Chosen) -> Any | None:
+def preview(workspace: engine.Workspace, chosen: Chosen) -> engine.FilePreview | None:
     """Return the preview, read once a file and options, or draw why it cannot be read."""
     kept = st.session_state.get(PREVIEW)
     if kept is not None and kept[0] == chosen.digest:
-        return kept[1]
+        preview: engine.FilePreview = kept[1]
+        return preview
     st.session_state.pop(PREVIEW, None)
     try:
         with st.spinner("Reading the file …"):

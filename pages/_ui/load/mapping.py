@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
+import engine
 from pages._ui.charts import bars
 from pages._ui.sliders import slider
 from pages._ui.texts import UNITS, count_of, number, plain
 
 if TYPE_CHECKING:
-    from engine.corpus.mapping import ColumnMapping
+    from engine import ColumnMapping
     from pages._ui.load.file import Chosen
 
 NONE = "(none)"
@@ -19,7 +20,7 @@ COUNTED = "_ui.load.counted"
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
-def show_rows(preview: Any, chosen: Chosen) -> None:
+def show_rows(preview: engine.FilePreview, chosen: Chosen) -> None:
     """Show the first ten rows as plain text and what was found out about the file."""
     facts = [preview.format.upper()]
     if preview.encoding:
@@ -51,9 +52,9 @@ def _column(
     return None if choice == NONE else choice
 
 
-def ask(preview: Any, chosen: Chosen) -> ColumnMapping | None:
+def ask(preview: engine.FilePreview, chosen: Chosen) -> ColumnMapping | None:
     """Ask which column is what; the engine's suggestion is filled in."""
-    from engine.corpus.mapping import ColumnMapping
+    from engine import ColumnMapping
 
     columns, guess, mark = list(preview.columns), preview.suggested, chosen.digest
     with st.grid(3, min_column_width=220):
@@ -114,7 +115,7 @@ def ask(preview: Any, chosen: Chosen) -> ColumnMapping | None:
 
 def ask_unit(mapping: ColumnMapping, chosen: Chosen) -> tuple[str, int]:
     """Ask for the unit of protection and the cap, and show what each answer would mean."""
-    from engine.corpus.mapping import default_cap
+    from engine import default_cap
 
     units = list(UNITS)
     unit = st.radio(
@@ -156,7 +157,7 @@ def _rows_a_person(column: str, chosen: Chosen) -> None:
     """Show how many rows each person has, counted once a file and column."""
     counted = st.session_state.get(COUNTED)
     if counted is None or counted[0] != (chosen.digest, column):
-        from engine.corpus.readers import read_table
+        from engine import read_table
 
         with st.spinner("Counting rows a person …"):
             table = read_table(chosen.source, chosen.filename, chosen.options())
@@ -182,7 +183,7 @@ def _rows_a_person(column: str, chosen: Chosen) -> None:
     )
 
 
-def ask_holdout(preview: Any) -> float:
+def ask_holdout(preview: engine.FilePreview) -> float:
     """Ask how much is set aside, and say why."""
     st.markdown(
         "Some people or records are drawn by lot and never shown to any method (the holdout). If synthetic text "

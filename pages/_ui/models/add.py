@@ -6,7 +6,6 @@ Privacy posture: a key is typed into a password field, handed to the engine and 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -117,10 +116,10 @@ NUMBERS = ("concurrency", "requests_per_minute", "timeout_seconds", "tries", "pr
 
 
 def _server(workspace: engine.Workspace) -> None:
-    def field(name: str) -> Any:
+    def field(name: str) -> object:
         return st.session_state.get(f"{FORM}.s.{name}")
 
-    values: dict[str, Any] = {name: field(name) for name in (*NUMBERS, "extended") if field(name) is not None}
+    values: dict[str, object] = {name: field(name) for name in (*NUMBERS, "extended") if field(name) is not None}
     chosen = field("prompts")
     values |= {
         "name": str(field("name") or "").strip(), "url": str(field("url") or ""), "model": str(field("model") or ""),

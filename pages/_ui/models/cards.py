@@ -5,15 +5,9 @@ The self-test reads files in this process; no model is loaded here, that is the 
 
 from __future__ import annotations
 
-import hashlib
-import json
-from pathlib import Path
-from typing import Any
-
 import streamlit as st
 
 import engine
-from engine.models.builtin import minilm
 from pages._ui.models import language as models_language
 from pages._ui.texts import number, plain
 
@@ -33,60 +27,38 @@ RESULTS = "models.tested"
 BYTES_A_PARAMETER = 4  # the worker computes with 32-bit numbers
 
 
-def known(workspace: engine.Workspace) -> list[dict[str, Any]]:
-    """Return the built-in models and the encoder they build on; a missing one says so."""
-    found = {model["id"]: model for model in [*workspace.models.built_in(), *_encoder()]}
-    missing = [{"id": model_id, "missing": True} for model_id in EXPECTED if model_id not in found]
-    return [*found.values(), *missing]
+def known(workspace: engine.Workspace) -> dict[str, engine.BuiltInModel | None]:
+    """Return the built-in models and the encoder they build on by id, None for one that is missing."""
+    found: dict[str, engine.BuiltInModel | None] = {model.id: model for model in workspace.models.built_in()}
+    return {**found, **{model_id: None for model_id in EXPECTED if model_id not in found}}
 
 
-def _encoder() -> list[dict[str, Any]]:
-    try:
-        folder = minilm.packaged_folder()
-        weights = folder / minilm.WEIGHTS
-        size = weights.stat().st_size
-    except (engine.UserError, OSError):
-        return []
-    return [
-        {
-            "id": "encoder",
-            "kind": "encoder",
-            "use": "similarity, the map of texts, base of the tagger (all-MiniLM-L6-v2)",
-            "bytes": size,
-            "parameters": _header(weights)[0],
-            "licence": "Apache-2.0",
-            "folder": str(folder),
-            "sha256": minilm.SHA256,
-        }
-    ]
-
-
-def card(model: dict[str, Any], workspace: engine.Workspace | None = None) -> None:
-    """Draw one built-in model; with a workspace, also what the worker found when it tested it."""
-    name = TITLES.get(model["id"], str(model["id"]))
-    with st.container(border=True, key=f"models.card.{model['id']}"):
-        if model.get("missing"):
+def card(model_id: str, model: engine.BuiltInModel | None, workspace: engine.Workspace | None = None) -> None:
+    """Draw one built-in model, None for a missing one; with a workspace, also what the worker found in its test."""
+    name = TITLES.get(model_id, model_id)
+    with st.container(border=True, key=f"models.card.{model_id}"):
+        if model is None:
             st.markdown(f":material/error: **{plain(name)}**")
             st.error("Not on this machine. Install the application again.", icon=":material/error:")
             return
-        st.markdown(f":material/{ICONS.get(model['kind'], 'memory')}: **{plain(name)}** · {plain(model['use'])}")
+        st.markdown(f":material/{ICONS.get(model.kind, 'memory')}: **{plain(name)}** · {plain(model.use)}")
         with st.container(horizontal=True):
             if workspace is None:
-                for word in CAPABILITIES.get(model["kind"], ()):
+                for word in CAPABILITIES.get(model.kind, ()):
                     st.badge(word, color="gray")
         if workspace is not None:
-            models_language.capabilities(workspace.models.info(model["id"]))
-        memory = model["parameters"] * BYTES_A_PARAMETER
+            models_language.capabilities(workspace.models.info(model_id))
+        memory = model.parameters * BYTES_A_PARAMETER
         left, middle, right = st.columns(3)
-        left.metric("On disk", _size(model["bytes"]))
+        left.metric("On disk", _size(model.bytes))
         middle.metric("Memory in the worker", f"about {_size(memory)}", help="Numbers alone, without the text at work.")
-        right.metric("Numbers in it", _millions(model["parameters"]))
-        st.markdown(f"Licence: {plain(model['licence'])}. Works without a network.")
-        with st.expander("Where it lies and its checksum", key=f"models.where.{model['id']}"):
-            st.code(f"{model['folder']}\nSHA-256 {model['sha256']}", language=None, wrap_lines=True)
-        _result(model["id"])
+        right.metric("Numbers in it", _millions(model.parameters))
+        st.markdown(f"Licence: {plain(model.licence)}. Works without a network.")
+        with st.expander("Where it lies and its checksum", key=f"models.where.{model_id}"):
+            st.code(f"{model.folder}\nSHA-256 {model.sha256}", language=None, wrap_lines=True)
+        _result(model_id)
         if workspace is not None:
-            models_language.self_test(workspace, model["id"])
+            models_language.self_test(workspace, model_id)
 
 
 def _result(model_id: str) -> None:
@@ -98,43 +70,9 @@ def _result(model_id: str) -> None:
 
 def test_all(workspace: engine.Workspace) -> None:
     """Check every model's files and keep the answers for this session."""
-    st.session_state[RESULTS] = {m["id"]: check(m) for m in known(workspace) if not m.get("missing")}
-
-
-def check(model: dict[str, Any]) -> tuple[bool, str]:
-    """Return whether a model's files are whole and as expected, and a sentence."""
-    try:
-        if model["id"] == "encoder":
-            minilm.check_weights.cache_clear()
-            minilm.check_weights(Path(model["folder"]))
-            return True, "The weights are the published ones, bit by bit."
-        files = sorted(Path(model["folder"]).glob("*.safetensors"))
-        for weights in files:
-            parameters, length = _header(weights)
-            if length != weights.stat().st_size:
-                return False, f"{weights.name} is cut off or has grown. Install the application again."
-            if not parameters:
-                return False, f"{weights.name} holds no numbers. Install the application again."
-        if hashlib.sha256(files[0].read_bytes()).hexdigest() != model["sha256"]:
-            return False, "The weights changed while the application was running. Install it again."
-    except (engine.UserError, OSError, ValueError, KeyError, IndexError):
-        return False, "The weights cannot be read. Install the application again."
-    return True, "The weights are whole and in the safe format (safetensors)."
-
-
-def _header(weights: Path) -> tuple[int, int]:
-    """Return the number of values in a safetensors file and the length in bytes its header promises."""
-    with weights.open("rb") as file:
-        size = int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(size))
-    entries = [entry for name, entry in header.items() if name != "__metadata__"]
-    values = 0
-    for entry in entries:
-        count = 1
-        for side in entry["shape"]:
-            count *= side
-        values += count
-    return values, 8 + size + max((entry["data_offsets"][1] for entry in entries), default=0)
+    st.session_state[RESULTS] = {
+        model_id: workspace.models.check_files(model) for model_id, model in known(workspace).items() if model
+    }
 
 
 def _size(count: int) -> str:

@@ -6,13 +6,11 @@ The page opens no model and speaks to no server; the worker does.
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
 import engine
-from engine.models.catalogue import CAPABILITIES
+from engine import CAPABILITIES
 from pages._ui.current import corpora
 from pages._ui.states import act
 from pages._ui.texts import number, plain
@@ -31,7 +29,7 @@ ASKED = {
 }
 
 
-def card(workspace: engine.Workspace, info: Any) -> None:
+def card(workspace: engine.Workspace, info: engine.ModelInfo) -> None:
     """Draw one model that was added."""
     title, icon = KINDS[info.back_end]
     with st.container(border=True, key=f"models.card.{info.id}"):
@@ -74,7 +72,7 @@ def card(workspace: engine.Workspace, info: Any) -> None:
         _remove(workspace, info)
 
 
-def capabilities(info: Any) -> None:
+def capabilities(info: engine.ModelInfo) -> None:
     """Draw what a model can do and, in grey words, what it cannot."""
     with st.container(horizontal=True):
         for name, words in CAPABILITIES.items():
@@ -110,7 +108,7 @@ def self_test(workspace: engine.Workspace, model: str) -> None:
         _checks(result, model)
 
 
-def _checks(result: Any, model: str) -> None:
+def _checks(result: engine.SelfTest, model: str) -> None:
     table = pd.DataFrame(
         [("passed" if c["ok"] else "FAILED", c["name"], c["detail"]) for c in result["checks"]],
         columns=["Result", "Check", "Detail"],
@@ -124,7 +122,7 @@ def _checks(result: Any, model: str) -> None:
         st.text(result["line"])
 
 
-def consents(workspace: engine.Workspace, info: Any) -> None:
+def consents(workspace: engine.Workspace, info: engine.ModelInfo) -> None:
     """Draw which corpora may be sent to a server on another machine."""
     name = info.id.removeprefix("endpoint:")
     known = {corpus.id: corpus.name for corpus in corpora(workspace)}
@@ -182,7 +180,7 @@ def _give(workspace: engine.Workspace, name: str) -> None:
         st.session_state[REFUSED] = str(error)
 
 
-def _remove(workspace: engine.Workspace, info: Any) -> None:
+def _remove(workspace: engine.Workspace, info: engine.ModelInfo) -> None:
     with st.popover("Remove", icon=":material/delete:", key=f"models.remove.box.{info.id}"):
         st.markdown(
             "Its address, its key and its consents are forgotten."

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
 import engine
+from engine import JSONObject
 from pages._ui import states
 from pages._ui.plan.promise import wait
 from pages._ui.texts import NO_CLAIM, plain, share
 
 
-def draw(guarantee: Any, what_if: Mapping[str, Any] | None) -> None:
+def draw(guarantee: engine.Guarantee, what_if: engine.Admission | None) -> None:
     """Draw the budget before and after this run."""
     st.subheader("What it does to the budget", anchor=False)
     if guarantee.kind != "dp":
@@ -26,14 +26,10 @@ def draw(guarantee: Any, what_if: Mapping[str, Any] | None) -> None:
     if guarantee.pending or not what_if:
         st.caption(":material/hourglass_top: Known once the exact accounting is there.")
         return
-    st.progress(
-        _part(what_if["share_before"]), text=_line("Before", what_if["share_before"], what_if["remaining_before"])
-    )
-    if what_if["allowed"]:
-        st.progress(
-            _part(what_if["share_after"]), text=_line("After", what_if["share_after"], what_if["remaining_after"])
-        )
-    st.caption(plain(what_if["sentence"]))
+    st.progress(_part(what_if.share_before), text=_line("Before", what_if.share_before, what_if.remaining_before))
+    if what_if.allowed:
+        st.progress(_part(what_if.share_after), text=_line("After", what_if.share_after, what_if.remaining_after))
+    st.caption(plain(what_if.sentence))
 
 
 def _part(value: float) -> float:
@@ -47,10 +43,10 @@ def _line(title: str, used: float, remaining: float) -> str:
 
 def buys(
     workspace: engine.Workspace,
-    corpus: Any,
-    method: Any,
-    parameters: Mapping[str, Any],
-    guarantee: Any,
+    corpus: engine.CorpusSummary,
+    method: engine.MethodSpec,
+    parameters: JSONObject,
+    guarantee: engine.Guarantee,
     count: int | None = None,
 ) -> None:
     """Draw what the budget buys on public text of this corpus' size, and advice where it buys nothing."""
@@ -62,20 +58,20 @@ def buys(
     states.flash()
     if found is None:
         return
-    if found["pending"]:
+    if found.pending:
         wait(
-            lambda: bool(workspace.plan.buys(corpus.id, method.id, asked, count)["pending"]),
+            lambda: workspace.plan.buys(corpus.id, method.id, asked, count).pending,
             key="plan.wait.buys", what="What the budget buys",
         )  # fmt: skip
     else:
-        for sentence in found["advice"]:
+        for sentence in found.advice:
             st.warning(plain(sentence), icon=":material/lightbulb:")
-        if found["rows"]:
-            st.dataframe(table(found["rows"]), hide_index=True, alt="What the budget buys, a row a figure")
+        if found.rows:
+            st.dataframe(table(found.rows), hide_index=True, alt="What the budget buys, a row a figure")
     st.caption("Computed on public text for as many records and outputs; the private text itself is not looked at.")
 
 
-def table(rows: list[Mapping[str, Any]]) -> pd.DataFrame:
+def table(rows: Sequence[JSONObject]) -> pd.DataFrame:
     """Return the rows with names as words."""
     frame = pd.DataFrame([dict(row) for row in rows])
     return frame.rename(columns={name: str(name).replace("_", " ").capitalize() for name in frame.columns})

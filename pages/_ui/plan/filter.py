@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
+
+import engine
 
 ITSELF = "filter"
 PREFIX = "filter:"
 
 
-def ask(method: Any, corpus_id: str) -> Any:
+def ask(method: engine.MethodSpec, corpus_id: str) -> engine.MethodSpec:
     """Return the method's specification, or that of the method with the filter behind it where the switch is on."""
     if method.id == ITSELF:
         return method
@@ -27,6 +27,6 @@ def ask(method: Any, corpus_id: str) -> Any:
     )
     if not on:
         return method
-    from engine.methods import get_method
+    from engine import get_method
 
     return get_method(PREFIX + method.id).spec

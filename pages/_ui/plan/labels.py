@@ -5,18 +5,16 @@ The tick declares the list that stood on the screen, by name; the numbers beside
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
 import engine
-from engine.corpus.label_rules import FEWEST_HOLDERS, LONGEST_LABEL, MOST_LABELS, unusual
+from engine import FEWEST_HOLDERS, LONGEST_LABEL, MOST_LABELS, unusual_labels
 from pages._ui import states
 from pages._ui.texts import count_of, plain, when
 
 
-def draw(workspace: engine.Workspace, corpus: Any, method: Any) -> None:
+def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, method: engine.MethodSpec) -> None:
     """Ask whether the list of labels is public, for methods whose claim depends on it."""
     if method.kind != "dp":
         return
@@ -54,7 +52,7 @@ def draw(workspace: engine.Workspace, corpus: Any, method: Any) -> None:
             f"The list holds {_labels_of_few(few)}. Each tells readers that these people are in the file.",
             icon=":material/warning:",
         )
-    odd = unusual(listed)
+    odd = unusual_labels(listed)
     if odd:
         st.warning(
             f"{plain(odd)} Names of classes are usually shorter than {LONGEST_LABEL} characters and fewer "

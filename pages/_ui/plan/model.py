@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 import streamlit as st
 
@@ -14,7 +13,7 @@ CHOICE = "plan.model"
 BUILTIN = "builtin"
 
 
-def choose(workspace: engine.Workspace, method: Any) -> str:
+def choose(workspace: engine.Workspace, method: engine.MethodSpec) -> str:
     """Return the model's id; the built-in one without asking where there is no other or the method needs none."""
     return choose_for(workspace, method.needs, CHOICE)
 
@@ -47,7 +46,7 @@ def called(workspace: engine.Workspace, model: str) -> str:
     return _name(known[model]) if model in known else model
 
 
-def _name(info: Any) -> str:
+def _name(info: engine.ModelInfo) -> str:
     if info.id == BUILTIN:
         return "Built-in language model"
     place = "" if info.local else ", on another machine"

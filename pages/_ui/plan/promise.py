@@ -10,15 +10,13 @@ pending, and `wait` looks once a second and runs the page when the answer is the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
 
 import engine
-from engine.dp.accounting.closed_form import MAX_DELTA, MIN_DELTA, default_delta, delta_strict, gaussian_mu, posterior
-from engine.dp.accounting.closed_form import epsilon as epsilon_of
+from engine import MAX_DELTA, MIN_DELTA, JSONObject, default_delta, delta_strict, epsilon_of, gaussian_mu, posterior
 from engine.figures.budget import guarantee_curve, probability
 from pages._ui import method_cards, states
 from pages._ui.examined import figure as examined_figure
@@ -32,7 +30,7 @@ CHOICE_ONLY = "ε that the noisy choice is made for; it bounds nothing that leav
 OWN = ("epsilon", "delta")  # parameters that have a knob here instead of in the form
 
 
-def knobs(method: Any, facts: Any, *, key: str) -> dict[str, float]:
+def knobs(method: engine.MethodSpec, facts: engine.Facts, *, key: str) -> dict[str, float]:
     """Draw ε and δ for a method that has them; return what differs from the defaults."""
     fields = method.parameters.model_fields
     values: dict[str, float] = {}
@@ -64,7 +62,13 @@ def knobs(method: Any, facts: Any, *, key: str) -> dict[str, float]:
     return values
 
 
-def draw(workspace: engine.Workspace, corpus: Any, method: Any, parameters: Mapping[str, Any], guarantee: Any) -> None:
+def draw(
+    workspace: engine.Workspace,
+    corpus: engine.CorpusSummary,
+    method: engine.MethodSpec,
+    parameters: JSONObject,
+    guarantee: engine.Guarantee,
+) -> None:
     """Draw the guarantee and what follows from it."""
     method_cards.badge(guarantee.kind)
     st.markdown(plain(guarantee.sentence))
@@ -73,13 +77,11 @@ def draw(workspace: engine.Workspace, corpus: Any, method: Any, parameters: Mapp
         states.flash()
         if curve is None:
             st.caption("The curve cannot be computed for these settings.")
-        elif guarantee.pending or curve["pending"]:
+        elif guarantee.pending or curve.pending:
             wait(lambda: _pending(workspace, corpus, method, parameters), key="plan.wait.curve")
         else:
             _prior(corpus, guarantee, curve)
-            figure = guarantee_curve(
-                curve["epsilons"], curve["standard"], curve["strict"], guarantee.epsilon, guarantee.delta
-            )
+            figure = guarantee_curve(curve.epsilons, curve.standard, curve.strict, *guarantee.bound)
             examined_figure.draw(figure, key="plan.curve")
     noise_table(guarantee)
     accounted(guarantee)
@@ -91,12 +93,17 @@ def draw(workspace: engine.Workspace, corpus: Any, method: Any, parameters: Mapp
         st.markdown("\n".join(f"- Broken by: {plain(line)}" for line in guarantee.voided_by))
 
 
-def _pending(workspace: engine.Workspace, corpus: Any, method: Any, parameters: Mapping[str, Any]) -> bool:
-    asked: dict[str, Any] = {"corpus_id": corpus.id, "parameters": dict(parameters)}
+def _pending(
+    workspace: engine.Workspace,
+    corpus: engine.CorpusSummary,
+    method: engine.MethodSpec,
+    parameters: JSONObject,
+) -> bool:
+    given = dict(parameters)
     try:
-        if workspace.plan.guarantee(method.id, **asked).pending:
+        if workspace.plan.guarantee(method.id, corpus_id=corpus.id, parameters=given).pending:
             return True
-        return bool(workspace.plan.guarantee_curve(method.id, **asked)["pending"])
+        return workspace.plan.guarantee_curve(method.id, corpus_id=corpus.id, parameters=given).pending
     except engine.UserError:  # it cannot be computed; the page says why
         return False
 
@@ -110,21 +117,22 @@ def wait(pending: Callable[[], bool], *, key: str, what: str = "The exact accoun
         st.caption(f":material/hourglass_top: {what} is being computed and appears here by itself.")
 
 
-def strict_at(guarantee: Any, curve: Mapping[str, Any], epsilon: float) -> float:
+def strict_at(guarantee: engine.Guarantee, curve: engine.BudgetCurve, epsilon: float) -> float:
     """Return Pr[privacy loss > ε]: by formula where one holds, else from the curve, of which ε is a point."""
     mu = gaussian_mu(guarantee.mechanisms)
     if mu is not None:
         return delta_strict(mu, epsilon)
-    below = [y for x, y in zip(curve["epsilons"], curve["strict"], strict=True) if x <= epsilon + 1e-12]
+    below = [y for x, y in zip(curve.epsilons, curve.strict, strict=True) if x <= epsilon + 1e-12]
     return float(below[-1]) if below else 1.0
 
 
-def _prior(corpus: Any, guarantee: Any, curve: Mapping[str, Any]) -> None:
+def _prior(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engine.BudgetCurve) -> None:
     """Draw the attacker's-prior slider and what it comes to."""
     noun = UNIT_NOUNS[corpus.unit]
     prior = slider("How sure an attacker is beforehand", 1, 99, 10, 1, key="plan.prior", unit="%", persist=True)
-    after = posterior(prior / 100, guarantee.epsilon)
-    chance = strict_at(guarantee, curve, guarantee.epsilon)
+    epsilon, _ = guarantee.bound
+    after = posterior(prior / 100, epsilon)
+    chance = strict_at(guarantee, curve, epsilon)
     st.markdown(prior_sentence(prior / 100, after, chance, noun, guarantee.adjacency))
 
 
@@ -151,7 +159,7 @@ def _high(value: float) -> str:
     return f"{100 * value:.{digits}f}%"
 
 
-def noise_table(guarantee: Any) -> None:
+def noise_table(guarantee: engine.Guarantee) -> None:
     """Draw the noise of each statistic, if there is any."""
     if not guarantee.noise:
         return
@@ -170,17 +178,17 @@ def noise_table(guarantee: Any) -> None:
     )
 
 
-def groups(guarantee: Any, noun: str) -> None:
+def groups(guarantee: engine.Guarantee, noun: str) -> None:
     """Draw what the promise is worth for several who belong together, where a formula holds."""
     if guarantee.kind != "dp" or not guarantee.epsilon or guarantee.pending:
         return
     found = {size: gaussian_mu(guarantee.mechanisms, size) for size in (2, 5)}
-    words = [f"{size} {noun}: ε = {epsilon_of(mu, guarantee.delta):.3g}" for size, mu in found.items() if mu]
+    words = [f"{size} {noun}: ε = {epsilon_of(mu, guarantee.bound[1]):.3g}" for size, mu in found.items() if mu]
     if words:
         st.caption(f"For several who belong together, such as a family, at the same δ: {'; '.join(words)}.")
 
 
-def accounted(guarantee: Any) -> None:
+def accounted(guarantee: engine.Guarantee) -> None:
     """Draw the totals recomputed from the events, side by side."""
     names = {
         "epsilon_pld": "by loss distributions (upper end)",

@@ -6,12 +6,11 @@ How to use: `plan_wizard.draw(workspace, corpus, facts)` before the method cards
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
 import engine
-from engine.release.wizard import Answers, Proposal, Recipients, propose
+from engine import Answers, Proposal, Recipients, propose
 from pages._ui import method_cards, states
 from pages._ui.navigation import go
 from pages._ui.release.policy import CHOICE as POLICY
@@ -27,7 +26,7 @@ ABOUT = {"unit": "Unit", "cap": "Cap", "method": "Method", "label": "Labels", "p
 YES_NO = ["Yes", "No"]
 
 
-def draw(workspace: engine.Workspace, corpus: Any, facts: Any) -> None:
+def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine.Facts) -> None:
     """Draw the questions, folded, with the proposal beside them."""
     with st.expander("Not sure where to start? Answer five questions", icon=":material/quiz:", key="plan.wizard.box"):
         left, right = st.columns(2, gap="large")
@@ -43,7 +42,7 @@ def draw(workspace: engine.Workspace, corpus: Any, facts: Any) -> None:
                 _proposal(workspace, corpus, proposal, specs)
 
 
-def _questions(corpus: Any, facts: Any) -> Answers:
+def _questions(corpus: engine.CorpusSummary, facts: engine.Facts) -> Answers:
     """Draw the five questions with what is known of the corpus filled in."""
     key = f"plan.wizard.{corpus.id}"
     repeats = st.radio(
@@ -71,7 +70,9 @@ def _questions(corpus: Any, facts: Any) -> Answers:
     return Answers(repeats == "Yes", chosen, label == "Yes", beside == "Yes", int(units or 0))
 
 
-def _proposal(workspace: engine.Workspace, corpus: Any, proposal: Proposal, specs: dict[str, Any]) -> None:
+def _proposal(
+    workspace: engine.Workspace, corpus: engine.CorpusSummary, proposal: Proposal, specs: dict[str, engine.MethodSpec]
+) -> None:
     """Draw what is proposed and why, with buttons that act on it."""
     policies = {policy.id: policy for policy in workspace.releases.policies()}
     spec, policy = specs[proposal.method], policies[proposal.policy]
@@ -100,7 +101,7 @@ def _proposal(workspace: engine.Workspace, corpus: Any, proposal: Proposal, spec
             go("load")
 
 
-def _others(proposal: Proposal, specs: dict[str, Any], policy: str) -> None:
+def _others(proposal: Proposal, specs: dict[str, engine.MethodSpec], policy: str) -> None:
     """Draw what else suits the answers, each with its reason and a button."""
     if not proposal.others:
         return
@@ -114,7 +115,7 @@ def _others(proposal: Proposal, specs: dict[str, Any], policy: str) -> None:
         )  # fmt: skip
 
 
-def _capped(item: Any) -> str:
+def _capped(item: Proposal | engine.CorpusSummary) -> str:
     return f", at most {count_of(item.cap, 'record')} each" if item.unit == "source" else ""
 
 

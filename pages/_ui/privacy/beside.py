@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -19,7 +19,7 @@ ALONE = ""
 KEY = "privacy.beside"
 
 
-def choose(workspace: engine.Workspace, run: Any) -> list[Any]:
+def choose(workspace: engine.Workspace, run: engine.RunSummary) -> list[engine.RunSummary]:
     """Draw the picker of a second examined run of the same corpus; return one run or two."""
     others = {
         r.id: r for r in workspace.runs.all(run.corpus_id) if r.state == "done" and r.examined_at and r.id != run.id

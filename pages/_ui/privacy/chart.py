@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import engine
-from engine.examine.stats.looks import BLIND, GENERATOR, judge
+from engine import BLIND, GENERATOR, judge_attacks
 from pages._ui.plan.promise import wait
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy import studies as privacy_studies
@@ -40,7 +40,7 @@ def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
 
 
 def _pending(workspace: engine.Workspace, run_id: str) -> bool:
-    return bool(workspace.plan.run_curve(run_id)["pending"])
+    return workspace.plan.run_curve(run_id).pending
 
 
 def titles(sides: Sequence[Examined]) -> dict[str, str]:
@@ -49,7 +49,9 @@ def titles(sides: Sequence[Examined]) -> dict[str, str]:
     for side in sides:
         if side.attacks is not None and side.roc is not None:
             drawn = set(side.roc["attack"])
-            found |= {k.attack: k.title for k in judge(side.attacks) if k.attack in drawn and k.attack not in found}
+            found |= {
+                k.attack: k.title for k in judge_attacks(side.attacks) if k.attack in drawn and k.attack not in found
+            }
     return found
 
 
@@ -119,7 +121,8 @@ def curves(workspace: engine.Workspace, side: Examined) -> tuple[dict[str, Drawn
     quiet = False
     if side.attacks is not None and side.roc is not None:
         best = next(
-            (k for k in judge(side.attacks) if k.level != "unknown" and k.observes not in (BLIND, GENERATOR)), None
+            (k for k in judge_attacks(side.attacks) if k.level != "unknown" and k.observes not in (BLIND, GENERATOR)),
+            None,
         )
         if best is not None:
             points = side.roc[side.roc["attack"] == best.attack]

@@ -28,7 +28,7 @@ def words(side: Examined) -> str:
         return PENDING
     if side.claim is not None and side.claim.epsilon == 0:
         return ZERO
-    if side.run.guarantee.get("kind") == "dp":
+    if side.run.guarantee.kind == "dp":
         return "The claim is of an older form, whose curve cannot be computed; its sentence above stands."
     return NOTHING
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 import engine
-from engine.examine.findings import Finding
+from engine import Finding
 from pages._ui.privacy import studies as privacy_studies
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Examined:
     `units`, `unit_flags` and `groups` are tables of the examination: names of units and groups, counts, never text.
     """
 
-    run: Any
+    run: engine.RunSummary
     name: str
     findings: list[Finding]
     attacks: pd.DataFrame | None
@@ -46,12 +46,12 @@ class Examined:
     groups: pd.DataFrame | None
 
 
-def load(workspace: engine.Workspace, runs: Sequence[Any]) -> list[Examined]:
+def load(workspace: engine.Workspace, runs: Sequence[engine.RunSummary]) -> list[Examined]:
     """Return the runs as the page draws them, named A and B where there are two."""
     return [_load(workspace, run, "" if len(runs) == 1 else letter) for run, letter in zip(runs, "AB", strict=False)]
 
 
-def _load(workspace: engine.Workspace, run: Any, letter: str) -> Examined:
+def _load(workspace: engine.Workspace, run: engine.RunSummary, letter: str) -> Examined:
     findings = [finding for finding in workspace.examinations.findings(run.id) if finding.group == "privacy"]
     attacks, roc = workspace.examinations.table(run.id, "attacks"), workspace.examinations.table(run.id, "roc")
     if attacks is None and any(finding.name == NEW for finding in findings):
@@ -68,21 +68,20 @@ def _load(workspace: engine.Workspace, run: Any, letter: str) -> Examined:
     return Examined(run, name, findings, attacks, roc, claim, pending, audit, units, flags, groups)
 
 
-def _claim(workspace: engine.Workspace, run: Any) -> tuple[Claim | None, bool]:
+def _claim(workspace: engine.Workspace, run: engine.RunSummary) -> tuple[Claim | None, bool]:
     from engine.figures.proof_attack import Claim
 
-    if run.guarantee.get("kind") != "dp" or run.guarantee.get("epsilon") is None:
+    if run.guarantee.kind != "dp" or run.guarantee.epsilon is None:
         return None, False
-    unit, adjacency = (str(run.guarantee.get(name) or "") for name in ("unit", "adjacency"))
-    if run.guarantee["epsilon"] == 0:  # no private record went in: every attack must stay at chance
+    unit, adjacency = run.guarantee.unit, run.guarantee.adjacency
+    if run.guarantee.epsilon == 0:  # no private record went in: every attack must stay at chance
         return Claim([0.0], [0.0], [0.0], 0.0, 0.0, unit, adjacency), False
     try:
         curve = workspace.plan.run_curve(run.id)
     except engine.UserError:  # a claim of an older form; its sentence stands, its curve cannot be computed
         return None, False
-    if curve["pending"] or not curve["epsilons"]:
-        return None, bool(curve["pending"])
+    if curve.pending or not curve.epsilons:
+        return None, curve.pending
     return Claim(
-        curve["epsilons"], curve["standard"], curve["strict"], float(curve["epsilon"]), float(curve["delta"] or 0.0),
-        unit, adjacency,
-    ), False  # fmt: skip
+        curve.epsilons, curve.standard, curve.strict, run.guarantee.epsilon, run.guarantee.delta or 0.0, unit, adjacency
+    ), False

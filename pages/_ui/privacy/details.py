@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine.examine.findings import Finding
+from engine import Finding
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy.data import Examined
 

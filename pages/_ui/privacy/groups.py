@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from engine.examine.stats.looks import blind_row, judge
+from engine import blind_row, judge_attacks
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy.data import Examined
 from pages._ui.texts import plain
@@ -64,7 +64,9 @@ def _titles(sides: Sequence[Examined], tables: Sequence[pd.DataFrame]) -> dict[s
     titles: dict[str, str] = {}
     for side in sides:
         if side.attacks is not None:
-            titles |= {k.attack: k.title for k in judge(side.attacks) if k.attack in known and k.attack not in titles}
+            titles |= {
+                k.attack: k.title for k in judge_attacks(side.attacks) if k.attack in known and k.attack not in titles
+            }
     return titles or {name: name for name in sorted(known)}
 
 

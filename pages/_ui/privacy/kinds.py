@@ -12,7 +12,7 @@ import engine
 from pages._ui.texts import label_name
 
 
-def draw(workspace: engine.Workspace, run: Any) -> None:
+def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw the table of leaked identifiers by type."""
     table = workspace.examinations.table(run.id, "elp")
     if table is None or not (table["reference"] == "train").any():

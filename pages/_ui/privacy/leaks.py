@@ -7,13 +7,12 @@ the one record asked about for a minute, and is forgotten then or when the page 
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 import engine
-from engine.examine.measures import show
+from engine import show_measure
 from pages._ui.highlight import LABEL_HUES, Mark, highlight, segments
 from pages._ui.pager import digest, offset_of, pager
 from pages._ui.states import act, notice
@@ -55,7 +54,7 @@ def ranked_of(_workspace: engine.Workspace, run_id: str, examined_at: str) -> pd
     return None if leaks is None else ranked(leaks)
 
 
-def draw(workspace: engine.Workspace, run: Any) -> None:
+def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw the list of records with leaks and the chosen one in full."""
     records = ranked_of(workspace, run.id, str(run.examined_at))
     if records is None:
@@ -98,9 +97,9 @@ def excess(workspace: engine.Workspace, run_id: str) -> str:
         one = found.get(name)
         if one is None or one.low is None or one.high is None:
             continue
-        low, high = show(name, one.low), show(name, one.high)
+        low, high = show_measure(name, one.low), show_measure(name, one.high)
         more = "more" if one.value >= 0 else "fewer"
-        amount = show(name, abs(one.value))
+        amount = show_measure(name, abs(one.value))
         said.append(f"**{amount}** {more} {what} than for people whom nobody used ({low} to {high})")
     if not said:
         return ""
@@ -149,7 +148,7 @@ def of_record(workspace: engine.Workspace, run_id: str, record: str) -> pd.DataF
     return pd.DataFrame() if found is None else found
 
 
-def _one(workspace: engine.Workspace, run: Any, record: str) -> None:
+def _one(workspace: engine.Workspace, run: engine.RunSummary, record: str) -> None:
     rows = workspace.runs.synthetic(run.id, ids=[record], limit=1)
     if rows.empty:
         return
@@ -209,7 +208,7 @@ def without(passage: tuple[int, int], taken: list[tuple[int, int]]) -> list[tupl
     return left
 
 
-def _private_side(workspace: engine.Workspace, run: Any, record: str, leaks: pd.DataFrame) -> None:
+def _private_side(workspace: engine.Workspace, run: engine.RunSummary, record: str, leaks: pd.DataFrame) -> None:
     sources = [str(s) for s in leaks["source_record_id"].value_counts().index]
     if not sources:
         return

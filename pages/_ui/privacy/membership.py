@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from engine.examine.stats.looks import BLIND, holm, judge
+from engine import BLIND, holm, judge_attacks
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy import chart as privacy_chart
 from pages._ui.privacy.data import Examined
@@ -58,7 +58,7 @@ def draw(sides: Sequence[Examined]) -> None:
 def rows(attacks: pd.DataFrame) -> pd.DataFrame:
     """Return the attack table as it is drawn: judged ones first, clearest on top, the blind baseline last."""
     by_id = {str(row["attack"]): row for row in attacks.to_dict("records")}
-    looks = judge(attacks)
+    looks = judge_attacks(attacks)
     order = [look.attack for look in looks] + [i for i, row in by_id.items() if row["observes"] == BLIND]
     levels = {look.attack: look.level for look in looks}
     beyond = {look.attack for look in looks if look.beyond}
@@ -67,7 +67,7 @@ def rows(attacks: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame([_row(by_id[i], levels.get(i), corrected.get(i, math.nan), beyond=i in beyond) for i in order])
 
 
-def _row(row: dict[Hashable, Any], level: str | None, corrected: float, *, beyond: bool) -> dict[str, Any]:
+def _row(row: Mapping[Hashable, object], level: str | None, corrected: float, *, beyond: bool) -> dict[str, object]:
     if row["observes"] == BLIND:
         judgement = "the yardstick"
     elif row["greyed"]:
@@ -102,7 +102,7 @@ def _area(value: object, low: object = None, high: object = None) -> str:
     return f"{text} ({_number(low):.3f} to {_number(high):.3f})" if known else text
 
 
-def _rate(row: dict[Hashable, Any], name: str) -> str:
+def _rate(row: Mapping[Hashable, object], name: str) -> str:
     value, low, high = (100 * _number(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
     if not math.isfinite(value):
         return "not estimable" if row["observes"] != BLIND else "–"

@@ -6,11 +6,11 @@ Privacy posture: settings are parameters of a method, never text.
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import streamlit as st
 
 import engine
+from engine import JSONObject
 from pages._ui.navigation import go
 from pages._ui.texts import count_of, plain, seconds
 
@@ -33,7 +33,7 @@ SHOWS = {
 SURPRISAL_MODELS = 5
 
 
-def cost(study: str, run: Any) -> str:
+def cost(study: str, run: engine.RunSummary) -> str:
     """Return what a study costs at its default settings, in runs of the method, beside what this run took."""
     if study == "canary-audit":
         text = "Costs one run of the method on all training records, with 100 canaries among them."
@@ -51,12 +51,12 @@ def cost(study: str, run: Any) -> str:
 
 
 def _runs(method: str) -> int:
-    from engine.studies.pairs.run import PairsParameters, plan
+    from engine import PairsParameters, planned_pairs
 
-    return len(plan(PairsParameters.model_validate({"method": method}), 1, 0))
+    return len(planned_pairs(PairsParameters.model_validate({"method": method}), 1, 0))
 
 
-def card(study: str, title: str, run: Any) -> None:
+def card(study: str, title: str, run: engine.RunSummary) -> None:
     """Draw what a study will show and cost, and the button that opens it with the run's method and settings."""
     with st.container(border=True, key=f"privacy.offer.{study}.{run.id}", gap="small"):
         missing = "Not run yet on this corpus." if study == "ngram-curves" else "Not run yet for this method."
@@ -67,7 +67,7 @@ def card(study: str, title: str, run: Any) -> None:
             set_up(study, run)
 
 
-def line(study: str, words: str, run: Any) -> None:
+def line(study: str, words: str, run: engine.RunSummary) -> None:
     """Draw the same in one line, where there is little room."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"privacy.line.{study}.{run.id}"):
         st.markdown(f":material/science: {plain(words)} Not run yet for this method.")
@@ -75,9 +75,9 @@ def line(study: str, words: str, run: Any) -> None:
             set_up(study, run)
 
 
-def set_up(study: str, run: Any) -> None:
+def set_up(study: str, run: engine.RunSummary) -> None:
     """Open the study on the Compare page with this run's method and settings filled in."""
-    from engine.studies import get_study
+    from engine import get_study
 
     fields = get_study(study).spec.parameters.model_fields
     st.session_state["compare.what"] = "Studies"
@@ -89,13 +89,12 @@ def set_up(study: str, run: Any) -> None:
     go("compare")
 
 
-def settings_line(method: str, parameters: dict[str, Any]) -> str:
+def settings_line(method: str, parameters: JSONObject) -> str:
     """Return a run's parameters that differ from the method's defaults as `name=value, name=value`.
 
     Nothing where the line would not be read back as it is, or is too long for the field.
     """
-    from engine.methods import get_method
-    from engine.studies.settings import parsed_settings
+    from engine import get_method, parsed_settings
 
     try:
         fields = get_method(method).spec.parameters.model_fields
@@ -110,5 +109,5 @@ def settings_line(method: str, parameters: dict[str, Any]) -> str:
     return text if len(text) <= 4000 and parsed_settings(text) == own else ""
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value

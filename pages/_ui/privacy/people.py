@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from engine.examine.stats.looks import wider
+from engine import wider_level
 from pages._ui.pager import digest, offset_of, pager
 from pages._ui.privacy.data import Examined
 from pages._ui.texts import count_of
@@ -84,7 +84,7 @@ def _counts(rows: pd.DataFrame) -> list[tuple[str, float, float]]:
 
 
 def _above(flagged: float, expected: float, looks: int) -> bool:
-    return flagged - expected > 1.96 * wider(looks) * max(expected, 1.0) ** 0.5
+    return flagged - expected > 1.96 * wider_level(looks) * max(expected, 1.0) ** 0.5
 
 
 def flags(counts: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:

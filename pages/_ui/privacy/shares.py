@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from engine.examine.measures import MEASURES
+from engine import MEASURES
 from pages._ui.examined import table as examined_table
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy.data import NEW, Examined

@@ -6,7 +6,7 @@ Privacy posture: a study's tables hold numbers; they are internal like everythin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -55,17 +55,17 @@ PAIR_CURVES: dict[str, tuple[str, Kind]] = {
 }
 
 
-def known(workspace: engine.Workspace) -> dict[str, Any]:
+def known(workspace: engine.Workspace) -> dict[str, engine.StudySpec]:
     """Return the studies this page can use, by id, as far as they exist."""
     return {spec.id: spec for spec in workspace.studies.all() if spec.id in WORDS}
 
 
-def suits(study: str, run: Any) -> bool:
+def suits(study: str, run: engine.RunSummary) -> bool:
     """Return whether a study is about the run's method."""
     return run.method in METHODS.get(study, (run.method,))
 
 
-def latest(workspace: engine.Workspace, run: Any, study: str) -> Any | None:
+def latest(workspace: engine.Workspace, run: engine.RunSummary, study: str) -> engine.StudyRun | None:
     """Return the newest study of this kind on the run's corpus and with its method that has something to show."""
     for found in workspace.studies.runs(run.corpus_id):
         if found.study == study and found.parameters.get("method", run.method) == run.method and found.done:
@@ -73,7 +73,7 @@ def latest(workspace: engine.Workspace, run: Any, study: str) -> Any | None:
     return None
 
 
-def under_way(workspace: engine.Workspace, run: Any, study: str) -> Any | None:
+def under_way(workspace: engine.Workspace, run: engine.RunSummary, study: str) -> engine.StudyRun | None:
     """Return the study of this kind that waits or runs, if any."""
     for found in workspace.studies.runs(run.corpus_id):
         fits = found.parameters.get("method", run.method) == run.method
@@ -82,7 +82,7 @@ def under_way(workspace: engine.Workspace, run: Any, study: str) -> Any | None:
     return None
 
 
-def audited(workspace: engine.Workspace, run: Any) -> Audited | None:
+def audited(workspace: engine.Workspace, run: engine.RunSummary) -> Audited | None:
     """Return the audited lower bound of the newest canary audit, the row that was declared beforehand."""
     from engine.figures.proof_attack import Audited
 
@@ -97,7 +97,7 @@ def audited(workspace: engine.Workspace, run: Any) -> Audited | None:
     )
 
 
-def curves(workspace: engine.Workspace, run: Any) -> tuple[dict[str, Drawn], list[str]]:
+def curves(workspace: engine.Workspace, run: engine.RunSummary) -> tuple[dict[str, Drawn], list[str]]:
     """Return the ε–δ curves of the newest pair experiment and surprisal study, and what is missing, in words."""
     there = known(workspace)
     found = latest(workspace, run, PAIRS) if PAIRS in there else None
@@ -133,10 +133,10 @@ def pair_curves(tables: Mapping[str, pd.DataFrame]) -> dict[str, Drawn]:
 
 def surprisal_curves(tables: Mapping[str, pd.DataFrame]) -> dict[str, Drawn]:
     """Return the curves of an attacker who asks the tuned model itself, and of the control beside them."""
-    from engine.studies.attacked import current, of_attack
+    from engine import attack_curve, curves_are_current
 
     table = tables.get("curves")
-    if table is None or not current(table):
+    if table is None or not curves_are_current(table):
         return {}
     score = next(name for name in (*SCORES, str(table["score"].iloc[0])) if (table["score"] == name).any())
     rows = table[table["score"] == score]
@@ -145,11 +145,11 @@ def surprisal_curves(tables: Mapping[str, pd.DataFrame]) -> dict[str, Drawn]:
         ("control", "surprisal, control: nobody left out", "single"),
     )
     parts = {words: (rows[rows["comparison"] == side], sort) for side, words, sort in sides}
-    return {words: of_attack(part, sort) for words, (part, sort) in parts.items() if len(part)}
+    return {words: attack_curve(part, sort) for words, (part, sort) in parts.items() if len(part)}
 
 
 def _drawn(rows: pd.DataFrame, sort: Kind) -> Drawn:
-    from engine.examine.curves.lbf import Curve
+    from engine import Curve
     from engine.figures.lbf import Drawn
 
     columns = [rows[c].to_numpy(float) for c in ("epsilon", "delta", "delta_standard")]
@@ -161,7 +161,11 @@ def _drawn(rows: pd.DataFrame, sort: Kind) -> Drawn:
 
 
 def offer(
-    workspace: engine.Workspace, run: Any, studies: tuple[str, ...] = (AUDIT, PAIRS), *, short: bool = True
+    workspace: engine.Workspace,
+    run: engine.RunSummary,
+    studies: tuple[str, ...] = (AUDIT, PAIRS),
+    *,
+    short: bool = True,
 ) -> None:
     """Offer to start what is missing, in a line or (`short` off) a card with its costs; say what runs."""
     there = known(workspace)
@@ -177,9 +181,9 @@ def offer(
             privacy_offer.card(study, there[study].title, run)
 
 
-def draw(workspace: engine.Workspace, run: Any, studies: tuple[str, ...]) -> None:
+def draw(workspace: engine.Workspace, run: engine.RunSummary, studies: tuple[str, ...]) -> None:
     """Draw the figures and tables of the newest study of each kind, or offer to start it."""
-    from engine.studies.figures import figures
+    from engine import study_figures
 
     there = known(workspace)
     for study in studies:
@@ -192,7 +196,7 @@ def draw(workspace: engine.Workspace, run: Any, studies: tuple[str, ...]) -> Non
         about = "this corpus; no method takes part" if study == DIRECT else "this corpus and with this method"
         st.caption(f"Study of {when(found.created)}, on {about}; not of this run's own text.")
         tables = workspace.studies.results(found.id)
-        for name, figure in figures(study, tables):
+        for name, figure in study_figures(study, tables):
             examined_figure.draw(figure, key=f"privacy.study.{run.id}.{found.id}.{name}")
         with st.expander("Its tables", key=f"privacy.study.tables.{run.id}.{found.id}"):
             study_table.draw(tables, f"privacy.{run.id}.{found.id}")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 import engine
-from engine.examine.verdict import Sentence, privacy_verdict, ranked
+from engine import Sentence, privacy_verdict, ranked_sentences
 from pages._ui.privacy.data import Examined
 from pages._ui.states import act
 from pages._ui.texts import plain
@@ -31,7 +31,7 @@ def sentences(side: Examined) -> tuple[Sentence, ...]:
     passed = violations(side.roc, side.attacks, side.claim)
     if side.audit is not None and side.audit.violated:
         passed.append("the canary audit of this method")
-    return privacy_verdict(side.findings, side.attacks, side.run.guarantee, passed)
+    return privacy_verdict(side.findings, side.attacks, side.run.guarantee.as_dict(), passed)
 
 
 def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
@@ -42,7 +42,7 @@ def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
                 if len(sides) > 1:
                     st.markdown(f"**{plain(side.name)}**")
                 said = sentences(side)
-                for sentence in ranked(said) if len(sides) == 1 else said:  # two runs: line by line
+                for sentence in ranked_sentences(said) if len(sides) == 1 else said:  # two runs: line by line
                     icon, word, colour = LEVELS[sentence.level]
                     if sentence.finding == "guarantee" and sentence.level == "leak":
                         icon, word, colour = BROKEN

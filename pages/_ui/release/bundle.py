@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 import engine
-from engine.release.bundle import VERIFY_COMMANDS, WHAT
+from engine import BUNDLE_FILES, VERIFY_COMMANDS
 from pages._ui import once
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, number, plain, when
@@ -42,7 +41,7 @@ OUTSIDE = (
 )
 
 
-def second_person(policy: Any) -> str:
+def second_person(policy: engine.Policy) -> str:
     """Ask for the second person's name where the policy wants one."""
     if not policy.requirements.second_person:
         return ""
@@ -54,7 +53,9 @@ def second_person(policy: Any) -> str:
     )
 
 
-def build(workspace: engine.Workspace, run: Any, policy: Any, verdict: Any, signed: str) -> None:
+def build(
+    workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy, verdict: engine.Verdict, signed: str
+) -> None:
     """Draw the form of a release and its one button."""
     with st.expander("Words on the data card (public)", icon=":material/badge:", key="release.words"):
         st.caption("Only what you type here names the original. Leave empty what readers must not know.")
@@ -130,7 +131,7 @@ def _release(workspace: engine.Workspace, run_id: str, policy_id: str, signed: s
         notice(f"{count_of(made.records, 'record')} released. The files are under Releases below.")
 
 
-def releases(workspace: engine.Workspace, run: Any) -> None:
+def releases(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw the releases of this run's corpus, newest first."""
     made = [release for release in workspace.releases.all(run.corpus_id) if release.run_id == run.id]
     others = len(workspace.releases.all(run.corpus_id)) - len(made)
@@ -148,11 +149,12 @@ def releases(workspace: engine.Workspace, run: Any) -> None:
         st.caption(f"{count_of(others, 'release')} from other runs of this corpus: see the ledger.")
 
 
-def _files(workspace: engine.Workspace, release: Any) -> None:
+def _files(workspace: engine.Workspace, release: engine.ReleaseSummary) -> None:
     for name, size in release.files.items():
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(
-                f"**{plain(name)}**  \n:small[{WHAT.get(name, 'checksums')} · {number(size)} bytes]", width="content"
+                f"**{plain(name)}**  \n:small[{BUNDLE_FILES.get(name, 'checksums')} · {number(size)} bytes]",
+                width="content",
             )
             st.download_button(
                 "Download",

@@ -5,8 +5,6 @@ Privacy posture: shows measured values to the custodian; none of it goes into a 
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 import engine
@@ -22,7 +20,7 @@ STATES = {
 HIGH = (":material/warning:", "measured, high", "orange")
 
 
-def choose(workspace: engine.Workspace) -> Any:
+def choose(workspace: engine.Workspace) -> engine.Policy:
     """Draw the picker and return the chosen policy."""
     policies = {policy.id: policy for policy in workspace.releases.policies()}
     if st.session_state.get(CHOICE) not in policies:
@@ -41,7 +39,7 @@ def choose(workspace: engine.Workspace) -> Any:
     return policy
 
 
-def check_list(verdict: Any, policy: Any) -> None:
+def check_list(verdict: engine.Verdict, policy: engine.Policy) -> None:
     """Draw the verdict in one line, then each rule."""
     open_rules = verdict.open_rules()
     if verdict.passed:
@@ -67,7 +65,7 @@ def check_list(verdict: Any, policy: Any) -> None:
             _line(line)
 
 
-def _line(line: Any) -> None:
+def _line(line: engine.RuleVerdict) -> None:
     icon, word, colour = HIGH if line.high else STATES[line.passed]
     with st.container(key=f"release.rule.{line.rule}", gap=None):
         st.markdown(f":{colour}[{icon}] **{plain(line.title)}** · :{colour}[{word}]")

@@ -6,8 +6,6 @@ moves to another record when rows change.
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -28,7 +26,7 @@ ICONS = {
 }
 
 
-def draw(workspace: engine.Workspace, run: Any, counts: dict[str, int]) -> None:
+def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, int]) -> None:
     """Draw the station for one run."""
     total, known = sum(counts.values()), bool(run.examined_at)
     st.markdown(
@@ -56,9 +54,9 @@ def draw(workspace: engine.Workspace, run: Any, counts: dict[str, int]) -> None:
             _one(workspace, run, rows.iloc[ids.index(chosen)], ids)
 
 
-def _originals(workspace: engine.Workspace, run: Any) -> frozenset[str]:
+def _originals(workspace: engine.Workspace, run: engine.RunSummary) -> frozenset[str]:
     """Return the records that are originals, and offer to reject them together; none after a proof."""
-    found = None if run.guarantee["kind"] == "dp" else workspace.examinations.table(run.id, "originals")
+    found = None if run.guarantee.kind == "dp" else workspace.examinations.table(run.id, "originals")
     ids = [] if found is None else [str(record) for record in found["record_id"]]
     if not ids:
         return frozenset()
@@ -131,7 +129,7 @@ def _table(run_id: str, rows: pd.DataFrame, ids: list[str]) -> None:
     )
 
 
-def _one(workspace: engine.Workspace, run: Any, row: pd.Series, ids: list[str]) -> None:
+def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, ids: list[str]) -> None:
     """Draw one record in full with its decision buttons."""
     record = str(row["record_id"])
     place = ids.index(record)
@@ -198,7 +196,7 @@ def _decide(workspace: engine.Workspace, run_id: str, record: str, state: str, i
         _show(run_id, ids[min(place + 1, len(ids) - 1)])
 
 
-def _together(workspace: engine.Workspace, run: Any, counts: dict[str, int]) -> None:
+def _together(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, int]) -> None:
     """Offer to approve the rest below a risk, with the count first."""
     if not counts["pending"]:
         return

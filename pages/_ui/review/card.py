@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
 import engine
-from engine.pii.spans import LABELS, NAME_LABELS
+from engine import LABELS, NAME_LABELS
 from pages._ui import states
 from pages._ui.review import queue as review_queue
 from pages._ui.review import state as review_state
@@ -17,7 +17,7 @@ TYPES = {"direct": "points at one person by itself", "quasi": "points at a perso
 WHO = {"custodian": "marked by a person", "gold": "came with the file", "tagger": "built-in tagger"}
 
 
-def draw(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: Any) -> None:
+def draw(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: Sequence[engine.SpanView]) -> None:
     """Draw the card of the current finding and the ways to add one."""
     if not _addition(workspace, corpus_id, record_id):
         current = review_state.current_span(corpus_id, spans)
@@ -31,16 +31,18 @@ def draw(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: Any
         _typed(workspace, corpus_id, record_id)
 
 
-def _card(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: Any, current: str) -> None:
+def _card(
+    workspace: engine.Workspace, corpus_id: str, record_id: str, spans: Sequence[engine.SpanView], current: str
+) -> None:
     text = workspace.review.record_text(corpus_id, record_id)
-    row = next(spans.loc[spans["span_id"] == current].itertuples())
-    ids = list(spans["span_id"])
+    row = next(span for span in spans if span.span_id == current)
+    ids = [span.span_id for span in spans]
     with st.container(border=True, key="review.card"):
         st.markdown(f"**{label_name(row.label).capitalize()}**")
-        st.text(text[int(row.start) : int(row.end)])
+        st.text(text[row.start : row.end])
         st.caption(
             f"Finding {ids.index(current) + 1} of {len(ids)} · {TYPES.get(row.identifier_type, '')}  \n"
-            f"Confidence {share(float(row.score), 0)} · {plain(WHO.get(row.recogniser, row.recogniser))}  \n"
+            f"Confidence {share(row.score, 0)} · {plain(WHO.get(row.recogniser, row.recogniser))}  \n"
             f"Now: {'will be replaced' if row.state == 'accepted' else 'stays in the text'}, "
             f"{'decided by a person' if row.decided else 'not looked at'}"
         )
@@ -196,8 +198,8 @@ def undo(workspace: engine.Workspace, corpus_id: str) -> None:
     review_state.go_back(corpus_id)
 
 
-def _next(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: Any) -> None:
-    done = len(spans) == 0 or bool(spans["decided"].astype(bool).all())
+def _next(workspace: engine.Workspace, corpus_id: str, record_id: str, spans: Sequence[engine.SpanView]) -> None:
+    done = all(span.decided for span in spans)
     st.button(
         "Next text" if done else "Done, next",
         key=f"review.done.{record_id}",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal, TypedDict
 
 import streamlit as st
 
 import engine
-from engine.pii.spans import LABELS
+from engine import LABELS
 from pages._ui import states
 from pages._ui.pager import digest, offset_of, pager
 from pages._ui.review import state as review_state
@@ -17,10 +17,10 @@ from pages._ui.texts import label_name
 SIZE = 25
 PAGER = "review.queue.page"
 STATES = {"All": None, "Not looked at": "undecided", "Accepted": "accepted", "Rejected": "rejected"}
-ORDERS = {"Riskiest first": "risk", "In the file's order": "position"}
+ORDERS: dict[str, Literal["risk", "position"]] = {"Riskiest first": "risk", "In the file's order": "position"}
 
 
-def show_failure(workspace: engine.Workspace, corpus: Any) -> None:
+def show_failure(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Say so where the latest detection of this corpus failed or was cancelled."""
     tries = [
         job for job in workspace.jobs.all(active_only=False) if job.kind == "detect" and job.corpus_id == corpus.id
@@ -34,7 +34,17 @@ def show_failure(workspace: engine.Workspace, corpus: Any) -> None:
     states.failed("Looking for identifiers stopped", latest.error, "Start it again below; your decisions are kept.")
 
 
-def filters() -> dict[str, Any]:
+class Filters(TypedDict):
+    """What the queue is asked for."""
+
+    labels: tuple[str, ...]
+    state: str | None
+    below_score: float | None
+    search: str | None
+    order: Literal["risk", "position"]
+
+
+def filters() -> Filters:
     """Draw the filters; return the arguments of `review_queue`."""
     with st.popover("Filters", icon=":material/filter_list:", key="review.filters", width="stretch"):
         labels = st.multiselect(
@@ -56,7 +66,7 @@ def filters() -> dict[str, Any]:
     }
 
 
-def draw(workspace: engine.Workspace, corpus: Any) -> str | None:
+def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str | None:
     """Draw the queue; return the id of the text to show, or None where nothing fits."""
     asked = filters()
     frame, total = workspace.review.queue(corpus.id, offset=offset_of(PAGER, SIZE), limit=SIZE, **asked)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
+
+import engine
 
 PENDING = "_ui.review.pending"
 
@@ -51,13 +53,13 @@ def go_back(corpus_id: str) -> None:
         choose_span(corpus_id, span_id)
 
 
-def current_span(corpus_id: str, spans: Any) -> str | None:
+def current_span(corpus_id: str, spans: Sequence[engine.SpanView]) -> str | None:
     """Return the chosen finding, else the first undecided, else the first; None without any."""
-    ids = list(spans["span_id"])
+    ids = [span.span_id for span in spans]
     chosen = span(corpus_id)
     if chosen in ids:
         return chosen
-    undecided = list(spans.loc[~spans["decided"].astype(bool), "span_id"])
+    undecided = [span.span_id for span in spans if not span.decided]
     return next(iter([*undecided, *ids]), None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -14,28 +14,28 @@ from pages._ui.texts import count_of, label_name
 PENDING_ID = "pending"
 
 
-def marks_of(spans: Any) -> list[Mark]:
+def marks_of(spans: Sequence[engine.SpanView]) -> list[Mark]:
     """Return one mark a finding."""
     return [
         Mark(
-            start=int(row.start),
-            end=int(row.end),
-            label=label_name(row.label),
-            id=str(row.span_id),
-            hue=LABEL_HUES.get(row.label, 6),
-            strength=float(row.score),
-            decided=bool(row.decided),
-            struck=row.state == "rejected",
+            start=span.start,
+            end=span.end,
+            label=label_name(span.label),
+            id=span.span_id,
+            hue=LABEL_HUES.get(span.label, 6),
+            strength=span.score,
+            decided=span.decided,
+            struck=span.state == "rejected",
         )
-        for row in spans.itertuples()
+        for span in spans
     ]
 
 
-def draw(workspace: engine.Workspace, corpus_id: str, record_id: str) -> Any:
+def draw(workspace: engine.Workspace, corpus_id: str, record_id: str) -> list[engine.SpanView]:
     """Draw the text; return the frame of its findings."""
     text = workspace.review.record_text(corpus_id, record_id)
-    spans = workspace.review.record_spans(corpus_id, record_id)
-    left = int((~spans["decided"].astype(bool)).sum()) if len(spans) else 0
+    spans = workspace.review.spans(corpus_id, record_id)
+    left = sum(not span.decided for span in spans)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.text(f"Text {record_id}")
         st.caption(f"{count_of(len(spans), 'finding')}, {left} not looked at", width="content")

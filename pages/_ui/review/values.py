@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 import engine
-from engine.pii.spans import LABELS
+from engine import LABELS
 from pages._ui import states
 from pages._ui.pager import digest, offset_of, pager
 from pages._ui.texts import count_of, label_name
@@ -18,7 +18,7 @@ STATES = {"All": None, "Not all looked at": "undecided", "Replaced": "accepted",
 SHOWN = {"accepted": "replaced", "rejected": "stays", "mixed": "mixed"}
 
 
-def draw(workspace: engine.Workspace, corpus: Any) -> None:
+def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw filters, the table, and what can be done with the chosen rows."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         labels = st.multiselect("Types", list(LABELS), format_func=label_name, key="review.values.labels", width=320)

@@ -5,11 +5,12 @@ Privacy posture: the words stand in private records; they are common ones, drawn
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
+import engine
+from engine import JSONObject, as_number, as_object
 from pages._ui.texts import count_of, number
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ REASONS = {
 ROWS = 200
 
 
-def draw(workspace: engine.Workspace, run: Any) -> None:
+def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw what was blocked and what was let through; nothing for runs that block nothing."""
     noted = workspace.runs.diagnostics(run.id)
     blocked = noted.get("blocked_values")
@@ -35,7 +36,7 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
         return
     st.subheader("Values kept out", anchor=False)
     st.badge("internal, may not be released", color="orange", icon=":material/lock:")
-    passed = sum(int(n) for n in (noted.get("exempt_values") or {}).values())
+    passed = sum(int(as_number(n) or 0) for n in as_object(noted.get("exempt_values")).values())
     st.markdown(
         f"{count_of(int(blocked), 'form')} of private values of the records shown were barred, counted once a batch; "
         f"{number(passed)} values were let through because they cannot identify."
@@ -50,11 +51,14 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
             st.caption(f"The {ROWS} met most often of {number(len(found))}.")
 
 
-def let_through(noted: Mapping[str, Any]) -> pd.DataFrame:
+def let_through(noted: JSONObject) -> pd.DataFrame:
     """Return the values let through, why, and in how many batches, most often met first."""
     import pandas as pd
 
-    words = noted.get("exempt_words") or {}
-    rows = [(word, REASONS.get(why, why), int(n)) for why, own in words.items() for word, n in own.items()]
+    rows = [
+        (word, REASONS.get(why, why), int(as_number(n) or 0))
+        for why, own in as_object(noted.get("exempt_words")).items()
+        for word, n in as_object(own).items()
+    ]
     rows.sort(key=lambda row: (-row[2], row[0]))
     return pd.DataFrame(rows, columns=["Value", "Why it was let through", "Batches"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -17,9 +16,9 @@ from pages._ui.texts import number, plain, when
 REFERENCE = "public"
 
 
-def draw(workspace: engine.Workspace, run: Any, runs: list[Any]) -> None:
+def draw(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
     """Draw the comparison, or what is missing for it."""
-    if run.guarantee["kind"] != "dp" or run.method == REFERENCE or run.state != "done":
+    if run.guarantee.kind != "dp" or run.method == REFERENCE or run.state != "done":
         return
     st.subheader("What ε bought", anchor=False)
     other = reference(run, runs)
@@ -33,7 +32,7 @@ def draw(workspace: engine.Workspace, run: Any, runs: list[Any]) -> None:
         _beside(workspace, run, other)
 
 
-def reference(run: Any, runs: list[Any]) -> Any | None:
+def reference(run: engine.RunSummary, runs: list[engine.RunSummary]) -> engine.RunSummary | None:
     """Return the run without private input to hold `run` against: examined first, then as many outputs, then newest."""
     fitting = [other for other in runs if other.method == REFERENCE and other.state in ("done", *ACTIVE)]
     return max(
@@ -43,7 +42,7 @@ def reference(run: Any, runs: list[Any]) -> Any | None:
     )
 
 
-def _missing(workspace: engine.Workspace, run: Any) -> None:
+def _missing(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Offer to make the reference."""
     st.markdown("Held against nothing yet: there is no run of the same prompts without private text on this corpus.")
     st.button(
@@ -53,7 +52,7 @@ def _missing(workspace: engine.Workspace, run: Any) -> None:
     once.rearm("run.bought.make")
 
 
-def _make(workspace: engine.Workspace, run: Any) -> None:
+def _make(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Start the reference with the run's own settings as far as it knows them; a callback."""
     spec = next((spec for spec in workspace.plan.methods() if spec.id == REFERENCE), None)
     if spec is None:
@@ -68,7 +67,7 @@ def _make(workspace: engine.Workspace, run: Any) -> None:
     once.act("run.bought.make", partial(states.act, reference, done=done))
 
 
-def _unexamined(workspace: engine.Workspace, run: Any, other: Any) -> None:
+def _unexamined(workspace: engine.Workspace, run: engine.RunSummary, other: engine.RunSummary) -> None:
     """Say which of the two still has to be examined."""
     open_ones = [item for item in (run, other) if not item.examined_at]
     names = " and ".join("this run" if item.id == run.id else "the reference" for item in open_ones)
@@ -83,14 +82,14 @@ def _examine(workspace: engine.Workspace, run_ids: list[str]) -> None:
     states.notice("The examination was asked for; its findings appear here.")
 
 
-def _beside(workspace: engine.Workspace, run: Any, other: Any) -> None:
+def _beside(workspace: engine.Workspace, run: engine.RunSummary, other: engine.RunSummary) -> None:
     """Draw both runs' utility with the verdict on each measure."""
     table = workspace.examinations.compare([other.id, run.id])
     judged = table.loc[table["group"] == "utility", f"{run.id} against first"]
     counts = judged[judged != ""].value_counts()
     better, worse, same = (int(counts.get(word, 0)) for word in ("better", "worse", "same"))
     unsure = int(counts.get("cannot tell", 0)) + same
-    st.markdown(bought(float(run.guarantee["epsilon"]), better, worse, unsure))
+    st.markdown(bought(run.guarantee.bound[0], better, worse, unsure))
     names = {other.id: "A · ε = 0, no private text", run.id: f"B · {plain(run.title)}"}
     compare_table.draw(table, names, "utility", context=False)
     st.caption(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 import engine
@@ -11,9 +9,9 @@ from pages._ui.ledger.budget import state_of
 from pages._ui.texts import count_of, plain
 
 
-def draw(workspace: engine.Workspace, run: Any) -> None:
+def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw outputs drawn, the planned number, and the reservation's state in one line."""
-    if run.guarantee["kind"] != "dp" or not run.guarantee.get("epsilon"):
+    if run.guarantee.kind != "dp" or not run.guarantee.epsilon:
         return
     lines = workspace.ledger.of(run.corpus_id).lines
     own = lines[lines["run_id"] == run.id]
@@ -24,9 +22,9 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
         st.progress(min(1.0, drawn / planned), text=f"{drawn:,} of {count_of(planned, 'mechanism output')} drawn")
 
 
-def planned_outputs(guarantee: dict[str, Any]) -> int:
+def planned_outputs(guarantee: engine.Guarantee) -> int:
     """Return how many mechanism outputs the run's schedule holds."""
-    return sum(int(event.get("count", 1)) for event in guarantee.get("events", ()))
+    return sum(event.count for event in guarantee.mechanisms)
 
 
 def sentence(drawn: int, planned: int, state: str) -> str:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 import engine
-from engine.dp.guarantee import noiseless
 from pages._ui import once, readable, states
 from pages._ui.charts import bars
 from pages._ui.current import choose_run, show_run
@@ -28,7 +26,7 @@ from pages._ui.texts import count_of, number, plain, seconds, when
 SHOWN = 240  # characters of an output
 
 
-def draw(workspace: engine.Workspace, run: Any, runs: list[Any]) -> None:
+def draw(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
     """Draw a run in whatever state it is."""
     if run.state in ACTIVE:
         _live(workspace, run.id)
@@ -76,7 +74,7 @@ def _outputs(texts: list[str]) -> None:
             st.text(text if len(text) <= SHOWN else f"{text[:SHOWN]} …")
 
 
-def _ended(workspace: engine.Workspace, run: Any) -> None:
+def _ended(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     if run.state == "failed":
         states.failed("This run stopped", run.error, "What was made is kept. Resume it, or plan it again with less.")
     elif run.state == "cancelled":
@@ -114,7 +112,7 @@ def _ended(workspace: engine.Workspace, run: Any) -> None:
         _outputs(latest)
 
 
-def _funnel(run: Any) -> None:
+def _funnel(run: engine.RunSummary) -> None:
     """Draw how many outputs were made, dropped and kept."""
     if not run.funnel:
         st.caption("Nothing was made yet.")
@@ -135,7 +133,7 @@ def _funnel(run: Any) -> None:
     )
 
 
-def difference(run: Any, runs: list[Any]) -> list[str]:
+def difference(run: engine.RunSummary, runs: list[engine.RunSummary]) -> list[str]:
     """Return the parameters that differ from the previous run of the same method, in words."""
     earlier = [other for other in runs if other.method == run.method and other.created < run.created]
     if not earlier:
@@ -150,7 +148,7 @@ def difference(run: Any, runs: list[Any]) -> list[str]:
     ]
 
 
-def times(run: Any) -> str:
+def times(run: engine.RunSummary) -> str:
     """Return when a run started and ended, in a sentence."""
     if run.started is None:
         return f"Asked for {when(run.created)}, not started yet."
@@ -159,9 +157,9 @@ def times(run: Any) -> str:
     return f"Started {when(run.started)}, ended {when(run.finished)}, {seconds(run.seconds)} of work."
 
 
-def _facts(run: Any, runs: list[Any]) -> None:
-    badge(run.guarantee["kind"])
-    st.markdown(plain(run.guarantee["sentence"]))
+def _facts(run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
+    badge(run.guarantee.kind)
+    st.markdown(plain(run.guarantee.sentence))
     st.caption(plain(f"{times(run)} {count_of(run.kept, 'output')} kept. Model: {run.model}. Seed {run.seed}."))
     changes = difference(run, runs)
     if changes:
@@ -171,10 +169,10 @@ def _facts(run: Any, runs: list[Any]) -> None:
         st.caption("The same settings as the run of this method before it.")
 
 
-def _again(workspace: engine.Workspace, run: Any) -> None:
+def _again(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     if run.state not in ACTIVE:
         said = "and seed; its noise is drawn anew."
-        if noiseless(run.guarantee):
+        if run.guarantee.noiseless:
             said = "with a new seed, since without noise the old one would give the same text."
         st.button("Run again", icon=":material/replay:", key="run.again",
                   help=f"A new run with the same method, settings and model, {said}",
@@ -185,7 +183,7 @@ def _again(workspace: engine.Workspace, run: Any) -> None:
         st.code(workspace.runs.script(run.id), language=None, wrap_lines=True)
 
 
-def _rerun(workspace: engine.Workspace, run: Any) -> None:
+def _rerun(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Start the same run again; a callback."""
     run_id = once.act("run.again", partial(states.act, workspace.jobs.again, run.id))
     if run_id is not None:
@@ -193,7 +191,7 @@ def _rerun(workspace: engine.Workspace, run: Any) -> None:
 
 
 @st.dialog("Delete this run?")
-def _confirm_delete(workspace: engine.Workspace, run: Any) -> None:
+def _confirm_delete(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Ask before a run goes."""
     st.markdown(f"{count_of(run.kept, 'output')} and everything measured on them are removed. Releases stay.")
     if st.button(

@@ -6,26 +6,27 @@ Privacy posture: counts and prices only.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import streamlit as st
 
 import engine
+from engine import JSONObject, as_number, as_object
 from pages._ui.texts import count_of, number, plain
 
 NOTED, PREFIX = "endpoint", "endpoint:"
 NAMES = ("requests", "retries", "tokens_in", "tokens_out", "counted", "waited_seconds", "cost")
 
 
-def asked(diagnostics: Any) -> dict[str, float]:
+def asked(diagnostics: JSONObject) -> dict[str, float]:
     """Return a run's counts of what it asked of a server; empty where it asked nothing."""
-    noted = diagnostics.get(NOTED)
-    if not isinstance(noted, dict):
-        return {}
-    found = {name: noted.get(name, 0) for name in NAMES}
-    if not all(isinstance(value, int | float) and value == value for value in found.values()):
-        return {}
-    return {name: float(value) for name, value in found.items()} if found["requests"] else {}
+    noted = as_object(diagnostics.get(NOTED))
+    found: dict[str, float] = {}
+    for name in NAMES:
+        value = as_number(noted.get(name, 0))
+        if value is None or value != value:
+            return {}
+        found[name] = value
+    return found if found["requests"] else {}
 
 
 def sentences(found: dict[str, float]) -> list[str]:
@@ -45,7 +46,7 @@ def sentences(found: dict[str, float]) -> list[str]:
     return said
 
 
-def draw(workspace: engine.Workspace, run: Any) -> None:
+def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw the counts of a run with a server; nothing for other runs."""
     found = asked(workspace.runs.diagnostics(run.id)) if str(run.model).startswith(PREFIX) else {}
     if not found:

@@ -5,29 +5,29 @@ All of it is internal: computed from private text outside any guarantee.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import cast
 
 import streamlit as st
 
 import engine
+from engine import JSON, JSONObject, as_list, as_number, as_object
 from engine.figures.thresholds import attack_grid
 from pages._ui.examined import figure as examined_figure
 from pages._ui.sliders import slider
 from pages._ui.texts import number
 
 
-def draw(workspace: engine.Workspace, run: Any) -> None:
+def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw the section of a run whose filters were scored; nothing for other runs."""
     noted = workspace.runs.diagnostics(run.id)
-    scores, attack = noted.get("scores"), noted.get("attack") or {}
-    if run.state != "done" or not isinstance(scores, Mapping) or not scores.get("similarity"):
+    attack = as_object(noted.get("attack"))
+    if run.state != "done" or not as_object(noted.get("scores")).get("similarity"):
         return
     st.subheader("What the filters do", anchor=False)
     st.badge("internal, may not be released", color="orange", icon=":material/lock:")
     left, right = st.columns(2, gap="large")
     with left:
-        rows = attack.get("nearest_output")
+        rows = [as_object(row) for row in as_list(attack.get("nearest_output"))]
         if rows:
             examined_figure.draw(attack_grid(rows), key=f"run.filters.{run.id}")
         else:
@@ -35,36 +35,43 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
     with right:
         for sentence in ablation(attack):
             st.markdown(sentence)
-        _other_thresholds(run, noted)
+        _other_thresholds(cast("engine.Scores", noted["scores"]))
 
 
-def ablation(attack: Mapping[str, Any]) -> list[str]:
+def ablation(attack: JSONObject) -> list[str]:
     """Return what attacks on tuned models found, with and without the likelihood filter."""
     found = []
-    if attack.get("variants_model") is not None:
+    variants = as_number(attack.get("variants_model"))
+    if variants is not None:
         found.append(f"The model tuned on the variants tells seeds from other records with AUC "
-                     f"{attack['variants_model']:.2f} (0.5: chance).")  # fmt: skip
-    without, with_filter = attack.get("without_nll"), attack.get("with_nll")
+                     f"{variants:.2f} (0.5: chance).")  # fmt: skip
+    without, with_filter = _outputs(attack.get("without_nll")), _outputs(attack.get("with_nll"))
     if without and with_filter:
         found.append(
-            f"Tuned on outputs without the likelihood filter ({number(without['outputs'])}): AUC {without['auc']:.2f}; "
-            f"with it ({number(with_filter['outputs'])}): {with_filter['auc']:.2f}."
+            f"Tuned on outputs without the likelihood filter ({number(without[0])}): AUC {without[1]:.2f}; "
+            f"with it ({number(with_filter[0])}): {with_filter[1]:.2f}."
         )
     elif found:
         found.append("The ablation without the likelihood filter was not asked for (setting “Ablation”).")
     return found
 
 
-def _other_thresholds(run: Any, noted: Mapping[str, Any]) -> None:
+def _outputs(noted: JSON) -> tuple[int, float] | None:
+    """Return how many outputs a model was tuned on and the AUC of the attack on it."""
+    outputs, auc = (as_number(as_object(noted).get(name)) for name in ("outputs", "auc"))
+    return None if outputs is None or auc is None else (int(outputs), auc)
+
+
+def _other_thresholds(scores: engine.Scores) -> None:
     """Draw what other shares would have retained."""
-    from engine.methods.rpsg.filters import moved
+    from engine import filters_moved
 
     st.markdown("**Other thresholds would have kept …**")
     similarity = slider(
         "Kept by the cosine filter", 5, 100, 90, 5, key="run.filters.similarity", unit="%", persist=True
     )
     likelihood = slider("Kept by the likelihood filter", 5, 100, 90, 5, key="run.filters.nll", unit="%", persist=True)
-    kept = moved(noted["scores"], similarity / 100, likelihood / 100)
+    kept = filters_moved(scores, similarity / 100, likelihood / 100)
     st.markdown(
         f"Of {number(kept['made'])} outputs {number(kept['after_similarity'])} pass the cosine filter (at most "
         f"{kept['similarity_threshold']:.3f}) and {number(kept['after_nll'])} the likelihood filter (at least "

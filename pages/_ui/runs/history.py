@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
+import engine
 from pages._ui.pager import digest, pager
 from pages._ui.runs.detail import difference
 from pages._ui.texts import GUARANTEES, STATES, seconds, when
@@ -14,7 +13,7 @@ from pages._ui.texts import GUARANTEES, STATES, seconds, when
 SIZE = 25
 
 
-def draw(runs: list[Any]) -> None:
+def draw(runs: list[engine.RunSummary]) -> None:
     """Draw one row a run, newest first, a page at a time."""
     offset = (max(1, int(st.session_state.get("run.history.page", 1) or 1)) - 1) * SIZE
     page = runs[offset : offset + SIZE] or runs[:SIZE]
@@ -27,7 +26,7 @@ def draw(runs: list[Any]) -> None:
                 "Kept": run.kept,
                 "Wanted": run.count,
                 "Time": seconds(run.seconds) if run.seconds else "–",
-                "Guarantee": GUARANTEES[run.guarantee["kind"]][0],
+                "Guarantee": GUARANTEES[run.guarantee.kind][0],
                 "Different from the run before": "; ".join(difference(run, runs)) or "–",
                 "Examined": when(run.examined_at),
                 "Released": when(run.released_at),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 import engine
+from engine import JSONObject, as_list, as_number
 from engine.figures.training import over_steps
 from pages._ui.examined import figure as examined_figure
 
@@ -17,20 +16,18 @@ FORMAL = (
 )
 
 
-def losses(diagnostics: Any) -> list[float | None]:
+def losses(diagnostics: JSONObject) -> list[float | None]:
     """Return the loss of each step that a run noted, None where a step drew nobody."""
-    noted = diagnostics.get(NOTED)
-    if not isinstance(noted, list):
-        return []
-    return [float(value) if isinstance(value, int | float) and value == value else None for value in noted]
+    values = [as_number(value) for value in as_list(diagnostics.get(NOTED))]
+    return [value if value == value else None for value in values]
 
 
-def draw(workspace: engine.Workspace, run: Any) -> None:
+def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw the loss where the run has noted any."""
     course = losses(workspace.runs.diagnostics(run.id))
     if sum(value is not None for value in course) < 2:
         return
     st.subheader("Training", anchor=False)
     st.badge("internal, may not be released", color="orange", icon=":material/lock:")
-    limits = FORMAL if run.guarantee["kind"] == "dp" else ""
+    limits = FORMAL if run.guarantee.kind == "dp" else ""
     examined_figure.draw(over_steps(course), key=f"run.loss.{run.id}", limits=limits)

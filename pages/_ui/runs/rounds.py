@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 import engine
+from engine import JSON, JSONObject, as_list, as_number, as_object
 from engine.figures.iterations import over_rounds
 from pages._ui.examined import figure as examined_figure
 from pages._ui.texts import plain
@@ -51,7 +51,7 @@ CHANCE = {"votes_chance": "true_votes_kept"}  # a measure that is a line in anot
 REAL = "_real"  # ends the name of what real texts against real texts score: a line in the measure's own figure
 
 
-def draw(workspace: engine.Workspace, run: Any) -> None:
+def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw one curve a measure, and the most similar pairs, where the run has any."""
     noted = workspace.runs.diagnostics(run.id)
     courses = series(noted)
@@ -86,13 +86,17 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
         _pairs(rounds, run.id)
 
 
-def pairs_by_round(iterations: Any) -> dict[int, list[Mapping[str, Any]]]:
+def pairs_by_round(iterations: JSON) -> dict[int, list[JSONObject]]:
     """Return round -> the most similar pairs of texts kept in it, where there are any."""
-    noted = iterations if isinstance(iterations, list) else []
-    return {int(body["iteration"]): body["most_similar"] for body in noted if body.get("most_similar")}
+    found: dict[int, list[JSONObject]] = {}
+    for body in map(as_object, as_list(iterations)):
+        at, pairs = as_number(body.get("iteration")), as_list(body.get("most_similar"))
+        if at is not None and pairs:
+            found[int(at)] = [as_object(pair) for pair in pairs]
+    return found
 
 
-def _pairs(rounds: Mapping[int, list[Mapping[str, Any]]], run_id: str) -> None:
+def _pairs(rounds: Mapping[int, list[JSONObject]], run_id: str) -> None:
     """Draw the most similar candidates of a round; model output, so never through Markdown."""
     with st.expander("Most similar texts kept", key="run.rounds.pairs"):
         st.badge("internal, may not be released", color="orange", icon=":material/lock:")
@@ -102,7 +106,7 @@ def _pairs(rounds: Mapping[int, list[Mapping[str, Any]]], run_id: str) -> None:
             order = sorted(rounds, reverse=True)
             chosen = st.selectbox("Round", order, key=f"run.rounds.pairs.{run_id}")
         for pair in rounds[chosen]:
-            st.markdown(f"Cosine **{float(pair['similarity']):.3f}**")
+            st.markdown(f"Cosine **{as_number(pair['similarity']):.3f}**")
             for column, side in zip(st.columns(2), ("first", "second"), strict=True):
                 with column, st.container(border=True):
                     st.text(str(pair[side]))
@@ -124,7 +128,7 @@ def drawn(courses: Mapping[str, Series]) -> tuple[dict[str, Series], dict[str, t
     return kept, lines
 
 
-def series(diagnostics: Mapping[str, Any]) -> dict[str, Series]:
+def series(diagnostics: JSONObject) -> dict[str, Series]:
     """Return measure -> round -> value from what a run noted.
 
     Either a measure maps rounds to numbers, or a round maps measures to numbers (under any name).
@@ -155,6 +159,6 @@ def from_table(table: pd.DataFrame) -> dict[str, Series]:
     return found
 
 
-def _add(found: dict[str, Series], name: str, at: int, value: Any) -> None:
+def _add(found: dict[str, Series], name: str, at: int, value: object) -> None:
     if isinstance(value, int | float) and not isinstance(value, bool) and value == value:
         found.setdefault(name, {})[at] = float(value)

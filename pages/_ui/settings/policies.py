@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 import engine
-from engine.examine.measures import MEASURES, REFERENCES, show
+from engine import MEASURES, REFERENCES, show_measure
 from pages._ui.texts import GUARANTEES
 
 ANY_GUARANTEE = 4
@@ -37,20 +36,20 @@ def draw(workspace: engine.Workspace) -> None:
     )
 
 
-def _name(rule: Any) -> str:
+def _name(rule: engine.Rule) -> str:
     title = MEASURES[rule.finding].title if rule.finding in MEASURES else rule.finding
     if rule.finding.endswith("_excess"):
         return title
     return f"{title}: {REFERENCES[rule.reference]}" + (f" above {rule.above}" if rule.above else "")
 
 
-def _limit(rule: Any) -> str:
-    if rule.comparator == "measured":
+def _limit(rule: engine.Rule) -> str:
+    if rule.threshold is None:
         return "measured"
-    return f"{rule.comparator} {show(rule.finding, rule.threshold)}"
+    return f"{rule.comparator} {show_measure(rule.finding, rule.threshold)}"
 
 
-def _requirements(policy: Any) -> dict[str, str]:
+def _requirements(policy: engine.Policy) -> dict[str, str]:
     need = policy.requirements
     return {
         "Records a person decided on": _share_of_all(need.minimum_reviewed_share),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -84,18 +84,18 @@ def wide(summary: pd.DataFrame) -> pd.DataFrame:
     """Return one row a measure, one column a variant, cells with interval as words; order as measured."""
     import pandas as pd
 
-    from engine.methods import REGISTRY
+    from engine import METHODS
 
     variants = list(dict.fromkeys(summary["variant"]))
     measures = list(dict.fromkeys(summary["measure"]))
     cells = {(row["variant"], row["measure"]): _cell(row) for _, row in summary.iterrows()}
-    methods = {entry[0] for entry in REGISTRY}
+    methods = {entry[0] for entry in METHODS}
     headed = {v: v if v.split(" ")[0] in methods else v.capitalize() for v in variants}
     rows = {headed[v]: [cells.get((v, m), "") for m in measures] for v in variants}
     return pd.DataFrame(rows, index=[WORDS.get(m, m.replace("_", " ").capitalize()) for m in measures])
 
 
-def _cell(row: Any) -> str:
+def _cell(row: pd.Series) -> str:
     value, low, high = row["value"], row.get("low"), row.get("high")
     if value != value or value is None:
         return "not measured"
@@ -104,5 +104,6 @@ def _cell(row: Any) -> str:
     def shown(number: float) -> str:
         return f"{number:.0%}" if share else f"{number:.2f}" if abs(number) < 100 else f"{number:,.0f}"
 
-    known = low is not None and high is not None and low == low and high == high
-    return f"{shown(value)} [{shown(low)}, {shown(high)}]" if known else shown(value)
+    if low is None or high is None or low != low or high != high:
+        return shown(value)
+    return f"{shown(value)} [{shown(low)}, {shown(high)}]"

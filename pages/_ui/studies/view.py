@@ -6,11 +6,11 @@ Privacy posture: a study's tables hold numbers and names of variants; they are m
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 import engine
+from engine import JSON
 from pages._ui import once, parameters, states
 from pages._ui.current import current_corpus
 from pages._ui.examined import figure as examined_figure
@@ -45,11 +45,11 @@ def draw(workspace: engine.Workspace) -> None:
     _results(workspace, chosen)
 
 
-def _name(run: Any) -> str:
+def _name(run: engine.StudyRun) -> str:
     return f"{run.title} · {when(run.created)} · {STATES.get(run.state, run.state)}"
 
 
-def _start(workspace: engine.Workspace, corpus: Any) -> None:
+def _start(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     specs = {spec.id: spec for spec in workspace.studies.all()}
     spec = specs[st.selectbox("What to study", list(specs), key="study.which", format_func=lambda i: specs[i].title)]
     st.markdown(plain(spec.summary))
@@ -77,15 +77,15 @@ def _start(workspace: engine.Workspace, corpus: Any) -> None:
     once.rearm("study.start")
 
 
-def _begin(workspace: engine.Workspace, corpus_id: str, study_id: str, settings: dict[str, Any], model: str) -> None:
+def _begin(workspace: engine.Workspace, corpus_id: str, study_id: str, settings: dict[str, JSON], model: str) -> None:
     begin = partial(workspace.studies.start, corpus_id, study_id, settings, model=model)
     job_id = once.act("study.start", partial(states.act, begin))
     if job_id:
         st.session_state["study.run"] = job_id
 
 
-def _results(workspace: engine.Workspace, run: Any) -> None:
-    from engine.studies.figures import figures
+def _results(workspace: engine.Workspace, run: engine.StudyRun) -> None:
+    from engine import study_figures
 
     if run.state in ACTIVE:
         job_progress(workspace, run.id, key="study.job")
@@ -103,7 +103,7 @@ def _results(workspace: engine.Workspace, run: Any) -> None:
         st.caption(f"Run with {plain(plan_model.called(workspace, run.model))}.")
     if run.state != "done" and run.total:
         st.caption(f"{count_of(run.done, 'variant')} of {run.total} so far.")
-    for name, figure in figures(run.study, found):
+    for name, figure in study_figures(run.study, found):
         examined_figure.draw(figure, key=f"study.figure.{run.id}.{name}")
     study_table.draw(found, run.id)
     if run.state not in ACTIVE:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -11,7 +9,7 @@ import engine
 from pages._ui.examined import figure as examined_figure
 
 
-def draw(workspace: engine.Workspace, run: Any) -> None:
+def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw the distribution of words a record."""
     from engine.figures.utility import lengths
 
@@ -22,7 +20,7 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
     examined_figure.draw(lengths(counted), key=f"utility.lengths.{run.id}")
 
 
-def phrases(workspace: engine.Workspace, run: Any) -> None:
+def phrases(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw the phrases that many people's records share and that the synthetic text uses more or less often."""
     table = workspace.examinations.table(run.id, "ngrams")
     if table is None or table.empty:

@@ -6,18 +6,21 @@ records are counted, and read on the Review page or behind a reason on the Priva
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 import engine
 from pages._ui.texts import count_of, plain
 
+if TYPE_CHECKING:
+    from streamlit.typing import PlotlyState
+
 MOST_READ = 12
 CURVES = ("private", "synthetic")  # the order in which the figure draws them
 
 
-def draw(workspace: engine.Workspace, run: Any) -> None:
+def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw the map and the texts chosen on it."""
     from engine.figures.utility import text_map
 
@@ -38,7 +41,7 @@ def draw(workspace: engine.Workspace, run: Any) -> None:
     _read(workspace, run, chosen(event))
 
 
-def chosen(event: Any) -> dict[str, list[str]]:
+def chosen(event: PlotlyState) -> dict[str, list[str]]:
     """Return the record ids chosen on the map by kind."""
     result: dict[str, list[str]] = {kind: [] for kind in CURVES}
     selection = event.get("selection", {}) if event else {}
@@ -49,7 +52,7 @@ def chosen(event: Any) -> dict[str, list[str]]:
     return result
 
 
-def _read(workspace: engine.Workspace, run: Any, picked: dict[str, list[str]]) -> None:
+def _read(workspace: engine.Workspace, run: engine.RunSummary, picked: dict[str, list[str]]) -> None:
     if not any(picked.values()):
         return
     st.markdown(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import streamlit as st
 
-from engine.examine.findings import Finding
-from engine.examine.verdict import TICK, WARN, use_table
+import engine
+from engine import TICK, WARN, Finding, use_table
 from pages._ui.examined import figure as examined_figure
 from pages._ui.texts import plain
 
@@ -33,7 +32,7 @@ def draw(findings: Sequence[Finding]) -> None:
     )
 
 
-def figure(findings: Sequence[Finding], run: Any) -> None:
+def figure(findings: Sequence[Finding], run: engine.RunSummary) -> None:
     """Draw each finding beside the band of real against real."""
     from engine.figures.utility import utility_dots
 

@@ -52,7 +52,7 @@ def imported(store, texts):
 
 
 def asked_about(store, corpus, other) -> bool:
-    return any(one["population"] == other.population for one in store.ledger.of(corpus.id).questions)
+    return any(one.population == other.population for one in store.ledger.of(corpus.id).questions)
 
 
 FRAMES = {

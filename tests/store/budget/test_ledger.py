@@ -73,10 +73,10 @@ def test_past_the_limit_is_refused_and_writes_nothing(store, corpus):
     lines = store.ledger.verify()["lines"]
     planned = gaussian(0.9)
     answer = store.ledger.what_if(corpus.id, planned)
-    assert not answer["allowed"]
+    assert not answer.allowed
     with pytest.raises(RefusedError) as refusal:
         reserved_run(store, corpus, planned)
-    assert str(refusal.value) == answer["sentence"]
+    assert str(refusal.value) == answer.sentence
     assert store.ledger.verify()["lines"] == lines
 
 
@@ -87,12 +87,12 @@ def test_what_if_says_what_a_reservation_then_does(store, corpus):
     assert store.ledger.verify()["lines"] == 1
     reserved_run(store, corpus, planned)
     view = store.ledger.of(corpus.id)
-    assert (answer["allowed"], answer["share_before"]) == (True, 0.0)
-    assert view.share == pytest.approx(answer["share_after"])
-    assert view.remaining_epsilon == pytest.approx(answer["remaining_after"])
+    assert (answer.allowed, answer.share_before) == (True, 0.0)
+    assert view.share == pytest.approx(answer.share_after)
+    assert view.remaining_epsilon == pytest.approx(answer.remaining_after)
     free = store.ledger.what_if(corpus.id, Guarantee("heuristic", "None."))
-    assert free["allowed"]
-    assert free["share_after"] == free["share_before"] == pytest.approx(view.share)
+    assert free.allowed
+    assert free.share_after == free.share_before == pytest.approx(view.share)
 
 
 @pytest.mark.parametrize("state", ["cancelled", "failed"])
@@ -110,7 +110,7 @@ def test_a_reservation_comes_back_only_while_nothing_was_drawn(store, corpus, st
     assert kinds(store, corpus)[-1] == "give_back"
     assert store.ledger.of(corpus.id).share == share > 0
     with store.session.db.write() as connection:  # a resumed run goes on with its reservation
-        store.ledger.reserve(connection, touched, corpus.id, "test", gaussian(0.3).as_dict())
+        store.ledger.reserve(connection, touched, corpus.id, "test", gaussian(0.3))
     assert store.ledger.of(corpus.id).share == share
 
 
@@ -140,7 +140,7 @@ def test_a_corpus_imported_again_with_one_record_more_is_still_spent(store, corp
     assert after.share == pytest.approx(before.share) != 0
     assert (after.limit_epsilon, after.limit_delta) == (2.0, DELTA)
     assert after.total_epsilon == pytest.approx(1.0, rel=1e-3)
-    assert not store.ledger.what_if(again.id, gaussian(2.0))["allowed"]
+    assert not store.ledger.what_if(again.id, gaussian(2.0)).allowed
     assert store.ledger.verify()["ok"]
 
 
@@ -291,7 +291,7 @@ def test_runs_for_another_unit_are_refused_and_nothing_is_written(store, corpus)
     before = len(store.ledger.of(corpus.id).lines)
     with pytest.raises(RefusedError, match="neither bound covers the other"):
         reserved_run(store, corpus, of_unit("source"))
-    assert not store.ledger.what_if(corpus.id, of_unit("source"))["allowed"]
+    assert not store.ledger.what_if(corpus.id, of_unit("source")).allowed
     assert len(store.ledger.of(corpus.id).lines) == before
     given = reserved_run(store, corpus, of_unit("record"))
     end(store, given, "cancelled")
@@ -351,16 +351,16 @@ def test_reserving_twice_is_once(store, corpus):
     run_id = reserved_run(store, corpus, planned)
     with store.session.db.write() as connection:
         assert reservations.open_reservation(connection, run_id) is not None
-        store.ledger.reserve(connection, run_id, corpus.id, "test", planned.as_dict())
+        store.ledger.reserve(connection, run_id, corpus.id, "test", planned)
     assert kinds(store, corpus).count("reserve") == 1
 
 
 def test_findings_of_an_examination_stay_a_table(store, corpus):
     """Rounds that a method keeps are no table of the examination."""
     run_id = finished_run(store, corpus, ["one"])
-    store.examinations.save_snapshot(run_id, {"iteration": 0, "texts": ["a", "b"], "labels": ["x", "y"]})
-    store.examinations.save_snapshot(run_id, {"iteration": 10, "texts": ["c"], "labels": None})
-    store.examinations.save_snapshot(run_id, {"iteration": 2, "texts": ["d"]})
+    store.examinations.save_snapshot(run_id, 0, ["a", "b"], ["x", "y"])
+    store.examinations.save_snapshot(run_id, 10, ["c"], None)
+    store.examinations.save_snapshot(run_id, 2, ["d"], None)
     examine(store, run_id, [finding("pipp", 0.1)], tables={})
     assert not [name for name in store.examinations.tables(run_id) if name.startswith("iteration")]
     found = store.examinations.snapshots(run_id)

@@ -65,7 +65,7 @@ def test_strangers_of_one_register_are_asked_about_and_not_merged(store, narrati
     first, second = imported(store, narratives[:1500]), imported(store, narratives[1500:])
     assert first.population != second.population
     view = store.ledger.of(second.id)
-    assert [asked["population"] for asked in view.questions] == [first.population]
+    assert [asked.population for asked in view.questions] == [first.population]
     assert any("ledger page" in warning for warning in second.warnings)
     with pytest.raises(RefusedError, match="other-people-than"):
         reserved_run(store, second, gaussian(0.5))
@@ -97,8 +97,8 @@ def test_more_overlap_after_an_answer_asks_again(store, narratives):
     more = imported(store, [*own[:592], *narratives[:8]])
     assert more.population == second.population
     (asked,) = store.ledger.of(second.id).questions
-    assert asked["population"] == first.population
-    assert re.search(r"\d records that share long runs of words; more than the \d records", asked["sentence"])
+    assert asked.population == first.population
+    assert re.search(r"\d records that share long runs of words; more than the \d records", asked.sentence)
     assert any("ledger page" in warning for warning in more.warnings)
     with pytest.raises(RefusedError, match="other-people-than"):
         reserved_run(store, second, gaussian(0.1))
@@ -115,7 +115,7 @@ def test_an_open_question_outlives_a_merger_with_people_it_was_answered_for(stor
         recognition.ask(connection, second.population, third.population, {"sentence": "a form"})
     store.ledger.keep_apart(first.id, third.id)
     joined = store.ledger.join_people(first.id, second.id)
-    assert [asked["sentence"] for asked in joined.questions] == ["a form"]
+    assert [asked.sentence for asked in joined.questions] == ["a form"]
 
 
 def test_an_answer_of_an_earlier_version_asks_again_where_there_is_more(store, narratives):
@@ -127,7 +127,7 @@ def test_an_answer_of_an_earlier_version_asks_again_where_there_is_more(store, n
         connection.execute(update(people_questions).values(state="other", detail=detail))
     assert store.ledger.of(second.id).questions == ()
     imported(store, [*narratives[1000:1192], *narratives[:8]])
-    assert "more than the 2 records" in store.ledger.of(second.id).questions[0]["sentence"]
+    assert "more than the 2 records" in store.ledger.of(second.id).questions[0].sentence
 
 
 @pytest.mark.parametrize("units", [("record", "record"), ("source", "record"), ("record", "source")])
@@ -140,7 +140,7 @@ def test_source_ids_are_compared_under_every_unit(store, narratives, units):
     assert second.population == first.population
     few = store.corpora.import_table(table(narratives[900:904], [ids[3], "x1", "x2", "x3"]), SOURCE, **after)
     assert few.population != first.population
-    assert "1 equal source ids" in store.ledger.of(few.id).questions[0]["sentence"]
+    assert "1 equal source ids" in store.ledger.of(few.id).questions[0].sentence
 
 
 def test_a_few_people_in_several_files_get_no_fresh_budget(store, narratives):
@@ -168,7 +168,7 @@ def test_other_notes_of_the_same_source_ids_are_recognised(store, narratives):
         table(narratives[900:950], [ids[7], *(f"MRN{i}9" for i in range(49))]), SOURCE, **settings
     )
     assert one.population != first.population
-    assert "1 equal source ids" in store.ledger.of(one.id).questions[0]["sentence"]
+    assert "1 equal source ids" in store.ledger.of(one.id).questions[0].sentence
 
 
 def test_files_numbered_alike_are_asked_about(store, narratives):

@@ -120,7 +120,7 @@ def test_people_of_the_first_edition_are_asked_about(store, answers):
         connection.execute(unit_hashes.insert(), [{"hash": one, "population": first.population} for one in former])
     second = imported(store, short)
     assert second.population != first.population
-    assert store.ledger.of(second.id).questions[0]["sentence"] == "whole short texts"
+    assert store.ledger.of(second.id).questions[0].sentence == "whole short texts"
     joined = store.ledger.join_people(second.id, first.id)
     assert imported(store, [text.upper() for text in short]).population == joined.population
 

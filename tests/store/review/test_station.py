@@ -10,6 +10,7 @@ from engine.errors import NotFoundError, UserError
 from engine.pii.decide.rules import Standing, after
 from engine.store import schema
 from tests.store.conftest import CANARY, MAPPING, made_up
+from tests.store.span_tables import span_table
 
 
 def revision(store, corpus_id):
@@ -20,12 +21,12 @@ def revision(store, corpus_id):
 
 
 def person(store, corpus, record="id3"):
-    found = store.review.record_spans(corpus.id, record)
+    found = span_table(store, corpus.id, record)
     return found[found["label"] == "PERSON"]["span_id"].iloc[0]
 
 
 def state(store, corpus, record="id3"):
-    found = store.review.record_spans(corpus.id, record)
+    found = span_table(store, corpus.id, record)
     return list(zip(found["label"], found["state"], found["decided"]))
 
 
@@ -100,13 +101,13 @@ def test_all_alike_decides_the_same_value_whatever_the_case(store):
 
 def test_an_added_span_is_accepted_and_undo_removes_it(store, corpus):
     span = store.review.add_span(corpus.id, "id3", 0, 6, "CODE")
-    found = store.review.record_spans(corpus.id, "id3").set_index("span_id").loc[span]
+    found = span_table(store, corpus.id, "id3").set_index("span_id").loc[span]
     assert (found["start"], found["end"], found["state"], found["decided"]) == (0, 6, "accepted", True)
     assert found["recogniser"] == "custodian"
     with pytest.raises(UserError, match="already there"):
         store.review.add_span(corpus.id, "id3", 0, 6, "CODE")
     assert "added" in store.review.undo(corpus.id)
-    assert span not in set(store.review.record_spans(corpus.id, "id3")["span_id"])
+    assert span not in set(span_table(store, corpus.id, "id3")["span_id"])
     assert len(store.review.accepted_spans(corpus.id)) == 80
 
 
@@ -218,7 +219,7 @@ def test_the_rows_are_what_the_rules_make_of_the_decisions_in_their_order(store,
     records = [f"id{i}" for i in range(6)]
 
     def rows():
-        found = pd.concat([store.review.record_spans(corpus.id, r) for r in records])
+        found = pd.concat([span_table(store, corpus.id, r) for r in records])
         return {r.span_id: Standing(r.state, r.label, r.identifier_type) for r in found.itertuples()}, set(
             found["span_id"][found["decided"]]
         )
@@ -262,7 +263,7 @@ def test_values_group_spans_and_are_decided_together(store, corpus):
     assert CANARY.casefold() not in key.casefold()
     assert store.values.decide(corpus.id, [key], "reject") == 8
     assert store.values.table(corpus.id, state="rejected")[1] == 1
-    first = store.review.record_spans(corpus.id, "id2")["span_id"].iloc[0]
+    first = span_table(store, corpus.id, "id2")["span_id"].iloc[0]
     store.review.decide(corpus.id, [first], "accept")
     mixed, total = store.values.table(corpus.id, state="mixed")
     assert (total, mixed["decided"].iloc[0]) == (1, 8)
@@ -379,7 +380,7 @@ def test_gold_counts_an_entity_as_its_file_says(store):
     corpus = store.corpora.import_table(table, MAPPING, name="Names", unit="record", holdout=0.25)
     before = store.values.gold_evaluation(corpus.id)["direct_recall"]
     assert (before["value"], before["n"]) == (1.0, 12)
-    found = store.review.record_spans(corpus.id, "id3")
+    found = span_table(store, corpus.id, "id3")
     store.review.decide(corpus.id, [found["span_id"].iloc[1]], "reject")
     after = store.values.gold_evaluation(corpus.id)["direct_recall"]
     assert (after["value"], after["n"]) == (11 / 12, 12)
@@ -401,7 +402,7 @@ def named(store):
 
 def covered(store, corpus, record="id3"):
     text = store.review.record_text(corpus.id, record)
-    found = store.review.record_spans(corpus.id, record)
+    found = span_table(store, corpus.id, record)
     return [text[a:b] for a, b, s in zip(found["start"], found["end"], found["state"]) if s == "accepted"]
 
 
@@ -430,7 +431,7 @@ def test_all_like_this_marks_unmarked_names_unless_told_not_to(store, named):
 
 
 def test_dates_are_marked_elsewhere_only_on_request(store, corpus):
-    found = store.review.record_spans(corpus.id, "id3")
+    found = span_table(store, corpus.id, "id3")
     date = found[found["label"] == "DATE"]["span_id"].iloc[0]
     alike = store.review.same_value(corpus.id, date) + 1
     assert store.review.decide_alike(corpus.id, date, "accept") == alike
