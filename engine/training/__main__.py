@@ -13,6 +13,7 @@ import math
 import os
 import random
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ HELD_OUT_CHARACTERS = 150_000  # a kind, scored
 VOCABULARY_CHARACTERS = 4_000_000  # a kind
 
 
-def prepare(data: Path, work: Path, seed: int = 0) -> dict[str, Any]:
+def prepare(data: Path, work: Path, seed: int = 0) -> dict[str, int]:
     """Write vocabulary, shards and held-out texts into `work` and return the tokens a kind."""
     rng = random.Random(seed)
     (work / "shards").mkdir(parents=True, exist_ok=True)
@@ -59,7 +60,7 @@ def prepare(data: Path, work: Path, seed: int = 0) -> dict[str, Any]:
     return written
 
 
-def _builder(net: str, work: Path) -> tuple[Any, Any]:
+def _builder(net: str, work: Path) -> tuple[Callable[[], Any], Callable[[Any, Path], None]]:
     """Return (what makes the network, what writes it)."""
     from engine.models.builtin.decoder.llama_net import LlamaNet, NetConfig, save_folder
     from engine.models.builtin.minilm import base_folder
@@ -84,7 +85,7 @@ def _builder(net: str, work: Path) -> tuple[Any, Any]:
     return start, save_net
 
 
-def train(options: argparse.Namespace) -> dict[str, Any]:
+def train(options: argparse.Namespace) -> dict[str, float]:
     """Go on training and return the last line of the log."""
     build, write = _builder(options.net, options.work)
     settings = TrainSettings(
@@ -152,7 +153,7 @@ def build_parser() -> argparse.ArgumentParser:
 def main() -> int:
     """Run one step and print its result as JSON."""
     options = build_parser().parse_args()
-    result: Any
+    result: dict[str, int] | dict[str, float]
     if options.step == "prepare":
         result = prepare(options.data / "lm", options.work, options.seed)
     else:

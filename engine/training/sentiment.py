@@ -12,11 +12,11 @@ import logging
 import random
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.json_types import JSON
 from engine.models.builtin.embedder import load_embedder
 from engine.models.builtin.sentiment import BuiltinSentiment, sentiment_folder
 from engine.models.builtin.sentiment_sentences import CLASSES, make, read_grammar
@@ -76,7 +76,7 @@ def weak_sentences(folder: Path, per_class: int, seed: int) -> tuple[list[str], 
     return texts, classes
 
 
-def measured(model: BuiltinSentiment, texts: list[str], classes: list[int], kinds: list[str]) -> dict[str, Any]:
+def measured(model: BuiltinSentiment, texts: list[str], classes: list[int], kinds: list[str]) -> dict[str, JSON]:
     """Return accuracy overall, a class and a domain, and the share that is confident (>= 0.55) and right."""
     found = model.predict(texts)
     right = found.argmax(axis=1) == np.array(classes)
@@ -104,7 +104,7 @@ def fitted(
     return {name: np.ascontiguousarray(values, dtype=np.float32) for name, values in found.items()}
 
 
-def train(out: Path, public: Path | None, count: int, weak: int, strength: float, seed: int) -> dict[str, Any]:
+def train(out: Path, public: Path | None, count: int, weak: int, strength: float, seed: int) -> dict[str, JSON]:
     """Write model.safetensors, config.json and evaluation.json into `out`; return the evaluation."""
     from safetensors.numpy import save_file
 
@@ -127,7 +127,7 @@ def train(out: Path, public: Path | None, count: int, weak: int, strength: float
     config = {"classes": list(CLASSES), "embedder": embedder.id, "strength": strength, "seed": seed}
     (out / "config.json").write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
     model = BuiltinSentiment(embedder, out)
-    report: dict[str, Any] = {
+    report: dict[str, JSON] = {
         "labels": "No sentence was labelled by people. Labels of the made sentences follow from the grammar; "
         "weak labels of public sentences follow from a word list, so agreement with them is agreement with that list.",
         "trained_on": {"made": count, "weak": len(texts) - count},

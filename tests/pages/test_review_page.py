@@ -49,6 +49,15 @@ class TestReview:
         assert workspace.review.detector_settings(small.bare).preset == "legal"
         assert [job.kind for job in workspace.jobs.all()] == ["detect"]
 
+    def test_findings_are_compared_with_the_files_own_marks(self, small, open_page):
+        app = open_page("review", **{"review.view": "Detector settings"})
+        app.button(key="review.gold.compare").click().run()
+        assert not app.exception
+        said = words(app)
+        assert "Direct identifiers that are masked wherever they stand: 100.0% (" in said
+        assert "Masked words that the file marks too: 100.0% (" in said
+        assert "the file marks" in said
+
     def test_detection_can_be_cancelled(self, small, open_page):
         job_id = small.open().jobs.detect(small.bare)
         app = open_page("review", bare=True)

@@ -16,12 +16,18 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.errors import UserError
+from engine.json_types import JSON, JSONObject
 from engine.models.builtin.shipped import lm_folder
+
+if TYPE_CHECKING:
+    from engine.models.builtin.language_model import BuiltinGenerator
+
 
 KINDS = ("narrative", "clinic letter", "support ticket", "court decision", "abstract", "textbook", "novel")
 SAMPLE_DOMAINS = {"narrative": "clinical", "clinic letter": "clinical", "support ticket": "reviews",
@@ -31,7 +37,7 @@ _HELD_OUT = 300  # documents a kind
 _CONTEXT = 510  # tokens of a document that are scored
 
 
-def evaluate(work: Path, folder: Path, data: Path, count: int = 60) -> dict[str, Any]:
+def evaluate(work: Path, folder: Path, data: Path, count: int = 60) -> dict[str, JSON]:
     """Return and write the evaluation of a model folder: bits per byte a kind and operator accuracy; and its samples.
 
     Args:
@@ -52,7 +58,7 @@ def evaluate(work: Path, folder: Path, data: Path, count: int = 60) -> dict[str,
     return result
 
 
-def _bits(work: Path, model: Any) -> dict[str, Any]:
+def _bits(work: Path, model: BuiltinGenerator) -> dict[str, JSON]:
     """Return held-out bits per UTF-8 byte a kind, of the model and of a 3-gram model."""
     from engine.models.builtin.ngram_model import KneserNey
 
@@ -61,7 +67,7 @@ def _bits(work: Path, model: Any) -> dict[str, Any]:
     held = json.loads((work / "held_out.json").read_text(encoding="utf-8"))
     encode = model.tokenizer.encode_batch
     baseline = KneserNey(_training_documents(work), model.net.config.vocab_size, 1)
-    rows: dict[str, Any] = {}
+    rows: dict[str, JSON] = {}
     for kind in KINDS:
         texts = [_shorten(text, model) for text in held.get(kind, [])[:_HELD_OUT]]
         size = sum(len(text.encode()) for text in texts)
@@ -85,14 +91,14 @@ def _bits(work: Path, model: Any) -> dict[str, Any]:
     }
 
 
-def _shorten(text: str, model: Any) -> str:
+def _shorten(text: str, model: BuiltinGenerator) -> str:
     ids = model.tokenizer.encode(text, add_special_tokens=False).ids
-    return text if len(ids) <= _CONTEXT else model.tokenizer.decode(ids[:_CONTEXT])
+    return text if len(ids) <= _CONTEXT else str(model.tokenizer.decode(ids[:_CONTEXT]))
 
 
-def _training_documents(work: Path) -> list[Any]:
+def _training_documents(work: Path) -> list[NDArray[np.uint64]]:
     """Return the distinct outputs of the training shards as token arrays with their end token."""
-    documents: dict[bytes, Any] = {}
+    documents: dict[bytes, NDArray[np.integer]] = {}
     for path in sorted((work / "shards").glob("*.npz")):
         with np.load(path, allow_pickle=False) as data:
             tokens, ends, starts = data["tokens"], data["ends"], data["loss_from"]
@@ -120,7 +126,7 @@ def samples(folder: Path, count: int = 10, seed: int = 0) -> dict[str, list[str]
     return drawn
 
 
-def _train(options: argparse.Namespace) -> dict[str, Any]:
+def _train(options: argparse.Namespace) -> dict[str, JSON]:
     from engine.models.builtin.decoder.llama_net import LlamaNet, NetConfig
     from engine.training.language.loop import Trainer, TrainSettings
 
@@ -137,16 +143,16 @@ def _train(options: argparse.Namespace) -> dict[str, Any]:
     return shorten_log(options.work, options.out)
 
 
-def shorten_log(work: Path, folder: Path, lines: int = 60) -> dict[str, Any]:
+def shorten_log(work: Path, folder: Path, lines: int = 60) -> dict[str, JSON]:
     """Write about `lines` evenly spaced lines of the training log beside the weights and return the last."""
     log = (work / "training_log.jsonl").read_text(encoding="utf-8").splitlines()
     step = max(1, len(log) // lines)
     (folder / "training_log.jsonl").write_text("\n".join([*log[:-1:step], log[-1]]) + "\n", encoding="utf-8")
-    last: dict[str, Any] = json.loads(log[-1])
+    last: dict[str, JSON] = json.loads(log[-1])
     return last
 
 
-def _prepare(options: argparse.Namespace) -> dict[str, Any]:
+def _prepare(options: argparse.Namespace) -> dict[str, JSON]:
     from engine.training.language.prepare import prepare, prepare_rewriting, prepare_samples
 
     prepare(options.data / "lm", options.work, options.seed)
@@ -155,7 +161,7 @@ def _prepare(options: argparse.Namespace) -> dict[str, Any]:
     return {"work": str(options.work)}
 
 
-def _practise(options: argparse.Namespace) -> dict[str, Any]:
+def _practise(options: argparse.Namespace) -> dict[str, JSON]:
     from engine.training.language.prepare import prepare_practice
 
     if options.first is None or not (options.first / "checkpoint.safetensors").is_file():
@@ -189,7 +195,7 @@ def main() -> int:
     """Run one step and print its result as JSON."""
     options = build_parser().parse_args()
     if options.step == "prepare":
-        result: Any = _prepare(options)
+        result: JSONObject = _prepare(options)
     elif options.step == "practise":
         result = _practise(options)
     elif options.step == "train":

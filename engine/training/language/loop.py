@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd.function import BackwardCFunction, FunctionCtx
 from torch.nn import functional as F
 
 from engine.models.builtin.decoder.llama_net import LlamaNet, save_folder
@@ -55,7 +56,7 @@ class _ChunkedLoss(torch.autograd.Function):
     """Cross-entropy of tied logits, gradient computed chunk by chunk so that all logits never exist at once."""
 
     @staticmethod
-    def forward(ctx: Any, hidden: Tensor, weight: Tensor, targets: Tensor, chunk: int) -> Tensor:
+    def forward(ctx: FunctionCtx, hidden: Tensor, weight: Tensor, targets: Tensor, chunk: int) -> Tensor:
         """Return the summed loss in nats of hidden (N, C), weight (V, C), targets (N,)."""
         total = torch.zeros((), device=hidden.device)
         low = weight.to(torch.bfloat16)
@@ -78,9 +79,9 @@ class _ChunkedLoss(torch.autograd.Function):
         return total
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: BackwardCFunction, *grads: Tensor) -> tuple[Tensor, Tensor, None, None]:
         """Return the stored gradients scaled by the incoming one."""
-        hidden_grad, weight_grad = ctx.saved_tensors
+        hidden_grad, weight_grad = ctx.saved_tensors  # type: ignore[misc]  # torch says an empty tuple
         return hidden_grad * grads[0], weight_grad * grads[0], None, None
 
 
@@ -187,7 +188,7 @@ class Trainer:
         s = self.settings
         return min(1.0, self.tokens / s.tokens if s.tokens else self.elapsed / (s.minutes * 60))
 
-    def _update(self, batches: Any) -> tuple[float, int, int]:
+    def _update(self, batches: Iterator[Batch]) -> tuple[float, int, int]:
         factor = rate_factor(self._progress(), self.settings.warmup, self.settings.decay)
         for optimiser, peak in ((self.muon, self.settings.muon_rate), (self.adam, self.settings.adam_rate)):
             for group in optimiser.param_groups:

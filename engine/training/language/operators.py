@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from engine.json_types import JSON
 from engine.models.builtin.format import BLANK, NO, YES, Fields, blanked, build_prompt, clean
-from engine.models.contracts import Embedder, Generator, Sampling
+from engine.models.contracts import Embedder, Generator, OperatorInputs, Sampling
 from engine.models.prompts.operators_builtin import BuiltinOperators
 from engine.training.language.data import Document
 from engine.training.language.held_out import Kind
@@ -125,13 +126,15 @@ class OperatorTest:
             found |= {**self._labels(kind), **self._judged(kind, rng)}
         return found
 
-    def _asked(self, name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    def _asked(self, name: str, rows: Sequence[OperatorInputs]) -> list[str]:
         made = self.generator.generate([self.operators.prompt(name, **row) for row in rows], SAMPLING)
         return [self.operators.parse(name, one.text, **row) for one, row in zip(made, rows, strict=True)]
 
     def _lengths(self, chosen: Sequence[Document]) -> dict[str, list[bool]]:
         words = [len(d.text.split()) for d in chosen]
-        rows = [{"domain": d.domain, "kind": d.kind, "words": n} for d, n in zip(chosen, words, strict=True)]
+        rows: list[OperatorInputs] = [
+            {"domain": d.domain, "kind": d.kind, "words": n} for d, n in zip(chosen, words, strict=True)
+        ]
         texts = self._asked("invent", rows)
         return {"length_within_20_percent": [length_kept(n, t) for n, t in zip(words, texts, strict=True)]}
 
@@ -150,7 +153,7 @@ class OperatorTest:
         drawn = [(d, control_values(d)) for d in kind.pieces]
         rows = [(d, values, rng.choice(sorted({v for own in values.values() for v in own})))
                 for d, values in drawn if values][: self.count]  # fmt: skip
-        asked = [
+        asked: list[OperatorInputs] = [
             {"domain": d.domain, "kind": d.kind, "words": len(d.text.split()),
              "code": "\n".join(f"{label}: {', '.join(own)}" for label, own in sorted(values.items()))}
             for d, values, _ in rows
@@ -234,7 +237,7 @@ class OperatorTest:
 
 def measure_operators(
     generator: Generator, embedder: Embedder, kinds: Sequence[Kind], count: int = 60, seed: int = 0
-) -> dict[str, Any]:
+) -> dict[str, JSON]:
     """Return operator accuracy: each measure over all kinds and by kind, what it asks, and how texts were drawn."""
     test = OperatorTest(generator, embedder, count, seed)
     by_kind = {kind.name: test.measure(kind) for kind in kinds}

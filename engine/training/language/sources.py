@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from engine.training.language.data import Document, read_samples, read_source
 
@@ -81,7 +80,7 @@ def _tidy(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+", " ", _TAGS.sub(" ", text))).strip()
 
 
-def _label(row: Mapping[str, Any], source: Source) -> str:
+def _label(row: Mapping[str, object], source: Source) -> str:
     label = " ".join(str(row.get("label") or "").split())
     if source.kind in {"sentence", "encyclopedia"} or _DIGITS_ONLY.fullmatch(label):
         return ""

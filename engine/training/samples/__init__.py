@@ -11,7 +11,7 @@ import importlib
 import json
 from collections.abc import Iterator
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.corpus.samples import SHIPPED_RECORDS
 from engine.errors import UserError
@@ -43,7 +43,7 @@ def generate(sample_id: str, count: int, seed: int) -> pd.DataFrame:
     )
 
 
-def _records(sample_id: str, count: int, seed: int) -> Iterator[dict[str, Any]]:
+def _records(sample_id: str, count: int, seed: int) -> Iterator[dict[str, object]]:
     if sample_id not in _MODULES:
         raise UserError(f"sample_id must be one of {', '.join(sorted(_MODULES))}; got {sample_id!r}")
     domain = importlib.import_module(f"engine.training.samples.{_MODULES[sample_id]}")

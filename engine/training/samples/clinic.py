@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator
 from functools import cache
 from random import Random
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from engine.corpus import names
 from engine.corpus.samples import FOLDER
@@ -50,13 +50,27 @@ _KIN = {
 }
 
 
+class Condition(TypedDict):
+    """What letters about a condition are made of: lists parted by `;`, and the youngest and oldest age."""
+
+    name: str
+    spec: str
+    ages: list[int]
+    sym: str
+    find: str
+    test: str
+    drug: str
+    advice: str
+    sex: NotRequired[str]
+
+
 @cache
 def _grammar() -> Grammar:
     return Grammar(FOLDER / "grammar" / "clinic.txt", SYNONYMS)
 
 
 @cache
-def _conditions() -> tuple[dict[str, Any], ...]:
+def _conditions() -> tuple[Condition, ...]:
     import yaml
 
     return tuple(yaml.safe_load((FOLDER / "grammar" / "conditions.yaml").read_text(encoding="utf-8")))
@@ -91,7 +105,7 @@ def source(rng: Random, visits: int, novelty: Novelty) -> Iterator[tuple[list[Se
         day += dt.timedelta(days=rng.randint(9, 220))
 
 
-def _facts(rng: Random, condition: dict[str, Any], patient: names.Person, age: int) -> dict[str, Value]:
+def _facts(rng: Random, condition: Condition, patient: names.Person, age: int) -> dict[str, Value]:
     facts: dict[str, Value] = {}
     add_person(facts, "pt", patient, "Master" if age < 14 and patient.sex == "m" else "Miss" if age < 16 else "")
     kin = names.Person(
@@ -172,9 +186,7 @@ def _facts(rng: Random, condition: dict[str, Any], patient: names.Person, age: i
     return facts
 
 
-def _set_visit(
-    draft: Draft, rng: Random, condition: dict[str, Any], birth: dt.date, day: dt.date, outcome: str
-) -> None:
+def _set_visit(draft: Draft, rng: Random, condition: Condition, birth: dt.date, day: dt.date, outcome: str) -> None:
     age = day.year - birth.year - ((day.month, day.day) < (birth.month, birth.day))
     weight = rng.randint(52, 104) if age > 15 else 12 + 3 * age
     draft.facts.update(

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
 
 from engine.corpus import names
 from engine.training.samples.grammar import PLURAL, Handler, Scene, Segment, Value, capitalise, tidy
@@ -285,9 +284,9 @@ def add_person(facts: dict[str, Value], key: str, who: names.Person, title: str 
         facts[f"{key}.{name}"] = female if who.sex == "f" else male
 
 
-def split_list(text: Any) -> list[str]:
+def split_list(text: str) -> list[str]:
     """Return the parts of a `;`-separated list."""
-    return [p.strip() for p in str(text).split(";") if p.strip()]
+    return [p.strip() for p in text.split(";") if p.strip()]
 
 
 def lengthened(segments: list[Segment], more: Callable[[], list[Segment]], least: int = 40) -> list[Segment]:

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator
 from functools import cache
 from random import Random
-from typing import Any
+from typing import TypedDict
 
 from engine.corpus import names
 from engine.corpus.samples import FOLDER
@@ -75,13 +75,27 @@ _SAID = {
 }
 
 
+class Matter(TypedDict):
+    """What decisions in a matter are made of: lists parted by `;`, and the least and most money at stake."""
+
+    matter: str
+    ap: str
+    op: str
+    thing: str
+    ground: str
+    law: str
+    proof: str
+    money: list[int]
+    place: str
+
+
 @cache
 def _grammar() -> Grammar:
     return Grammar(FOLDER / "grammar" / "courts.txt", SYNONYMS)
 
 
 @cache
-def _matters() -> tuple[dict[str, Any], ...]:
+def _matters() -> tuple[Matter, ...]:
     import yaml
 
     return tuple(yaml.safe_load((FOLDER / "grammar" / "matters.yaml").read_text(encoding="utf-8")))
@@ -116,7 +130,7 @@ def source(rng: Random, decisions: int, novelty: Novelty) -> Iterator[tuple[list
         day += dt.timedelta(days=rng.randint(14, 260))
 
 
-def _facts(rng: Random, matter: dict[str, Any], age: int, year: int) -> dict[str, Value]:
+def _facts(rng: Random, matter: Matter, age: int, year: int) -> dict[str, Value]:
     facts: dict[str, Value] = {}
     word_a = rng.choice(split_list(matter["ap"]))
     word_b = rng.choice([w for w in split_list(matter["op"]) if w != word_a])
@@ -201,7 +215,7 @@ def _facts(rng: Random, matter: dict[str, Any], age: int, year: int) -> dict[str
     return facts
 
 
-def _set_decision(draft: Draft, rng: Random, matter: dict[str, Any], outcome: str) -> None:
+def _set_decision(draft: Draft, rng: Random, matter: Matter, outcome: str) -> None:
     low, high = matter["money"]
     money = int(low * (high / low) ** rng.random())
     facts = draft.facts

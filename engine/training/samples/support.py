@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator
 from functools import cache
 from random import Random
-from typing import Any
+from typing import TypedDict
 
 from engine.corpus import names
 from engine.corpus.samples import FOLDER
@@ -32,13 +32,25 @@ _RELATIONS = {
 }
 
 
+class Product(TypedDict):
+    """What tickets about a product are made of: lists parted by `;`."""
+
+    company: str
+    field: str
+    product: str
+    fault: str
+    extra: str
+    service: str
+    model: str
+
+
 @cache
 def _grammar() -> Grammar:
     return Grammar(FOLDER / "grammar" / "support.txt", SYNONYMS)
 
 
 @cache
-def _products() -> tuple[dict[str, Any], ...]:
+def _products() -> tuple[Product, ...]:
     import yaml
 
     return tuple(yaml.safe_load((FOLDER / "grammar" / "products.yaml").read_text(encoding="utf-8")))
@@ -73,7 +85,7 @@ def source(rng: Random, tickets: int, novelty: Novelty) -> Iterator[tuple[list[S
             category = rng.choice(CATEGORIES)
 
 
-def _facts(rng: Random, product: dict[str, Any], age: int) -> dict[str, Value]:
+def _facts(rng: Random, product: Product, age: int) -> dict[str, Value]:
     facts: dict[str, Value] = {}
     customer, kin = names.person(rng), names.person(rng)
     for key, who in (("cu", customer), ("kin", kin), ("ag", names.person(rng)), ("ag2", names.person(rng))):
@@ -126,7 +138,7 @@ def _facts(rng: Random, product: dict[str, Any], age: int) -> dict[str, Value]:
     return facts
 
 
-def _set_ticket(draft: Draft, rng: Random, product: dict[str, Any], category: str) -> None:
+def _set_ticket(draft: Draft, rng: Random, product: Product, category: str) -> None:
     faults = rng.sample(split_list(product["fault"]), 2)
     money = rng.choice((rng.randint(3, 60), rng.randint(20, 400), rng.randint(200, 3000)))
     facts = draft.facts

@@ -14,12 +14,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.models.builtin.tagger import MAX_PIECES, TAGS, TYPES, encode
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
 
 Segments = list[tuple[str, str | None]]
 FULL = frozenset(TYPES)
@@ -103,7 +107,7 @@ def read_tab(path: Path) -> list[tuple[str, Document]]:
     return out
 
 
-def _tab_label(span: Mapping[str, Any]) -> str:
+def _tab_label(span: Mapping[str, str]) -> str:
     """Return the label; `?` marks what the annotator left in, `-` an organisation left in (courts, governments)."""
     label = TAB_LABELS[span["label"]]
     if span["identifier_type"] != "NO_MASK":
@@ -262,7 +266,7 @@ def spans_of(document: Document) -> tuple[str, list[tuple[int, int, str]]]:
     return "".join(t for t, _ in document.segments), spans
 
 
-def windows(tokenizer: Any, documents: Sequence[Document], rng: random.Random) -> list[Window]:
+def windows(tokenizer: Tokenizer, documents: Sequence[Document], rng: random.Random) -> list[Window]:
     """Return windows of at most `MAX_PIECES` pieces; long documents are cut at random places."""
     plain = [spans_of(d) for d in documents]
     out = []

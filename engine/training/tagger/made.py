@@ -10,12 +10,16 @@ from __future__ import annotations
 import random
 import re
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from engine.assets import ASSETS
 from engine.training.tagger.data import MADE, Document, Segments
+
+if TYPE_CHECKING:
+    from faker import Faker
+
 
 GRAMMAR = ASSETS / "models" / "tagger"
 SLOT = re.compile(r"\{(?:(lower|upper):)?([\w.-]+)\}")
@@ -39,7 +43,7 @@ def grammar() -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1)
-def _fakers() -> tuple[Any, ...]:
+def _fakers() -> tuple[Faker, ...]:
     from faker import Faker
 
     return tuple(Faker(locale) for locale in LOCALES)
