@@ -19,12 +19,15 @@ from typing import TYPE_CHECKING, Any, Protocol, get_origin
 from pydantic import BaseModel, ValidationError
 
 from engine.errors import UserError
+from engine.json_types import JSON, JSONObject
 from engine.methods.base import Context
 
 if TYPE_CHECKING:
     import pandas as pd
 
 INTERNAL = "Internal: measured on private records. These numbers are not part of any release."
+Cell = str | int | float | bool | None
+TableRow = dict[str, Cell]
 TABLE_NAME = re.compile(r"[a-z0-9_]{1,60}")
 
 
@@ -82,7 +85,7 @@ class StudyStep:
     done: int
     total: int
     stage: str
-    state: dict[str, Any]
+    state: Mapping[str, object]
     tables: Mapping[str, pd.DataFrame]
 
 
@@ -115,7 +118,7 @@ def find(studies: Sequence[Study], study_id: str) -> Study:
     raise UserError(f"study {study_id!r} is unknown; known are: {known or 'none'}")
 
 
-def _listed(spec: StudySpec, values: Mapping[str, Any]) -> dict[str, Any]:
+def _listed(spec: StudySpec, values: JSONObject) -> dict[str, JSON]:
     """Return the values with those of several-valued parameters as lists: `1,3` and `1` may be written for them."""
     found = dict(values)
     for name, value in values.items():
@@ -126,7 +129,7 @@ def _listed(spec: StudySpec, values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def parse(spec: StudySpec, values: Mapping[str, Any] | None) -> BaseModel:
+def parse(spec: StudySpec, values: JSONObject | None) -> BaseModel:
     """Return the study's parameters with these values.
 
     Raises:

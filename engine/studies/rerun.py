@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,9 @@ import pandas as pd
 from engine.dp.noise.noiseless import NoiselessMechanisms
 from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.errors import UserError
+from engine.json_types import JSONObject
 from engine.methods import get_method
-from engine.methods.base import Context, Facts, parse_parameters
+from engine.methods.base import Context, Facts, MethodSpec, parse_parameters
 from engine.methods.readable import run as run_readable
 from engine.models.cancel import Cancelled
 
@@ -49,7 +50,7 @@ class Terms:
     guarantee: Guarantee
 
 
-def terms_of(context: Context, method_id: str, values: Mapping[str, Any], records: pd.DataFrame) -> Terms:
+def terms_of(context: Context, method_id: str, values: JSONObject, records: pd.DataFrame) -> Terms:
     """Return the terms of runs on `records`; exact accounting may take seconds.
 
     Raises:
@@ -74,7 +75,7 @@ def facts_of(records: pd.DataFrame, unit: str, cap: int = 1) -> Facts:
 def rerun(
     context: Context,
     method_id: str,
-    values: Mapping[str, Any],
+    values: JSONObject,
     records: pd.DataFrame,
     spans: pd.DataFrame,
     count: int,
@@ -185,7 +186,7 @@ def tuned_generator(context: Context, scratch: Path) -> Generator:
     return made
 
 
-def _check_needs(spec: Any, context: Context) -> None:
+def _check_needs(spec: MethodSpec, context: Context) -> None:
     for name in ("generator", "operators", "embedder", "detector"):
         if name in spec.needs and getattr(context, name) is None:
             raise UserError(f"method: {spec.id} needs what this study was started without: {name}")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sqlalchemy import select, update
+from sqlalchemy import Row, select, update
 
 from engine.errors import NotFoundError, UserError
 from engine.jobs.language_models import Models
 from engine.jobs.prompts import Prompts
+from engine.json_types import JSON, JSONObject
 from engine.store import queue
 from engine.store.corpora import Corpora
 from engine.store.disk.folder import remove_tree
@@ -35,7 +35,7 @@ class StudyRun:
     study: str
     title: str
     corpus_id: str
-    parameters: dict[str, Any]
+    parameters: dict[str, JSON]
     model: str
     seed: int
     state: str
@@ -67,7 +67,7 @@ class Studies:
         self,
         corpus_id: str,
         study_id: str,
-        parameters: Mapping[str, Any] | None = None,
+        parameters: JSONObject | None = None,
         *,
         model: str = "builtin",
         seed: int = 0,
@@ -94,7 +94,7 @@ class Studies:
         self.session.wake()
         return job_id
 
-    def needs(self, study_id: str, parameters: Mapping[str, Any] | None = None) -> tuple[str, ...]:
+    def needs(self, study_id: str, parameters: JSONObject | None = None) -> tuple[str, ...]:
         """Return what a study needs with these parameters, as methods name it: `generator`, `spans`, `train` and so on.
 
         Raises:
@@ -107,7 +107,7 @@ class Studies:
         return needs_of(study, parse(study.spec, parameters))
 
     def blockers(
-        self, corpus_id: str, study_id: str, parameters: Mapping[str, Any] | None = None, *, model: str = "builtin"
+        self, corpus_id: str, study_id: str, parameters: JSONObject | None = None, *, model: str = "builtin"
     ) -> list[str]:
         """Return why a study cannot start: spans are missing, or the model may not be used or lacks something.
 
@@ -172,7 +172,7 @@ class Studies:
             self.session.write_audit(connection, "study deleted", job_id)
         remove_tree(study_folder(self.session, row.corpus_id, job_id))
 
-    def _study_row(self, job_id: str) -> Any:
+    def _study_row(self, job_id: str) -> Row:
         with self.session.db.read() as connection:
             row = connection.execute(select(jobs).where(jobs.c.id == job_id, jobs.c.kind == "study")).first()
         if row is None:
@@ -180,7 +180,7 @@ class Studies:
         return row
 
 
-def _view(row: Any) -> StudyRun:
+def _view(row: Row) -> StudyRun:
     from engine.studies import studies
 
     titles = {study.spec.id: study.spec.title for study in studies()}

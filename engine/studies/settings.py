@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 from engine.errors import UserError
+from engine.json_types import JSON
 
 _NEXT = re.compile(r"[,\n]\s*(?=[A-Za-z_][A-Za-z0-9_]*\s*=)")
 
 
-def parsed_settings(text: str) -> dict[str, Any]:
+def parsed_settings(text: str) -> dict[str, JSON]:
     """Return the parameters by name; a value is JSON where it parses as JSON, else text.
 
     A comma ends a value only where another `name=` follows, so that lists need no quotes.
@@ -19,7 +19,7 @@ def parsed_settings(text: str) -> dict[str, Any]:
     Raises:
         UserError: a part is not of the form name=value.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, JSON] = {}
     for part in _NEXT.split(text.strip()) if text.strip() else []:
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name.isidentifier():

@@ -26,6 +26,8 @@ from engine.store.summaries import corpus_row
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pydantic import BaseModel
+
     from engine.studies.base import Study, StudyStep
 
 COLUMNS = ["record_id", "text", "source_id", "label"]
@@ -115,7 +117,7 @@ def _touch(task: Task, study: Study) -> None:
         )  # fmt: skip
 
 
-def _context(task: Task, study: Study, parameters: Any) -> Context:
+def _context(task: Task, study: Study, parameters: BaseModel) -> Context:
     from engine.jobs.tasks.synthesize import training_records
     from engine.models.prompts.templates import with_templates
     from engine.studies.base import needs_of

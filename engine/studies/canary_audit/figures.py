@@ -6,13 +6,13 @@ A bound is red where it exceeds the claim and grey everywhere else: no lower bou
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from engine.figures import palette
 from engine.figures.base import Figure, styled
+from engine.studies.error_bars import error_bars
 
 ECHOES = {"whole": "A whole secret", "half": "Half of a secret in a row"}
 SIDES = {"in": ("Planted", palette.VERMILION, ""), "out": ("Left out", palette.BLUE, "/")}
@@ -95,7 +95,8 @@ def echo(table: pd.DataFrame) -> Figure:
     for side, (name, colour, pattern) in SIDES.items():
         rows = table[table["side"] == side]
         plot.add_bar(
-            x=[ECHOES[e] for e in rows["echo"]], y=rows["share"], name=name, error_y=_whiskers(rows, "share"),
+            x=[ECHOES[e] for e in rows["echo"]], y=rows["share"], name=name,
+            error_y=error_bars(rows["share"], rows["low"], rows["high"]),
             marker={"color": colour, "pattern": {"shape": pattern}},
             hovertemplate="%{x}: %{y:.1%}<extra>" + name + "</extra>",
         )  # fmt: skip
@@ -123,7 +124,8 @@ def signals(table: pd.DataFrame) -> Figure:
     ):  # fmt: skip
         rows = table[table["declared"] == declared]
         plot.add_scatter(
-            x=rows["auc"], y=rows["title"], mode="markers", name=name, error_x=_whiskers(rows, "auc"),
+            x=rows["auc"], y=rows["title"], mode="markers", name=name,
+            error_x=error_bars(rows["auc"], rows["low"], rows["high"]),
             marker={"color": colour, "symbol": symbol, "size": 12}, hovertemplate="%{y}: %{x:.2f}<extra></extra>",
         )  # fmt: skip
     plot.add_vline(x=0.5, line={"dash": "dash", "color": palette.BLUE}, annotation_text="chance")
@@ -143,17 +145,9 @@ def signals(table: pd.DataFrame) -> Figure:
     return Figure(plot, takeaway, caveat, f"Areas under the ROC curve of {len(table)} scores. {takeaway}")
 
 
-def _deciding(table: pd.DataFrame) -> pd.Series[Any]:
+def _deciding(table: pd.DataFrame) -> pd.Series:
     return table[table["decides"].astype(bool)].iloc[0]
 
 
-def _cell(table: pd.DataFrame, side: str, name: str) -> pd.Series[Any]:
+def _cell(table: pd.DataFrame, side: str, name: str) -> pd.Series:
     return table[(table["side"] == side) & (table["echo"] == name)].iloc[0]
-
-
-def _whiskers(rows: pd.DataFrame, column: str) -> dict[str, Any]:
-    """Return error bars; none where no interval is known."""
-    ends = rows[[column, "low", "high"]].astype(float)
-    high, low = (ends["high"] - ends[column]).fillna(0.0), (ends[column] - ends["low"]).fillna(0.0)
-    return {"type": "data", "symmetric": False, "thickness": 1.5, "color": palette.GREY,
-            "array": high.tolist(), "arrayminus": low.tolist()}  # fmt: skip

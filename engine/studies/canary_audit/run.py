@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ from engine.examine.values.canary_making import Canary, make_canaries, plant, to
 from engine.methods import get_method
 from engine.store.disk.folder import file_errors, remove_tree
 from engine.studies.audit_bounds import group_claim
-from engine.studies.base import StudyContext, StudySpec, StudyStep
+from engine.studies.base import Cell, StudyContext, StudySpec, StudyStep
 from engine.studies.canary_audit.unblind import Declaration, unblind
 from engine.studies.rerun import Terms, rerun, terms_of
 from engine.studies.settings import parsed_settings
@@ -36,6 +36,14 @@ if TYPE_CHECKING:
 
 REFERENCE = 5000  # training records whose word pairs a score is held against
 EMBED_AT_ONCE = 64
+
+
+class State(TypedDict):
+    """Coins of every run, the secret that hides them in the commitment, and the scores of runs that are over."""
+
+    coins: list[list[int]]
+    secret: str
+    scores: list[dict[str, list[Cell]]]
 
 
 class CanaryAuditParameters(BaseModel):
@@ -86,7 +94,7 @@ class CanaryAuditStudy:
         p = _checked(context.parameters)
         audit = _Audit(context, p)
         total = p.repeats + 2
-        state: dict[str, Any] = dict(context.state or {})
+        state = cast(State, dict(context.state or {}))
         tables = dict(context.tables)
         if not state:
             context.progress("coins", 0, 1)
@@ -125,12 +133,12 @@ class _Audit:
     def _all(self, times: int) -> tuple[Canary, ...]:
         return make_canaries(self.p.kind, times * self.p.canaries, self.records, self.run.seed)
 
-    def drawn(self) -> dict[str, Any]:
+    def drawn(self) -> State:
         """Return a new state: coins and the secret of the commitment, nothing scored yet."""
         coins = [toss(self.p.canaries).astype(int).tolist() for _ in range(self.p.repeats)]
         return {"coins": coins, "secret": secrets.token_hex(16), "scores": []}
 
-    def declaration(self, state: Mapping[str, Any]) -> Declaration:
+    def declaration(self, state: State) -> Declaration:
         """Return what is fixed before the runs; the same before and after them.
 
         Raises:
@@ -153,7 +161,7 @@ class _Audit:
             epsilon, delta, self.terms.facts.unit, claim.adjacency, _commitment(state),
         )  # fmt: skip
 
-    def scored(self, repeat: int, coins: NDArray[np.bool_]) -> dict[str, list[Any]]:
+    def scored(self, repeat: int, coins: NDArray[np.bool_]) -> dict[str, list[Cell]]:
         """Return one run's scores, computed from its texts and the canaries alone."""
         p, run = self.p, self.run
         inside = coins if self.design == "coin" else np.concatenate([coins, ~coins])
@@ -196,17 +204,17 @@ def _checked(parameters: BaseModel) -> CanaryAuditParameters:
     return parameters
 
 
-def _commitment(state: Mapping[str, Any]) -> str:
+def _commitment(state: State) -> str:
     """Return a fingerprint of the coins that can be checked once they are open, and tells nothing before."""
     bits = "".join(str(int(coin)) for run in state["coins"] for coin in run)
     return hashlib.sha256(f"{state['secret']}:{bits}".encode()).hexdigest()
 
 
-def _coins(state: Mapping[str, Any], p: CanaryAuditParameters) -> NDArray[np.bool_]:
+def _coins(state: State, p: CanaryAuditParameters) -> NDArray[np.bool_]:
     return np.array(state["coins"], bool).reshape(p.repeats, p.canaries)
 
 
-def _frame(state: Mapping[str, Any]) -> pd.DataFrame:
+def _frame(state: State) -> pd.DataFrame:
     frames = [pd.DataFrame(found).assign(repeat=repeat) for repeat, found in enumerate(state["scores"])]
     return pd.concat(frames, ignore_index=True)
 

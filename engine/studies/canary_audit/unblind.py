@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from engine.examine.stats import intervals, roc
 from engine.studies import audit_bounds as bounds
+from engine.studies.base import TableRow
 
 CONFIDENCE = 1.0 - bounds.MISS
 Design = Literal["coin", "twin"]
@@ -142,7 +143,7 @@ def _material(declared: Declaration, members: pd.DataFrame, coins: NDArray[np.bo
     return Guesses(values.reshape(-1), coins.reshape(-1), np.tile(np.arange(m), repeats))
 
 
-def _bounds(declared: Declaration, all_coins: Guesses, made: NDArray[np.int8], seed: int) -> list[dict[str, Any]]:
+def _bounds(declared: Declaration, all_coins: Guesses, made: NDArray[np.int8], seed: int) -> list[TableRow]:
     m, v, r = len(all_coins.coins), right(made, all_coins.coins), int((made != 0).sum())
     delta = declared.delta
     first, second = _halves(all_coins, seed)
@@ -171,7 +172,7 @@ def _bounds(declared: Declaration, all_coins: Guesses, made: NDArray[np.int8], s
 
 def _two_sample(
     declared: Declaration, counts: tuple[int, int], sizes: tuple[int, int], gaussian: bool = False
-) -> dict[str, Any]:
+) -> TableRow:
     """Return the row of the two-sample bound; with `gaussian` that of the μ behind the same shares."""
     delta, (hits_in, hits_out), (total_in, total_out) = declared.delta, counts, sizes
     if gaussian:
@@ -191,7 +192,7 @@ def _two_sample(
 def _row(
     declared: Declaration, name: str, title: str, canaries: int, guesses: int, correct: int, found: float,
     ceiling: float, source: str, assumption: str = "", *, decides: bool = False,
-) -> dict[str, Any]:  # fmt: skip
+) -> TableRow:  # fmt: skip
     claim = declared.claim_epsilon
     p_value, delta = math.nan, declared.claim_delta or 0.0
     if claim is not None and name in ("one-run", "one-run split"):

@@ -5,14 +5,14 @@ Values and intervals are those of Tables 1 to 6, 14 and 15 of Zhao and Field 202
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from engine.figures import palette
 from engine.figures.base import Figure, listed, styled
+from engine.studies.error_bars import error_bars
 
 TITLES: Mapping[str, str] = {
     "icl": "Examples alone", "control-icl": "With codes", "control-icl-blocked": "Codes, values blocked",
@@ -77,7 +77,8 @@ def copied(rows: pd.DataFrame) -> Figure:
             part = own[own["measure"] == measure]
             symbol = SYMBOLS[number % len(SYMBOLS)] + ("" if filled else "-open")
             plot.add_scatter(
-                x=[_title(m) for m in part["method"]], y=part["value"], mode="markers", error_y=_whiskers(part),
+                x=[_title(m) for m in part["method"]], y=part["value"], mode="markers",
+                error_y=error_bars(part["value"], part["low"], part["high"]),
                 name=f"{WORDS[measure].split(',')[0]}{_named(rows, setting)}",
                 marker={"color": COLOURS[number % len(COLOURS)], "symbol": symbol, "size": 12},
                 hovertemplate="%{x}: %{y:.3f}<extra></extra>",
@@ -106,7 +107,8 @@ def worth(rows: pd.DataFrame) -> Figure:
         plot.add_scatter(
             x=[other["value"]], y=[row["value"]], mode="markers",
             name=f"{_title(row['method'])}{_named(rows, row['setting'])}",
-            error_x=_whiskers(other.to_frame().T), error_y=_whiskers(row.to_frame().T),
+            error_x=error_bars([other["value"]], [other["low"]], [other["high"]]),
+            error_y=error_bars([row["value"]], [row["low"]], [row["high"]]),
             marker={"color": COLOURS[number % len(COLOURS)], "symbol": SYMBOLS[number % len(SYMBOLS)], "size": 13},
             hovertemplate="ROUGE-L %{x:.3f}, perplexity %{y:.1f}<extra></extra>",
         )  # fmt: skip
@@ -130,7 +132,8 @@ def masked(against: pd.DataFrame) -> Figure:
     plot = go.Figure(
         go.Scatter(
             x=part["difference"], y=[WORDS.get(str(m), str(m)) for m in part["measure"]], mode="markers",
-            error_x=_whiskers(part.assign(value=part["difference"])), marker={"color": palette.BLUE, "size": 11},
+            error_x=error_bars(part["difference"], part["low"], part["high"]),
+            marker={"color": palette.BLUE, "size": 11},
             text=part["verdict"], hovertemplate="%{y}: %{x:.4f}, %{text}<extra></extra>",
         )
     )  # fmt: skip
@@ -190,7 +193,8 @@ def _bars(rows: pd.DataFrame, measure: str, shown: str) -> go.Figure:
     plot = go.Figure()
     for number, (setting, own) in enumerate(rows[rows["measure"] == measure].groupby("setting", sort=False)):
         plot.add_bar(
-            x=[_title(m) for m in own["method"]], y=own["value"], name=str(setting), error_y=_whiskers(own),
+            x=[_title(m) for m in own["method"]], y=own["value"], name=str(setting),
+            error_y=error_bars(own["value"], own["low"], own["high"]),
             marker={"color": COLOURS[number % len(COLOURS)], "pattern": {"shape": PATTERNS[number % len(PATTERNS)]}},
             hovertemplate="%{x}: %{y:" + shown + "}<extra>" + str(setting) + "</extra>",
         )  # fmt: skip
@@ -198,22 +202,9 @@ def _bars(rows: pd.DataFrame, measure: str, shown: str) -> go.Figure:
     return plot
 
 
-def _named(rows: pd.DataFrame, setting: Any) -> str:
+def _named(rows: pd.DataFrame, setting: object) -> str:
     return f" ({setting})" if rows["setting"].nunique() > 1 else ""
 
 
 def _title(name: str) -> str:
     return TITLES.get(name, name)
-
-
-def _whiskers(rows: pd.DataFrame) -> dict[str, Any]:
-    """Return error bars; none where no interval is known."""
-
-    def gaps(upper: Sequence[Any], lower: Sequence[Any]) -> list[float]:
-        return [float(a) - float(b) if a == a and b == b else 0.0 for a, b in zip(upper, lower, strict=True)]
-
-    return {
-        "type": "data", "symmetric": False, "thickness": 1.5, "color": palette.GREY,
-        "array": gaps(list(rows["high"]), list(rows["value"])),
-        "arrayminus": gaps(list(rows["value"]), list(rows["low"])),
-    }  # fmt: skip

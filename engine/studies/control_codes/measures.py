@@ -21,6 +21,7 @@ import pandas as pd
 
 from engine.examine.stats.intervals import wilson
 from engine.examine.values.context_leaks import LeakMeter
+from engine.json_types import JSONObject
 from engine.methods import get_method
 from engine.methods.base import Context, parse_parameters
 from engine.methods.examples.common import fault
@@ -46,7 +47,7 @@ class Variant:
 
     name: str
     method: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: JSONObject = field(default_factory=dict)
     identifiers: Which = "direct"
     entities: Literal["known", "unknown"] = "known"
     sweep: str = ""

@@ -10,15 +10,17 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
+from engine.json_types import JSON, JSONObject
 from engine.methods.base import Context
 from engine.methods.examples.common import token_counter
 from engine.models.contracts import Detector, Embedder
 from engine.pii.control_codes import Passage, Which
+from engine.studies.base import TableRow
 from engine.studies.control_codes.measures import (
     Made,
     Variant,
@@ -44,7 +46,7 @@ REFERENCE = "real training text"
 MASKED = "control-prefix-masked"
 Known = Literal["known", "unknown"]
 # The sweep over the objective: its direction, each weight at 0 and 4, and the weights of the published code.
-WEIGHTS: Mapping[str, dict[str, Any]] = {
+WEIGHTS: Mapping[str, dict[str, JSON]] = {
     "paper": {"contrastive": "paper"},
     **{
         f"λ {name} {weight:g}": {f"lambda_{name}": weight} for name in ("lm", "contrast", "kl") for weight in (0.0, 4.0)
@@ -132,16 +134,16 @@ def variants(p: ControlCodesParameters) -> list[Variant]:
     return rows
 
 
-def _set(p: ControlCodesParameters, method: str, identifiers: Which) -> dict[str, Any]:
+def _set(p: ControlCodesParameters, method: str, identifiers: Which) -> dict[str, JSON]:
     if method == PRIVATE:
-        return {"epsilon": p.epsilon} | ({} if p.steps is None else {"steps": p.steps})
-    common: dict[str, Any] = {} if p.minimum_tokens is None else {"minimum_tokens": p.minimum_tokens}
+        return {"epsilon": p.epsilon, **({} if p.steps is None else {"steps": p.steps})}
+    common: dict[str, JSON] = {} if p.minimum_tokens is None else {"minimum_tokens": p.minimum_tokens}
     if p.epochs is not None and "prefix" in method:
         common["epochs"] = p.epochs
     return common if method == "icl" else {**common, "identifiers": identifiers}
 
 
-def _swept(p: ControlCodesParameters, name: str, method: str, sweep: str, values: dict[str, Any]) -> Variant:
+def _swept(p: ControlCodesParameters, name: str, method: str, sweep: str, values: JSONObject) -> Variant:
     identifiers, entities = settings_of(p)[0]
     settings = {**_set(p, method, identifiers), **values}
     return Variant(name, method, settings, identifiers, entities, sweep, p.sweep_repeats or p.repeats)
@@ -164,7 +166,7 @@ def study(
     first = first_table(map(str, inputs.context.records["text"]), getattr(inputs.context.generator, "id", ""))
     rows, counts = (_rows(before, name) for name in ("runs", "counts"))
     chosen = variants(p)
-    made_before = {(row["variant"], int(row["repeat"])) for row in rows}
+    made_before = {(row["variant"], int(row["repeat"] or 0)) for row in rows}
     total = sum(v.repeats for v in chosen)
     if p.utility and (REFERENCE, 0) not in made_before:
         rows += bench.references()
@@ -211,9 +213,9 @@ class Bench:
             self._gold[identifiers] = gold_passages(self.context.records, self.context.spans, identifiers)
         return self._gold[identifiers]
 
-    def run(self, variant: Variant, repeat: int, stage: str) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
+    def run(self, variant: Variant, repeat: int, stage: str) -> tuple[TableRow, list[TableRow]] | None:
         """Return the run's row and its counts, or None where it was cancelled."""
-        method, examples = variant.method, int(variant.settings.get("examples", 0))
+        method, examples = variant.method, int(str(variant.settings.get("examples", 0)))
         shared = (method, repeat, examples) if method in SHARED else None
         if shared is not None and shared in self._shared:
             made, useful = self._shared[shared]
@@ -229,9 +231,9 @@ class Bench:
         assert generator is not None
         checked = validity(made, gold, token_counter(generator))
         said = self._said(variant)
-        row = {**variant.keys, **said, "repeat": repeat, **leaks(made, gold), **checked, **useful}
+        row: TableRow = {**variant.keys, **said, "repeat": repeat, **leaks(made, gold), **checked, **useful}
         again = [(f"tried again: {why}", n) for why, n in made.retries.items()]
-        counted = [
+        counted: list[TableRow] = [
             {"variant": variant.name, "repeat": repeat, "what": what, "count": count}
             for what, count in [*made.funnel.items(), *again, ("valid", checked["valid"])]
         ]
@@ -264,12 +266,12 @@ class Bench:
             return {}
         return usefulness(self.inputs, texts, self.unseen, repeat, _told(self.batch, f"{stage}: measuring"))
 
-    def references(self) -> list[dict[str, Any]]:
+    def references(self) -> list[TableRow]:
         """Return what as many real training passages give: the level that synthetic text is held against."""
         real = [x.text for x in self.gold("direct")]
         keys = {"variant": REFERENCE, "method": REFERENCE, "identifiers": "", "entities": "", "sweep": "",
                 "guarantee": "none", "codes": "none"}  # fmt: skip
-        rows = []
+        rows: list[TableRow] = []
         for repeat in range(self.p.repeats):
             texts = Random(repeat).sample(real, min(self.p.count, len(real)))
             told = _told(self.batch, f"measuring real text, run {repeat + 1}")
@@ -281,7 +283,7 @@ def _told(batch: Callable[[str, int, int], None], stage: str) -> Callable[[int, 
     return lambda done, total: batch(stage, done, total)
 
 
-def _rows(before: Mapping[str, pd.DataFrame] | None, name: str) -> list[dict[str, Any]]:
+def _rows(before: Mapping[str, pd.DataFrame] | None, name: str) -> list[TableRow]:
     frame = (before or {}).get(name)
     return [] if frame is None else [{str(k): v for k, v in row.items()} for row in frame.to_dict(orient="records")]
 
@@ -315,9 +317,7 @@ def detected(records: pd.DataFrame, detector: Detector | None) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["record_id", "start", "end", "label", "identifier_type"])
 
 
-def tables(
-    rows: Sequence[dict[str, Any]], counts: Sequence[dict[str, Any]], first: str = "table_1"
-) -> dict[str, pd.DataFrame]:
+def tables(rows: Sequence[TableRow], counts: Sequence[TableRow], first: str = "table_1") -> dict[str, pd.DataFrame]:
     """Return the study's tables: the paper's by number, runs, summary with intervals, validity and counts."""
     runs = pd.DataFrame(list(rows))
     return {"summary": summary(runs), **paper_tables(runs, first), "runs": runs, "counts": pd.DataFrame(list(counts))}

@@ -6,7 +6,6 @@ Leakage, similarity distribution, perplexity, divergence of 1 to 3-grams, output
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ import plotly.graph_objects as go
 
 from engine.figures import palette
 from engine.figures.base import Figure, listed, styled
+from engine.studies.error_bars import ErrorBars, error_bars
 from engine.studies.filter_presets import apart
 
 TITLES: Mapping[str, str] = {
@@ -58,7 +58,7 @@ def leakage(summary: pd.DataFrame) -> Figure:
     for measure, title, colour, pattern in parts:
         rows = [_row(summary, name, measure) for name in names]
         plot.add_bar(
-            x=[_title(n) for n in names], y=[r["value"] for r in rows], name=title, error_y=_whiskers(rows),
+            x=[_title(n) for n in names], y=[r["value"] for r in rows], name=title, error_y=_bars(rows),
             marker={"color": colour, "pattern": {"shape": pattern}},
             hovertemplate="%{x}: %{y:.0%}<extra>" + title + "</extra>",
         )  # fmt: skip
@@ -181,7 +181,7 @@ def perplexity(summary: pd.DataFrame) -> Figure:
     rows = [_row(summary, name, "perplexity") for name in names]
     plot = go.Figure(
         go.Bar(
-            x=[_title(n) for n in names], y=[r["value"] for r in rows], error_y=_whiskers(rows),
+            x=[_title(n) for n in names], y=[r["value"] for r in rows], error_y=_bars(rows),
             marker={"color": palette.ORANGE}, hovertemplate="%{x}: %{y:.1f}<extra></extra>",
         )
     )  # fmt: skip
@@ -240,7 +240,7 @@ def statistics(summary: pd.DataFrame) -> Figure:
     ):
         rows = [_row(summary, name, measure) for name in names]
         plot.add_bar(
-            x=[_title(n) for n in names], y=[r["value"] for r in rows], name=title, error_y=_whiskers(rows),
+            x=[_title(n) for n in names], y=[r["value"] for r in rows], name=title, error_y=_bars(rows),
             marker={"color": colour, "pattern": {"shape": shape}},
             hovertemplate="%{x}: %{y:.1f}<extra>" + title + "</extra>",
         )  # fmt: skip
@@ -268,7 +268,7 @@ def tradeoff(summary: pd.DataFrame) -> Figure:
         colour = palette.GREY if name in beaten else palette.BLUE
         plot.add_scatter(
             x=[alike["value"]], y=[leak["value"]], mode="markers", name=_title(name),
-            error_x=_whiskers([alike]) | {"color": colour}, error_y=_whiskers([leak]) | {"color": colour},
+            error_x=_bars([alike], colour), error_y=_bars([leak], colour),
             marker={"size": 13, "color": colour, "symbol": symbol},
             hovertemplate="similarity %{x:.2f}, leakage %{y:.0%}<extra>" + _title(name) + "</extra>",
         )  # fmt: skip
@@ -304,13 +304,6 @@ def _value(summary: pd.DataFrame, variant: str, measure: str) -> float:
     return _row(summary, variant, measure)["value"]
 
 
-def _whiskers(rows: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    """Return error bars; none where no interval is known."""
-
-    def gap(a: float, b: float) -> float:
-        return a - b if a == a and b == b else 0.0
-
-    return {
-        "type": "data", "symmetric": False, "thickness": 1.5, "color": palette.GREY,
-        "array": [gap(r["high"], r["value"]) for r in rows], "arrayminus": [gap(r["value"], r["low"]) for r in rows],
-    }  # fmt: skip
+def _bars(rows: Sequence[Mapping[str, float]], color: str = palette.GREY) -> ErrorBars:
+    value, low, high = ([row[end] for row in rows] for end in ("value", "low", "high"))
+    return error_bars(value, low, high, color)

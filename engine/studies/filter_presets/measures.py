@@ -10,10 +10,10 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from engine.corpus.text.words import Vocabulary, cut
 from engine.examine.stats.intervals import mean as bootstrap
@@ -95,7 +95,7 @@ def _parts(made: Outputs, planted: Sequence[Planted]) -> int:
     return sum(bool(runs(text) & phrases[source]) for text, source in zip(made.texts, made.sources, strict=True))
 
 
-def _words(made: Outputs, planted: Sequence[Planted]) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _words(made: Outputs, planted: Sequence[Planted]) -> NDArray[np.float64]:
     """Return, for each output of a record with a canary, the share of the canary's content words in it."""
     shares = []
     for text, source in zip(made.texts, made.sources, strict=True):
@@ -115,16 +115,16 @@ def _share(name: str, hits: int, n: int) -> Row:
     return name, hits / n, low, high, n
 
 
-def similarities(made: Outputs, texts: Sequence[str], embedder: Embedder) -> np.ndarray[Any, np.dtype[np.float64]]:
+def similarities(made: Outputs, texts: Sequence[str], embedder: Embedder) -> NDArray[np.float64]:
     """Return each output's cosine similarity to the text it stems from, float64 array (outputs,)."""
     if not made.texts:
         return np.zeros(0)
     theirs = embedder.embed([texts[source] for source in made.sources])
-    found: np.ndarray[Any, np.dtype[np.float64]] = (embedder.embed(list(made.texts)) * theirs).sum(axis=1).astype(float)
+    found: NDArray[np.float64] = (embedder.embed(list(made.texts)) * theirs).sum(axis=1).astype(float)
     return found
 
 
-def average(name: str, values: np.ndarray[Any, np.dtype[np.float64]], seed: int) -> Row:
+def average(name: str, values: NDArray[np.float64], seed: int) -> Row:
     """Return a mean with its bootstrap interval as a row."""
     found = bootstrap(values, seed)
     low, high = (math.nan if x is None else float(x) for x in (found.low, found.high))

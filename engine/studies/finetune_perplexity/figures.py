@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from engine.figures import palette
 from engine.figures.base import Figure, listed, styled
+from engine.studies.error_bars import ErrorBars, error_bars
 
 UNTUNED = "untuned"
 PARTS = (
@@ -40,7 +40,7 @@ def perplexity(summary: pd.DataFrame) -> Figure:
     for measure, title, colour, symbol in PARTS:
         rows = [_row(summary, name, measure) for name in names]
         plot.add_scatter(
-            x=names, y=[row["value"] for row in rows], error_y=_whiskers(rows), mode="markers", name=title,
+            x=names, y=[row["value"] for row in rows], error_y=_bars(rows), mode="markers", name=title,
             marker={"color": colour, "symbol": symbol, "size": 11},
             hovertemplate="%{x}: %{y:.2f}<extra>" + title + "</extra>",
         )  # fmt: skip
@@ -103,8 +103,6 @@ def _row(summary: pd.DataFrame, name: str, measure: str) -> dict[str, float]:
     return {key: float(found[key].iloc[0]) for key in ("value", "low", "high")}
 
 
-def _whiskers(rows: Sequence[dict[str, float]]) -> dict[str, Any]:
-    return {
-        "type": "data", "symmetric": False, "array": [row["high"] - row["value"] for row in rows],
-        "arrayminus": [row["value"] - row["low"] for row in rows],
-    }  # fmt: skip
+def _bars(rows: Sequence[dict[str, float]]) -> ErrorBars:
+    value, low, high = ([row[end] for row in rows] for end in ("value", "low", "high"))
+    return error_bars(value, low, high)

@@ -12,7 +12,7 @@ import math
 import os
 import time
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -27,9 +27,14 @@ from engine.methods.evolution import claim as pe_claim
 from engine.methods.evolution import common as pe
 from engine.methods.tuned import common as ft
 from engine.methods.tuned.claim import DpFinetuneParameters, guarantee_of, training_of
-from engine.studies.base import StudyContext, StudySpec, StudyStep
+from engine.studies.base import StudyContext, StudySpec, StudyStep, TableRow
 from engine.studies.finetune_perplexity import gradient_audit, measures
 from engine.studies.finetune_perplexity.measures import Canaries, Known
+
+if TYPE_CHECKING:
+    from engine.dp.noise.train import Training
+    from engine.models.tune.learner import NetLearner
+
 
 UNTUNED = "untuned"
 PLAIN = {"lora": "finetune (adapters)", "full": "finetune (every weight)"}
@@ -102,6 +107,19 @@ class FinetunePerplexityStudy:
             yield StudyStep(len(held["finished"]), len(every), name, dict(held), dict(tables))
 
 
+@dataclasses.dataclass(frozen=True)
+class Noised:
+    """What one training with noise claims, and the noise it got."""
+
+    epsilon: float
+    delta: float
+    noise_multiplier: float
+    sigma: float
+    sampling_probability: float
+    asked: Training
+    adjacency: str
+
+
 class _Bench:
     """Records, canaries and scored parts, the same for every variant."""
 
@@ -126,7 +144,7 @@ class _Bench:
         """Return what is compared, in order."""
         return [UNTUNED, *(PLAIN[kind] for kind in self.p.plain), *(_noisy(e) for e in self.p.epsilons)]
 
-    def measured(self, name: str, untuned: dict[str, Any]) -> dict[str, pd.DataFrame]:
+    def measured(self, name: str, untuned: dict[str, list[list[float]]]) -> dict[str, pd.DataFrame]:
         """Return one variant's tables."""
         begun, kinds = time.monotonic(), {title: kind for kind, title in PLAIN.items()}
         noisy = {_noisy(e): e for e in self.p.epsilons}
@@ -135,7 +153,7 @@ class _Bench:
         prompts = ft.TunedPrompts(self.context.run.operators, net.bare, pe.resolved(self.p.domain), "")
         rate = self.p.full_rate if kinds.get(name) == "full" else self.p.rate
         learner = ft.learner(net, prompts, tuning, rate=rate, steps=self.p.steps, apart=name in noisy)
-        claim: dict[str, Any] | None = None
+        claim: Noised | None = None
         losses: tuple[float, ...] = ()
         if name in noisy:
             claim, losses = self._with_noise(name, learner, tuning)
@@ -148,7 +166,7 @@ class _Bench:
             self.untuned = {part: [one.nats.tolist(), one.tokens.tolist()] for part, one in found.items()}
             untuned = self.untuned
         before = {part: Known(np.array(nats), np.array(tokens)) for part, (nats, tokens) in untuned.items()}
-        rows = self._rows(name, found, before, None if claim is None else claim["delta"])
+        rows = self._rows(name, found, before, None if claim is None else claim.delta)
         if claim is not None:
             rows += self._claimed(name, claim)
         settings = self._settings(name, tuning, rate, 0 if name == UNTUNED else learner.size, claim)
@@ -169,7 +187,7 @@ class _Bench:
             }
         )  # fmt: skip
 
-    def _plainly(self, name: str, learner: Any) -> tuple[float, ...]:
+    def _plainly(self, name: str, learner: NetLearner) -> tuple[float, ...]:
         from engine.models.tune.fit import steps_of
         from engine.models.tune.tuner import tuning
 
@@ -183,8 +201,8 @@ class _Bench:
         return tuple(tuner.losses)
 
     def _with_noise(
-        self, name: str, learner: Any, tuning: DpFinetuneParameters
-    ) -> tuple[dict[str, Any], tuple[float, ...]]:
+        self, name: str, learner: NetLearner, tuning: DpFinetuneParameters
+    ) -> tuple[Noised, tuple[float, ...]]:
         run, p = self.context.run, self.p
         self.context.progress(name, 0, p.steps)
         claim = guarantee_of(tuning, self.facts)
@@ -198,14 +216,13 @@ class _Bench:
         for step in range(p.steps):
             self.context.progress(name, step, p.steps)
             progress = held.train_dp("training", learner, asked, fingerprint=learner.digest(), until=step + 1)
-        about = {
-            "epsilon": claim.epsilon, "delta": claim.delta, "sigma": claim.noise["training"]["sigma"],
-            "noise_multiplier": asked.noise_multiplier, "sampling_probability": asked.sampling_probability,
-            "asked": asked, "adjacency": tuning.adjacency,
-        }  # fmt: skip
+        about = Noised(
+            float(claim.epsilon or 0.0), float(claim.delta or 0.0), asked.noise_multiplier,
+            claim.noise["training"]["sigma"], asked.sampling_probability, asked, tuning.adjacency,
+        )  # fmt: skip
         return about, progress.losses if progress else ()
 
-    def _scored(self, name: str, learner: Any, prompts: Any, part: str) -> Known:
+    def _scored(self, name: str, learner: NetLearner, prompts: ft.TunedPrompts, part: str) -> Known:
         def told(done: int, total: int) -> None:
             self.context.progress(f"{name}: scoring {part}", done, total)
 
@@ -227,22 +244,22 @@ class _Bench:
             rows.append(measures.audited(self.canaries, gain, chosen))
         return rows
 
-    def _claimed(self, name: str, claim: dict[str, Any]) -> list[measures.Row]:
-        rows: list[measures.Row] = [("claimed_epsilon", float(claim["epsilon"]), math.nan, math.nan, self.facts.units)]
+    def _claimed(self, name: str, claim: Noised) -> list[measures.Row]:
+        rows: list[measures.Row] = [("claimed_epsilon", float(claim.epsilon), math.nan, math.nan, self.facts.units)]
         if self.p.audit_runs:
             found = gradient_audit.worlds(
-                claim["asked"], claim["adjacency"], self.p.audit_runs,
+                claim.asked, claim.adjacency, self.p.audit_runs,
                 lambda done, total: self.context.progress(f"{name}: auditing the noise", done, total),
             )  # fmt: skip
-            bound = gradient_audit.bound(found, float(claim["delta"]))
+            bound = gradient_audit.bound(found, float(claim.delta))
             rows.append(("audited_epsilon_gradients", bound, math.nan, math.nan, 2 * self.p.audit_runs))
         return rows
 
     def _settings(
-        self, name: str, tuning: DpFinetuneParameters, rate: float, trained: int, claim: dict[str, Any] | None
-    ) -> dict[str, Any]:
+        self, name: str, tuning: DpFinetuneParameters, rate: float, trained: int, claim: Noised | None
+    ) -> TableRow:
         kept = ("epsilon", "delta", "noise_multiplier", "sigma", "sampling_probability")
-        noise = {key: math.nan if claim is None else float(claim[key]) for key in kept}
+        noise = {key: math.nan if claim is None else float(getattr(claim, key)) for key in kept}
         still = name == UNTUNED
         return {
             "variant": name, **noise, "clip": math.nan if claim is None else tuning.clip,

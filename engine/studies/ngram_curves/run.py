@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, Literal
+from dataclasses import asdict
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from engine.errors import InternalError, UserError
 from engine.examine.curves import lbf_adaptive, lbf_direct, ngram_counts
 from engine.examine.curves.ngram_sampling import DirectSampling, draw_sources
-from engine.studies.base import StudyContext, StudySpec, StudyStep
+from engine.studies.base import StudyContext, StudySpec, StudyStep, TableRow
 from engine.studies.ngram_curves.records import Part, direct_records
 from engine.studies.units import unit_numbers
 
@@ -155,17 +156,17 @@ def _curve(n: int, size: lbf_direct.SizeSummary) -> pd.DataFrame:
     })  # fmt: skip
 
 
-def _trial(n: int, trial: lbf_direct.Trial) -> dict[str, Any]:
-    row: dict[str, Any] = {"n": n, "excluded": trial.size, "trial": trial.trial}
+def _trial(n: int, trial: lbf_direct.Trial) -> TableRow:
+    row: TableRow = {"n": n, "excluded": trial.size, "trial": trial.trial}
     for delta, strict, standard in zip(lbf_direct.DELTAS, trial.epsilons, trial.standard_epsilons, strict=True):
         row |= {f"epsilon_at_{delta:g}": strict, f"standard_epsilon_at_{delta:g}": standard}
     return row | {"floor": trial.floor, "constant": trial.constant, "share": trial.share}
 
 
-def _fits(direct: lbf_direct.Direct) -> list[dict[str, Any]]:
+def _fits(direct: lbf_direct.Direct) -> list[TableRow]:
     return [
         {"n": direct.n, "unit": direct.unit, "sources": direct.sources, "ngrams": direct.total,
-         "distinct": direct.distinct, "censor": direct.censor, "measure": name, "at_delta": delta, **fit.as_dict()}
+         "distinct": direct.distinct, "censor": direct.censor, "measure": name, "at_delta": delta, **asdict(fit)}
         for name, fits in (("strict", direct.fits), ("standard", direct.standard_fits))
         for delta, fit in zip(lbf_direct.DELTAS, fits, strict=True)
     ]  # fmt: skip

@@ -11,7 +11,7 @@ Privacy posture: outputs are an internal experiment and are gone when the study 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict, cast
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from engine.errors import UserError
 from engine.examine.members.models import examine_model_attacks
 from engine.examine.prepare import ExamineInput, prepare
+from engine.json_types import JSON, JSONObject
 from engine.methods import get_method
 from engine.methods.base import parse_parameters
 from engine.methods.rpsg.method import RpsgParameters
@@ -68,7 +69,7 @@ class NllFilterStudy:
         given = parse_parameters(get_method(METHOD).spec, parsed_settings(p.settings))
         assert isinstance(given, RpsgParameters)
         work = _Work(context, p, given)
-        state: dict[str, Any] = dict(context.state or {"left": 0, "done": []})
+        state = cast(State, dict(context.state or {"left": 0, "done": []}))
         table = context.tables.get("nll_filter")
         rows = [] if table is None else [table]
         for number, (variant, count, values) in enumerate(work.variants()):
@@ -81,6 +82,13 @@ class NllFilterStudy:
             yield StudyStep(number + 1, 2, variant, dict(state), {"nll_filter": pd.concat(rows, ignore_index=True)})
 
 
+class State(TypedDict):
+    """Texts that the filter left, and the variants that are done."""
+
+    left: int
+    done: list[str]
+
+
 class _Work:
     """The study's records and terms, the same for every variant."""
 
@@ -90,7 +98,7 @@ class _Work:
         self.records = run.records.head(p.records or len(run.records)).reset_index(drop=True)
         self.terms: Terms = terms_of(run, METHOD, given.model_dump(), self.records)
 
-    def variants(self) -> list[tuple[str, int, dict[str, Any]]]:
+    def variants(self) -> list[tuple[str, int, dict[str, JSON]]]:
         """Return name, texts and RPSG's parameters of both runs; they write equally many texts before the filter."""
         own = self.given.settings()
         made = needed(self.p.outputs, own.similarity_keep, own.nll_keep)
@@ -98,7 +106,7 @@ class _Work:
         full = left(made, own.similarity_keep, 1.0)
         return [(WITH, self.p.outputs, values), (WITHOUT, full, values | {"nll_keep": 1.0})]
 
-    def made(self, count: int, values: dict[str, Any]) -> pd.DataFrame:
+    def made(self, count: int, values: JSONObject) -> pd.DataFrame:
         """Return RPSG's output."""
         run = self.context.run
         return rerun(

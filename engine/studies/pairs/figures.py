@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +19,7 @@ from engine.figures.budget import probability
 from engine.figures.iterations import INTERNAL
 from engine.figures.lbf import READ_AT, Drawn, Kind, epsilon_delta
 from engine.studies.attacked import current
+from engine.studies.error_bars import error_bars
 from engine.studies.pairs import figures_told as pairs_told
 from engine.studies.pairs.figures_meaning import meaning
 from engine.studies.pairs.figures_told import EPSILON_TICKS
@@ -190,7 +190,8 @@ def reproduced(table: pd.DataFrame) -> Figure:
         if len(part):
             plot.add_bar(
                 x=[f"|U| = {size}" for size in part["excluded"]], y=part["share"], name=name,
-                marker={"color": colour, "pattern": {"shape": pattern}}, error_y=_whiskers(part),
+                marker={"color": colour, "pattern": {"shape": pattern}},
+                error_y=error_bars(part["share"], part["low"], part["high"]),
                 hovertemplate="%{x}: %{y:.3%}<extra>" + name + "</extra>",
             )  # fmt: skip
     styled(plot, x="", y="Share of U's own three-word runs", height=320)
@@ -200,19 +201,13 @@ def reproduced(table: pd.DataFrame) -> Figure:
     for size, part in rows.groupby("excluded"):
         at = part.set_index("of")
         first, second = (float(str(at.loc[of, "share"])) for of in ("from X", "from X without U"))
-        low: Any = at.loc["difference", "low"]
-        beyond = bool(pd.notna(low)) and float(str(low)) > 0.0
+        beyond = float(str(at.loc["difference", "low"])) > 0.0  # not where it is NaN: no interval is known
         few = int(str(size)) < FEW_PEOPLE
         verdict = "too few people to judge" if few else "beyond chance" if beyond else "within chance"
         said.append(f"|U| = {size}: {first:.2%} with U, {second:.2%} without, {verdict}")
     takeaway = "Of what only U wrote comes back: " + "; ".join(said) + "."
     caveat = f"A run that no other unit of X has can still be common elsewhere. {INTERNAL}"
     return Figure(plot, takeaway, caveat, f"Bars of shares. {takeaway}")
-
-
-def _whiskers(part: pd.DataFrame) -> dict[str, Any]:
-    up, down = (part["high"] - part["share"]).fillna(0), (part["share"] - part["low"]).fillna(0)
-    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "thickness": 1.5}
 
 
 def top(table: pd.DataFrame) -> Figure:

@@ -12,7 +12,6 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +96,7 @@ class Keep:
             return
         self._write(f"{name}-near", cosines=cosines)
 
-    def _write(self, name: str, **arrays: NDArray[Any]) -> None:
+    def _write(self, name: str, **arrays: NDArray[np.generic]) -> None:
         path = self._path(name)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         buffer = io.BytesIO()

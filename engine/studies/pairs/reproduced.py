@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ import pandas as pd
 from engine.examine.curves import ngram_counts
 from engine.examine.curves.ngram_counts import Ints, NgramCounts, Tokens
 from engine.examine.stats.intervals import Interval
+from engine.studies.base import TableRow
 from engine.studies.pairs import synthetic as lbf_synthetic
 
 
@@ -51,5 +51,5 @@ def _merged(generations: Sequence[Tokens], vocabulary: int) -> NgramCounts:
     return ngram_counts.count(whole, np.zeros(lengths.size, np.int64), 3, vocabulary)
 
 
-def _share_row(of: str, found: Interval) -> dict[str, Any]:
+def _share_row(of: str, found: Interval) -> TableRow:
     return {"of": of, "share": found.value, "low": found.low, "high": found.high, "method": found.method}

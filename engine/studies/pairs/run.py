@@ -10,16 +10,18 @@ digests of words (see `pairs_keep`) and cosines (see `pairs_near`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from engine.errors import InternalError, UserError
 from engine.examine.curves.ngram_sampling import draw_sources
+from engine.json_types import JSONObject
 from engine.methods import get_method
 from engine.studies.base import StudyContext, StudySpec, StudyStep
 from engine.studies.pairs import shown as analysis
@@ -84,7 +86,7 @@ class _World:
     x: pd.DataFrame
     units: NDArray[np.int64]
     sets: list[tuple[int, int, NDArray[np.int64]]]
-    values: Mapping[str, Any]
+    values: JSONObject
     terms: Terms
     keep: Keep
     key: bytes
@@ -180,7 +182,13 @@ def _world(context: StudyContext, p: PairsParameters) -> _World:
     return _World(x, units, sets, values, terms, Keep(context.scratch), key, held)
 
 
-def _make(context: StudyContext, p: PairsParameters, world: _World, run: Run, embed: Callable[..., Any] | None) -> None:
+def _make(
+    context: StudyContext,
+    p: PairsParameters,
+    world: _World,
+    run: Run,
+    embed: Callable[[list[str]], NDArray[np.float32]] | None,
+) -> None:
     """Run the method once and keep each generation's words; no text outlives this."""
     records = world.x
     if run.excluded is not None:

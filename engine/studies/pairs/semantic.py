@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -108,7 +108,25 @@ def whole(cosines: Floats, score: str) -> Floats:
     return np.asarray(values, float)
 
 
-def _row(score: str, comparison: str, first: Group, second: Group, seed: int) -> dict[str, Any]:
+class Compared(TypedDict):
+    """One row of the table `semantic`: two groups of generations by one score."""
+
+    score: str
+    comparison: str
+    auc: float
+    low: float
+    high: float
+    p: float
+    namings: int
+    verdict: str
+    generations: int
+    against: int
+    trainings: int
+    method: str
+    finding: NotRequired[str]
+
+
+def _row(score: str, comparison: str, first: Group, second: Group, seed: int) -> Compared:
     x, y = whole(first.cosines, score), whole(second.cosines, score)
     # The bootstrap takes a group on both sides for one cluster, so sides are named apart.
     ours, theirs = (
@@ -146,7 +164,7 @@ def _by_chance(x: Floats, y: Floats, ours: NDArray[np.object_], theirs: NDArray[
     return Chance(seen - 0.5, float(np.mean(np.array(areas) >= seen - 1e-12)), len(tried))
 
 
-def _sentence(row: dict[str, Any], null: dict[str, Any] | None) -> str:
+def _sentence(row: Compared, null: Compared | None) -> str:
     """Return what one score says, in words, with the null beside it."""
     text = f"By {SCORES[row['score']]}, text made with U is closer to it than text made without in "
     text += f"{row['auc']:.0%} of pairs{_between(row)}"
@@ -160,7 +178,7 @@ def _sentence(row: dict[str, Any], null: dict[str, Any] | None) -> str:
     return f"{text} (p = {row['p']:.2g}): no more than trainings differ by chance."
 
 
-def _between(row: dict[str, Any]) -> str:
+def _between(row: Compared) -> str:
     return "" if math.isnan(row["low"]) else f" ({row['low']:.0%} to {row['high']:.0%})"
 
 

@@ -9,7 +9,6 @@ Privacy posture: drawn from tables of numbers; records are not named.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -129,7 +128,7 @@ def _more(nats: float) -> str:
     return f"{abs(nats):.3g} nats {'more' if nats >= 0 else 'less'}"
 
 
-def _band(plot: go.Figure, x: Any, low: Any, high: Any) -> None:
+def _band(plot: go.Figure, x: pd.Series, low: pd.Series, high: pd.Series) -> None:
     for values, fill in ((high, None), (low, "tonexty")):
         plot.add_scatter(
             x=x, y=values, mode="lines", line={"width": 0, "color": _CLEAR}, fill=fill, fillcolor=_CLEAR,

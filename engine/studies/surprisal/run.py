@@ -13,10 +13,10 @@ from __future__ import annotations
 import dataclasses
 import math
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -24,8 +24,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from engine.errors import InternalError, UserError
 from engine.examine.curves.ngram_sampling import draw_sources
+from engine.json_types import JSONObject
 from engine.methods import get_method
 from engine.methods.base import parse_parameters
+from engine.models.contracts import Generator
 from engine.store.disk.folder import remove_tree
 from engine.studies.base import StudyContext, StudySpec, StudyStep
 from engine.studies.rerun import Terms, rerun, terms_of, tuned_generator
@@ -39,11 +41,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engine.dp.noise.train import Document
+    from engine.examine.members.surprisal import Surprisal
     from engine.methods.tuned.common import TunedPrompts, TuningParameters
     from engine.models.tune.tunable import Tunable
 
 TUNING = ("finetune", "goldfish", "dp-finetune")
 _COLUMNS = ["model", "record_id", "unit", "side", "half", "surprisal", "tokens", "reference", "right"]
+
+Told = Callable[[str, int, int], None]  # what is under way, done, in all
 
 
 class SurprisalParameters(BaseModel):
@@ -74,7 +79,7 @@ class _World:
     units: NDArray[np.int64]
     sets: list[NDArray[np.int64]]
     asked: NDArray[np.int64]
-    values: Mapping[str, Any]
+    values: JSONObject
     terms: Terms
     p: TuningParameters
     domain: str
@@ -223,14 +228,19 @@ def _documents(rows: pd.DataFrame) -> list[Document]:
 
 
 def _scored(
-    context: StudyContext, world: _World, generator: Any, model: int, excluded: NDArray[np.int64], told: Any
+    context: StudyContext,
+    world: _World,
+    generator: Generator,
+    model: int,
+    excluded: NDArray[np.int64],
+    told: Told,
 ) -> pd.DataFrame:
     from engine.examine.members.surprisal import network_of, surprisal
 
     rows, units = world.x.iloc[world.asked], world.units[world.asked]
     documents = _documents(rows)
 
-    def ask(of: Any, stage: str) -> Any:
+    def ask(of: Generator, stage: str) -> Surprisal:
         net = network_of(of)
         head = _prompts(context, world, net).head
         return surprisal(net, documents, head, world.p.tokens, lambda done, total: told(stage, done, total))
@@ -248,8 +258,8 @@ def _scored(
 
 
 def _extracted(
-    context: StudyContext, p: SurprisalParameters, world: _World, generator: Any, model: int,
-    excluded: NDArray[np.int64], told: Any,
+    context: StudyContext, p: SurprisalParameters, world: _World, generator: Generator, model: int,
+    excluded: NDArray[np.int64], told: Told,
 ) -> pd.DataFrame:  # fmt: skip
     """Return, for each record and strategy, how many words of its continuation the model gave."""
     from engine.examine.members.surprisal import network_of
@@ -286,7 +296,7 @@ def _extracted(
     return pd.concat(found, ignore_index=True)
 
 
-def _public(context: StudyContext, p: SurprisalParameters, world: _World, generator: Any) -> pd.DataFrame:
+def _public(context: StudyContext, p: SurprisalParameters, world: _World, generator: Generator) -> pd.DataFrame:
     """Return the public model's surprisal of each fragment, a model of all of X."""
     every = pd.concat([context.run.records, context.holdout], ignore_index=True)
     rows = every[every["record_id"].astype(str).isin(p.fragments)]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from engine.examine.curves import lbf_attack
 from engine.examine.curves.lbf import Floats
 from engine.examine.stats import roc
+from engine.studies.base import TableRow
 
 SCORES = ("surprisal", "a token", "against untuned")
 """Member-like scores: minus S(x); minus S(x) a token; surprisal a token under the untuned model minus the tuned one."""
@@ -68,12 +68,12 @@ def sides(scores: pd.DataFrame, comparison: str) -> tuple[pd.DataFrame, pd.DataF
     return inside[inside["half"] == "a"], inside[inside["half"] == "b"]
 
 
-def _models(scores: pd.DataFrame, name: str, seed: int) -> list[dict[str, Any]]:
+def _models(scores: pd.DataFrame, name: str, seed: int) -> list[TableRow]:
     """Return Table 2: a row a model, and one of all models together (model −1)."""
     rows = []
     for model in [*sorted(scores["model"].unique()), -1]:
         part = scores if model == -1 else scores[scores["model"] == model]
-        row: dict[str, Any] = {"model": int(model), "score": name}
+        row: TableRow = {"model": int(model), "score": name}
         for comparison, prefix in (("main", ""), ("control", "control_")):
             members, others = sides(part, comparison)
             ours, theirs = member_scores(members, name), member_scores(others, name)
