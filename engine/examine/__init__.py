@@ -2,7 +2,7 @@
 
     registry     every part in the order in which it is run; battery runs them; examination: the whole
     base, words, samples, prepare, tables  what every part is given
-    findings, make, part, measures/, verdict, sentence, risk, run_notes  what it gives back, and how that reads
+    findings, make, part, measures, verdict, sentence, risk, run_notes  what it gives back, and how that reads
     repeats/     copies, near copies, closeness        values/   private values and canaries that come out
     members/     membership attacks                    persons/  words, style, sets and linked details of people
     guesses/     missing attributes                    curves/   epsilon-delta curves of outputs and attacks
@@ -10,5 +10,5 @@
 
 Where there are two files, `x.py` is the part with its findings and `x_scores.py` the scores it is made of. May import
 `engine.methods` and below. One more measure: a part in the folder of its question, an entry in `registry`, its
-wording in `measures/`; the contract suite runs over it.
+wording in `measures.yaml`; the contract suite runs over it.
 """

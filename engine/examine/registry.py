@@ -1,7 +1,7 @@
 """Every part of a privacy examination: the list that the battery runs and the contract suite holds to its rules.
 
 How to add one: a function `examine_x(prepared) -> Part` in the folder of its question, an entry here, and the wording
-of its measures in `engine.examine.measures`. It reports progress at least once a batch (that is also where it can be
+of its measures in `measures.yaml`. It reports progress at least once a batch (that is also where it can be
 cancelled), is the same for the same `prepared.seed`, and says `missing(...)` with the reason where an input is lacking.
 """
 

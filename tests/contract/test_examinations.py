@@ -20,6 +20,7 @@ from engine.examine.measures import MEASURES
 from engine.examine.part import Part
 from engine.examine.prepare import prepare
 from engine.examine.registry import EXAMINATIONS, LAST, Examination, Need
+from engine.examine.usefulness.metrics import METRICS
 from engine.store.records import read_table, write_table
 from tests.contract.examining import MARK, world
 
@@ -76,6 +77,12 @@ def test_a_part_finds_something_and_says_what_it_measures(part: Examination) -> 
         assert one.settings["source"]
         assert measure.means
         assert measure.caveat
+
+
+def test_every_measure_is_found_by_some_part() -> None:
+    """None stands in `measures.yaml` for nothing; that each finding stands there, every part is asked above."""
+    emitted = {one.name for part in EVERY for one in of(part).findings} | {metric.name for metric in METRICS}
+    assert emitted == set(MEASURES)
 
 
 def test_a_number_has_its_interval_or_a_sentence_says_why_there_is_none(part: Examination) -> None:

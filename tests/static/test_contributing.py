@@ -78,11 +78,16 @@ def examine_shouting(prepared):
     share = intervals.share(loud, prepared.synthetic_groups())
     return Part(findings=[finding("shouting", "train", share)])
 '''
-WORDING = """    Measure(
-        "shouting", "Records that shout",
-        "share of synthetic records in capitals alone",
-        LOWER, "privacy", "share", "Whether the text shouts.", "None.", "None",
-    ),
+WORDING = """- name: shouting
+  title: Records that shout
+  measure: share of synthetic records in capitals alone
+  direction: lower is safer
+  group: privacy
+  scale: share
+  means: Whether the text shouts.
+  caveat: None.
+  source: None
+
 """
 READER = '''
 """One record a line."""
@@ -181,7 +186,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     made.write(title, "engine/examine/usefulness/shouting.py", MEASURE)
     made.insert(title, "engine/examine/registry.py", '    Examination("originals", ',
                 '    Examination("shouting", "shouting", "usefulness.shouting", "examine_shouting"),\n')  # fmt: skip
-    made.insert(title, "engine/examine/measures/canaries.py", '    Measure(\n        "canary_echo", ', WORDING)
+    made.insert(title, "engine/examine/measures.yaml", "- name: canary_echo\n", WORDING)
     title = "Add a reader"
     made.write(title, "engine/corpus/readers/lines.py", READER)
     made.insert(title, "engine/corpus/readers/__init__.py", "from engine.corpus.readers.parquet import PARQUET\n",

@@ -13,14 +13,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from engine.examine.make import missing
-from engine.examine.measures.membership import MODEL_ATTACKS
+from engine.examine.measures import MEASURES
 from engine.examine.members import classifiers_scores as classifier_attack
 from engine.examine.members.membership import TRAINED, membership_part
 from engine.examine.part import Part
 from engine.examine.prepare import Prepared
 from engine.json_types import JSON
 
-TITLES = {name: title for name, title, _, _ in MODEL_ATTACKS}
+_EVERY = (
+    "mia_ppl", "mia_refer", "mia_lira", "mia_zlib", "mia_mink", "mia_minkpp", "mia_recall", "mia_rmia", "mia_entropy",
+    "mia_mentropy", "mia_confidence",
+)  # fmt: skip
+TITLES = {name: MEASURES[name].title for name in _EVERY}
 ATTACKS = ("mia_entropy", "mia_mentropy", "mia_confidence")
 
 Index = NDArray[np.int64]
