@@ -73,7 +73,9 @@ if view == "Texts":
 elif view == "Board":
     compare_board.ask_and_draw(shown, names, findings)
 else:
-    context = st.toggle("Show what the numbers are judged by", key="compare.context", persist_state="session")
+    context = st.toggle(
+        "Show what the numbers are judged by", key="compare.context", persist_state="session", wrap=True
+    )
     for group in ("privacy", "utility"):
         st.subheader(group.capitalize(), anchor=False)
         compare_table.draw(table, names, group, context=context)

@@ -36,11 +36,11 @@ LIST_SHARE = 0.3  # of a limit's δ, for label lists: three of a run's usual ten
 _ROUNDING = 1.0 + 1e-9  # sums of δ may be above by this, and the Rényi room gives as much away
 UNKNOWN = (
     "What was spent after the last backup is unknown, so the limit cannot be kept: enter the amount on the ledger "
-    "page, or with `ledger CORPUS --spent-since EPSILON DELTA` (0 0 if nothing was spent), then run."
+    "page, or with “ledger CORPUS --spent-since EPSILON DELTA” (0 0 if nothing was spent), then run."
 )
 ASKED = (
     "These may be the same people as those of another ledger, so the limit cannot be kept: say so on the ledger page, "
-    "or with `ledger CORPUS --same-people-as OTHER` or `--other-people-than OTHER`, then run."
+    "or with “ledger CORPUS --same-people-as OTHER” or “--other-people-than OTHER”, then run."
 )
 RunState = Literal["reserved", "spent", "given_back"]
 

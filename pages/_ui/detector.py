@@ -136,7 +136,7 @@ def _recognisers(saved: DetectorSettings, mark: str) -> tuple[list[str], bool]:
     titles = {entry.id: entry.title for entry in recognisers() if entry.id != "tagger"}
     st.markdown("**Recognisers**")
     tagger = st.toggle("Built-in tagger for names, places, organisations and dates", value=saved.tagger,
-                       key=f"review.set.tagger.{mark}")  # fmt: skip
+                       key=f"review.set.tagger.{mark}", wrap=True)  # fmt: skip
     off = st.multiselect(
         "Switched off",
         list(titles),
@@ -177,7 +177,7 @@ def _known(saved: DetectorSettings, mark: str) -> tuple[list[dict[str, str]], bo
         height=110,
         help="One a line, such as a patient list. A type may follow: “Lyon | place”. Without one it is a name.",
     )
-    fuzzy = st.toggle("Find misspelt ones too", value=saved.fuzzy, key=f"review.set.fuzzy.{mark}")
+    fuzzy = st.toggle("Find misspelt ones too", value=saved.fuzzy, key=f"review.set.fuzzy.{mark}", wrap=True)
     return parse_known(text), fuzzy
 
 

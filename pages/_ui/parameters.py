@@ -121,7 +121,7 @@ def _field(name: str, field: FieldInfo, *, key: str) -> JSON:
         options = list(typing.get_args(kind))
         return st.selectbox(label, options, index=options.index(default), key=key)
     if kind is bool:
-        return st.toggle(label, value=bool(default), key=key)
+        return st.toggle(label, value=bool(default), key=key, wrap=True)
     if kind is int:
         value = st.number_input(label, value=default, min_value=_whole(low), max_value=_whole(high), step=1, key=key)
         return None if value is None and optional else value

@@ -74,6 +74,9 @@ def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     if view.unbounded:
         _line("Privacy budget", "Unbounded: text without a proof was released.", icon="account_balance_wallet")
         return
+    if view.unknown_since is not None:
+        _line("Privacy budget", "Not known: the ledger asks what was spent elsewhere.", icon="account_balance_wallet")
+        return
     left = max(0.0, view.remaining_epsilon)
     _line("Privacy budget", f"ε = {left:.3g} left of {limit}" if left else f"Nothing left of {limit}",
           icon="account_balance_wallet")  # fmt: skip

@@ -228,6 +228,16 @@ def test_widget_keys_are_names_not_positions(path):
             assert "." in str(keys[0].value), f"line {call.lineno}: keys are page.thing.id"
 
 
+@pytest.mark.parametrize("path", PAGES + HELPERS, ids=id_of)
+def test_what_a_person_ticks_is_never_cut_short(path):
+    """A tick's words in a narrow column would end in an ellipsis unless they wrap."""
+    for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+        asked = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+        if asked and call.func.attr in {"checkbox", "toggle"}:
+            wrapped = any(word.arg == "wrap" and ast.unparse(word.value) == "True" for word in call.keywords)
+            assert wrapped, f"line {call.lineno}: {call.func.attr} without wrap=True"
+
+
 def test_highlight_component_only_sets_text():
     script = (ROOT / "pages/_ui/highlight.js").read_text(encoding="utf-8")
     for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "fetch(", "http"):

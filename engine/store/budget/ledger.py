@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Unpack
 
 import pandas as pd
@@ -526,8 +527,10 @@ def _by_unit(events: Sequence[Event]) -> list[list[Event]]:
 def _lost(book: Book) -> str:
     """Return what a ledger says of spends that it does not know, or knows from a person alone."""
     if book.unknown:
-        since = min(str(line.body["since"]) for line in book.unknown)
-        return f"What was spent after {since} is unknown, so every total is at least what stands here. "
+        since = datetime.fromisoformat(min(str(line.body["since"]) for line in book.unknown))
+        return (
+            f"What was spent after {since:%Y-%m-%d %H:%M} UTC is unknown, so every total is at least what stands here. "
+        )
     if book.declared:
         amounts = " and ".join(
             f"ε = {line.body['epsilon']:g} at δ = {line.body['delta']:.3g}" for line in book.declared

@@ -54,7 +54,7 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
     st.progress(min(1.0, max(0.0, view.share)), text=f"{share(view.share, 0)} of the limit in use")
     with st.grid(4, min_column_width=170):
         st.metric("Limit, ε", f"{view.limit_epsilon:g}", border=True, help=_limit_help(view))
-        st.metric("A further run may claim, ε", _left(view), border=True, help="At the limit's δ.")
+        st.metric("Left, ε", _left(view), border=True, help="The most that a further run may claim, at the limit's δ.")
         st.metric("In use", share(view.share, 0), border=True, help="Share of the limit, reserved or drawn.")
         st.metric("Drawn so far, ε", total(view), border=True, help="All mechanism outputs composed, at the limit's δ.")
     st.caption(
@@ -200,7 +200,7 @@ def set_limit(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: e
                 "them on average, would stay within it.",
                 icon=":material/warning:",
             )
-            large = st.checkbox("A δ this large is meant", key=f"ledger.limit.large.{corpus.id}")
+            large = st.checkbox("A δ this large is meant", key=f"ledger.limit.large.{corpus.id}", wrap=True)
         (st.warning if seen else st.caption)(LATE + (" Outputs were already drawn." if seen else ""))
         st.button(
             "Set this limit", icon=":material/check:", key="ledger.limit.set",
@@ -222,7 +222,12 @@ def what_if(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: eng
         st.progress(min(1.0, max(0.0, answer.share_after)), text=f"{share(answer.share_after, 0)} in use, {after}")
         st.caption(plain(answer.sentence))
     else:
-        states.refused(answer.sentence, "Choose a smaller ε, or set the limit anew before anything was drawn.")
+        asked = view.unknown_since is not None or bool(view.questions)
+        states.refused(
+            answer.sentence,
+            "The form above takes the answer." if asked
+            else "Choose a smaller ε, or set the limit anew before anything was drawn.",
+        )  # fmt: skip
     st.caption("For a run with Gaussian noise; the Plan page answers for the very run you set up there.")
 
 
@@ -350,7 +355,7 @@ def overview(workspace: engine.Workspace) -> None:
                 "People": view.population,
                 "Limit, ε": view.limit_epsilon,
                 "In use": share(view.share, 0),
-                "A further run may claim, ε": _left(view),
+                "Left, ε": _left(view),
                 "Formal total": total(view),
             }
         )

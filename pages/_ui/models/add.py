@@ -109,7 +109,7 @@ def _details() -> None:
     left.selectbox("How it is asked", list(PROMPTS), format_func=PROMPTS.__getitem__, key=f"{FORM}.s.prompts")
     right.number_input("Tokens it reads at most", 64, 10_000_000, 4096, key=f"{FORM}.s.context")
     left.text_input("Licence", key=f"{FORM}.s.licence", max_chars=60)
-    right.checkbox("Takes top_k and min_tokens as vLLM does", key=f"{FORM}.s.extended")
+    right.checkbox("Takes top_k and min_tokens as vLLM does", key=f"{FORM}.s.extended", wrap=True)
 
 
 NUMBERS = ("concurrency", "requests_per_minute", "timeout_seconds", "tries", "price_in", "price_out", "context")

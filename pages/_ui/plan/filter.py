@@ -24,6 +24,7 @@ def ask(method: engine.MethodSpec, corpus_id: str) -> engine.MethodSpec:
             if formal
             else "It uses this corpus' own detector and what the review accepted."
         ),
+        wrap=True,
     )
     if not on:
         return method

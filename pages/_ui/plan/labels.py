@@ -42,7 +42,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, method: engi
     if found.rare and len(found.rare) < len(listed):
         left_out = st.checkbox(
             f"Leave out {_labels_of_few(len(found.rare))}; their records count as having no label",
-            value=True, key=f"{key}.rare",
+            value=True, key=f"{key}.rare", wrap=True,
         )  # fmt: skip
         listed = [label for label in listed if not left_out or label not in found.rare]
     _show(listed, found.people, key=f"{key}.list")
@@ -61,7 +61,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, method: engi
         )
     said = "I have read this list, and all of it may be public" + (", long or many as they are" * bool(odd))
     said += f", with what {'it tells' if few == 1 else 'they tell'} of single people" * bool(few)
-    if st.checkbox(said, key=f"{key}.tick.{few}" if few else f"{key}.tick"):
+    if st.checkbox(said, key=f"{key}.tick.{few}" if few else f"{key}.tick", wrap=True):
         declared = states.act(workspace.labels.declare, corpus.id, listed, unusual_too=bool(odd))
         if declared is not None:
             st.rerun()

@@ -110,6 +110,7 @@ def _same(places: int, label: str, span_id: str) -> None:
             value=label in NAME_LABELS,
             key=_same_key(span_id),
             help="Counts when you accept. The same words stand there, but nothing was found; unmarked, they stay.",
+            wrap=True,
         )
 
 
@@ -127,6 +128,7 @@ def _alike(workspace: engine.Workspace, corpus_id: str, span_id: str, old: str, 
                 value=old in NAME_LABELS,
                 key=f"review.alike.mark.{span_id}",
                 help="The same words stand there, but nothing was found. Counts for “Accept all”.",
+                wrap=True,
             )
         for action, text in (("accept", "Accept all"), ("reject", "Reject all")):
             n = total + unmarked if mark and action == "accept" else total
