@@ -15,7 +15,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "BLIND": ("engine.examine.stats.looks", "BLIND"),
     "BUNDLE_FILES": ("engine.release.bundle", "WHAT"),
     "BudgetCurve": ("engine.jobs.drafts", "BudgetCurve"),
-    "BuiltInModel": ("engine.jobs.built_in", "BuiltInModel"),
+    "BuiltInModel": ("engine.jobs.models.built_in", "BuiltInModel"),
     "CAPABILITIES": ("engine.models.catalogue", "CAPABILITIES"),
     "Check": ("engine.store.views", "Check"),
     "ColumnMapping": ("engine.corpus.mapping", "ColumnMapping"),
@@ -77,7 +77,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "StudySpec": ("engine.studies.base", "StudySpec"),
     "TEMPLATE_FILTERS": ("engine.models.prompts.templates", "FILTERS"),
     "TICK": ("engine.examine.verdict", "TICK"),
-    "Template": ("engine.jobs.prompts", "Template"),
+    "Template": ("engine.jobs.models.prompts", "Template"),
     "UserError": ("engine.errors", "UserError"),
     "VERIFY_COMMANDS": ("engine.release.bundle", "VERIFY_COMMANDS"),
     "Verdict": ("engine.release.gate", "Verdict"),
@@ -152,10 +152,10 @@ if TYPE_CHECKING:
     from engine.examine.stats.looks import wider as wider_level
     from engine.examine.verdict import TICK, WARN, Sentence, privacy_verdict, use_table
     from engine.examine.verdict import ranked as ranked_sentences
-    from engine.jobs.built_in import BuiltInModel
     from engine.jobs.drafts import BudgetCurve, Draft
     from engine.jobs.launch import WorkerStatus
-    from engine.jobs.prompts import Template
+    from engine.jobs.models.built_in import BuiltInModel
+    from engine.jobs.models.prompts import Template
     from engine.json_types import JSON, JSONObject, as_list, as_number, as_object
     from engine.methods import REGISTRY as METHODS
     from engine.methods import get_method

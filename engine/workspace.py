@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.jobs import accounting, launch
-from engine.jobs.catalogued import models_folder
 from engine.jobs.doctor import Doctor
-from engine.jobs.hub import Hub
-from engine.jobs.language_models import Models
+from engine.jobs.models.catalogued import models_folder
+from engine.jobs.models.hub import Hub
+from engine.jobs.models.language_models import Models
+from engine.jobs.models.prompts import Prompts
 from engine.jobs.planning import Planning
-from engine.jobs.prompts import Prompts
 from engine.jobs.running import Jobs
 from engine.models.folder.imports import sweep
 from engine.store.disk.folder import Folder
+from engine.store.session import Opened
 from engine.store.store import Store
 from engine.store.upkeep import DEFAULT_ACTOR
 from engine.studies.running import Studies
@@ -24,7 +25,7 @@ def start_worker(folder: Folder) -> None:
     launch.ensure_worker(folder)
 
 
-class Workspace:
+class Workspace(Opened):
     """An open workspace.
 
     Args:
@@ -51,31 +52,9 @@ class Workspace:
         self.plan = Planning(
             self.session, self.corpora, self.review, self.runs, self.ledger, self.settings, self.models
         )
-        self.jobs = Jobs(
-            self.session, self.corpora, self.labels, self.review, self.runs, self.ledger, self.models, self.prompts,
-            self.plan,
-        )  # fmt: skip
+        self.jobs = Jobs(self.plan, self.labels, self.prompts)
         self.doctor = Doctor(self.session, self.ledger, self.audit, self.jobs)
         self.studies = Studies(self.session, self.corpora, self.models, self.prompts)
-
-    @property
-    def path(self) -> Path:
-        """The workspace's folder as it was given."""
-        return self.session.path
-
-    @property
-    def folder(self) -> Folder:
-        """The layout of the workspace's folder."""
-        return self.session.folder
-
-    @property
-    def actor(self) -> str:
-        """Who acts."""
-        return self.session.actor
-
-    def close(self) -> None:
-        """Close the database connections of this process."""
-        self.session.close()
 
 
 def open_workspace(path: Path | None = None, actor: str = DEFAULT_ACTOR) -> Workspace:

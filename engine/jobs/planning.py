@@ -12,14 +12,14 @@ from engine.dp.accounting.closed_form import default_delta
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.jobs.drafts import BudgetCurve, Buys, Copies, Draft
-from engine.jobs.language_models import Models
+from engine.jobs.models.language_models import Models
 from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.methods.base import Facts, MethodSpec, Plan, parse_parameters
 from engine.store.budget import accounts
 from engine.store.budget.ledger import Ledger
-from engine.store.corpora import Corpora
+from engine.store.corpora.corpora import Corpora
 from engine.store.review.review import Review
-from engine.store.runs import Runs
+from engine.store.runs.runs import Runs
 from engine.store.session import Session
 from engine.store.upkeep import Settings
 

@@ -12,21 +12,17 @@ from sqlalchemy import Connection, select, update
 
 from engine.errors import NotFoundError, UserError
 from engine.jobs import launch
-from engine.jobs.language_models import Models
+from engine.jobs.models.prompts import Prompts
 from engine.jobs.planning import Planning, find_method
-from engine.jobs.prompts import Prompts
 from engine.json_types import JSONObject
 from engine.methods.base import parse_parameters
 from engine.store import queue
 from engine.store.audit import now
-from engine.store.budget.ledger import Ledger
-from engine.store.corpora import Corpora
-from engine.store.labels import Labels
-from engine.store.review.review import Review
+from engine.store.corpora.labels import Labels
 from engine.store.rows import JobRow, job_of
-from engine.store.runs import Runs, run_row
+from engine.store.runs.runs import run_row
 from engine.store.schema import jobs, runs
-from engine.store.session import Session, new_id
+from engine.store.session import new_id
 from engine.store.summaries import corpus_row
 from engine.store.views import JobView
 
@@ -44,27 +40,10 @@ class Workload(launch.WorkerStatus):
 class Jobs:
     """Starting, cancelling and watching jobs."""
 
-    def __init__(
-        self,
-        session: Session,
-        corpora: Corpora,
-        labels: Labels,
-        review: Review,
-        runs: Runs,
-        ledger: Ledger,
-        models: Models,
-        prompts: Prompts,
-        plan: Planning,
-    ) -> None:
-        self.session = session
-        self.corpora = corpora
-        self.labels = labels
-        self.review = review
-        self.runs = runs
-        self.ledger = ledger
-        self.models = models
-        self.prompts = prompts
-        self.plan = plan
+    def __init__(self, plan: Planning, labels: Labels, prompts: Prompts) -> None:
+        self.plan, self.labels, self.prompts = plan, labels, prompts
+        self.session, self.corpora, self.review = plan.session, plan.corpora, plan.review
+        self.runs, self.ledger, self.models = plan.runs, plan.ledger, plan.models
 
     def detect(self, corpus_id: str) -> str:
         """Queue a detection and return its job id; an active one of this corpus is returned instead."""

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from engine.errors import InternalError
-from engine.jobs.models import ModelCache
+from engine.jobs.models.cache import ModelCache
 from engine.jobs.progress import Rate
 from engine.json_types import as_object
 from engine.store import queue

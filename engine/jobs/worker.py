@@ -28,7 +28,7 @@ from sqlalchemy import func, select, update
 from engine.errors import StorageError, UnderstudyError
 from engine.jobs.launch import OFFLINE, PATIENT
 from engine.jobs.lock import ProcessLock
-from engine.jobs.models import ModelCache
+from engine.jobs.models.cache import ModelCache
 from engine.jobs.task import Stopped, Task
 from engine.store import queue
 from engine.store.audit import now

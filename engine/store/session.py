@@ -29,6 +29,31 @@ def new_id(prefix: str) -> str:
     return f"{prefix}-" + "".join(secrets.choice(alphabet) for _ in range(10))
 
 
+class Opened:
+    """What is made of parts that share one session: an open workspace, whole or without a worker."""
+
+    session: Session
+
+    @property
+    def path(self) -> Path:
+        """The workspace's folder as it was given."""
+        return self.session.path
+
+    @property
+    def folder(self) -> Folder:
+        """The layout of the workspace's folder."""
+        return self.session.folder
+
+    @property
+    def actor(self) -> str:
+        """Who acts."""
+        return self.session.actor
+
+    def close(self) -> None:
+        """Close the database connections of this process."""
+        self.session.close()
+
+
 class Session:
     """An open workspace folder: its database, its key, and who acts in it.
 

@@ -8,19 +8,19 @@ from pathlib import Path
 
 from engine.json_types import JSONObject
 from engine.store.budget.ledger import Ledger, ask_nobody
-from engine.store.corpora import Corpora
+from engine.store.corpora.corpora import Corpora
+from engine.store.corpora.labels import Labels
 from engine.store.disk.folder import Folder
-from engine.store.examinations import Examinations
-from engine.store.labels import Labels
-from engine.store.releases import Releases
 from engine.store.review.review import Review
 from engine.store.review.values import Values
-from engine.store.runs import Runs
-from engine.store.session import Session
+from engine.store.runs.examinations import Examinations
+from engine.store.runs.releases import Releases
+from engine.store.runs.runs import Runs
+from engine.store.session import Opened, Session
 from engine.store.upkeep import DEFAULT_ACTOR, AuditLog, Disk, Settings
 
 
-class Store:
+class Store(Opened):
     """An open workspace folder, part by part.
 
     Args:
@@ -52,22 +52,3 @@ class Store:
         self.releases = Releases(self.session, self.corpora, self.runs, self.examinations, self.ledger)
         if self.session.actor == DEFAULT_ACTOR:
             self.session.actor = str(self.settings.get("actor", DEFAULT_ACTOR))
-
-    @property
-    def path(self) -> Path:
-        """The workspace's folder as it was given."""
-        return self.session.path
-
-    @property
-    def folder(self) -> Folder:
-        """The layout of the workspace's folder."""
-        return self.session.folder
-
-    @property
-    def actor(self) -> str:
-        """Who acts."""
-        return self.session.actor
-
-    def close(self) -> None:
-        """Close the database connections of this process."""
-        self.session.close()

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Row, select, update
 
 from engine.errors import NotFoundError, UserError
-from engine.jobs.language_models import Models
-from engine.jobs.prompts import Prompts
+from engine.jobs.models.language_models import Models
+from engine.jobs.models.prompts import Prompts
 from engine.json_types import JSON, JSONObject
 from engine.store import queue
-from engine.store.corpora import Corpora
+from engine.store.corpora.corpora import Corpora
 from engine.store.disk.folder import remove_tree
 from engine.store.schema import jobs
 from engine.store.session import Session

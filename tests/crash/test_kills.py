@@ -39,7 +39,7 @@ def test_a_kill_during_an_import_leaves_nothing(workspace, tmp_path):
     script = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from engine.store.corpora import Corpora\n"
+        "from engine.store.corpora.corpora import Corpora\n"
         "from engine.store.store import Store\n"
         "from tests.store.conftest import MAPPING, made_up\n"
         "store = Store(Path(sys.argv[1]))\n"

@@ -13,7 +13,7 @@ import pytest
 from engine.errors import RefusedError, StorageError
 from engine.release import verify
 from engine.store.disk import staging
-from engine.store.releases import Releases
+from engine.store.runs.releases import Releases
 from engine.store.store import Store
 from tests.crash.killing import hooked, in_child
 from tests.moving import moved

@@ -151,7 +151,7 @@ def test_weights_of_a_run_made_before_marks_were_kept_are_found(workspace, small
     import torch
     from safetensors.torch import load_file, save_file
 
-    from engine.jobs.marks import marks_in
+    from engine.jobs.models.marks import marks_in
     from tests.store.making import finished_run
 
     run_id = finished_run(workspace, small, ["one"])

@@ -4,7 +4,7 @@ import pytest
 
 from engine import open_workspace
 from engine.errors import UserError
-from engine.store.runs import run_row
+from engine.store.runs.runs import run_row
 
 
 @pytest.fixture

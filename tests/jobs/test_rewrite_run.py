@@ -7,7 +7,7 @@ import pytest
 from engine import open_workspace
 from engine.errors import UserError
 from engine.store import restore
-from engine.store.runs import run_row
+from engine.store.runs.runs import run_row
 from tests.jobs.conftest import wait
 from tests.models.serving import serving
 

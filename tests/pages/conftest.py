@@ -57,7 +57,7 @@ def add_run(
 ) -> str:
     """Write a run with its records the way the worker leaves it; return its id."""
     from engine.dp.guarantee import Guarantee
-    from engine.store.corpora import corpus_row
+    from engine.store.corpora.corpora import corpus_row
     from engine.store.schema import runs, synthetic
 
     run_id, at = new_id("r"), now()
@@ -170,7 +170,7 @@ def examine(workspace: engine.Workspace, run_id: str, *, groups: tuple[str, ...]
         )
     )
     workspace.examinations.save_tables(run_id, output.tables)
-    from engine.store.runs import run_row
+    from engine.store.runs.runs import run_row
 
     with workspace.session.db.write() as connection:
         revision = run_row(connection, run_id).corpus_revision

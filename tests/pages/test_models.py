@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.jobs.built_in import BuiltInModel, check_files, header
+from engine.jobs.models.built_in import BuiltInModel, check_files, header
 from pages._ui.models import cards as models_cards
 
 

@@ -9,7 +9,7 @@ from engine.corpus.label_rules import checked_labels, holders_in_words, label_ho
 from engine.corpus.mapping import ColumnMapping
 from engine.errors import UserError
 from engine.methods import get_method
-from engine.store import declarations
+from engine.store.corpora import declarations
 from engine.store.store import Store
 from tests.store.conftest import MAPPING, made_up
 

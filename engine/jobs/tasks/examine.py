@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import UserError
 from engine.jobs.task import Stopped, Task
-from engine.store.runs import run_row
+from engine.store.runs.runs import run_row
 from engine.store.summaries import corpus_row
 
 if TYPE_CHECKING:

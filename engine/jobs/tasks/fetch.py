@@ -14,8 +14,8 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from engine.errors import StorageError, UserError
-from engine.jobs.catalogued import models_folder
-from engine.jobs.marks import carry
+from engine.jobs.models.catalogued import models_folder
+from engine.jobs.models.marks import carry
 from engine.jobs.task import Task
 from engine.models.folder.imports import SPARE_BYTES, import_folder, remove_folder
 from engine.models.remote import consent as rules

@@ -21,8 +21,8 @@ from sqlalchemy import Connection, select, update
 from engine.corpus.keyed import keyed_order
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
-from engine.jobs.catalogued import catalogue
-from engine.jobs.marks import counted, mark_tuned, marks_used, population_now
+from engine.jobs.models.catalogued import catalogue
+from engine.jobs.models.marks import counted, mark_tuned, marks_used, population_now
 from engine.jobs.private import mechanisms
 from engine.jobs.task import Stopped, Task
 from engine.jobs.used import Used
@@ -33,7 +33,7 @@ from engine.methods.readable import run as run_readable
 from engine.store.disk.folder import file_errors, remove_tree
 from engine.store.review.spans import ACCEPTED_COLUMNS
 from engine.store.rows import RunRow
-from engine.store.runs import run_row
+from engine.store.runs.runs import run_row
 from engine.store.schema import runs, synthetic
 from engine.store.summaries import corpus_row
 

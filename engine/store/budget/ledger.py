@@ -37,9 +37,9 @@ from engine.store.budget import lines as ledger_lines
 from engine.store.budget.lines import Book, LineBody, Released
 from engine.store.budget.outputs import RunOutputs
 from engine.store.chain import Verified
-from engine.store.corpora import Corpora
-from engine.store.labels import Labels
-from engine.store.runs import run_row
+from engine.store.corpora.corpora import Corpora
+from engine.store.corpora.labels import Labels
+from engine.store.runs.runs import run_row
 from engine.store.schema import corpora, ledger
 from engine.store.schema import populations as populations_table
 from engine.store.session import Session

@@ -12,7 +12,7 @@ import pandas as pd
 from sqlalchemy import Connection, Integer, Row, func, select
 
 from engine.errors import NotFoundError
-from engine.store.corpora import Corpora
+from engine.store.corpora.corpora import Corpora
 from engine.store.records import read_rows
 from engine.store.review import decisions
 from engine.store.review.memory import remembered

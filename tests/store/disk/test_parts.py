@@ -15,7 +15,7 @@ import pytest
 from engine.errors import StorageError, UserError
 from engine.store import restore
 from engine.store import session as base
-from engine.store.corpora import Corpora
+from engine.store.corpora.corpora import Corpora
 from engine.store.disk import backup as backups
 from engine.store.disk import parts
 from engine.store.disk.folder import part_beside

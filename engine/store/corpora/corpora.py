@@ -15,13 +15,15 @@ import pandas as pd
 from sqlalchemy import Connection, select, update
 
 from engine.errors import NotFoundError, StorageError, UserError
-from engine.store import declarations, queue, seen
+from engine.store import queue
 from engine.store.audit import now
 from engine.store.budget import populations, reservations, unknown
+from engine.store.corpora import declarations
 from engine.store.records import forget, read_rows, read_table, write_table
 from engine.store.review import memory
 from engine.store.review.spans import FoundSpan, insert_spans, refresh, span_rows, weigh
 from engine.store.rows import corpus_of
+from engine.store.runs import seen
 from engine.store.schema import corpora, record_index, runs
 from engine.store.schema import populations as populations_table
 from engine.store.session import Session, new_id

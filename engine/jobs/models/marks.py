@@ -23,7 +23,7 @@ from sqlalchemy import select
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
-from engine.jobs.catalogued import catalogue
+from engine.jobs.models.catalogued import catalogue
 from engine.models.marks import Mark, read_marks, weight_digests, workspace_above, write_marks
 from engine.store.budget import fitted
 from engine.store.budget import lines as ledger_lines

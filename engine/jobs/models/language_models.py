@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, TypedDict
 from sqlalchemy import Connection, Row, select
 
 from engine.errors import UserError
-from engine.jobs import built_in, marks
-from engine.jobs.built_in import BuiltInModel
-from engine.jobs.catalogued import catalogue, models_folder
+from engine.jobs.models import built_in, marks
+from engine.jobs.models.built_in import BuiltInModel
+from engine.jobs.models.catalogued import catalogue, models_folder
 from engine.json_types import JSONObject
 from engine.models.remote import consent as rules
 from engine.models.remote.consent import Consent
 from engine.models.remote.endpoint_settings import EndpointSettings
 from engine.store import model_settings, queue
-from engine.store.corpora import Corpora
+from engine.store.corpora.corpora import Corpora
 from engine.store.model_settings import SelfTest
 from engine.store.schema import jobs, runs
 from engine.store.session import Session

@@ -80,7 +80,7 @@ class ModelCache:
 
     @staticmethod
     def _catalogue(session: Session | None) -> Catalogue:
-        from engine.jobs.catalogued import catalogue
+        from engine.jobs.models.catalogued import catalogue
         from engine.models.catalogue import Catalogue
 
         return Catalogue(Path(), {}) if session is None else catalogue(session)

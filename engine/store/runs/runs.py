@@ -15,9 +15,9 @@ from sqlalchemy import Connection, Select, func, select, update
 from engine.errors import NotFoundError, UserError
 from engine.examine import run_notes
 from engine.json_types import JSON, JSONObject
-from engine.store import seen
 from engine.store.budget import reservations
 from engine.store.rows import RunRow, run_of
+from engine.store.runs import seen
 from engine.store.schema import corpora, runs, synthetic
 from engine.store.session import Session
 from engine.store.views import RunSummary

@@ -13,8 +13,7 @@ from typing import Literal
 
 from engine.corpus.label_rules import checked_labels, holders_in_words, label_holders, rare, unusual
 from engine.errors import UserError
-from engine.store import declarations
-from engine.store.corpora import Corpora
+from engine.store.corpora.corpora import Corpora, declarations
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
 from engine.store.views import LabelList

@@ -11,10 +11,9 @@ import pandas as pd
 from sqlalchemy import Connection, select, text, update
 
 from engine.errors import UserError
-from engine.store import seen
 from engine.store.audit import now
 from engine.store.records import read_table, write_table
-from engine.store.runs import run_row
+from engine.store.runs.runs import run_row, seen
 from engine.store.schema import findings, runs
 from engine.store.session import Session
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from engine.errors import UserError
-from engine.jobs.catalogued import models_folder
+from engine.jobs.models.catalogued import models_folder
 from engine.models.remote import consent as rules
 from engine.models.remote.consent import Download
 from engine.store import model_settings, queue

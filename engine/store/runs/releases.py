@@ -15,15 +15,14 @@ from sqlalchemy import Row, select, update
 
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
 from engine.json_types import as_object
-from engine.store import seen
 from engine.store.audit import now
 from engine.store.budget.ledger import Ledger
-from engine.store.corpora import Corpora
+from engine.store.corpora.corpora import Corpora
 from engine.store.disk import staging
 from engine.store.disk.folder import file_errors
-from engine.store.examinations import Examinations
 from engine.store.rows import RunRow
-from engine.store.runs import Runs, run_row
+from engine.store.runs.examinations import Examinations
+from engine.store.runs.runs import Runs, run_row, seen
 from engine.store.schema import releases, runs
 from engine.store.session import Session, new_id
 from engine.store.views import ReleaseSummary, RunSummary
@@ -283,7 +282,7 @@ class Releases:
         return self._examined_elsewhere(row.id)
 
     def _examined_elsewhere(self, run_id: str) -> bool:
-        """Say whether the same texts were examined as another run's; see `engine.store.seen`."""
+        """Say whether the same texts were examined as another run's; see `engine.store.runs.seen`."""
         with self.session.db.read() as connection:
             return seen.elsewhere(connection, self.session.key, run_id)
 

@@ -1,0 +1,6 @@
+"""What was made and what became of it.
+
+runs          runs and their synthetic records, approvals
+examinations  what examinations found, and their tables; seen: examined outputs, which outlive their run
+releases      policies, the gate, the bundle in the workspace
+"""
