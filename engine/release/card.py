@@ -52,8 +52,9 @@ BEFORE_SELECTION = (
 )
 WHOLE = (
     "The statement covers these records as they are: the run's complete output was released, and nothing computed from "
-    "private data outside the stated mechanisms chose among them. It does not cover why this run was made and released "
-    "rather than another one of the same people."
+    "private data outside the stated mechanisms chose among them, as far as the workspace that released them knows; it "
+    "knows of no look at them elsewhere. It does not cover why this run was made and released rather than another one "
+    "of the same people."
 )
 LEFT_OUT = (
     "Results of measurements; counts and statistics of the original, apart from those that this card names as public "

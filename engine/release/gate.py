@@ -27,7 +27,9 @@ class GateFacts:
     `approved`, `rejected` and `pending` count the run's records. `stale` says that records, spans
     or the corpus changed after the run or its examination; `examined` that there is an examination,
     `watched` that exact losses of private records were shown while the run trained.
-    `text_examined` says that half of its texts, or more, were examined as another run's, deleted or not.
+    `text_examined` says that half of its texts, or more, were examined as another run's, deleted or not, or that one
+    of its method and seed was, where nothing is noised. `lost` says that the workspace lost what happened for a time
+    after the run was made.
     `delta` and `units` are those of the guarantee.
     `originals` counts approved records that are an original record, None where nobody looked.
     `actor` releases, `signed_off_by` signs.
@@ -44,6 +46,7 @@ class GateFacts:
     epsilon: float | None = None
     delta: float | None = None
     text_examined: bool = False
+    lost: bool = False
     units: int | None = None
     run_state: str = "done"
     actor: str = ""
@@ -213,8 +216,13 @@ def _unmeasured(facts: GateFacts) -> RuleVerdict:
     looked = facts.examined or facts.text_examined
     if looked:
         said = (
-            "The run, or one with the same text (it may be deleted by now), was examined: a release now follows a look "
-            "at private data, which its statement does not cover."
+            "The run, or one with the same text or, without noise, the same seed (it may be deleted by now), was "
+            "examined: a release now follows a look at private data, which its statement does not cover."
+        )
+    elif facts.lost:
+        said = (
+            "The run is older than a restore, an accepted rollback or a copy of the workspace, which lost what "
+            "happened for a time: nobody can tell whether the run was examined then."
         )
     elif facts.watched:
         said = "The loss of training on private records was watched, which the run's statement does not cover."
@@ -224,7 +232,13 @@ def _unmeasured(facts: GateFacts) -> RuleVerdict:
         "Run the method again, with another seed where it draws no noise, and let that output leave unexamined; or "
         "choose a policy with measurements, whose card says that the statement holds before selection."
     )
-    return _fact("unmeasured", "Nothing private had a say", not (looked or facts.watched or facts.stale), said, remedy)
+    return _fact(
+        "unmeasured",
+        "Nothing private had a say",
+        not (looked or facts.lost or facts.watched or facts.stale),
+        said,
+        remedy,
+    )
 
 
 def _whole(facts: GateFacts) -> RuleVerdict:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import zipfile
 
 import pandas as pd
@@ -9,7 +10,9 @@ import pytest
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import NotFoundError, RefusedError, UserError
+from engine.store import restore
 from engine.store.schema import runs, seen_outputs
+from engine.store.store import Store
 from tests.store.conftest import CANARY, MAPPING, made_up
 from tests.store.making import examine, finding, finished_run
 
@@ -192,11 +195,11 @@ def test_a_run_that_nobody_examined_leaves_nothing_when_it_is_deleted(store, cor
     assert unmeasured(store, finished_run(store, corpus, TEXTS))
 
 
-def proven(store, corpus, texts):
+def proven(store, corpus, texts, seed=3):
     """Add a run that carries a proof at epsilon 0, every record approved."""
     made = finished_run(store, corpus, texts)
     claim = Guarantee("dp", "Nothing private is read.", "the run's complete output", 0.0, 0.0, "record", "zero-out")
-    changed = {"guarantee": claim.as_dict(), "method": "public", "parameters": {}, "needs_spans": False}
+    changed = {"guarantee": claim.as_dict(), "method": "public", "parameters": {}, "needs_spans": False, "seed": seed}
     with store.session.db.write() as connection:
         connection.execute(runs.update().where(runs.c.id == made).values(changed))
     store.runs.approve_all_pending(made)
@@ -220,5 +223,42 @@ def test_an_examination_while_the_release_is_written_is_noticed(store, corpus, m
     assert store.releases.all() == []
     assert list((store.folder.path / "releases").iterdir()) == []
     monkeypatch.undo()
-    other = proven(store, corpus, [f"An output {i} of its own." for i in range(8)])
+    other = proven(store, corpus, [f"An output {i} of its own." for i in range(8)], seed=4)
     assert store.releases.make(other, "proof", signed_off_by="Grace").records == 8
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_the_same_seed_with_another_setting_is_the_same_look(store, corpus, gone):
+    """A word more a text, and no text is equal: best of many seeds, made again."""
+    best = proven(store, corpus, TEXTS, seed=5)
+    examine(store, best, [])
+    if gone:
+        store.runs.delete(best)
+    longer = [f"{text} Also" for text in TEXTS]
+    assert not unmeasured(store, proven(store, corpus, longer, seed=5))
+    assert unmeasured(store, proven(store, corpus, longer, seed=6))
+    refused = proven(store, corpus, longer, seed=5)
+    with pytest.raises(RefusedError, match="Nothing private had a say"):
+        store.releases.make(refused, "proof", signed_off_by="Grace")
+
+
+@pytest.mark.parametrize("how", ["restored", "copied"])
+def test_what_was_examined_in_a_time_that_was_lost_may_be_this_run(store, corpus, tmp_path, how):
+    """Many runs, a backup, examine them all, restore, release the best."""
+    best = proven(store, corpus, TEXTS)
+    backup = store.disk.backup(tmp_path / "b.zip")
+    examine(store, best, [])
+    if how == "restored":
+        folder = restore(backup, tmp_path / "again")
+    else:
+        folder = tmp_path / "again"
+        shutil.copytree(restore(backup, tmp_path / "between"), folder)
+    again = Store(folder, actor="ben")
+    assert not unmeasured(again, best)
+    (rule,) = (rule for rule in again.releases.gate(best, "proof").rules if rule.rule == "unmeasured")
+    assert "nobody can tell" in rule.sentence
+    with pytest.raises(RefusedError, match="Nothing private had a say"):
+        again.releases.make(best, "proof", signed_off_by="Grace")
+    later = proven(again, corpus, [f"A later output {i}." for i in range(8)], seed=9)
+    assert again.releases.make(later, "proof", signed_off_by="Grace").records == 8
+    again.close()

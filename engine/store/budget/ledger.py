@@ -488,7 +488,13 @@ def _sentence(book: Book, left: float, sums: Sequence[Sum]) -> str:
         after = "no run is admitted until a person says whether these are people of another ledger too"
     if len(units_of(book.state)) > 1:
         after = "no further run is admitted, since runs for records and runs for sources cannot be added"
-    return f"{_lost(book)}{drawn} The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.2e}; {after}.{_large(book)}"
+    above = ""
+    if any(one.epsilon is not None and one.epsilon > limit.epsilon for one in sums):
+        above = (
+            " That is above the limit, which is lower than what was drawn before it was set or before people joined."
+        )
+    limit_is = f"The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.2e}"
+    return f"{_lost(book)}{drawn}{above} {limit_is}; {after}.{_large(book)}"
 
 
 def _large(book: Book) -> str:

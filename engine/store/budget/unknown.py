@@ -28,9 +28,10 @@ from engine.store.disk import heads, place
 from engine.store.disk.folder import Folder, default_path
 from engine.store.disk.lock import locked
 from engine.store.disk.opening import open_database
+from engine.store.runs.seen import LOST
 from engine.store.schema import ledger, populations
 
-RESTORED, ROLLED_BACK, COPIED = "workspace restored", "rollback accepted", "workspace copied"
+RESTORED, ROLLED_BACK, COPIED = LOST
 LARGEST_EPSILON = 1000.0
 
 

@@ -65,13 +65,15 @@ class Releases:
         from engine.release import GateFacts, evaluate, get_policy
 
         run, counts = self.runs.get(run_id), self.runs.approval_counts(run_id)
+        whole = get_policy(policy_id).requirements.whole_output
         facts = GateFacts(
             approved=counts["approved"],
             rejected=counts["rejected"],
             pending=counts["pending"],
             stale=run.stale or run.examination_stale,
             examined=run.examined_at is not None,
-            text_examined=get_policy(policy_id).requirements.whole_output and self._examined_elsewhere(run_id),
+            text_examined=whole and self._examined_elsewhere(run_id),
+            lost=whole and self._lost_since(run_id),
             watched=bool(run.parameters.get(WATCHED)),
             originals=self._approved_originals(run),
             epsilon=run.guarantee.epsilon,
@@ -279,7 +281,12 @@ class Releases:
         held_back = counts["rejected"] + counts["pending"] > 0
         if held_back or watched or row.examined_at is not None or not policy.requirements.whole_output:
             return True
-        return self._examined_elsewhere(row.id)
+        return self._examined_elsewhere(row.id) or self._lost_since(row.id)
+
+    def _lost_since(self, run_id: str) -> bool:
+        """Say whether nobody can tell what was examined after the run was made."""
+        with self.session.db.read() as connection:
+            return seen.lost_since(connection, run_id)
 
     def _examined_elsewhere(self, run_id: str) -> bool:
         """Say whether the same texts were examined as another run's; see `engine.store.runs.seen`."""
@@ -306,10 +313,13 @@ class Releases:
         with self.session.db.write() as connection:
             row = run_row(connection, summary.run_id)
             current = self.runs.synthetic_frame(summary.run_id)  # nobody else writes while this transaction is open
-            if row.examined_at != examined or (whole and seen.elsewhere(connection, self.session.key, row.id)):
+            again = whole and (
+                seen.elsewhere(connection, self.session.key, row.id) or seen.lost_since(connection, row.id)
+            )
+            if row.examined_at != examined or again:
                 raise RefusedError(
-                    "The run, or one with the same text, was examined while the release was written. Look at what was "
-                    "found, then release again."
+                    "The run, or one with the same text or seed, was examined while the release was written. Look at "
+                    "what was found, then release again."
                 )
             if not current[["record_id", "approval"]].equals(judged[["record_id", "approval"]]):
                 raise RefusedError("Approvals changed while the release was written. Look at them, then release again.")

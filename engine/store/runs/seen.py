@@ -3,7 +3,11 @@
 An examination looks at private data. Whoever releases an output after that has chosen by it, and an output without
 noise is written again by the same seed. So an examination leaves keyed digests of what it examined, one a text, which
 belong to the workspace and outlive run and corpus: the look was at some people's data, whoever's file stands behind the
-next run.
+next run. Of a run without noise it leaves a digest of method and seed too: with another setting (a word more a text)
+the same seed writes nearly the same output, and no text is equal.
+
+What was examined in a time that this workspace lost, or in a copy of it that became this one, it cannot know, so a run
+that is older than a restore, an accepted rollback or a copy may have been examined.
 
 Privacy posture: digests are HMACs under the workspace key of synthetic texts; without the key they confirm no guess.
 """
@@ -17,10 +21,13 @@ from collections.abc import Iterable, Iterator
 from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects.sqlite import insert
 
-from engine.store.schema import runs, seen_outputs, synthetic
+from engine.dp.guarantee import Guarantee
+from engine.store.schema import audit, runs, seen_outputs, synthetic
 
 ENOUGH = 0.5  # of the distinct texts of either run: one that repeats, or holds, half of the other is the same look
+LOST = ("workspace restored", "rollback accepted", "workspace copied")  # actions in the audit log
 _PART = 500
+_SEED = "seed "
 
 
 def keep(connection: Connection, key: bytes, run_ids: Iterable[str]) -> None:
@@ -29,14 +36,36 @@ def keep(connection: Connection, key: bytes, run_ids: Iterable[str]) -> None:
         examined = select(runs.c.id).where(runs.c.id == run_id, runs.c.examined_at.is_not(None))
         if connection.execute(examined).first() is None:
             continue
-        rows = [{"run_id": run_id, "digest": digest} for digest in _digests(connection, key, run_id)]
+        found = _digests(connection, key, run_id) | _seeds(connection, key, run_id)
+        rows = [{"run_id": run_id, "digest": digest} for digest in found]
         for begin in range(0, len(rows), _PART):
             part = insert(seen_outputs).values(rows[begin : begin + _PART])
             connection.execute(part.on_conflict_do_nothing())
 
 
 def elsewhere(connection: Connection, key: bytes, run_id: str) -> bool:
-    """Say whether the texts of a run were examined as another run's, one that is there or one that was deleted."""
+    """Say whether a run's texts, or its seed where nothing is noised, were examined as those of another run."""
+    return _same_seed(connection, key, run_id) or _same_texts(connection, key, run_id)
+
+
+def lost_since(connection: Connection, run_id: str) -> bool:
+    """Say whether this workspace lost what happened for a time after a run was made."""
+    made = connection.execute(select(runs.c.created).where(runs.c.id == run_id)).scalar_one()
+    query = select(audit.c.seq).where(audit.c.action.in_(LOST), audit.c.at >= made).limit(1)
+    return connection.execute(query).first() is not None
+
+
+def _same_seed(connection: Connection, key: bytes, run_id: str) -> bool:
+    own = _seeds(connection, key, run_id)
+    if not own:
+        return False
+    kept = select(seen_outputs.c.run_id).where(seen_outputs.c.digest.in_(own), seen_outputs.c.run_id != run_id)
+    examined = select(runs.c.id).where(runs.c.examined_at.is_not(None), runs.c.id != run_id)
+    others = list(connection.execute(examined).scalars())  # an earlier edition kept no seeds
+    return connection.execute(kept).first() is not None or any(own & _seeds(connection, key, one) for one in others)
+
+
+def _same_texts(connection: Connection, key: bytes, run_id: str) -> bool:
     own = _digests(connection, key, run_id)
     shared: Counter[str] = Counter()
     parts = sorted(own)
@@ -46,7 +75,7 @@ def elsewhere(connection: Connection, key: bytes, run_id: str) -> bool:
         )
         shared.update(connection.execute(query).scalars())
     for other, number in shared.items():
-        size = select(func.count()).where(seen_outputs.c.run_id == other)
+        size = select(func.count()).where(seen_outputs.c.run_id == other, ~seen_outputs.c.digest.startswith(_SEED))
         if _enough(number, len(own), int(connection.execute(size).scalar_one())):
             return True
     return any(_enough(len(own & other), len(own), len(other)) for other in _unkept(connection, key, run_id))
@@ -62,6 +91,15 @@ def _digests(connection: Connection, key: bytes, run_id: str) -> set[str]:
     texts = connection.execute(query).scalars()
     return {hmac.new(key, b"output\0" + text.encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:32]
             for text in texts}  # fmt: skip
+
+
+def _seeds(connection: Connection, key: bytes, run_id: str) -> set[str]:
+    """Return the digest of method and seed of a run with a statement that draws no noise, nothing for others."""
+    row = connection.execute(select(runs.c.method, runs.c.seed, runs.c.guarantee).where(runs.c.id == run_id)).one()
+    claim = Guarantee.from_dict(row.guarantee)
+    if claim.kind != "dp" or not claim.noiseless:
+        return set()
+    return {_SEED + hmac.new(key, f"seed\0{row.method}\0{row.seed}".encode(), "sha256").hexdigest()[:32]}
 
 
 def _unkept(connection: Connection, key: bytes, run_id: str) -> Iterator[set[str]]:

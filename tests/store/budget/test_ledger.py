@@ -449,3 +449,17 @@ def test_a_source_column_that_was_named_is_a_public_fact(store, corpus):
     assert not store.ledger.public_facts(unnamed.id).sources_named
     blank = store.corpora.import_table(made_up(first=400).assign(who=None), MAPPING, name="Letters")
     assert store.ledger.public_facts(blank.id).sources_named  # the column was named, whatever it holds
+
+
+def test_a_total_above_the_limit_is_said_to_be_above_it(store):
+    first = store.corpora.import_table(made_up(20), MAPPING, name="First", holdout=0.0)
+    second = store.corpora.import_table(made_up(20, 700), MAPPING, name="Second", holdout=0.0)
+    for corpus in (first, second):
+        limited(store, corpus, 3.0)
+        planned = gaussian(2.5)
+        draw(store, reserved_run(store, corpus, planned), planned)
+        store.ledger.wait_total(corpus.id)
+        assert "above the limit" not in store.ledger.of(corpus.id).sentence
+    store.ledger.join_people(second.id, first.id)
+    store.ledger.wait_total(first.id)
+    assert "That is above the limit" in store.ledger.of(first.id).sentence
