@@ -1,1 +1,4 @@
-"""The command line: one module a group of verbs; `python -m engine VERB`. `worker` is the worker's process."""
+"""The command line (`python -m engine VERB`): a module a group of verbs, all named in `verbs`.
+
+`worker` is the worker's process.
+"""

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Unpack
 
-import pandas as pd
 from sqlalchemy import Connection, Row, select
 
 from engine.dp.accounting.accountant import AccountingPending
 from engine.dp.accounting.delta_rules import check_against_units
-from engine.dp.events import Event, acting
+from engine.dp.events import Event
 from engine.dp.guarantee import Guarantee
 from engine.dp.ledger import (
     LIST_SHARE,
@@ -27,15 +24,15 @@ from engine.dp.ledger import (
     list_delta_used,
     remaining,
     share_used,
-    units_of,
 )
 from engine.errors import UnderstudyError, UserError
 from engine.json_types import JSON, JSONObject
 from engine.methods.base import Facts
 from engine.store.budget import accounts, populations, recognition, reservations, unknown
 from engine.store.budget import lines as ledger_lines
-from engine.store.budget.lines import Book, LineBody, Released
+from engine.store.budget.lines import Book, Released
 from engine.store.budget.outputs import RunOutputs
+from engine.store.budget.statement import Sum, by_unit, sentence, table
 from engine.store.chain import Verified
 from engine.store.corpora.corpora import Corpora
 from engine.store.corpora.labels import Labels
@@ -55,24 +52,11 @@ if TYPE_CHECKING:
 
 Ask = Callable[[str, JSONObject], None]  # has the worker answer a request of a kind
 Lookup = Callable[[JSONObject], dict[str, JSON] | None]
-LINE_COLUMNS = "seq at actor kind run_id method epsilon delta unit adjacency what sentence share_after".split()
 EXPORT = "understudy-ledger"
 
 
 def ask_nobody(kind: str, request: JSONObject) -> None:
     """Leave a request unanswered: for a process that has no worker beside it."""
-
-
-@dataclass(frozen=True)
-class Sum:
-    """What the drawn outputs of one unit add up to at the limit's δ; epsilon is None while it is computed.
-
-    adjacency: the neighbouring relation that it holds for.
-    """
-
-    unit: str
-    adjacency: str
-    epsilon: float | None
 
 
 class Ledger:
@@ -140,8 +124,8 @@ class Ledger:
             unbounded=book.unbounded,
             total_epsilon=0.0 if not sums else sums[0].epsilon if len(sums) == 1 else None,
             no_total=len(sums) > 1,
-            sentence=_sentence(book, left, sums),
-            lines=_frame(book),
+            sentence=sentence(book, left, sums),
+            lines=table(book),
             unknown_since=min((str(line.body["since"]) for line in book.unknown), default=None),
             questions=self._questions(book.population),
             largest_units=book.units,
@@ -274,7 +258,7 @@ class Ledger:
         """
         with self.session.db.read() as connection:
             book = self._book(connection, corpus_id)
-        sums = [self._account(events, book, self.computed) for events in _by_unit(book.drawn)]
+        sums = [self._account(events, book, self.computed) for events in by_unit(book.drawn)]
         return 0.0 if not sums else sums[0] if len(sums) == 1 else None
 
     def verify(self) -> Verified:
@@ -300,7 +284,7 @@ class Ledger:
     def _sums(self, book: Book) -> tuple[Sum, ...]:
         """Return ε of the drawn outputs at the limit's δ, one sum a unit: outputs for two units are never added."""
         found = []
-        for events in _by_unit(book.drawn):
+        for events in by_unit(book.drawn):
             try:
                 epsilon: float | None = self._account(events, book, self.known)
             except AccountingPending as pending:
@@ -448,98 +432,3 @@ def _sources_named(statistics: CorpusStatistics) -> bool:
 
 def _columns(row: Row) -> dict[str, object]:
     return {name: getattr(row, name) for name in ("seq", "at", "actor", "population", "kind", "run_id")}
-
-
-def _frame(book: Book) -> pd.DataFrame:
-    """Return the lines as a table with the columns of `LINE_COLUMNS`."""
-    rows = []
-    for line in book.lines:
-        own = {name: getattr(line, name) for name in ("seq", "at", "actor", "kind", "run_id")}
-        rows.append({**{name: line.body.get(name) for name in LINE_COLUMNS}, **_protects(line.body), **own})
-    frame = pd.DataFrame(rows, columns=LINE_COLUMNS)
-    for name in ("epsilon", "delta", "share_after"):
-        frame[name] = frame[name].astype("float64")
-    return frame
-
-
-def _protects(body: LineBody) -> dict[str, str | None]:
-    """Return the unit and the neighbouring relation of a line's events; None where it has none that costs."""
-    one = body.get("event")
-    raw = body.get("events") or ([one] if one else [])
-    events = acting(ledger_lines.events_of(raw))
-    return {
-        "unit": " and ".join(sorted({event.unit for event in events})) or None,
-        "adjacency": adjacency_of(events) or None,
-    }
-
-
-def _sentence(book: Book, left: float, sums: Sequence[Sum]) -> str:
-    limit = book.state.limit
-    if book.unbounded:
-        return (
-            "Records that carry no formal guarantee were released, so no number bounds what can be learnt about the "
-            "people behind this corpus."
-        )
-    drawn = _drawn(book, sums)
-    after = f"a further run may claim up to ε = {left:.3g}" if left > 0 else "no further run fits"
-    if book.unknown:
-        after = "no run is admitted until a person enters what was spent since"
-    elif book.state.asked:
-        after = "no run is admitted until a person says whether these are people of another ledger too"
-    if len(units_of(book.state)) > 1:
-        after = "no further run is admitted, since runs for records and runs for sources cannot be added"
-    above = ""
-    if any(one.epsilon is not None and one.epsilon > limit.epsilon for one in sums):
-        above = (
-            " That is above the limit, which is lower than what was drawn before it was set or before people joined."
-        )
-    limit_is = f"The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.2e}"
-    return f"{_lost(book)}{drawn}{above} {limit_is}; {after}.{_large(book)}"
-
-
-def _large(book: Book) -> str:
-    """Return what is to be said of a chosen limit whose δ is too large for a corpus that came later."""
-    if book.state.limit.delta * book.units < 1.0:
-        return ""
-    return (
-        f" Its δ is 1/N or more for the largest corpus of these people (N = {book.units:,}), so by δ alone whole "
-        "records might be published: set a smaller one."
-    )
-
-
-def _drawn(book: Book, sums: Sequence[Sum]) -> str:
-    """Return what was drawn, with the unit and the neighbours that each sum holds for."""
-    if not sums:
-        return "No mechanism output has been drawn yet."
-    if any(one.epsilon is None for one in sums):
-        return "What was drawn so far is being added up."
-    bound = "at least " if book.unknown else ""
-    delta = book.state.limit.delta
-    said = [f"{bound}ε = {one.epsilon:.3g} at δ = {delta:.2e} for each {one.unit} ({one.adjacency})" for one in sums]
-    if len(said) == 1:
-        return f"What was drawn in runs so far adds up to {said[0]}."
-    return (
-        f"Some runs protect records and some protect sources. Neither covers the other, so there is no total; by "
-        f"themselves they add up to {' and to '.join(said)}."
-    )
-
-
-def _by_unit(events: Sequence[Event]) -> list[list[Event]]:
-    """Return the events that cost something, those of one unit together, in the order of the units' names."""
-    live = acting(events)
-    return [[event for event in live if event.unit == unit] for unit in sorted({event.unit for event in live})]
-
-
-def _lost(book: Book) -> str:
-    """Return what a ledger says of spends that it does not know, or knows from a person alone."""
-    if book.unknown:
-        since = datetime.fromisoformat(min(str(line.body["since"]) for line in book.unknown))
-        return (
-            f"What was spent after {since:%Y-%m-%d %H:%M} UTC is unknown, so every total is at least what stands here. "
-        )
-    if book.declared:
-        amounts = " and ".join(
-            f"ε = {line.body['epsilon']:g} at δ = {line.body['delta']:.3g}" for line in book.declared
-        )
-        return f"For a time that the ledger lost, a person entered {amounts} as spent; it is counted here. "
-    return ""

@@ -9,19 +9,16 @@ import hmac
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from sqlalchemy import Connection, select, update
 
 from engine.errors import NotFoundError, StorageError, UserError
-from engine.store import queue
-from engine.store.audit import now
-from engine.store.budget import populations, reservations, unknown
-from engine.store.corpora import declarations
+from engine.store.budget import reservations
+from engine.store.corpora import declarations, importing
 from engine.store.records import forget, read_rows, read_table, write_table
 from engine.store.review import memory
-from engine.store.review.spans import FoundSpan, insert_spans, refresh, span_rows, weigh
 from engine.store.rows import corpus_of
 from engine.store.runs import seen
 from engine.store.schema import corpora, record_index, runs
@@ -31,7 +28,6 @@ from engine.store.summaries import corpus_row, summary
 from engine.store.views import CorpusSummary
 
 if TYPE_CHECKING:
-    from engine.corpus.build import BuiltCorpus
     from engine.corpus.mapping import ColumnMapping
     from engine.corpus.readers import FilePreview, ReadOptions
     from engine.corpus.samples import SampleInfo
@@ -266,7 +262,7 @@ class Corpora:
             write_table(self.session.folder.records(corpus_id), built.records)
             with self.session.db.write() as connection:
                 people = [self.population(connection, other) for other in same_people_as]
-                self._store(connection, corpus_id, built, name, unit, cap, holdout, people)
+                importing.keep(connection, self.session, corpus_id, built, name, unit, cap, holdout, people)
                 if labels:
                     self.declare_labels(connection, corpus_id, labels, as_found=as_found, few=len(few))
         except BaseException:
@@ -274,84 +270,6 @@ class Corpora:
             raise
         self.session.wake()
         return self.get(corpus_id)
-
-    def _store(
-        self,
-        connection: Connection,
-        corpus_id: str,
-        built: BuiltCorpus,
-        name: str,
-        unit: str,
-        cap: int,
-        holdout: float,
-        joined: Sequence[str],
-    ) -> None:
-        statistics, gold = built.statistics, built.spans
-        adopted = populations.adopt(
-            connection,
-            built.unit_hashes,
-            built.people,
-            former=built.former_hashes,
-            units=statistics.train_units,
-            joined=joined,
-            merging=lambda other, into: reservations.merge(
-                connection, self.session.key, self.session.actor, other, into
-            ),
-        )
-        connection.execute(
-            corpora.insert().values(
-                id=corpus_id,
-                name=name,
-                created=now(),
-                unit=unit,
-                cap=cap,
-                holdout_rate=holdout,
-                records=statistics.records,
-                units=statistics.units,
-                holdout_units=statistics.holdout_units,
-                has_gold=len(gold) > 0,
-                span_source="gold" if len(gold) else None,
-                population=adopted.population,
-                warnings=[*built.warnings, *_people_warnings(adopted, unknown.ever(connection))],
-                statistics=statistics.as_dict(),
-            )
-        )
-        records = built.records
-        connection.execute(
-            record_index.insert(),
-            [
-                {"corpus_id": corpus_id, "position": i, "record_id": r, "split": s}
-                for i, (r, s) in enumerate(zip(records["record_id"], records["split"]))
-            ],
-        )
-        if len(gold):
-            places = {r: (i, t) for i, (r, t) in enumerate(zip(records["record_id"], records["text"]))}
-            insert_spans(
-                connection,
-                span_rows(
-                    _found(gold),
-                    corpus_id=corpus_id,
-                    places=places,
-                    key=self.session.key,
-                    origin="gold",
-                    active=True,
-                ),
-            )
-            weigh(connection, corpus_id)
-            refresh(connection, corpus_id)
-        queue.enqueue(connection, "profile", corpus_id=corpus_id)
-        self.session.finish_writing(connection, f"corpora/{corpus_id}")
-        self.session.write_audit(
-            connection,
-            "corpus imported",
-            corpus_id,
-            records=statistics.records,
-            units=statistics.units,
-            population=adopted.population,
-            population_known=adopted.known,
-            population_joined=len(joined),
-            population_asked=len(adopted.asked),
-        )
 
     def population(self, connection: Connection, named: str) -> str:
         """Return the population of a corpus, or the one that is named itself.
@@ -389,26 +307,8 @@ class Corpora:
         return hmac.new(self.session.key, f"subkey\0{purpose}".encode(), "sha256").digest()
 
 
-def _people_warnings(adopted: populations.Adopted, lost_since: str | None) -> list[str]:
-    found = [
-        f"This file shares {asked} with text that is known here. Say on the ledger page whether these are the same "
-        "people; until then no run with a guarantee is admitted."
-        for asked in adopted.asked
-    ]
-    if lost_since is not None and not adopted.known:
-        found.append(
-            f"This workspace lost what happened for a time after {lost_since}. If this file was here then, what was "
-            "spent on its people is not counted: lower the limit on the ledger page by that amount."
-        )
-    return found
-
-
 def _checked_name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > LONGEST_NAME:
         raise UserError(f"name: must have 1 to {LONGEST_NAME} characters, has {len(name)}; give the corpus a name")
     return name
-
-
-def _found(frame: pd.DataFrame) -> list[FoundSpan]:
-    return [cast("FoundSpan", row) for row in frame.to_dict("records")]

@@ -1,0 +1,98 @@
+"""The verbs about the workspace itself: audit log, backup, installation; and the demonstration.
+
+Privacy posture: results hold ids, counts, settings and findings; never record text.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from argparse import Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.cli.terminal import opened, say, wait_for
+from engine.errors import UnderstudyError
+from engine.json_types import JSON
+
+if TYPE_CHECKING:
+    from engine.workspace import Workspace
+
+
+def audit(options: Namespace) -> Mapping[str, object]:
+    """Print the audit log, or check its chain and the ledger's."""
+    workspace = opened(options)
+    if options.verify:
+        verdict, lines = workspace.audit.verify(), workspace.ledger.verify()
+        for name, found in (("audit", verdict), ("ledger", lines)):
+            if not found["ok"]:
+                raise UnderstudyError(f"the {name} chain is broken at line {found['first_bad']}")
+        return {**verdict, "ledger": lines}
+    return {"audit": workspace.audit.lines(limit=1_000_000).to_dict(orient="records")}
+
+
+def backup(options: Namespace) -> Mapping[str, object]:
+    """Write a backup file."""
+    opened(options).disk.backup(options.file)
+    return {"backup": str(options.file), "bytes": options.file.stat().st_size}
+
+
+def restore(options: Namespace) -> Mapping[str, object]:
+    """Restore a backup into the (empty) workspace folder."""
+    from engine.store import default_workspace_path
+    from engine.store import restore as restore_backup
+
+    target = options.workspace or default_workspace_path()
+    restore_backup(options.file, target, "command line")
+    say("What was spent after the backup is unknown: enter it with `ledger CORPUS --spent-since EPSILON DELTA`.")
+    return {"workspace": str(target)}
+
+
+def doctor(options: Namespace) -> Mapping[str, object]:
+    """Check the installation; with --bundle write a support file too."""
+    workspace = opened(options)
+    result = dict(workspace.doctor.check())
+    if options.bundle:
+        workspace.doctor.support_file(options.bundle)
+        result["bundle"] = str(options.bundle)
+    return result
+
+
+def demo(options: Namespace) -> Mapping[str, object]:
+    """Go the whole way on a sample corpus in a workspace of its own, and print the findings."""
+    from engine import open_workspace
+
+    with tempfile.TemporaryDirectory(prefix="understudy-demo-", ignore_cleanup_errors=True) as folder:
+        workspace = open_workspace(options.workspace or Path(folder) / "workspace", "demo")
+        try:
+            return _demo(workspace, Path(folder))
+        finally:
+            workspace.jobs.stop_worker()
+
+
+def _demo(workspace: Workspace, folder: Path) -> Mapping[str, object]:
+    started = time.monotonic()
+    corpus = workspace.corpora.import_sample("support_tickets")
+    say(f"demo: {corpus.records} made-up support tickets of {corpus.units} units")
+    wait_for(workspace, workspace.jobs.detect(corpus.id))
+    findings: dict[str, list[dict[str, JSON]]] = {}
+    run_ids = []
+    for method, count in (("surrogate", None), ("filter", 32)):
+        run_id = workspace.jobs.synthesize(corpus.id, method, count=count)
+        wait_for(workspace, workspace.runs.get(run_id).job_id)
+        wait_for(
+            workspace, workspace.jobs.examine(run_id, model_attacks=False)
+        )  # a demonstration ends in a minute or two
+        findings[method] = [finding.as_dict() for finding in workspace.examinations.findings(run_id)]
+        run_ids.append(run_id)
+    workspace.runs.approve_all_pending(run_ids[-1], None)
+    released = workspace.releases.make(run_ids[-1], "exploratory", out=folder / "bundle", accept_unbounded=True)
+    return {
+        "corpus": corpus.id,
+        "runs": run_ids,
+        "findings": [{"method": method, **row} for method, rows in findings.items() for row in rows],
+        "comparison": workspace.examinations.compare(run_ids).to_dict(orient="records"),
+        "release": {"policy": "exploratory", "records": released.records},
+        "seconds": round(time.monotonic() - started, 1),
+    }

@@ -1,0 +1,126 @@
+"""What a population's lines say to a reader: a table of them, and a sentence on what was drawn and what is left.
+
+Privacy posture: see `engine.store.budget.lines`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import pandas as pd
+
+from engine.dp.events import Event, acting
+from engine.dp.ledger import adjacency_of, units_of
+from engine.store.budget.lines import Book, LineBody, events_of
+
+LINE_COLUMNS = "seq at actor kind run_id method epsilon delta unit adjacency what sentence share_after".split()
+
+
+@dataclass(frozen=True)
+class Sum:
+    """What the drawn outputs of one unit add up to at the limit's δ; epsilon is None while it is computed.
+
+    adjacency: the neighbouring relation that it holds for.
+    """
+
+    unit: str
+    adjacency: str
+    epsilon: float | None
+
+
+def table(book: Book) -> pd.DataFrame:
+    """Return the lines as a table with the columns of `LINE_COLUMNS`."""
+    rows = []
+    for line in book.lines:
+        own = {name: getattr(line, name) for name in ("seq", "at", "actor", "kind", "run_id")}
+        rows.append({**{name: line.body.get(name) for name in LINE_COLUMNS}, **_protects(line.body), **own})
+    frame = pd.DataFrame(rows, columns=LINE_COLUMNS)
+    for name in ("epsilon", "delta", "share_after"):
+        frame[name] = frame[name].astype("float64")
+    return frame
+
+
+def _protects(body: LineBody) -> dict[str, str | None]:
+    """Return the unit and the neighbouring relation of a line's events; None where it has none that costs."""
+    one = body.get("event")
+    raw = body.get("events") or ([one] if one else [])
+    events = acting(events_of(raw))
+    return {
+        "unit": " and ".join(sorted({event.unit for event in events})) or None,
+        "adjacency": adjacency_of(events) or None,
+    }
+
+
+def sentence(book: Book, left: float, sums: Sequence[Sum]) -> str:
+    """Return what was drawn, the limit, and what a further run may claim; left: that ε."""
+    limit = book.state.limit
+    if book.unbounded:
+        return (
+            "Records that carry no formal guarantee were released, so no number bounds what can be learnt about the "
+            "people behind this corpus."
+        )
+    drawn = _drawn(book, sums)
+    after = f"a further run may claim up to ε = {left:.3g}" if left > 0 else "no further run fits"
+    if book.unknown:
+        after = "no run is admitted until a person enters what was spent since"
+    elif book.state.asked:
+        after = "no run is admitted until a person says whether these are people of another ledger too"
+    if len(units_of(book.state)) > 1:
+        after = "no further run is admitted, since runs for records and runs for sources cannot be added"
+    above = ""
+    if any(one.epsilon is not None and one.epsilon > limit.epsilon for one in sums):
+        above = (
+            " That is above the limit, which is lower than what was drawn before it was set or before people joined."
+        )
+    limit_is = f"The limit is ε = {limit.epsilon:g} at δ = {limit.delta:.2e}"
+    return f"{_lost(book)}{drawn}{above} {limit_is}; {after}.{_large(book)}"
+
+
+def _large(book: Book) -> str:
+    """Return what is to be said of a chosen limit whose δ is too large for a corpus that came later."""
+    if book.state.limit.delta * book.units < 1.0:
+        return ""
+    return (
+        f" Its δ is 1/N or more for the largest corpus of these people (N = {book.units:,}), so by δ alone whole "
+        "records might be published: set a smaller one."
+    )
+
+
+def _drawn(book: Book, sums: Sequence[Sum]) -> str:
+    """Return what was drawn, with the unit and the neighbours that each sum holds for."""
+    if not sums:
+        return "No mechanism output has been drawn yet."
+    if any(one.epsilon is None for one in sums):
+        return "What was drawn so far is being added up."
+    bound = "at least " if book.unknown else ""
+    delta = book.state.limit.delta
+    said = [f"{bound}ε = {one.epsilon:.3g} at δ = {delta:.2e} for each {one.unit} ({one.adjacency})" for one in sums]
+    if len(said) == 1:
+        return f"What was drawn in runs so far adds up to {said[0]}."
+    return (
+        f"Some runs protect records and some protect sources. Neither covers the other, so there is no total; by "
+        f"themselves they add up to {' and to '.join(said)}."
+    )
+
+
+def by_unit(events: Sequence[Event]) -> list[list[Event]]:
+    """Return the events that cost something, those of one unit together, in the order of the units' names."""
+    live = acting(events)
+    return [[event for event in live if event.unit == unit] for unit in sorted({event.unit for event in live})]
+
+
+def _lost(book: Book) -> str:
+    """Return what a ledger says of spends that it does not know, or knows from a person alone."""
+    if book.unknown:
+        since = datetime.fromisoformat(min(str(line.body["since"]) for line in book.unknown))
+        return (
+            f"What was spent after {since:%Y-%m-%d %H:%M} UTC is unknown, so every total is at least what stands here. "
+        )
+    if book.declared:
+        amounts = " and ".join(
+            f"ε = {line.body['epsilon']:g} at δ = {line.body['delta']:.3g}" for line in book.declared
+        )
+        return f"For a time that the ledger lost, a person entered {amounts} as spent; it is counted here. "
+    return ""
