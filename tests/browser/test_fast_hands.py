@@ -54,3 +54,31 @@ def test_a_slider_at_speed_and_two_presses_on_release(server, tab):
     settled(page)
     page.wait_for_timeout(1500)  # a second release would be there by now
     assert len(workspace.releases.all()) == 1
+
+
+def test_a_run_is_cancelled_twice_reloaded_and_resumed(server, tab):
+    page, _ = tab
+    workspace = server.open()
+    corpus = workspace.corpora.import_sample("support_tickets")
+    run_id = workspace.jobs.synthesize(corpus.id, "public", count=600)
+    page.goto(server.url)
+    settled(page)
+    goto(page, "Runs")
+    job = workspace.runs.get(run_id).job_id
+    cancel = key(page, f"run.live.cancel.{job}").get_by_role("button")
+    cancel.wait_for()
+    wait_for(lambda: workspace.runs.get(run_id).kept > 0, 120, "nothing was made")
+    press_twice(page, cancel)
+    page.reload()  # before the page could say so
+    wait_for(lambda: workspace.runs.get(run_id).state == "cancelled", 60, "the run went on")
+    kept = workspace.runs.get(run_id).kept
+    assert 0 < kept < 600
+    goto(page, "Runs")
+    resume = key(page, "run.resume").get_by_role("button")
+    resume.wait_for()
+    assert page.get_by_text("Traceback").count() == 0
+    press_twice(page, resume)
+    wait_for(lambda: workspace.runs.get(run_id).state == "done", 300, "the resumed run did not end")
+    run = workspace.runs.get(run_id)
+    assert kept < run.kept <= 600
+    assert len(workspace.runs.all()) == 1, "two presses made one run go on"
