@@ -54,7 +54,7 @@ USES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Counting words and simple statistics", ("length_distance", "js_1gram")),
     ("Building search, rules and dictionaries", ("js_1gram", "js_2gram")),
     ("Training and testing language tools", ("js_2gram", "js_3gram", "mauve")),
-    ("Topics and clusters", ("embedding_similarity", "mauve")),
+    ("Topics and clusters", ("embedding_similarity", "kid", "mauve", "topic_shift")),
     ("Reading many different examples", ("self_bleu", "distinct_2")),
 )
 

@@ -10,19 +10,11 @@ import plotly.graph_objects as go
 
 from engine.examine.findings import Finding
 from engine.examine.measures import MEASURES
+from engine.examine.usefulness.metrics import METRICS
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled, whiskers
 
-DOTS = (
-    "js_1gram",
-    "js_2gram",
-    "js_3gram",
-    "embedding_similarity",
-    "mauve",
-    "self_bleu",
-    "distinct_2",
-    "length_distance",
-)
+DOTS = tuple(metric.name for metric in METRICS if metric.headline)
 
 
 def within_real(ours: Finding, real: Finding) -> bool:

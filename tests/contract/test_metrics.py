@@ -63,7 +63,7 @@ def test_a_metric_is_at_its_best_for_equal_samples(metric: Metric) -> None:
     same, other = metric.score(a, a, 5).value, metric.score(a, b, 5).value
     direction = MEASURES[metric.name].direction
     if direction == "lower is better":
-        assert same == pytest.approx(0.0, abs=1e-9)
+        assert same == pytest.approx(0.0, abs=1e-9) or (metric.name == "kid" and -0.2 < same < 0)  # unbiased
         assert other > same
     elif direction == "higher is better":
         assert same == pytest.approx(1.0, abs=1e-6)

@@ -20,11 +20,13 @@ class Sample:
         words: one int array of word numbers a text.
         units: object array (n,), the person or record behind each text.
         embeddings: float32 array (n, d) of unit rows, or None.
+        centres: float32 array (k, d), the clusters in which texts are counted, or None.
     """
 
     words: tuple[NDArray[np.int32], ...]
     units: NDArray[np.object_]
     embeddings: NDArray[np.float32] | None = None
+    centres: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.words)
@@ -40,6 +42,7 @@ class Sample:
             tuple(self.words[i] for i in index),
             self.units[index],
             None if self.embeddings is None else self.embeddings[index],
+            self.centres,
         )
 
 
@@ -63,6 +66,9 @@ class Metric:
         needs: what the samples must carry.
         largest: most texts a side that are used.
         bounds: smallest and largest possible value.
+        least: fewest texts a side with which it is estimated.
+        excess: True where the value is reported less that of real against real, which depends on n itself.
+        headline: True for what the chart shows at once.
     """
 
     name: str
@@ -72,3 +78,6 @@ class Metric:
     score: Callable[[Sample, Sample, int], Value]
     largest: int
     bounds: tuple[float, float]
+    least: int = 2
+    excess: bool = False
+    headline: bool = True

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from engine.examine.usefulness.base import Sample
 from engine.examine.usefulness.embeddings import mauve
+from engine.examine.usefulness.frechet import frechet, principal_axes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 LARGEST = 1000  # texts a side
 LEAST = 20  # texts a side below which no covariance is estimated
-DIMENSIONS = 64
 COLUMNS = ["iteration", "texts", "self_similarity", "fid", "fid_real", "mauve", "mauve_real"]
 
 
@@ -81,17 +81,8 @@ def fid(ours: NDArray[np.float32], real: NDArray[np.float32]) -> float:
     size = min(len(ours), len(real))
     if size < LEAST:
         return float("nan")
-    centre = real.mean(axis=0)
-    _, _, axes = np.linalg.svd((real - centre).astype(np.float64), full_matrices=False)
-    axes = axes[: min(DIMENSIONS, size // 4)]
-    one, two = (ours - centre) @ axes.T, (real - centre) @ axes.T
-    covariance, other = np.cov(one, rowvar=False), np.cov(two, rowvar=False)
-    values, vectors = np.linalg.eigh(np.atleast_2d(covariance))
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-    cross = np.linalg.eigvalsh(root @ np.atleast_2d(other) @ root)
-    distance = np.square(one.mean(axis=0) - two.mean(axis=0)).sum()
-    trace = np.trace(np.atleast_2d(covariance)) + np.trace(np.atleast_2d(other))
-    return float(max(0.0, distance + trace - 2.0 * np.sqrt(np.maximum(cross, 0.0)).sum()))
+    axes, centre = principal_axes(real, size // 4)
+    return frechet((ours - centre) @ axes.T, (real - centre) @ axes.T)
 
 
 def _mauve(ours: NDArray[np.float32], real: NDArray[np.float32]) -> float:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from math import inf
 
-from engine.examine.usefulness import diversity, embeddings, lengths, ngrams
+from engine.examine.usefulness import distribution, diversity, embeddings, lengths, ngrams
 from engine.examine.usefulness.base import Metric, Sample, Value
+
+LEAST_KERNEL = 10
 
 METRICS: tuple[Metric, ...] = (
     Metric("length_distance", "Length of texts", True, "words", lengths.length_distance, 4000, (0.0, inf)),
@@ -19,7 +21,33 @@ METRICS: tuple[Metric, ...] = (
         "embedding_similarity", "Closeness in meaning", True, "embeddings",
         embeddings.embedding_similarity, 1000, (-1.0, 1.0),
     ),
-    Metric("mauve", "Mixture of topics and styles", True, "embeddings", embeddings.mauve, 1000, (0.0, 1.0)),
+    Metric("kid", "Distance in meaning", True, "embeddings", distribution.kid, 1000, (-8.0, 8.0), LEAST_KERNEL),
+    Metric("mauve", "Mixture of topics and styles", True, "embeddings", embeddings.mauve, 1000, (0.0, 1.0),
+           embeddings.LEAST),
+    Metric("balance", "Faithful and varied together", True, "embeddings", distribution.balance, 1000, (0.0, 1.0),
+           distribution.LEAST_NEIGHBOURS),
+    Metric("coverage", "Real texts that have a likeness", True, "embeddings", distribution.coverage, 1000, (0.0, 1.0),
+           distribution.LEAST_NEIGHBOURS),
+    Metric("topic_shift", "Topics in other shares", True, "embeddings", distribution.topic_shift, 1000, (0.0, 1.0),
+           distribution.LEAST_CLUSTERS),
+    Metric("precision", "Texts among real ones", True, "embeddings", distribution.precision, 1000, (0.0, 1.0),
+           distribution.LEAST_NEIGHBOURS, headline=False),
+    Metric("recall", "Real texts among these", True, "embeddings", distribution.recall, 1000, (0.0, 1.0),
+           distribution.LEAST_NEIGHBOURS, headline=False),
+    Metric("density", "Real texts around each", True, "embeddings", distribution.density, 1000, (0.0, inf),
+           distribution.LEAST_NEIGHBOURS, headline=False),
+    Metric("cover", "A real text's nearest likeness", True, "embeddings", distribution.cover, 1000, (-1.0, 1.0),
+           headline=False),
+    Metric("missed_topics", "Topics left out", True, "embeddings", distribution.missed_topics, 1000, (0.0, inf),
+           distribution.LEAST_CLUSTERS, headline=False),
+    Metric("added_topics", "Topics too frequent", True, "embeddings", distribution.added_topics, 1000, (0.0, inf),
+           distribution.LEAST_CLUSTERS, headline=False),
+    Metric("topic_divergence", "Topics apart", True, "embeddings", distribution.topic_divergence, 1000, (0.0, 1.0),
+           distribution.LEAST_CLUSTERS, headline=False),
+    Metric("frechet", "Distance of mean and spread", True, "embeddings", distribution.frechet_extrapolated, 1000,
+           (-inf, inf), distribution.LEAST_FRECHET, headline=False),
+    Metric("sliced_wasserstein", "Work to move the texts", True, "embeddings", distribution.sliced_wasserstein, 1000,
+           (-2.0, 2.0), excess=True, headline=False),
     Metric("self_bleu", "Repetition between texts", False, "words", diversity.self_bleu, 1000, (0.0, 1.0)),
     Metric("distinct_2", "Variety of word pairs", False, "words", diversity.distinct_2, 4000, (0.0, 1.0)),
 )  # fmt: skip

@@ -7,7 +7,7 @@ first half are left out of the comparison, so a rewritten record is never held a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,11 @@ from engine.examine.prepare import Prepared
 from engine.examine.samples import halves, sample, sample_units
 from engine.examine.stats import intervals
 from engine.examine.stats.intervals import Interval
-from engine.examine.usefulness.embeddings import BUCKETS, LEAST
+from engine.examine.usefulness.distribution import PERMUTATIONS, chance_of_kid, clustered
+from engine.examine.usefulness.embeddings import buckets, embedded
 from engine.examine.usefulness.metrics import METRICS, Metric, Sample
 from engine.json_types import JSON
 
-SMALLEST = 2
 FEWEST_APART = 50
 UNRELATED = 200  # unrelated texts embedded: they give a level, not a number to report closely
 
@@ -70,9 +70,20 @@ def pick(prepared: Prepared, largest: int, embed: bool, unrelated: Side | None) 
             prepared.embedded(side, name) for side, name in ((texts, "synthetic"), (target, "train"), (real, "train"))
         )
         other = None if other is None else prepared.embedded(other, "unrelated")
-    return Trio(
+    found = Trio(
         as_sample(texts), as_sample(target), as_sample(real), None if other is None else as_sample(other), apart
     )
+    return _with_clusters(found, seed) if embed else found
+
+
+def _with_clusters(trio: Trio, seed: int) -> Trio:
+    """Return the samples with the clusters of both halves of the real text, so that no half has made them alone."""
+    centres = clustered(np.concatenate([embedded(trio.target), embedded(trio.real)]), seed)
+    return Trio(
+        replace(trio.synthetic, centres=centres), replace(trio.target, centres=centres),
+        replace(trio.real, centres=centres),
+        None if trio.unrelated is None else replace(trio.unrelated, centres=centres), trio.apart,
+    )  # fmt: skip
 
 
 def _apart(texts: Side, in_first: dict[str, bool]) -> NDArray[np.int64] | None:
@@ -108,7 +119,6 @@ def _rows(metric: Metric, trio: Trio, prepared: Prepared) -> list[Finding]:
     A metric of one sample alone is cut to what synthetic and real text both have, so neither is favoured.
     """
     rows: list[Finding] = []
-    least = LEAST if metric.name == "mauve" else SMALLEST
     cases: list[tuple[Reference, Sample, Sample]] = [
         ("train", trio.synthetic, trio.target if metric.pair else trio.real),
         ("real", trio.real, trio.target if metric.pair else trio.synthetic),
@@ -121,36 +131,52 @@ def _rows(metric: Metric, trio: Trio, prepared: Prepared) -> list[Finding]:
         if reference == "train":
             settings["own_sources_left_out"] = trio.apart
         if metric.name == "mauve":
-            settings |= {"buckets": BUCKETS, "note": f"compare only with MAUVE at {size} texts a side"}
-        if size < least:
-            why = f"{size} texts a side are too few; at least {least} are needed"
+            settings |= {"buckets": buckets(size), "note": f"compare only with MAUVE at {size} texts a side"}
+        if size < metric.least:
+            why = f"{size} texts a side are too few; at least {metric.least} are needed"
             rows.append(missing(metric.name, reference, why))
             continue
+        if metric.excess and reference == "real":
+            rows.append(finding(metric.name, reference, Interval(0.0, None, None, size, "none", "none"), **settings))
+            continue
         target = target.take(np.arange(size)) if size < len(target) else target
-        interval = _measured(metric, candidate, target, prepared, spread=reference != "unrelated")
+        if metric.name == "kid" and reference != "unrelated":
+            settings |= {"permutations": PERMUTATIONS, "p": chance_of_kid(candidate, target, prepared.seed)}
+        less = trio.real.take(np.arange(size)) if metric.excess else None
+        interval = _measured(metric, candidate, target, less, prepared, spread=reference != "unrelated")
         rows.append(finding(metric.name, reference, interval, **settings))
     return rows
 
 
-def _measured(metric: Metric, candidate: Sample, target: Sample, prepared: Prepared, spread: bool) -> Interval:
-    """Return a metric's value with its interval: bootstrap where it is a mean, else jackknife over units."""
+def _measured(
+    metric: Metric, candidate: Sample, target: Sample, less: Sample | None, prepared: Prepared, spread: bool
+) -> Interval:
+    """Return a metric's value with its interval: bootstrap where it is a mean, else jackknife over units.
+
+    Where `less` is given, the value of `less` against the same target is taken off.
+    """
     seed = prepared.seed
     whole = metric.score(candidate, target, seed)
     n = len(candidate)
+    value = whole.value - (metric.score(less, target, seed).value if less is not None else 0.0)
     if not spread:
-        return Interval(whole.value, None, None, n, "none (a level to compare with)", "none")
-    if whole.parts is not None:
+        return Interval(value, None, None, n, "none (a level to compare with)", "none")
+    if whole.parts is not None and less is None:
         groups = candidate.units if prepared.grouped and len(whole.parts) == n else None
         interval = intervals.mean(whole.parts, seed, groups)
         return Interval(whole.value, interval.low, interval.high, len(whole.parts), interval.method, interval.source)
-    count = len(candidate)
-    units = np.concatenate([candidate.units, target.units]) if metric.pair else candidate.units
+    sides = [candidate, *([target] if metric.pair else []), *([less] if less is not None else [])]
+    ends = np.cumsum([len(side) for side in sides])
 
     def without(rows: NDArray[np.int64]) -> float:
         prepared.check()
-        left = candidate.take(rows[rows < count])
-        right = target.take(rows[rows >= count] - count) if metric.pair else target
-        return metric.score(left, right, seed).value
+        kept = [
+            side.take(rows[(rows >= end - len(side)) & (rows < end)] - (end - len(side)))
+            for side, end in zip(sides, ends, strict=True)
+        ]
+        right = kept[1] if metric.pair else target
+        taken = metric.score(kept[2], right, seed).value if less is not None else 0.0
+        return metric.score(kept[0], right, seed).value - taken
 
-    interval = intervals.jackknife(without, units, whole.value, metric.bounds, seed)
+    interval = intervals.jackknife(without, np.concatenate([side.units for side in sides]), value, metric.bounds, seed)
     return Interval(interval.value, interval.low, interval.high, n, interval.method, interval.source)
