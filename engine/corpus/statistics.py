@@ -58,6 +58,11 @@ class CorpusStatistics:
     train_label_holders: dict[str, int] | None = None
     source_named: bool | None = None
 
+    @property
+    def people_named(self) -> bool:
+        """Whether the file says whose each record is; of a corpus of an earlier edition, whether any record does."""
+        return bool(self.sources) if self.source_named is None else self.source_named
+
     def as_dict(self) -> dict[str, JSON]:
         """Return a dictionary that JSON can hold."""
         data = dataclasses.asdict(self)

@@ -77,6 +77,7 @@ class LabelList:
     hold it, in steps ("fewer than 3"), for those of `counts` and of the declared list; private. rare: labels of
     `counts` that fewer than three people hold; private. declared: the public list, None where there is none.
     actor, at: who declared it, and when. unusual: why the training part's labels do not look like names of classes.
+    people_named: whether the file says whose each record is; where it does not, each record counts as one person.
     """
 
     counts: dict[str, int]
@@ -86,6 +87,7 @@ class LabelList:
     actor: str | None
     at: str | None
     unusual: str
+    people_named: bool
 
 
 @dataclass(frozen=True)

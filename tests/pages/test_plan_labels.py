@@ -25,6 +25,7 @@ def test_the_list_is_shown_and_a_tick_declares_it(small, open_page, keys):
     known = workspace.labels.known(small.corpus)
     usual = set(known.counts) - set(known.rare)
     assert set(listed(app)) == usual
+    assert "does not say whose each record is" not in words(app)
     assert "The outputs carry no labels" in words(app)
     app.checkbox(key=keys["tick"]).check().run()
     assert not app.exception
@@ -50,6 +51,7 @@ def test_a_list_that_looks_like_remarks_is_pointed_at(small, open_page):
     made = workspace.corpora.import_table(pd.DataFrame(rows), mapping, name="Remarks", holdout=0.0)
     app = open_page("plan", **PUBLIC, **{"_ui.next_corpus": made.id})
     assert "longer than 60 characters" in words(app)
+    assert "The file does not say whose each record is" in words(app)
     assert "evil.example" not in words(app)
     tick = app.checkbox(key=f"plan.labels.{made.id}.tick")
     assert "long or many as they are" in tick.label

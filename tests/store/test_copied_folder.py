@@ -116,6 +116,34 @@ def test_inodes_that_change_with_each_mount_do_not_count_alone():
     assert not place.is_copy(before, place.Place("/other/w", "m2", 7))
     assert place.is_copy(before, place.Place("/other/w", "m1", 8))
     assert place.is_copy(before, place.Place("/data/w", "m2", 8))
+    since = place.Place("/data/w", "m1", 7, 1000)
+    assert not place.is_copy(since, place.Place("/data/w", "m1", 8, 1000))  # mounted again
+    assert not place.is_copy(since, place.Place("/data/w", "m1", 7, 2000))  # its rights changed
+    assert not place.is_copy(before, place.Place("/data/w", "m1", 8, 2000))  # kept by an earlier version
+    assert place.is_copy(since, place.Place("/data/w", "m1", 8, 2000))
+
+
+def test_a_folder_that_was_saved_and_put_back_at_its_own_place_says_so(store, corpus, tmp_path):
+    """Save the folder, spend, delete it, put the saved one back: key, database and heads agree with each other."""
+    limited(store, corpus, 2.0)
+    store.close()
+    shutil.copytree(store.path, tmp_path / "saved")
+    spending = Store(store.path)
+    planned = gaussian(1.5)
+    draw(spending, reserved_run(spending, corpus, planned), planned)
+    spending.close()
+    shutil.rmtree(store.path)
+    shutil.copytree(tmp_path / "saved", store.path)
+    back = Store(store.path)
+    assert back.ledger.of(corpus.id).unknown_since is not None
+    with pytest.raises(RefusedError, match="spent-since"):
+        reserved_run(back, corpus, gaussian(1.5))
+    back.close()
+    shutil.rmtree(store.path)
+    (tmp_path / "saved").rename(store.path)  # moved back: no copy was made just now, and yet it is one
+    moved = Store(store.path)
+    assert moved.ledger.of(corpus.id).unknown_since is not None
+    moved.close()
 
 
 OPEN = """

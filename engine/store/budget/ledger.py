@@ -46,7 +46,6 @@ from engine.store.views import LedgerView, PeopleQuestion
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from engine.corpus.statistics import CorpusStatistics
     from engine.dp.accounting.accountant import Accountant
     from engine.methods.base import Method
 
@@ -78,7 +77,7 @@ class Ledger:
             cap=summary.cap if summary.unit == "source" else 1,
             labels=sum(label != "" for label in (statistics.train_labels or statistics.labels)),
             mean_characters=float(statistics.characters.get("mean", 0.0)),
-            sources_named=_sources_named(statistics),
+            sources_named=statistics.people_named,
         )
 
     def public_facts(self, corpus_id: str, labels: Sequence[str] | None = None) -> Facts:
@@ -96,7 +95,7 @@ class Ledger:
             unit=summary.unit,
             cap=summary.cap if summary.unit == "source" else 1,
             labels=len(self.labels.public(corpus_id) if labels is None else labels),
-            sources_named=_sources_named(statistics),
+            sources_named=statistics.people_named,
         )
 
     def facts_for(self, method: Method, corpus_id: str, labels: Sequence[str] | None = None) -> Facts:
@@ -423,11 +422,6 @@ class Ledger:
                 share_after=ledger_lines.last_share(connection, population),
                 unbounded=True,
             )
-
-
-def _sources_named(statistics: CorpusStatistics) -> bool:
-    """Return whether a source column was named; of a corpus of an earlier edition, whether a record has a source."""
-    return bool(statistics.sources) if statistics.source_named is None else statistics.source_named
 
 
 def _columns(row: Row) -> dict[str, object]:

@@ -67,6 +67,7 @@ class Labels:
             actor=None if row is None else row.actor,
             at=None if row is None else row.at,
             unusual=unusual(counts),
+            people_named=self.corpora.statistics(corpus_id).people_named,
         )
 
     def declare(

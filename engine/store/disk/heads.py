@@ -3,8 +3,9 @@
 A database that is older than its heads, or has another history, was put back by hand: what was spent since is
 missing from its ledger, so it is not opened until a person says so. The file is written after each commit that
 added a line, and read before the database is: it may be behind the database, never ahead of it, whenever a
-process is killed. Whoever puts the whole folder back, this file included, cannot be noticed from inside it. A folder
-that was copied elsewhere can: the file holds where the workspace lies (`engine.store.disk.place`).
+process is killed. Whoever puts the database and this file back together cannot be noticed from inside the folder. A
+folder that was copied, elsewhere or back to its own place, can: the file holds where the workspace lies
+(`engine.store.disk.place`).
 
 Privacy posture: line numbers, keyed seals, the workspace's own path.
 """
@@ -94,7 +95,7 @@ def kept_place(folder: Folder) -> Place | None:
     """Return where the file says that the workspace lies, None where it does not say."""
     try:
         said = json.loads(folder.head_file.read_text("utf-8"))["place"]
-        return Place(str(said["path"]), str(said["machine"]), int(said["inode"]))
+        return Place(str(said["path"]), str(said["machine"]), int(said["inode"]), int(said.get("changed", 0)))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -34,7 +34,8 @@ UNSEEN = (
     "paraphrases; a few short records in a large file; records of fewer than four words in which a word was changed; "
     "readings whose numbers were changed; text without blanks, or joined without a mark in "
     "between. The limit holds for the people recognised and for those whom you join here. A copy of the workspace's "
-    "folder says that spends elsewhere are unknown when it is opened; this one cannot know of its copies."
+    "folder says that spends elsewhere are unknown when it is opened, also where it was put back at the folder's own "
+    "place; this one cannot know of its copies, nor of a time in which it lay aside and a copy stood in its place."
 )
 LATE = (
     "A limit that is changed after outputs were seen is a weaker promise: the change stands in the ledger as its own "

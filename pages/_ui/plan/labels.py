@@ -43,9 +43,17 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, method: engi
         left_out = st.checkbox(
             f"Leave out {_labels_of_few(len(found.rare))}; their records count as having no label",
             value=True, key=f"{key}.rare", wrap=True,
+            help=f"A list without them tells readers that {FEWEST_HOLDERS} people or more hold each label that stays; "
+            "no noise covers that. A list that you name without the file tells nothing of it, and one that a run buys "
+            "is covered by noise.",
         )  # fmt: skip
         listed = [label for label in listed if not left_out or label not in found.rare]
     _show(listed, found.people, key=f"{key}.list")
+    if not found.people_named:
+        st.caption(
+            "The file does not say whose each record is, so each counts as one person here: a label that one person's "
+            "many records hold looks common."
+        )
     few = sum(label in found.rare for label in listed)
     if few:
         st.warning(
