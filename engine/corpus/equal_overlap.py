@@ -5,17 +5,30 @@ drawn from one stock, these would be one of each file with probability 2nm / ((n
 file otherwise. Two records count as one pair, however many lines they share.
 
 Where no pair stands inside a file, which few items leave open, three equal ones that are half of the smaller side ask.
+Where a file says things several times (a note and its later versions), no mark is rare. So records most of whose lines
+stand on the other side are counted too, and where they are a fifth of the smaller side, a person is asked.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.corpus.equal_marks import LINES, PLACES
-from engine.corpus.short_overlap import CLEAR_SHARE, LEAST, MOST_SHARE, SURE, chance_of_between, more_than_chance, tail
+from engine.corpus.equal_marks import COMMON, LINES, PLACES
+from engine.corpus.short_overlap import (
+    CLEAR_SHARE,
+    LEAST,
+    MOST_SHARE,
+    OPEN_SHARE,
+    SURE,
+    chance_of_between,
+    more_than_chance,
+    tail,
+)
 
 LEVEL = 0.01
+SEVERAL, MOST_LINES = 3, 2 / 3  # lines of a record; the share of them that must stand elsewhere
 
 
 @dataclass(frozen=True)
@@ -36,7 +49,8 @@ class EqualOverlap:
     """What a file's lines or rests share with those of a known population.
 
     kind: lines or rests. own, other: items of each side. records: of the smaller side. between, inside: pairs of
-    records with a mark that nobody else has, one of each side or both of one.
+    records with a mark that nobody else has, one of each side or both of one. alike: own records of several lines of
+    which most stand on the other side.
     """
 
     kind: str
@@ -45,6 +59,7 @@ class EqualOverlap:
     records: int
     between: int
     inside: int
+    alike: int = 0
 
     @property
     def p_value(self) -> float:
@@ -63,12 +78,19 @@ class EqualOverlap:
 
     @property
     def any(self) -> bool:
-        """Say whether there is more than chance explains, so that a person is asked."""
+        """Say whether there is more than chance explains, or too little to tell, so that a person is asked."""
+        return self.beyond_chance or self.alike > max(COMMON, OPEN_SHARE * self.records)
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Say whether there is more than chance explains."""
         lone = self.inside == 0 and self.between >= max(LEAST, MOST_SHARE * min(self.own, self.other))
         return lone or (self.p_value <= LEVEL and self.excess >= 1.0)
 
     def sentence(self) -> str:
         """Return the evidence in words."""
+        if not self.beyond_chance:
+            return f"{self.alike:,} records whose lines were written several times"
         if self.kind == LINES:
             return f"{self.between:,} pairs of records with a line that nobody else wrote"
         return f"{self.between:,} records that are equal but for words that most of their file holds"
@@ -93,3 +115,10 @@ def equal_pairs(own: Mapping[int, Sequence[int]], other: Mapping[int, Sequence[i
             if a != b:
                 inside.add((bool(here), a, b))
     return EqualPairs(again, len(between), len(inside))
+
+
+def alike(own: Mapping[int, Sequence[int]], other: Mapping[int, Sequence[int]]) -> int:
+    """Return how many own records have several marks, most of which stand on the other side."""
+    every = Counter(item // PLACES for items in own.values() for item in items)
+    there = Counter(item // PLACES for value, items in own.items() if value in other for item in items)
+    return sum(every[record] >= SEVERAL and count >= MOST_LINES * every[record] for record, count in there.items())

@@ -7,6 +7,8 @@ different texts of a file are its template and are left out: letters from one fo
 Records of fewer than eight such words keep none of these; `short_marks` marks records of up to fifteen, `equal_marks`
 lines and what differs in a form.
 
+A source id is kept as it is, and without marks or by its number: "MRN-1234567" and "1234567" are one person's.
+
 Recognition is a count of records that share at least three runs with one earlier record, and of shared source ids
 beyond those that two files numbered alike would share by chance.
 
@@ -34,7 +36,9 @@ from engine.corpus.text.windows import mix, window_hashes
 RUN_WORDS, KEPT_RUNS = 8, 6
 TEMPLATE_TEXTS = 3  # different texts that share a run make it a template
 STRONG_RUNS = 3  # shared with one earlier record
+TELLING_DIGITS = 7  # of an id, to be kept without what stands around them
 _DIGIT = re.compile(r"\d")
+_TENTHS = re.compile(r"\.0+\Z")  # a whole number that a table program wrote
 _NUMBERED = re.compile(r"(\D*)(\d{1,18})(\D*)")
 
 Hashes = npt.NDArray[np.int64]
@@ -44,14 +48,16 @@ Hashes = npt.NDArray[np.int64]
 class PeopleMarks:
     """The marks of one file.
 
-    runs, record: int64 (m,), a keyed hash and the number of its record, from 1. sources: int64 (k,), distinct keyed
-    hashes of source ids. chance: share in [0, 1] of ids that a file of other people, numbered alike, would have too.
+    runs, record: int64 (m,), a keyed hash and the number of its record, from 1. sources, bare: int64 (k,), distinct
+    keyed hashes of source ids as they are, and without marks or by their numbers. chance: share in [0, 1] of ids that a
+    file of other people, numbered alike, would have too.
     short: the marks of short records. equal: those of lines and rests, kind → marks.
     """
 
     runs: Hashes = field(repr=False)
     record: Hashes = field(repr=False)
     sources: Hashes = field(repr=False)
+    bare: Hashes = field(repr=False)
     chance: float
     short: ShortMarks = field(repr=False)
     equal: Mapping[str, EqualMarks] = field(repr=False)
@@ -67,8 +73,9 @@ def people_marks(texts: Sequence[str], sources: Sequence[str | None], key: bytes
     runs, record = _runs(texts, key)
     ids = sorted({_plain_id(source) for source in sources if source is not None and source.strip()})
     hashes = np.array([_number(key, "population source", one) for one in ids], dtype=np.int64)
+    numbers = np.array([_number(key, "population source bare", _bare_id(one)) for one in ids], dtype=np.int64)
     short, equal = short_marks(texts, sources, key), equal_marks(texts, sources, key)
-    return PeopleMarks(runs, record, np.unique(hashes), chance_of(ids), short, equal)
+    return PeopleMarks(runs, record, np.unique(hashes), np.unique(numbers), chance_of(ids), short, equal)
 
 
 def chance_of(ids: Sequence[str]) -> float:
@@ -123,6 +130,13 @@ def _in_template(hashes: npt.NDArray[np.uint64], record: Hashes, whole: Sequence
 
 def _plain_id(source: str) -> str:
     return unicodedata.normalize("NFKC", source).casefold().strip()
+
+
+def _bare_id(plain: str) -> str:
+    """Return an id without marks, and its number alone where that is long."""
+    bare = "".join(character for character in _TENTHS.sub("", plain) if character.isalnum())
+    digits = "".join(character for character in bare if character.isdigit()).lstrip("0")
+    return digits if len(digits) >= TELLING_DIGITS else bare or plain
 
 
 def _number(key: bytes, purpose: str, value: str) -> int:

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from engine.corpus.equal_marks import COMMON, LINES, RESTS, EqualMarks
-from engine.corpus.equal_overlap import EqualOverlap, equal_pairs
+from engine.corpus.equal_overlap import EqualOverlap, alike, equal_pairs
 from engine.store.schema import equal_marks
 
 CHUNK = 900
@@ -98,7 +98,7 @@ def _compared(connection: Connection, kind: str, own: Held, population: str, the
     found = equal_pairs(own, there | _twice(connection, kind, population, own))
     return EqualOverlap(
         kind, len({item for items in own.values() for item in items}), _items(connection, kind, population),
-        max(1, records), found.between, found.inside,
+        max(1, records), found.between, found.inside, alike(own, there),
     )  # fmt: skip
 
 

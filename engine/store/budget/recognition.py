@@ -38,7 +38,7 @@ CHUNK = 900
 LEAST, LEAST_SHARE = 3, 0.05
 CHANCE_FACTOR = 2.0  # how far beyond what a side repeats of itself
 WEAK_RUNS, WEAK_SHARE = 2, 0.02
-SOURCE = 0  # the record number of marks of source ids
+SOURCE, BARE = 0, -1  # the record numbers of marks of source ids as they are, and of bare ones
 COUNTED = ("strong", "sources", "short_excess", "equal_excess")  # what asks again after an answer
 GROWN = 1.5  # and by how much more
 OPEN, SAME, OTHER = "open", "same", "other"
@@ -104,12 +104,13 @@ def evidence(connection: Connection, marks: PeopleMarks) -> dict[str, Evidence]:
     for value, record in zip(marks.runs.tolist(), marks.record.tolist()):
         own.setdefault(value, []).append(record)
     for row in _rows(connection, list(own)):
-        if row.record != SOURCE:
+        if row.record > SOURCE:
             pairs = shared.setdefault(row.population, Counter())
             pairs.update((record, row.record) for record in own[row.hash])
     size = Counter(marks.record.tolist())
     ids: Counter[str] = Counter()
-    ids.update(row.population for row in _rows(connection, marks.sources.tolist()) if row.record == SOURCE)
+    for number, hashes in ((SOURCE, marks.sources), (BARE, marks.bare)):
+        ids |= Counter(row.population for row in _rows(connection, hashes.tolist()) if row.record == number)
     found = {}
     short = short_recognition.overlaps(connection, marks.short, lambda population: _sizes(connection, population)[0])
     equal = equal_recognition.overlaps(
@@ -139,10 +140,10 @@ def between(connection: Connection, a: str, b: str) -> Evidence:
     shared: Counter[tuple[int, int]] = Counter()
     ids = 0
     for row in connection.execute(query.group_by(mine.c.record, theirs.c.record)):
-        if row.record != SOURCE and row.other != SOURCE:
+        if row.record > SOURCE and row.other > SOURCE:
             shared[row.record, row.other] = row.n
         elif row.record == row.other:
-            ids = row.n
+            ids = max(ids, row.n)
     query = select(people_marks.c.record, func.count().label("n")).where(people_marks.c.population == a)
     size = {row.record: row.n for row in connection.execute(query.group_by(people_marks.c.record))}
     (records, own_ids), (other_records, other_ids) = _sizes(connection, a), _sizes(connection, b)
@@ -191,6 +192,7 @@ def keep(connection: Connection, population: str, marks: PeopleMarks) -> int:
         if not set.intersection(*(there.get(value, set()) for value in values)):
             rows += [{"hash": value, "population": population, "record": base + record} for value in values]
     rows += [{"hash": value, "population": population, "record": SOURCE} for value in marks.sources.tolist()]
+    rows += [{"hash": value, "population": population, "record": BARE} for value in marks.bare.tolist()]
     if rows:
         connection.execute(insert(people_marks).on_conflict_do_nothing(), rows)
     written = len(rows) + short_recognition.keep(connection, population, marks.short)
@@ -294,7 +296,7 @@ def _held(connection: Connection, population: str) -> dict[int, list[int]]:
     """Return a population's marks of runs, each with its records."""
     held: dict[int, list[int]] = {}
     query = select(people_marks.c.hash, people_marks.c.record).where(people_marks.c.population == population)
-    for row in connection.execute(query.where(people_marks.c.record != SOURCE)):
+    for row in connection.execute(query.where(people_marks.c.record > SOURCE)):
         held.setdefault(row.hash, []).append(row.record)
     return held
 
@@ -308,7 +310,7 @@ def _sizes(connection: Connection, population: str) -> tuple[int, int]:
     """Return how many records and source ids a population has marks of."""
     mine = people_marks.c.population == population
     records = connection.execute(
-        select(func.count(people_marks.c.record.distinct())).where(mine, people_marks.c.record != SOURCE)
+        select(func.count(people_marks.c.record.distinct())).where(mine, people_marks.c.record > SOURCE)
     ).scalar_one()
     ids = connection.execute(
         select(func.count()).select_from(people_marks).where(mine, people_marks.c.record == SOURCE)

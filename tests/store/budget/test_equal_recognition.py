@@ -168,3 +168,31 @@ def test_one_stock_of_rests_is_seldom_told_apart(sizes) -> None:
         found.append(EqualOverlap(RESTS, marks[0].items, marks[1].items, min(sizes), pairs.between, pairs.inside))
     assert not any(one.clear for one in found)
     assert sum(one.any for one in found) <= 4  # the level is 1 in 100, and few pairs at small sizes
+
+
+def test_notes_and_their_later_versions_without_ids_ask(store, test_data):
+    """Each line stands several times, so none is rare; who wrote which is not said the second time."""
+    narratives = pd.read_parquet(test_data / "vaers_1998_1999.parquet")["text"].drop_duplicates()
+    rng = random.Random(10)
+    rows = []
+    for i, text in enumerate(rng.sample([text for text in narratives if len(text.split()) > 25], 40)):
+        for day in range(2, 6):
+            text += f" Day {day}: patient stable, plan unchanged, review in {rng.randrange(2, 9)} hours."
+            rows.append({"text": text, "who": f"p{i}"})
+    notes = pd.DataFrame(rows)
+    named = ColumnMapping(text="text", source_id="who")
+    first = store.corpora.import_table(notes, named, name="Notes", unit="source", cap=5)
+    again = imported(store, [f"Note: {text}" for text in notes["text"]])
+    assert again.population == first.population or asked_about(store, again, first)
+
+
+@pytest.mark.parametrize("spelling", ["{}", "mrn {}", "MRN-{}", "00{}", "{}.0"])
+def test_an_id_in_another_spelling_is_the_same_person(store, spelling):
+    rng = random.Random(11)
+    numbers = [rng.randrange(10**7, 10**8) for _ in range(60)]
+    named = ColumnMapping(text="text", source_id="who")
+    corpora = []
+    for form in ("MRN{}", spelling):
+        table = pd.DataFrame({"text": readings(rng, 60), "who": [form.format(number) for number in numbers]})
+        corpora.append(store.corpora.import_table(table, named, name="Notes", unit="source"))
+    assert corpora[0].population == corpora[1].population
