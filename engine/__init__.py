@@ -51,12 +51,12 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "ModelInfo": ("engine.models.catalogue", "ModelInfo"),
     "NAME_LABELS": ("engine.pii.spans", "NAME_LABELS"),
     "NotFoundError": ("engine.errors", "NotFoundError"),
-    "PairsParameters": ("engine.studies.pairs.run", "PairsParameters"),
+    "PairsParameters": ("engine.studies.pairs.parameters", "PairsParameters"),
     "Plan": ("engine.methods.base", "Plan"),
     "Policy": ("engine.release.policy", "Policy"),
     "Proposal": ("engine.release.wizard", "Proposal"),
     "READABLE_FIELD": ("engine.methods.readable", "FIELD"),
-    "READABLE_HELP": ("engine.methods.readable", "HELP"),
+    "READABLE_HELP": ("engine.methods.parameters", "HELP"),
     "READABLE_NOTED": ("engine.methods.readable", "NOTED"),
     "REFERENCES": ("engine.examine.measures", "REFERENCES"),
     "ReadOptions": ("engine.corpus.readers", "ReadOptions"),
@@ -160,8 +160,8 @@ if TYPE_CHECKING:
     from engine.methods import REGISTRY as METHODS
     from engine.methods import get_method
     from engine.methods.base import Facts, MethodSpec, Plan
+    from engine.methods.parameters import HELP as READABLE_HELP
     from engine.methods.readable import FIELD as READABLE_FIELD
-    from engine.methods.readable import HELP as READABLE_HELP
     from engine.methods.readable import NOTED as READABLE_NOTED
     from engine.methods.rpsg.filters import Scores
     from engine.methods.rpsg.filters import moved as filters_moved
@@ -195,7 +195,7 @@ if TYPE_CHECKING:
     from engine.studies.attacked import of_attack as attack_curve
     from engine.studies.base import StudySpec
     from engine.studies.figures import figures as study_figures
-    from engine.studies.pairs.run import PairsParameters
+    from engine.studies.pairs.parameters import PairsParameters
     from engine.studies.pairs.run import plan as planned_pairs
     from engine.studies.running import StudyRun
     from engine.studies.settings import parsed_settings

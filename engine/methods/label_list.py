@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Literal, Protocol
+from typing import Protocol
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from engine.dp.accounting.closed_form import mu_of
 from engine.dp.events import Event, count_sensitivity
@@ -17,26 +17,6 @@ from engine.methods.base import Context, Facts
 NAME, WHAT = "label_list", "label list"
 DELTA_SHARE = 0.1
 """Part of δ that covers a label only one unit has."""
-
-
-class LabelListParameters(BaseModel):
-    """Where the list of labels comes from, and whether δ may be large."""
-
-    large_delta: bool = Field(
-        False, description="Confirms a δ of 1/N or more, which allows publishing whole records at random."
-    )
-
-    label_list: Literal["declared", "bought"] = Field(
-        "declared",
-        description="The list of labels: the one declared public for the corpus (without one the outputs carry no "
-        "labels), or bought with a part of the budget: labels that enough units share.",
-    )
-    list_share: float = Field(
-        0.1,
-        gt=0,
-        lt=0.5,
-        description="Share of the budget (in μ², or ρ) for the list of labels with their shares.",
-    )
 
 
 def is_bought(parameters: BaseModel) -> bool:

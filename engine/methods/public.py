@@ -11,6 +11,7 @@ from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
 from engine.methods.evolution import common as pe
+from engine.methods.parameters import WritingParameters
 from engine.methods.public_inputs import declared_labels, listed, settings_taken
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _TRIES = 4
 
 
-class PublicParameters(pe.WritingParameters):
+class PublicParameters(WritingParameters):
     """What is asked of the model."""
 
     shares: str = Field(
@@ -152,9 +153,7 @@ def declared_shares(text: str, known: tuple[str, ...]) -> dict[str | None, float
     return shares
 
 
-def invention(
-    writer: pe.Writer, parameters: pe.WritingParameters, label: str | None, seed: int, position: int
-) -> pe.Task:
+def invention(writer: pe.Writer, parameters: WritingParameters, label: str | None, seed: int, position: int) -> pe.Task:
     """Return the task of one new text with words and a persona drawn from the public lists."""
     rng = pe.rng_of(seed, "invent", position)
     return pe.Task(

@@ -17,31 +17,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Literal
-
-from pydantic import BaseModel, Field
 
 from engine.corpus.text.readability import REASONS, Readability, readability, unreadable
 from engine.methods.base import Context, Method, Step
+from engine.methods.parameters import Choice
 
-Choice = Literal["drop", "flag"]
 FIELD, NOTED = "unreadable", "readability"  # the parameter, and the name in a run's notes
-HELP = (
-    "A text that says nothing (it repeats itself, or many of its words are none): drop it, or keep and count it. The "
-    "rules are public; words are judged in English alone."
-)
-
-
-class ReadableParameters(BaseModel):
-    """The choice, for methods that write new text."""
-
-    unreadable: Choice = Field("drop", description=HELP)
-
-
-class FlaggingParameters(ReadableParameters):
-    """The choice, for methods that change original texts: what was unreadable before them stays unless asked."""
-
-    unreadable: Choice = Field("flag", description=HELP)
 
 
 def rejects(parameters: object) -> Callable[[str], str]:

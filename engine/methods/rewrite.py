@@ -24,7 +24,7 @@ from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
 from engine.methods.domains import guess_domain
-from engine.methods.readable import FlaggingParameters
+from engine.methods.parameters import FlaggingParameters
 from engine.models.contracts import Sampling
 from engine.models.prompts.operators_instruct import InstructOperators
 from engine.models.prompts.operators_rewrite import RewritePrompts, ShownAttempt, parse_privacy, parse_utility

@@ -37,7 +37,8 @@ def vote_signal(request: Question, embedder: Embedder) -> Answer:
         request: the run as it is planned. embedder: of the run.
     """
     if request["method"] == "private-prediction":
-        from engine.methods.prediction.claim import PrivatePredictionParameters, figures
+        from engine.methods.prediction.claim import figures
+        from engine.methods.prediction.parameters import PrivatePredictionParameters
 
         return figures(
             PrivatePredictionParameters.model_validate(dict(request["parameters"])), Facts(**request["facts"])
@@ -92,13 +93,13 @@ def _population(method: str, parameters: JSONObject, count: int) -> tuple[int, f
         size = int(_number(parameters, "variations", 1))
         return count * size, 1.0 / size
     if method == "dpga":
-        from engine.methods.evolution.dpga_parameters import DpgaParameters, sizes_of
+        from engine.methods.evolution.parameters import DpgaParameters, sizes_of
 
         sizes = sizes_of(DpgaParameters.model_validate(dict(parameters)), count)
         return sizes["population"], sizes["elite"] / sizes["population"]
     size = int(_number(parameters, "candidates", 10))
     if method == "rpsg-public":
-        from engine.methods.rpsg.public import RpsgPublicParameters
+        from engine.methods.rpsg.parameters import RpsgPublicParameters
 
         count = RpsgPublicParameters.model_validate(dict(parameters)).wanted(count)
     return count * size, 1.0 / size

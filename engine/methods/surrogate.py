@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
-from engine.methods.readable import FlaggingParameters
+from engine.methods.parameters import FlaggingParameters
 from engine.pii.redact import redact
 from engine.pii.spans import LABELS, Span, canonical_label
 from engine.pii.surrogates import SurrogateMaker

@@ -15,7 +15,7 @@ from pydantic import Field
 import engine.methods
 from engine.dp.guarantee import Guarantee
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
-from engine.methods.readable import ReadableParameters
+from engine.methods.parameters import ReadableParameters
 
 EMPTY = "the applicant of the applicant of the applicant"
 ENTRY = ("slow", "tests.jobs.slow_method", "SlowMethod")

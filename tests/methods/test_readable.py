@@ -8,7 +8,8 @@ import pytest
 
 from engine.methods import get_method, method_ids, readable
 from engine.methods.base import Step, SyntheticRecord, parse_parameters
-from engine.methods.evolution.common import Task, Writer, WritingParameters
+from engine.methods.evolution.common import Task, Writer
+from engine.methods.parameters import WritingParameters
 from engine.models.contracts import Generation
 from tests.methods.evolving import World
 

@@ -5,7 +5,7 @@ import pytest
 
 from engine.methods import get_method
 from engine.methods.base import Facts, parse_parameters
-from engine.methods.evolution.dpga_parameters import sizes_of
+from engine.methods.evolution.parameters import sizes_of
 from engine.methods.signal import _population, kept_share, vote_signal
 
 

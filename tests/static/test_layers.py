@@ -140,3 +140,15 @@ def test_no_modules_import_each_other_in_a_circle():
             if known in modules and known != module:
                 order.add(module, known)
     order.prepare()  # raises CycleError, which names the circle
+
+
+def test_parameters_live_in_files_of_their_own():
+    """What a person may set stands apart from what runs it, so that neither face nor run imports the other for it."""
+    misplaced = [
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for family in ("methods", "studies")
+        for path in (ROOT / "engine" / family).glob("*/*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef) and node.name.endswith("Parameters") and path.name != "parameters.py"
+    ]
+    assert misplaced == []

@@ -34,7 +34,8 @@ from engine.studies.control_codes.measures import (
 )
 from engine.studies.control_codes.paper import cell, first_table, paper_tables
 from engine.studies.control_codes.paper import validity as validity_table
-from engine.studies.control_codes.tables import ControlCodesParameters, Inputs, detected, study, variants
+from engine.studies.control_codes.parameters import ControlCodesParameters
+from engine.studies.control_codes.tables import Inputs, detected, study, variants
 from engine.studies.figures import figures
 
 

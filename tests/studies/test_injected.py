@@ -5,7 +5,8 @@ import pytest
 from engine.pii.spans import Span
 from engine.pii.surrogates.codes import luhn_valid
 from engine.studies.filter_presets.measures import Outputs, privacy, stage, written
-from engine.studies.filter_presets.run import FilterPresetsParameters, filter_parameters
+from engine.studies.filter_presets.parameters import FilterPresetsParameters
+from engine.studies.filter_presets.run import filter_parameters
 from engine.studies.injected import CANARY, FIRST, canary_phrases, identifier, plant
 
 TEXTS = ["Ann Hill had a fever. She saw Dr Orr on Monday.", "No reaction was seen.", "A rash. Then pain", ""]

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from engine.dp.accounting.accountant import ExactAccountant
 from engine.dp.guarantee import Guarantee
@@ -23,42 +23,15 @@ from engine.methods.evolution import claim as pe_claim
 from engine.methods.evolution import common as pe
 from engine.methods.evolution.clusters import cluster, spread
 from engine.methods.evolution.kept_votes import kept_votes
+from engine.methods.evolution.parameters import AugPeParameters
 from engine.methods.evolution.rounds import Evolution, Level, Meta, Selection, State, shares_of
 from engine.models.builtin.format import blanked
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
 
-_XIE = "Xie et al. 2024"
 _SHORTEST = 25  # words, the least length asked of a variation
 _SPREAD = (40.0, 60.0)  # words; the target length varies by degree × a value in this range
-
-
-class AugPeParameters(pe.PrivateParameters):
-    """Rounds, selection and variation."""
-
-    rounds: int = Field(10, ge=1, le=50, description=f"Rounds of voting ({_XIE}).")
-    variations: int = Field(
-        7, ge=2, le=20, description=f"L: candidates for each output; 7 for local models, 4 for endpoints ({_XIE})."
-    )
-    selection: Literal["rank", "sample"] = Field(
-        "rank", description=f"Keep the top 1/L by votes (rank), or draw in proportion to votes (sample; {_XIE})."
-    )
-    variation: Literal["fill", "rephrase"] = Field(
-        "fill", description=f"Blank out words and fill them, or rephrase in a random style ({_XIE})."
-    )
-    degree_low: float = Field(0.5, gt=0, lt=1, description=f"Least share of words blanked out ({_XIE}).")
-    degree_high: float = Field(0.6, gt=0, lt=1, description=f"Largest share of words blanked out ({_XIE}).")
-    lookahead: int = Field(
-        0, ge=0, le=8, description=f"Variations whose mean embedding stands for a candidate; 0: its own ({_XIE})."
-    )
-    votes_for: Literal["candidates", "clusters"] = Field(
-        "candidates", description="Votes for each candidate, or for coarse clusters of them: less noise, small corpora."
-    )
-    clusters: int = Field(50, ge=2, le=500, description="Clusters of candidates in all, where votes are for clusters.")
-    label_share: float = Field(
-        0.05, gt=0, lt=1, description="Share of the budget (of μ², the squared Gaussian parameter) for label shares."
-    )
 
 
 class AugPeMethod:

@@ -16,7 +16,7 @@ from engine.json_types import JSON, JSONObject
 from engine.methods import label_list
 from engine.methods.base import Facts
 from engine.methods.dp_claim import dp_claim
-from engine.methods.evolution.common import PrivateParameters
+from engine.methods.parameters import PrivateParameters
 from engine.methods.public_inputs import listed, settings_taken, size_taken
 
 SIMILARITY = "self-similarity mean"

@@ -12,17 +12,15 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ConfigDict, Field
 
 from engine.errors import InternalError, UserError
 from engine.json_types import JSON, JSONObject
 from engine.methods.base import Context
-from engine.methods.label_list import LabelListParameters
-from engine.methods.readable import ReadableParameters, rejects
+from engine.methods.parameters import WritingParameters
+from engine.methods.readable import rejects
 from engine.models.builtin.shipped import SECONDS_A_TOKEN as SECONDS_A_TOKEN
 from engine.models.contracts import OperatorInputs, Sampling
 from engine.models.prompts.domains import Prompts, load_prompts
@@ -35,38 +33,6 @@ _CONTROL = re.compile(r"<\|[^|<>]{1,24}\|>")
 _LARGEST_BATCH = 256
 EMPTY, ECHO = "dropped: empty or too short", "dropped: prompt text in the output"
 Pair = tuple[str, str | None]
-
-
-class WritingParameters(ReadableParameters):
-    """How texts are written; public inputs all."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    domain: Literal["auto", "clinical", "legal", "social", "reviews", "generic"] = Field(
-        "auto", description="Kind of text, declared public; auto means generic, since private text is not looked at."
-    )
-    kind: str = Field(
-        "", max_length=60, description="Kind of document in plain words, declared public, such as clinic letter."
-    )
-    words: int = Field(60, ge=5, le=400, description="Length asked for where none is bought (words).")
-    temperature: float = Field(1.2, gt=0, le=2, description="Randomness of generation (Sun et al. 2025, appendix D.1).")
-    top_p: float = Field(0.95, gt=0, le=1, description="Probability mass considered at each step.")
-
-
-class PrivateParameters(LabelListParameters, WritingParameters):
-    """Budget and neighbourhood of a method with a formal guarantee."""
-
-    epsilon: float = Field(4.0, gt=0, le=100, description="Privacy loss bound ε of the run's complete output.")
-    delta: float | None = Field(
-        None, gt=0, lt=1, description="δ, allowed on top of the factor e^ε; empty: 1 / (N ln N) for N units."
-    )
-    adjacency: Literal["zero-out", "replace-one"] = Field(
-        "zero-out", description="Neighbouring corpora: a unit's data removed (N public), or replaced by another's."
-    )
-    labels: Literal["bought", "public"] = Field(
-        "bought",
-        description="Label shares: bought with a part of the budget, or declared public.",
-    )
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from engine.methods import label_list
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
 from engine.methods.evolution import claim as pe_claim
 from engine.methods.evolution import common as pe
-from engine.methods.evolution.dpga_parameters import DpgaParameters, sizes_of, texts_written
 from engine.methods.evolution.dpga_run import DpgaRun
 from engine.methods.evolution.dpga_stages import paper_epsilon
+from engine.methods.evolution.parameters import DpgaParameters, sizes_of, texts_written
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant

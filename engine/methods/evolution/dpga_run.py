@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from engine.methods.base import Context
 from engine.methods.evolution import common as pe
 from engine.methods.evolution.dpga_elite import as_printed, elite, near_duplicate
-from engine.methods.evolution.dpga_parameters import MUTATION_BLANKS, DpgaParameters, sizes_of, texts_written
 from engine.methods.evolution.dpga_stages import (
     above_noise,
     draw_length,
@@ -26,6 +25,7 @@ from engine.methods.evolution.dpga_stages import (
     words_of,
 )
 from engine.methods.evolution.kept_votes import kept_votes
+from engine.methods.evolution.parameters import MUTATION_BLANKS, DpgaParameters, sizes_of, texts_written
 from engine.methods.evolution.rounds import Evolution, Level, Meta, Selection, State, shares_of
 from engine.models.builtin.format import blanked
 

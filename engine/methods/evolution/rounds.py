@@ -20,6 +20,7 @@ from engine.errors import InternalError, UserError
 from engine.json_types import JSON
 from engine.methods.base import Context, Step, SyntheticRecord
 from engine.methods.evolution import common as pe
+from engine.methods.parameters import PrivateParameters
 from engine.methods.readable import rejects
 
 UNCHOSEN = "dropped: fewer votes"
@@ -72,7 +73,7 @@ class Selection:
 class Evolution(ABC):
     """One run."""
 
-    def __init__(self, context: Context, parameters: pe.PrivateParameters, rounds: int) -> None:
+    def __init__(self, context: Context, parameters: PrivateParameters, rounds: int) -> None:
         if context.mechanisms is None or context.guarantee is None or context.embedder is None:
             raise InternalError("the method was started without mechanisms, guarantee or embedder")
         if context.count < 1:

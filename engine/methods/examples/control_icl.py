@@ -11,6 +11,7 @@ from engine.dp.guarantee import Guarantee
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
 from engine.methods.examples import common as cc
 from engine.methods.examples import prompts
+from engine.methods.examples.parameters import ControlIclParameters
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
@@ -29,7 +30,7 @@ class ControlIclMethod:
         citation=f"{cc.CITATION}, section 2.2",
         kind="heuristic",
         needs=("generator", "operators", "spans"),
-        parameters=prompts.ControlIclParameters,
+        parameters=ControlIclParameters,
         good_for="Texts in the manner of the records with invented names, where a few copied details do no harm.",
         bad_for="Text whose wording identifies a person: the model may copy sentences and even real identifiers.",
     )
@@ -46,11 +47,11 @@ class ControlIclMethod:
 
     def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:
         """Return what `count` outputs cost."""
-        p = cc.of_type(parameters, prompts.ControlIclParameters, self.spec.id)
+        p = cc.of_type(parameters, ControlIclParameters, self.spec.id)
         return prompts.plan_of(p, facts, count, p.examples)
 
     def run(self, context: Context) -> Iterator[Step]:
         """Yield one step a batch until `count` usable texts are made."""
-        p = cc.of_type(context.parameters, prompts.ControlIclParameters, self.spec.id)
+        p = cc.of_type(context.parameters, ControlIclParameters, self.spec.id)
         cc.need_spans(context, self.spec.title)
         yield from prompts.run_examples(context, p.examples, p.identifiers)

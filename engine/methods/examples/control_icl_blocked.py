@@ -12,6 +12,7 @@ from engine.errors import UserError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
 from engine.methods.examples import common as cc
 from engine.methods.examples import prompts
+from engine.methods.examples.parameters import ControlIclParameters
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
@@ -31,7 +32,7 @@ class ControlIclBlockedMethod:
         citation=f"{cc.CITATION}, section 2.2, ICL with privacy enhancement",
         kind="heuristic",
         needs=("generator", "operators", "spans", "block_tokens"),
-        parameters=prompts.ControlIclParameters,
+        parameters=ControlIclParameters,
         good_for="Readable texts in which no identifier that was found can stand.",
         bad_for="Text whose story identifies a person, and identifiers that no detector or reviewer found.",
     )
@@ -60,13 +61,13 @@ class ControlIclBlockedMethod:
 
     def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:
         """Return what `count` outputs cost."""
-        p = cc.of_type(parameters, prompts.ControlIclParameters, self.spec.id)
+        p = cc.of_type(parameters, ControlIclParameters, self.spec.id)
         note = "A text that holds a private value is written again; how often is counted in the run's funnel."
         return prompts.plan_of(p, facts, count, p.examples, (note,))
 
     def run(self, context: Context) -> Iterator[Step]:
         """Yield one step a batch until `count` usable texts are made."""
-        p = cc.of_type(context.parameters, prompts.ControlIclParameters, self.spec.id)
+        p = cc.of_type(context.parameters, ControlIclParameters, self.spec.id)
         cc.need_spans(context, self.spec.title)
         if "block_tokens" not in getattr(context.generator, "capabilities", ()):
             raise UserError(

@@ -11,6 +11,7 @@ from engine.dp.guarantee import Guarantee
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
 from engine.methods.examples import common as cc
 from engine.methods.examples import prompts
+from engine.methods.examples.parameters import IclParameters
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
@@ -29,7 +30,7 @@ class IclMethod:
         citation=f"{cc.CITATION}, baseline of Tables 1 to 4",
         kind="heuristic",
         needs=("generator", "operators"),
-        parameters=prompts.IclParameters,
+        parameters=IclParameters,
         good_for="Seeing what a control code is worth: the baseline of the paper.",
         bad_for="Any text that leaves the house: the prompt is private text and may be copied word for word.",
     )
@@ -45,10 +46,10 @@ class IclMethod:
 
     def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:
         """Return what `count` outputs cost."""
-        p = cc.of_type(parameters, prompts.IclParameters, "icl")
+        p = cc.of_type(parameters, IclParameters, "icl")
         return prompts.plan_of(p, facts, count, p.examples)
 
     def run(self, context: Context) -> Iterator[Step]:
         """Yield one step a batch until `count` usable texts are made."""
-        p = cc.of_type(context.parameters, prompts.IclParameters, "icl")
+        p = cc.of_type(context.parameters, IclParameters, "icl")
         yield from prompts.run_examples(context, p.examples, None)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from pydantic import Field
-
 from engine.dp.guarantee import Guarantee
 from engine.methods.base import Context, Facts, Plan, Step
 from engine.methods.examples import common as cc
+from engine.methods.examples.parameters import ExampleParameters
 from engine.models.builtin.shipped import SECONDS_A_TOKEN
 from engine.models.contracts import Generator, OperatorInputs, Operators
 from engine.pii.control_codes import Passage
@@ -16,18 +15,6 @@ from engine.pii.control_codes import Passage
 _CODE_TOKENS = 72  # set aside for the fictional code
 _LEAST_TOKENS = 24  # a shorter example shows nothing
 _READ = 0.1  # share of a written token's seconds that a prompt's token takes
-
-
-class IclParameters(cc.ExampleParameters):
-    """Settings of generation from examples."""
-
-    examples: int = Field(3, ge=1, le=10, description="Records shown to the model for each output (section 2.2).")
-
-
-class ControlIclParameters(cc.CodeParameters):
-    """Settings of generation from examples and control codes."""
-
-    examples: int = Field(3, ge=1, le=10, description="Records shown to the model for each output (section 2.2).")
 
 
 def claim(facts: Facts, sentence: str, assumptions: Sequence[str], voided_by: Sequence[str]) -> Guarantee:
@@ -41,7 +28,7 @@ def claim(facts: Facts, sentence: str, assumptions: Sequence[str], voided_by: Se
     )
 
 
-def plan_of(p: cc.ExampleParameters, facts: Facts, count: int, examples: int, notes: Sequence[str] = ()) -> Plan:
+def plan_of(p: ExampleParameters, facts: Facts, count: int, examples: int, notes: Sequence[str] = ()) -> Plan:
     """Return calls, tokens and seconds of `count` outputs behind prompts with `examples` records."""
     text = facts.mean_characters / 3.3 + 1
     each = min(p.max_new_tokens, max(text, 20.0))
@@ -68,7 +55,7 @@ def drawn_from(context: Context, examples: int, which: str | None) -> tuple[cc.M
     """Return what a run draws from and how it shows it."""
     assert context.generator is not None
     assert context.operators is not None
-    assert isinstance(context.parameters, cc.ExampleParameters)
+    assert isinstance(context.parameters, ExampleParameters)
     material = cc.Material(context, context.parameters, which)
     return material, Prompts(material, context.generator, context.operators, examples, which is not None)
 

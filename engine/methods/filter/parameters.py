@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from engine.methods.readable import ReadableParameters
+from engine.methods.parameters import ReadableParameters
 from engine.pii.content_type import ContentType
 
 BLOCKED = ("password", "passport", "social security", "credit card", "account number", "date of birth")

@@ -19,13 +19,8 @@ from engine.dp.noise.prediction import Cell, Prediction
 from engine.dp.noise.private import digest
 from engine.errors import InternalError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
-from engine.methods.prediction.claim import (
-    PrivatePredictionParameters,
-    figures,
-    guarantee_of,
-    parts_of,
-    schedule,
-)
+from engine.methods.prediction.claim import figures, guarantee_of, parts_of, schedule
+from engine.methods.prediction.parameters import PrivatePredictionParameters
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant

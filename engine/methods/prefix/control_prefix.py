@@ -12,6 +12,7 @@ from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
 from engine.methods.examples import common as cc
 from engine.methods.examples.prompts import claim
 from engine.methods.prefix import tuning
+from engine.methods.prefix.parameters import PrefixParameters
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
@@ -30,7 +31,7 @@ class ControlPrefixMethod:
         citation=f"{cc.CITATION}, section 2.3; Li and Liang 2021, Prefix-Tuning",
         kind="heuristic",
         needs=("generator", "operators", "spans", "train"),
-        parameters=tuning.PrefixParameters,
+        parameters=PrefixParameters,
         good_for="Texts that follow the records' manner without any record in the prompt.",
         bad_for="Any setting that needs a provable bound: the prefix is fitted to private text.",
     )
@@ -46,7 +47,7 @@ class ControlPrefixMethod:
 
     def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:
         """Return what training and `count` outputs cost."""
-        p = cc.of_type(parameters, tuning.PrefixParameters, self.spec.id)
+        p = cc.of_type(parameters, PrefixParameters, self.spec.id)
         return tuning.plan_tuning(p, facts, count, masked=False)
 
     def run(self, context: Context) -> Iterator[Step]:

@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from engine.dp.guarantee import Guarantee
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
 from engine.methods.examples import common as cc
 from engine.methods.examples.prompts import claim
 from engine.methods.prefix import tuning
+from engine.methods.prefix.parameters import MaskedPrefixParameters
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
-
-
-class MaskedPrefixParameters(tuning.PrefixParameters):
-    """Settings of prefix tuning with the masked objective."""
-
-    contrastive: Literal["suppress", "paper"] = Field(
-        "suppress",
-        description="On private tokens: suppress lowers their probability below the frozen model's; paper is equation "
-        "3 as printed, which raises it.",
-    )
-    lambda_lm: float = Field(1.0, ge=0, le=100, description="Weight of the language-modelling loss (equation 5).")
-    lambda_contrast: float = Field(1.0, ge=0, le=100, description="Weight of the contrast on private tokens.")
-    lambda_kl: float = Field(1.0, ge=0, le=100, description="Weight of the KL divergence on all other tokens.")
 
 
 class ControlPrefixMaskedMethod:

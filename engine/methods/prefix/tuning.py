@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from pydantic import Field
-
 from engine.errors import InternalError
 from engine.methods.base import Context, Facts, Plan, Step
 from engine.methods.examples import common as cc
 from engine.methods.examples.prompts import plan_of
+from engine.methods.prefix.parameters import PrefixParameters
 
 if TYPE_CHECKING:
     from engine.models.contracts import Operators
@@ -18,23 +17,6 @@ if TYPE_CHECKING:
 
 _SECONDS_A_TRAINED_TOKEN = 1 / 700  # one CPU core, built-in model; twice that where the frozen model is asked too
 _TRAINED_TOKENS_A_CHARACTER = 1 / 3.3
-
-
-class PrefixParameters(cc.CodeParameters):
-    """Settings of prefix tuning."""
-
-    virtual_tokens: int = Field(20, ge=1, le=200, description="Length of the prefix in virtual tokens (section 3.2).")
-    epochs: int = Field(3, ge=1, le=50, description="Passes over the training passages (section 3.2).")
-    rate: float = Field(5e-5, gt=0, le=1, description="Learning rate of the prefix (section 3.2).")
-    builtin_rate: float | None = Field(
-        0.03, gt=0, le=1,
-        description="Learning rate where the built-in model is tuned: at the paper's, its prefix hardly moves in three "
-        "epochs (unseen court cases: from 3.79 to 3.78 nats a token, here to 3.34). Empty: the rate above.",
-    )  # fmt: skip
-    pairs_a_step: int = Field(4, ge=1, le=256, description="Passages a training step.")
-    tuned_model: str = Field(
-        "", description="Folder of a causal model to tune through peft; empty takes the model chosen, if it lies here."
-    )
 
 
 def objective(parameters: PrefixParameters) -> Objective:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
 from engine.dp.accounting import closed_form, delta_rules
 from engine.dp.events import Event, count_sensitivity
@@ -20,10 +20,8 @@ from engine.errors import InternalError
 from engine.methods import label_list
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
 from engine.methods.evolution.claim import one_vote
-from engine.methods.label_list import LabelListParameters
 from engine.methods.public_inputs import given, settings_taken, size_taken
-from engine.methods.readable import ReadableParameters
-from engine.methods.rpsg.parameters import PRESETS, PresetName, needed
+from engine.methods.rpsg.parameters import PRESETS, RpsgPublicParameters
 from engine.models.builtin.shipped import SECONDS_A_TOKEN
 
 if TYPE_CHECKING:
@@ -32,51 +30,6 @@ if TYPE_CHECKING:
 _TOKENS_A_WORD = 1.6
 _SECONDS_A_TUNED_TOKEN = 1 / 3000
 _SECONDS_A_VOTE = 0.02  # embedding of a private record or a candidate
-
-
-class RpsgPublicParameters(LabelListParameters, ReadableParameters):
-    """Settings; every one is a public input."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    epsilon: float = Field(4.0, gt=0, le=100, description="Privacy loss bound of the run's complete output.")
-    delta: float | None = Field(
-        None, ge=1e-12, le=1e-3, description="δ, allowed on top of the factor e^ε; empty: 1/(N ln N) for N units."
-    )
-    labels: Literal["bought", "public"] = Field(
-        "bought", description="Label shares: bought from the budget, or declared public. No effect without labels."
-    )
-    label_share: float = Field(0.05, gt=0, lt=1, description="Share of the budget (in μ²) that buys label shares.")
-    adjacency: Literal["zero-out", "replace-one"] = Field(
-        "zero-out", description="One unit's records vanish, or are replaced by others."
-    )
-    domain: Literal["clinical", "legal", "social", "reviews", "generic"] = Field(
-        "generic", description="Kind of text; a public choice, never guessed from the records."
-    )
-    words: int = Field(70, ge=8, le=220, description="Words an output should have; a public choice.")
-    candidates: int = Field(5, ge=2, le=50, description="Candidates written for each one that is chosen (m, Table 5).")
-    preset: PresetName = Field(
-        "reddit-phi-4", description="Settings of surrogate model and likelihood filter, Table 8."
-    )
-    epochs: int | None = Field(None, ge=1, le=10, description="Surrogate model's epochs; empty takes the preset's.")
-    rate: float | None = Field(None, gt=0, le=0.1, description="Its learning rate; empty takes the preset's.")
-    weight_decay: float = Field(0.01, ge=0, le=1, description="Its weight decay (Table 8).")
-    nll_keep: float | None = Field(
-        None, gt=0, le=1, description="Share of outputs retained by the likelihood filter; 1 switches it off."
-    )
-    temperature: float = Field(1.0, gt=0, le=2, description="Randomness of every text (Table 8).")
-    surrogate_model: str = Field(
-        "", description="Causal model folder to fine-tune for the filter; empty takes the built-in network."
-    )
-
-    def kept(self) -> float:
-        """Return the share that the likelihood filter retains."""
-        return self.nll_keep or PRESETS[self.preset].nll_keep
-
-    def wanted(self, count: int) -> int:
-        """Return how many candidates are chosen so that `count` outputs remain, with a few for unusable texts."""
-        least = needed(count, 1.0, self.kept())
-        return least + math.ceil(0.03 * least)
 
 
 class RpsgPublicMethod:

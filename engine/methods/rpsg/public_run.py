@@ -18,8 +18,7 @@ from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Step, SyntheticRecord
 from engine.methods.filter.method import batch_seed
 from engine.methods.rpsg.filters import retained
-from engine.methods.rpsg.method import RpsgParameters
-from engine.methods.rpsg.parameters import PRESETS
+from engine.methods.rpsg.parameters import PRESETS, RpsgParameters
 from engine.methods.rpsg.stages import REPETITION_PENALTY, TINY, TOP_P, Models, Writer, funnel_step
 from engine.methods.rpsg.tone import agreement
 from engine.models.builtin.sentiment import BuiltinSentiment
@@ -27,7 +26,7 @@ from engine.models.builtin.sentiment_sentences import CLASSES
 from engine.models.contracts import OperatorInputs, Sampling
 
 if TYPE_CHECKING:
-    from engine.methods.rpsg.public import RpsgPublicParameters
+    from engine.methods.rpsg.parameters import RpsgPublicParameters
     from engine.models.tune.finetune import CausalModel, TunedModel
 
 _NEEDED = ("generator", "operators", "embedder", "mechanisms", "guarantee")

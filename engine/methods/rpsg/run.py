@@ -30,7 +30,7 @@ from engine.pii.redact import redact
 from engine.pii.spans import Span
 
 if TYPE_CHECKING:
-    from engine.methods.rpsg.method import RpsgParameters
+    from engine.methods.rpsg.parameters import RpsgParameters
     from engine.models.tune.finetune import CausalModel, TunedModel
 
 _ATTACKED = 500  # seeds, and as many records that seeded nothing, in the internal attack figures

@@ -24,7 +24,7 @@ from engine.models.builtin.sentiment_sentences import CLASSES
 from engine.models.contracts import Beams, Embedder, Generator, OperatorInputs, Operators, Sampling
 
 if TYPE_CHECKING:
-    from engine.methods.rpsg.method import RpsgParameters
+    from engine.methods.rpsg.parameters import RpsgParameters
 
 FIRST_TEMPERATURE = 0.6
 TINY = 3  # words; shorter texts are unusable

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
-
-from pydantic import Field
 
 from engine.dp.accounting.accountant import ExactAccountant
 from engine.dp.accounting.accounts import Accountant
@@ -18,31 +15,9 @@ from engine.methods import label_list
 from engine.methods.base import Facts
 from engine.methods.budget_figures import Answer, Question, row
 from engine.methods.evolution import claim as pe_claim
-from engine.methods.evolution.common import PrivateParameters
-from engine.methods.tuned import common as ft
+from engine.methods.tuned.parameters import DpFinetuneParameters
 
 LABELS, LENGTHS = "label histogram", "length histogram"
-
-
-class DpFinetuneParameters(ft.TuningParameters, PrivateParameters):
-    """Budget, training and writing."""
-
-    steps: int = Field(200, ge=1, le=20_000, description="Training steps, fixed beforehand and all paid (T).")
-    units_a_step: int = Field(
-        128, ge=1, le=100_000, description="Units a step is expected to draw; each is drawn on its own (q N)."
-    )
-    clip: float = Field(0.5, gt=0, le=1000, description="Longest gradient of a unit; longer ones are cut to it (C).")
-    rate: float = Field(2e-3, gt=0, le=1, description="Peak learning rate; a tenth of it suits rank 0.")
-    lengths: Literal["bought", "public"] = Field(
-        "bought", description="Lengths of the outputs: their shares bought with a part of the budget, or all as asked."
-    )
-    label_share: float = Field(0.03, gt=0, lt=0.5, description="Share of the budget (in μ²) that buys label shares.")
-    length_share: float = Field(0.03, gt=0, lt=0.5, description="Share of the budget (in μ²) that buys length shares.")
-    watch_loss: bool = Field(
-        False,
-        description="Show the exact loss of each step while training: outside the guarantee, for inside eyes only, and "
-        "noted in the ledger.",
-    )
 
 
 @dataclass(frozen=True)

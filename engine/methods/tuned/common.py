@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Required, TypedDict, Unpack, cast
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any, Required, TypedDict, Unpack, cast
 
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, Step, SyntheticRecord
 from engine.methods.evolution import common as pe
+from engine.methods.tuned.parameters import TuningParameters
 from engine.models.builtin.format import LENGTH_EDGES
 
 if TYPE_CHECKING:
@@ -33,21 +32,6 @@ _TRIES = 4
 LONGEST = 480
 LENGTHS = (*LENGTH_EDGES, LONGEST)
 """Lengths in words that stand for the length tokens; the last for all above."""
-
-
-class TuningParameters(pe.WritingParameters):
-    """What is trained, and how texts are written afterwards."""
-
-    temperature: float = Field(0.9, gt=0, le=2, description="Randomness of generation.")
-    rank: int = Field(
-        8, ge=0, le=256, description="Rank of the adapters that are trained (LoRA); 0 trains every weight."
-    )
-    alpha: int = Field(16, ge=1, le=1024, description="Weight of the adapters, times their rank (Hu et al. 2022).")
-    layers: Literal["all", "attention"] = Field("all", description="Which layers of the built-in model get adapters.")
-    tokens: int = Field(128, ge=8, le=2000, description="Tokens of a record that are learned; the rest is cut.")
-    tuned_model: str = Field(
-        "", description="Folder of a causal model to tune through peft; empty takes the model chosen, if it lies here."
-    )
 
 
 class TuningState(TypedDict, total=False):

@@ -19,13 +19,8 @@ from engine.errors import InternalError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
 from engine.methods.evolution import common as pe
 from engine.methods.tuned import common as ft
-from engine.methods.tuned.claim import (
-    DpFinetuneParameters,
-    guarantee_of,
-    rate_of,
-    schedule,
-    training_of,
-)
+from engine.methods.tuned.claim import guarantee_of, rate_of, schedule, training_of
+from engine.methods.tuned.parameters import DpFinetuneParameters
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant

@@ -9,7 +9,8 @@ from pydantic import BaseModel
 
 from engine.dp.guarantee import Guarantee
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
-from engine.methods.tuned.run import PlainParameters, plan_of, run_plain
+from engine.methods.tuned.parameters import PlainParameters
+from engine.methods.tuned.run import plan_of, run_plain
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant

@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from engine.dp.guarantee import Guarantee
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
-from engine.methods.tuned.run import PlainParameters, plan_of, run_plain
+from engine.methods.tuned.parameters import GoldfishParameters
+from engine.methods.tuned.run import plan_of, run_plain
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
-
-
-class GoldfishParameters(PlainParameters):
-    """Settings of fine-tuning with the goldfish loss."""
-
-    drop_every: int = Field(4, ge=2, le=100, description="Every k-th token on average is left out of the loss (k).")
-    hash_context: int = Field(13, ge=1, le=100, description="Tokens before a token that decide whether it is (h).")
 
 
 class GoldfishMethod:

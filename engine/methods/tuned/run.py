@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pydantic import Field
-
 from engine.errors import UserError
 from engine.methods.base import Context, Facts, Plan, Step
 from engine.methods.domains import guess_domain
 from engine.methods.evolution import common as pe
 from engine.methods.evolution.common import SECONDS_A_TOKEN, TOKENS_A_WORD
 from engine.methods.tuned import common as ft
+from engine.methods.tuned.parameters import PlainParameters
 
 if TYPE_CHECKING:
     from engine.dp.noise.train import Document
@@ -20,14 +19,6 @@ if TYPE_CHECKING:
 
 
 _COMMITS = 200  # of a training, at most
-
-
-class PlainParameters(ft.TuningParameters):
-    """Settings of fine-tuning without noise."""
-
-    epochs: int = Field(3, ge=1, le=100, description="Passes over the training records.")
-    records_a_step: int = Field(16, ge=1, le=1024, description="Records a training step.")
-    rate: float = Field(2e-3, gt=0, le=1, description="Peak learning rate; a tenth of it suits rank 0.")
 
 
 def plan_of(p: PlainParameters, facts: Facts, count: int) -> Plan:

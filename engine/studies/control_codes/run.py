@@ -16,7 +16,8 @@ from pydantic import BaseModel
 from engine.errors import InternalError, UserError
 from engine.methods.examples.common import CITATION
 from engine.studies.base import StudyContext, StudySpec, StudyStep
-from engine.studies.control_codes.tables import PRIVATE, ControlCodesParameters, Inputs, study, variants
+from engine.studies.control_codes.parameters import PRIVATE, ControlCodesParameters
+from engine.studies.control_codes.tables import Inputs, study, variants
 
 
 class ControlCodesStudy:

@@ -10,10 +10,9 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Literal, get_args
+from typing import Literal
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
 
 from engine.json_types import JSON, JSONObject
 from engine.methods.base import Context
@@ -34,11 +33,9 @@ from engine.studies.control_codes.measures import (
     validity,
 )
 from engine.studies.control_codes.paper import CODES, first_table, paper_tables
+from engine.studies.control_codes.parameters import PRIVATE, ControlCodesParameters
 from engine.studies.rerun import terms_of
 
-Method = Literal["icl", "control-icl", "control-icl-blocked", "control-prefix", "control-prefix-masked", "dp-finetune"]
-PRIVATE = "dp-finetune"  # the paper's DP-SGD row: takes minutes, so it runs where it is asked for
-METHODS: tuple[Method, ...] = tuple(name for name in get_args(Method) if name != PRIVATE)
 SHARED = ("icl", PRIVATE)  # read neither codes nor identifiers: the same texts in every setting
 _ENOUGH = 0.5  # score from which a detected span counts where identifiers are not known
 _EVERY_PART = 1000
@@ -53,41 +50,6 @@ WEIGHTS: Mapping[str, dict[str, JSON]] = {
     },
     "λ 1, 4, 1.6": {"lambda_lm": 1.0, "lambda_contrast": 4.0, "lambda_kl": 1.6},
 }
-
-
-class ControlCodesParameters(BaseModel):
-    """What the study runs."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    methods: tuple[Method, ...] = Field(
-        METHODS, min_length=1, description="Methods compared; dp-finetune is the paper's DP-SGD row."
-    )
-    epsilon: float = Field(8.0, gt=0, le=100, description="ε of dp-finetune, at its own δ.")
-    steps: int | None = Field(None, ge=1, le=20_000, description="Noisy steps of dp-finetune; empty: the method's.")
-    count: int = Field(100, ge=2, le=2000, description="Texts of each run.")
-    repeats: int = Field(3, ge=1, le=10, description="Runs of each variant, each with a seed of its own.")
-    identifiers: Literal["direct", "quasi", "both", "each"] = Field(
-        "direct",
-        description="What counts as private: direct identifiers, quasi-identifiers or both (Tables 1, 14, 6); each "
-        "runs all three.",
-    )
-    entities: Literal["known", "unknown", "each"] = Field(
-        "known", description="Codes from accepted spans (Table 1), from the detector alone (Table 2), or each in turn."
-    )
-    sweep: Literal["none", "examples", "weights", "each"] = Field(
-        "none", description="Besides: other numbers of examples, or other weights and both directions of the objective."
-    )
-    sweep_repeats: int | None = Field(
-        None, ge=1, le=10, description="Runs of each variant of a sweep; empty: as many as of the others."
-    )
-    utility: bool = Field(
-        True,
-        description="Measure perplexity and MAUVE too (Table 4), on a model that can be trained; takes as long again. "
-        "MAUVE needs 100 texts a run and 100 passages set aside.",
-    )
-    minimum_tokens: int | None = Field(None, ge=0, le=1000, description="Shortest usable output; empty: the method's.")
-    epochs: int | None = Field(None, ge=1, le=50, description="Passes of tuning a prefix; empty: the method's.")
 
 
 @dataclass(frozen=True)

@@ -9,48 +9,22 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
 
 from engine.errors import InternalError
 from engine.methods.filter.method import FilterMethod
-from engine.methods.filter.parameters import PRESET_TITLES, PRESETS, FilterParameters, Preset
+from engine.methods.filter.parameters import PRESET_TITLES, PRESETS, FilterParameters
 from engine.pii.spans import Span
 from engine.studies.base import StudyContext, StudySpec, StudyStep
 from engine.studies.filter_presets import apart, measures
 from engine.studies.filter_presets.measures import Outputs
+from engine.studies.filter_presets.parameters import EVERY, FilterPresetsParameters
 from engine.studies.injected import Planted, canary_phrases, plant
 
-EVERY: tuple[Preset, ...] = ("baseline", "pre-only", "post-only", "pre-post", "all", "strict", "adaptive")
 REAL = "reference"  # clean records themselves; divergences: as many holdout records
 _SPANS = ["record_id", "start", "end", "label", "identifier_type"]
-
-
-class FilterPresetsParameters(BaseModel):
-    """What the study plants, runs and measures."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    records: int = Field(100, ge=4, le=2000, description="Training records used, one output each (section 4.2: 100).")
-    canaries: int = Field(20, ge=0, le=500, description="Canary phrases, each planted in one record.")
-    identifiers: int = Field(1, ge=0, le=5, description="Fake structured identifiers planted in each record.")
-    presets: tuple[Preset, ...] = Field(EVERY, min_length=1, description="Configurations compared (Table 1).")
-    operator: Literal["abstract", "rephrase", "expand"] = Field(
-        "abstract",
-        description="What the model is asked for: a summary as in section 4.2, a new wording, or an expansion.",
-    )
-    replacement: Literal["placeholders", "surrogates"] = Field(
-        "placeholders", description="What the first stage puts in place of identifiers."
-    )
-    canaries_known: bool = Field(False, description="Put the canaries on the list that outputs are compared with.")
-    block_identifiers: bool = Field(
-        False, description="Also keep each record's own identifiers from being generated; goes beyond the paper."
-    )
-    flag_unknown: Literal["off", "count", "redact"] = Field(
-        "off", description="What happens to rare identifier-shaped sequences that nobody found; goes beyond the paper."
-    )
 
 
 @dataclass(frozen=True)

@@ -10,57 +10,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
 
 from engine.errors import InternalError, UserError
 from engine.examine.curves import lbf_adaptive, lbf_direct, ngram_counts
 from engine.examine.curves.ngram_sampling import DirectSampling, draw_sources
 from engine.studies.base import StudyContext, StudySpec, StudyStep, TableRow
-from engine.studies.ngram_curves.records import Part, direct_records
+from engine.studies.ngram_curves.parameters import NgramCurvesParameters
+from engine.studies.ngram_curves.records import direct_records
 from engine.studies.units import unit_numbers
 
 OBSERVED = {1: "one word", 2: "two words in a row", 3: "three words in a row"}
 MOST_POINTS = 1500  # of the scatter of losses, a length and size
 ADAPTIVE = np.unique(np.concatenate([np.geomspace(1e-4, math.log(1000.0), 45), np.log([1.01, 1.2, 2.0, 10.0])]))
-
-
-class NgramCurvesParameters(BaseModel):
-    """What is drawn and left out."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    n: tuple[int, ...] = Field((1, 3), min_length=1, max_length=3, description="Words that an attacker sees, 1 to 3.")
-    excluded: tuple[int, ...] = Field(
-        lbf_direct.SIZES, min_length=1, max_length=8, description="|U|: how many units are left out."
-    )
-    trials: int = Field(lbf_direct.TRIALS, ge=1, le=200, description="Random sets U of each size.")
-    adjacency: Literal["corpus", "record", "source"] = Field(
-        "corpus", description="What a unit of U is: as the corpus has it, a record, or all records of a source."
-    )
-    part: Part = Field(
-        "uncapped",
-        description="Records drawn from: the training part with what lies over its cap, as drawing has no cap; the "
-        "training part as methods see it; or all records, held-out ones too.",
-    )
-    rounds: tuple[int, ...] = Field(
-        (1, 10, 100),
-        max_length=4,
-        description="N-grams that an adversary sees who chooses afterwards which one to hold against people.",
-    )
-    censor: int = Field(
-        2,
-        ge=0,
-        le=1000,
-        description="Draw everything a second time with n-grams hidden behind one mark that occur at most so often; 0 "
-        "does not.",
-    )
-    censor_by: Literal["x", "own"] = Field(
-        "x", description="Whose counts decide what is hidden: those with everyone, or each side's own."
-    )
 
 
 class NgramCurvesStudy:

@@ -15,7 +15,6 @@ from typing import TypedDict, cast
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
 
 from engine.errors import UserError
 from engine.examine.members.models import examine_model_attacks
@@ -23,28 +22,16 @@ from engine.examine.prepare import ExamineInput, prepare
 from engine.json_types import JSON, JSONObject
 from engine.methods import get_method
 from engine.methods.base import parse_parameters
-from engine.methods.rpsg.method import RpsgParameters
-from engine.methods.rpsg.parameters import left, needed
+from engine.methods.rpsg.parameters import RpsgParameters, left, needed
 from engine.models.cancel import Cancelled
 from engine.studies.base import StudyContext, StudySpec, StudyStep
+from engine.studies.nll_filter.parameters import NllFilterParameters
 from engine.studies.rerun import Terms, rerun, terms_of
 from engine.studies.settings import parsed_settings
 
 METHOD = "rpsg"
 WITH, WITHOUT, AS_FEW = "with the filter", "without the filter", "without, as few texts"
 COLUMNS = ["attack", "title", "auc", "low", "high", "p", "tpr_01", "members", "others", "greyed"]
-
-
-class NllFilterParameters(BaseModel):
-    """What is written and attacked."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    outputs: int = Field(100, ge=2, le=5000, description="Texts that both filters leave.")
-    settings: str = Field(
-        "", max_length=4000, description="RPSG's parameters as name=value, separated by commas; nll_keep is the filter."
-    )
-    records: int = Field(0, ge=0, description="Training records used; 0 is all.")
 
 
 class NllFilterStudy:

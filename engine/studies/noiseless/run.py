@@ -10,10 +10,10 @@ length of a variant and are never stored; tables hold numbers only. The study's 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
 from engine.errors import UserError
 from engine.examine.prepare import ExamineInput, prepare
@@ -23,6 +23,7 @@ from engine.methods import get_method
 from engine.methods.base import parse_parameters
 from engine.models.cancel import Cancelled
 from engine.studies.base import StudyContext, StudySpec, StudyStep
+from engine.studies.noiseless.parameters import NoiselessParameters
 from engine.studies.rerun import rerun, terms_of
 from engine.studies.settings import parsed_settings
 
@@ -30,23 +31,6 @@ PUBLIC = "public"
 NONE, OWN, ENDLESS = "no private text (ε = 0)", "the method at its ε", "without noise (ε = ∞)"
 TITLES = {metric.name: metric.title for metric in METRICS}
 COLUMNS = ["variant", "kind", "epsilon", "texts", "measure", "title", "value", "low", "high", "real"]
-
-
-class NoiselessParameters(BaseModel):
-    """What is run."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    method: Literal["aug-pe", "dpga", "rpsg-public", "rpsg"] = Field(
-        "dpga", description="Method whose noise is weighed."
-    )
-    outputs: int = Field(100, ge=2, le=5000, description="Texts a variant.")
-    settings: str = Field(
-        "",
-        max_length=4000,
-        description="The method's parameters as name=value, separated by commas; epsilon among them.",
-    )
-    records: int = Field(0, ge=0, description="Training records used; 0 is all.")
 
 
 class NoiselessStudy:

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
 
 from engine.errors import InternalError, UserError
 from engine.examine.curves.ngram_sampling import draw_sources
@@ -34,6 +33,7 @@ from engine.studies.rerun import Terms, rerun, terms_of, tuned_generator
 from engine.studies.settings import parsed_settings
 from engine.studies.surprisal import counterfactual
 from engine.studies.surprisal import shown as analysis
+from engine.studies.surprisal.parameters import SurprisalParameters
 from engine.studies.surprisal.tables import extraction_rates, fragments_of
 from engine.studies.units import some_units, unit_numbers
 
@@ -42,33 +42,14 @@ if TYPE_CHECKING:
 
     from engine.dp.noise.train import Document
     from engine.examine.members.surprisal import Surprisal
-    from engine.methods.tuned.common import TunedPrompts, TuningParameters
+    from engine.methods.tuned.common import TunedPrompts
+    from engine.methods.tuned.parameters import TuningParameters
     from engine.models.tune.tunable import Tunable
 
 TUNING = ("finetune", "goldfish", "dp-finetune")
 _COLUMNS = ["model", "record_id", "unit", "side", "half", "surprisal", "tokens", "reference", "right"]
 
 Told = Callable[[str, int, int], None]  # what is under way, done, in all
-
-
-class SurprisalParameters(BaseModel):
-    """What is trained, left out and asked."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    method: str = Field("finetune", description="Method that tunes a model: finetune, goldfish or dp-finetune.")
-    settings: str = Field("", max_length=4000, description="Its parameters, such as: epochs=3, rank=8.")
-    models: int = Field(5, ge=1, le=30, description="Models, each trained without a random set of units (thesis: 10).")
-    excluded: int = Field(10, ge=1, description="Units left out of each (thesis: 100).")
-    records: int = Field(0, ge=0, description="Training records that make up X, whole units at random; 0 takes all.")
-    scored: int = Field(
-        300, ge=4, le=20_000, description="Records of each set, and as many that are never left out, that are scored."
-    )
-    prefixes: int = Field(0, ge=0, le=2000, description="Records a model and side whose continuation is asked for.")
-    prefix_words: int = Field(8, ge=1, le=100, description="Words shown, and words that count as taken out.")
-    fragments: tuple[str, ...] = Field(
-        (), max_length=50, description="Ids of records: may their text be published while a model of X is public?"
-    )
 
 
 @dataclass(frozen=True)
@@ -140,7 +121,7 @@ def _results(tables: Mapping[str, pd.DataFrame], seed: int, last: bool) -> dict[
 def _world(context: StudyContext, p: SurprisalParameters) -> _World:
     from engine.methods.domains import guess_domain
     from engine.methods.evolution.common import resolved
-    from engine.methods.tuned.common import TuningParameters
+    from engine.methods.tuned.parameters import TuningParameters
 
     if p.method not in TUNING:
         raise UserError(f"method: this study asks tuned models; choose one of {', '.join(TUNING)}")

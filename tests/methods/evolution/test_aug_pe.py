@@ -15,7 +15,8 @@ from engine.methods import get_method
 from engine.methods.base import Facts, parse_parameters
 from engine.methods.evolution import claim as pe_claim
 from engine.methods.evolution import common as pe
-from engine.methods.evolution.aug_pe import AugPeParameters, _AugPe, by_cluster, target_length, texts_written
+from engine.methods.evolution.aug_pe import _AugPe, by_cluster, target_length, texts_written
+from engine.methods.evolution.parameters import AugPeParameters
 from engine.models.builtin.format import BLANK
 from tests.methods.evolving import COUNT, Scribe, World, composed, fails_at, funnel, made
 

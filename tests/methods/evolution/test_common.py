@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from engine.errors import InternalError, UserError
 from engine.methods.evolution import common as pe
-from engine.methods.evolution.common import Task, Writer, WritingParameters, fingerprint, quotas, similarities, unusable
+from engine.methods.evolution.common import Task, Writer, fingerprint, quotas, similarities, unusable
+from engine.methods.parameters import WritingParameters
 from engine.models.builtin.format import BLANK, blanked
 from engine.models.builtin.language_model import load_builtin_generator
 from engine.models.builtin.shipped import lm_folder

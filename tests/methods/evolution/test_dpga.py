@@ -11,7 +11,6 @@ from engine.methods import get_method
 from engine.methods.base import Facts, parse_parameters
 from engine.methods.evolution.dpga import fixed_events
 from engine.methods.evolution.dpga_elite import as_printed, elite
-from engine.methods.evolution.dpga_parameters import texts_written
 from engine.methods.evolution.dpga_stages import (
     above_noise,
     draw_length,
@@ -21,6 +20,7 @@ from engine.methods.evolution.dpga_stages import (
     paper_epsilon,
     softmax,
 )
+from engine.methods.evolution.parameters import texts_written
 from tests.methods.evolving import COUNT, World, composed, funnel, made
 
 FACTS = Facts(records=8948, units=8948, labels=5)

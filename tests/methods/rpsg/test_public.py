@@ -15,7 +15,8 @@ from engine.dp.events import Event
 from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.errors import InternalError
 from engine.methods.base import Context, Facts
-from engine.methods.rpsg.public import RpsgPublicMethod, RpsgPublicParameters
+from engine.methods.rpsg.parameters import RpsgPublicParameters
+from engine.methods.rpsg.public import RpsgPublicMethod
 from engine.methods.rpsg.public_run import quotas
 
 METHOD = RpsgPublicMethod()

@@ -14,8 +14,8 @@ from engine.dp.noise.private import Mechanisms, MemoryOutputs
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, parse_parameters
 from engine.methods.rpsg.claim import best_wins, best_wins_exact
-from engine.methods.rpsg.method import RpsgMethod, RpsgParameters
-from engine.methods.rpsg.parameters import PRESETS, left, needed
+from engine.methods.rpsg.method import RpsgMethod
+from engine.methods.rpsg.parameters import PRESETS, RpsgParameters, left, needed
 from engine.methods.rpsg.stages import controlled
 
 METHOD = RpsgMethod()

@@ -1,4 +1,4 @@
-"""Settings of DPGA-TextSyn, and how many texts they make."""
+"""Parameters of AUG-PE and DPGA-TextSyn, and how many texts a run of DPGA makes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from engine.methods.evolution import common as pe
+from engine.methods.parameters import PrivateParameters
 
 _SUN = "Sun et al. 2025"
 SHARES = {"elite": 0.2, "mutate": 0.4, "cross": 0.2, "generate": 0.2}
@@ -14,7 +14,7 @@ SHARES = {"elite": 0.2, "mutate": 0.4, "cross": 0.2, "generate": 0.2}
 MUTATION_BLANKS = 0.5
 
 
-class DpgaParameters(pe.PrivateParameters):
+class DpgaParameters(PrivateParameters):
     """Budget shares, rounds, population, and what may be left out."""
 
     rounds: int = Field(
@@ -89,3 +89,33 @@ def texts_written(parameters: DpgaParameters, count: int) -> int:
     """Return how many texts a run writes, without the samples that key words are taken from."""
     sizes = sizes_of(parameters, count)
     return sizes["population"] + (parameters.rounds - 1) * (sizes["population"] - sizes["elite"])
+
+
+_XIE = "Xie et al. 2024"
+
+
+class AugPeParameters(PrivateParameters):
+    """Rounds, selection and variation."""
+
+    rounds: int = Field(10, ge=1, le=50, description=f"Rounds of voting ({_XIE}).")
+    variations: int = Field(
+        7, ge=2, le=20, description=f"L: candidates for each output; 7 for local models, 4 for endpoints ({_XIE})."
+    )
+    selection: Literal["rank", "sample"] = Field(
+        "rank", description=f"Keep the top 1/L by votes (rank), or draw in proportion to votes (sample; {_XIE})."
+    )
+    variation: Literal["fill", "rephrase"] = Field(
+        "fill", description=f"Blank out words and fill them, or rephrase in a random style ({_XIE})."
+    )
+    degree_low: float = Field(0.5, gt=0, lt=1, description=f"Least share of words blanked out ({_XIE}).")
+    degree_high: float = Field(0.6, gt=0, lt=1, description=f"Largest share of words blanked out ({_XIE}).")
+    lookahead: int = Field(
+        0, ge=0, le=8, description=f"Variations whose mean embedding stands for a candidate; 0: its own ({_XIE})."
+    )
+    votes_for: Literal["candidates", "clusters"] = Field(
+        "candidates", description="Votes for each candidate, or for coarse clusters of them: less noise, small corpora."
+    )
+    clusters: int = Field(50, ge=2, le=500, description="Clusters of candidates in all, where votes are for clusters.")
+    label_share: float = Field(
+        0.05, gt=0, lt=1, description="Share of the budget (of μ², the squared Gaussian parameter) for label shares."
+    )
