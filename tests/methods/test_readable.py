@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from engine.methods import get_method, method_ids, readable
+from engine.methods import get_method, method_ids, parameters, readable
 from engine.methods.base import Step, SyntheticRecord, parse_parameters
 from engine.methods.evolution.common import Task, Writer
 from engine.methods.parameters import WritingParameters
@@ -28,7 +28,7 @@ def step(*texts, **funnel):
 def test_every_method_offers_the_choice_in_the_same_words(method_id):
     spec = get_method(method_id).spec
     field = spec.parameters.model_fields[readable.FIELD]
-    assert field.description == readable.HELP
+    assert field.description == parameters.HELP
     changes_originals = method_id in ("surrogate", "rewrite")
     assert field.get_default() == ("flag" if changes_originals else "drop")
     for choice in ("drop", "flag"):
