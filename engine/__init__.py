@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 PLACES = {  # public name -> its module, and its name there where that is another
     "Admission": ("engine.dp.ledger", "Admission"),
     "Answers": ("engine.release.wizard", "Answers"),
-    "BLIND": ("engine.examine.stats.looks", "BLIND"),
+    "BLIND": ("engine.examine.stats.simultaneous", "BLIND"),
     "BUNDLE_FILES": ("engine.release.bundle", "WHAT"),
     "BudgetCurve": ("engine.jobs.drafts", "BudgetCurve"),
     "BuiltInModel": ("engine.jobs.models.built_in", "BuiltInModel"),
@@ -32,7 +32,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "Facts": ("engine.methods.base", "Facts"),
     "FilePreview": ("engine.corpus.readers", "FilePreview"),
     "Finding": ("engine.examine.findings", "Finding"),
-    "GENERATOR": ("engine.examine.stats.looks", "GENERATOR"),
+    "GENERATOR": ("engine.examine.stats.simultaneous", "GENERATOR"),
     "Guarantee": ("engine.dp.guarantee", "Guarantee"),
     "JSON": ("engine.json_types", "JSON"),
     "JSONObject": ("engine.json_types", "JSONObject"),
@@ -88,7 +88,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "as_number": ("engine.json_types", "as_number"),
     "as_object": ("engine.json_types", "as_object"),
     "attack_curve": ("engine.studies.attacked", "of_attack"),
-    "blind_row": ("engine.examine.stats.looks", "blind_row"),
+    "blind_row": ("engine.examine.stats.simultaneous", "blind_row"),
     "compare_findings": ("engine.release.compare", "compare"),
     "curves_are_current": ("engine.studies.attacked", "current"),
     "default_cap": ("engine.corpus.mapping", "default_cap"),
@@ -101,8 +101,8 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "gaussian_mu": ("engine.dp.accounting.closed_form", "gaussian_mu"),
     "get_method": ("engine.methods", "get_method"),
     "get_study": ("engine.studies", "get_study"),
-    "holm": ("engine.examine.stats.looks", "holm"),
-    "judge_attacks": ("engine.examine.stats.looks", "judge"),
+    "holm": ("engine.examine.stats.simultaneous", "holm"),
+    "judge_attacks": ("engine.examine.stats.simultaneous", "judge"),
     "noise_multiplier": ("engine.dp.accounting.closed_form", "noise_multiplier"),
     "open_workspace": ("engine.workspace", "open_workspace"),
     "parsed_settings": ("engine.studies.settings", "parsed_settings"),
@@ -118,7 +118,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "template_fields": ("engine.models.prompts.templates", "fields_of"),
     "unusual_labels": ("engine.corpus.label_rules", "unusual"),
     "use_table": ("engine.examine.verdict", "use_table"),
-    "wider_level": ("engine.examine.stats.looks", "wider"),
+    "wider_level": ("engine.examine.stats.simultaneous", "wider"),
 }
 __all__ = sorted(PLACES)
 
@@ -147,9 +147,9 @@ if TYPE_CHECKING:
     from engine.examine.findings import Finding
     from engine.examine.measures import MEASURES, REFERENCES
     from engine.examine.measures import show as show_measure
-    from engine.examine.stats.looks import BLIND, GENERATOR, blind_row, holm
-    from engine.examine.stats.looks import judge as judge_attacks
-    from engine.examine.stats.looks import wider as wider_level
+    from engine.examine.stats.simultaneous import BLIND, GENERATOR, blind_row, holm
+    from engine.examine.stats.simultaneous import judge as judge_attacks
+    from engine.examine.stats.simultaneous import wider as wider_level
     from engine.examine.verdict import TICK, WARN, Sentence, privacy_verdict, use_table
     from engine.examine.verdict import ranked as ranked_sentences
     from engine.jobs.drafts import BudgetCurve, Draft

@@ -4,7 +4,7 @@ Thresholds are fixed here, before any run is looked at:
 - privacy compares the training part with the holdout at equal size (`_excess`). An excess whose interval lies
   above 0 is `leak`; one whose upper end is at most `NEGLIGIBLE` is `chance`; anything else `unsure`. The sentence
   names the shares that were compared, not the one against the whole training part.
-- attacks are judged together (`engine.examine.stats.looks`), a proof by its trade-off curve
+- attacks are judged together (`engine.examine.stats.simultaneous`), a proof by its trade-off curve
   (`engine.figures.proof_attack`).
 - utility compares synthetic with real against real at the same n, on the way from real to unrelated text.
   A tick: at most `TICK` of that way lost; a warning: at most `WARN`; a cross: more.
@@ -22,7 +22,7 @@ from engine.examine.findings import Finding, Reference
 from engine.examine.measures import MEASURES, show
 from engine.examine.sentence import NEGLIGIBLE, Level, Sentence
 from engine.examine.stats.intervals import wilson
-from engine.examine.stats.looks import membership, wider
+from engine.examine.stats.simultaneous import membership, wider
 from engine.json_types import JSONObject
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from engine.examine.stats.looks import CHANCE, wider
+from engine.examine.stats.simultaneous import CHANCE, wider
 from engine.figures import palette
 from engine.figures.base import Figure, listed, styled
 

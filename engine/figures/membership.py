@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from engine.examine.stats.looks import BLIND, CHANCE, judge
+from engine.examine.stats.simultaneous import BLIND, CHANCE, judge
 from engine.figures import palette
 from engine.figures.base import Figure, styled
 

@@ -22,7 +22,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from engine.examine.curves.lbf import Curve, Floats
-from engine.examine.stats.looks import BLIND, GENERATOR, judge
+from engine.examine.stats.simultaneous import BLIND, GENERATOR, judge
 from engine.figures import palette
 from engine.figures.base import Figure, listed, styled
 from engine.figures.lbf import KINDS, Drawn, epsilon_delta

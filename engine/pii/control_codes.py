@@ -21,7 +21,7 @@ from engine.models.builtin.everyday import everyday_words
 from engine.models.builtin.format import clean
 from engine.pii.detect.function_words import found_everywhere, only_function_words
 from engine.pii.private_forms import MARK, private_forms
-from engine.pii.redact.base import resolve
+from engine.pii.redact.base import join_overlapping
 from engine.pii.spans import Span, default_identifier_type
 
 Which = Literal["direct", "quasi", "both"]
@@ -115,7 +115,7 @@ def private_spans(record_id: str, text: str, spans: Sequence[Span], which: Which
             has judged already that what stood there had to go.
     """
     wanted = {"direct", "quasi"} if which == "both" else {which}
-    return resolve(text, [*(s for s in spans if s.identifier_type in wanted), *marks(record_id, text)])
+    return join_overlapping(text, [*(s for s in spans if s.identifier_type in wanted), *marks(record_id, text)])
 
 
 def passages(

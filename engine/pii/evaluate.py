@@ -84,7 +84,7 @@ def share(hits: int, n: int) -> Share:
     return {"value": hits / n if n else None, "low": low, "high": high, "n": n}
 
 
-def words(text: str) -> list[tuple[int, int]]:
+def word_ranges(text: str) -> list[tuple[int, int]]:
     """Return the word ranges (letters, digits, underscores) of a text; punctuation never counts."""
     return [m.span() for m in WORD.finditer(text)]
 
@@ -203,7 +203,7 @@ def _kinds(text: str, found: Iterable[SpanRow], rows: Iterable[SpanRow], kinds: 
         if _type(row) == "none":
             continue
         wanted = surrogate_kind(row["label"])
-        places = [(row["start"] + a, row["start"] + b) for a, b in words(text[row["start"] : row["end"]])]
+        places = [(row["start"] + a, row["start"] + b) for a, b in word_ranges(text[row["start"] : row["end"]])]
         telling = [(a, b) for a, b in places if not only_function_words([text[a:b]])]
         whole = [all(i in label_at for i in range(a, b)) for a, b in telling]
         if len(telling) > 1 and wanted in NAMES:
@@ -230,7 +230,7 @@ def _precisions(
     spans: list[int],
 ) -> None:
     """Add a record's masked words that gold masks too, and spans that touch a gold word."""
-    for start, end in words(text):
+    for start, end in word_ranges(text):
         if any(cover[start:end]):
             tokens[0] += any(wanted[start:end])
             tokens[1] += 1

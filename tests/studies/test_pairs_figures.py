@@ -11,7 +11,7 @@ from engine.studies.pairs import shown as pairs
 def side(rng, names, chance, number, words=1500):
     numbers = names
     texts = [" ".join(f"w{i}" for i in rng.choice(len(chance), words, p=chance)) for _ in range(number)]
-    return pairs.Side(tuple(tokens([text], numbers) for text in texts), tuple(range(number)))
+    return pairs.Generations(tuple(tokens([text], numbers) for text in texts), tuple(range(number)))
 
 
 def made(leak):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.examine.stats.looks import BLIND
+from engine.examine.stats.simultaneous import BLIND
 from engine.examine.verdict import privacy_verdict
 from engine.workspace import Workspace
 from tests.whole_battery import world

@@ -41,7 +41,7 @@ METHOD = "whole curve at once, from exact bands of both distribution functions"
 
 
 @dataclass(frozen=True)
-class Side:
+class SideScores:
     """Scores of one side.
 
     Args:
@@ -61,7 +61,7 @@ def sides(
     y: ArrayLike,
     clusters_x: Sequence[object] | None = None,
     clusters_y: Sequence[object] | None = None,
-) -> tuple[Side, Side]:
+) -> tuple[SideScores, SideScores]:
     """Return scores under X (member, included) and Y (non-member, excluded) with numbered clusters.
 
     Args:
@@ -79,7 +79,7 @@ def sides(
     names: list[object] = list(clusters_x) if clusters_x is not None else [("x", i) for i in range(first.size)]
     names += list(clusters_y) if clusters_y is not None else [("y", i) for i in range(second.size)]
     numbers = np.unique([repr(name) for name in names], return_inverse=True)[1].astype(np.int64)
-    return Side(first, numbers[: first.size]), Side(second, numbers[first.size :])
+    return SideScores(first, numbers[: first.size]), SideScores(second, numbers[first.size :])
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-def attack_curve(x: Side, y: Side, epsilons: Sequence[float] | Floats, *, seed: int = 0) -> AttackCurve:
+def attack_curve(x: SideScores, y: SideScores, epsilons: Sequence[float] | Floats, *, seed: int = 0) -> AttackCurve:
     """Return the curve of an attacker who sees whether one score passes the best threshold.
 
     Args:
@@ -159,7 +159,7 @@ def attack_curve(x: Side, y: Side, epsilons: Sequence[float] | Floats, *, seed: 
     )  # fmt: skip
 
 
-def _one_each(side: Side, rng: np.random.Generator) -> Floats:
+def _one_each(side: SideScores, rng: np.random.Generator) -> Floats:
     """Return one score of each cluster, drawn at random."""
     order = rng.permutation(len(side))
     _, first = np.unique(side.clusters[order], return_index=True)
@@ -217,7 +217,7 @@ def _most_shown(bands: tuple[Band, Band], grown: Floats) -> Floats:
     return _of_limits(np.array(limits), grown)[2]
 
 
-def _judged(x: Side, y: Side, grown: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _judged(x: SideScores, y: SideScores, grown: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return the mean gain, and the mean chance, of thresholds chosen on one half of the clusters on the other half."""
     number = int(max(x.clusters.max(), y.clusters.max())) + 1
     gains, shares = [], []
@@ -237,7 +237,7 @@ def _judged(x: Side, y: Side, grown: Floats, rng: np.random.Generator) -> tuple[
     return np.mean(gains, axis=0), np.mean(shares, axis=0)
 
 
-def _weighed(side: Side, kept: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+def _weighed(side: SideScores, kept: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Return the scores kept, sorted, with weights by which each cluster counts once."""
     codes = np.unique(side.clusters[kept], return_inverse=True)[1]
     order = np.argsort(side.scores[kept], kind="stable")

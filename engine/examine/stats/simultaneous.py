@@ -30,7 +30,7 @@ _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True)
-class Look:
+class JudgedAttack:
     """One attack with intervals that hold for all attacks of the examination at once.
 
     Args:
@@ -53,16 +53,16 @@ class Look:
     beyond: bool = False
 
 
-def wider(looks: int) -> float:
-    """Return by what factor a two-sided 95% interval grows so that `looks` of them hold together."""
-    return _quantile(looks) / _quantile(1)
+def wider(intervals: int) -> float:
+    """Return by what factor a two-sided 95% interval grows so that `intervals` of them hold together."""
+    return _quantile(intervals) / _quantile(1)
 
 
-def _quantile(looks: int) -> float:
-    return _NORMAL.inv_cdf(1 - (1 - LEVEL) / (2 * max(1, looks)))
+def _quantile(intervals: int) -> float:
+    return _NORMAL.inv_cdf(1 - (1 - LEVEL) / (2 * max(1, intervals)))
 
 
-def judge(attacks: pd.DataFrame | None) -> list[Look]:
+def judge(attacks: pd.DataFrame | None) -> list[JudgedAttack]:
     """Return every attack but the blind one with joint intervals; clearest first, those without a number last.
 
     Args:
@@ -72,10 +72,10 @@ def judge(attacks: pd.DataFrame | None) -> list[Look]:
         return []
     rows = [row for row in attacks.to_dict("records") if row["observes"] != BLIND]
     usable = [row for row in rows if _number(row["auc"])]
-    looks = len(usable) + sum(_number(row.get("tpr_01")) for row in usable)
+    intervals = len(usable) + sum(_number(row.get("tpr_01")) for row in usable)
     alone = _alone(attacks)
-    judged = [_look({str(k): v for k, v in row.items()}, looks, alone) for row in rows]
-    return sorted(judged, key=lambda look: (look.level == "unknown", -_strength(look)))
+    judged = [_judged({str(k): v for k, v in row.items()}, intervals, alone) for row in rows]
+    return sorted(judged, key=lambda one: (one.level == "unknown", -_strength(one)))
 
 
 def blind_row(attacks: pd.DataFrame | None) -> tuple[float, float, float] | None:
@@ -103,8 +103,8 @@ def _float(value: object) -> float:
     return float(value) if isinstance(value, int | float) else math.nan
 
 
-def _look(row: Mapping[str, object], looks: int, alone: float) -> Look:
-    factor = wider(looks)
+def _judged(row: Mapping[str, object], intervals: int, alone: float) -> JudgedAttack:
+    factor = wider(intervals)
     auc, low, high = (_float(row.get(name)) for name in ("auc", "low", "high"))
     tpr, tpr_low = _float(row.get("tpr_01")), _float(row.get("tpr_01_low"))
     low, high = max(0.0, auc - factor * (auc - low)), min(1.0, auc + factor * (high - auc))
@@ -112,7 +112,7 @@ def _look(row: Mapping[str, object], looks: int, alone: float) -> Look:
     greyed = bool(row.get("greyed"))
     level = "unknown" if greyed else _level(low, high, tpr_low)
     attack, title, observes = (str(row[name]) for name in ("attack", "title", "observes"))
-    return Look(attack, title, observes, auc, low, high, tpr, tpr_low, level, greyed and low > alone)
+    return JudgedAttack(attack, title, observes, auc, low, high, tpr, tpr_low, level, greyed and low > alone)
 
 
 def _level(low: float, high: float, tpr_low: float) -> Level:
@@ -123,14 +123,14 @@ def _level(low: float, high: float, tpr_low: float) -> Level:
     return "chance" if high <= CHANCE + NEGLIGIBLE else "unsure"
 
 
-def _strength(look: Look) -> float:
+def _strength(one: JudgedAttack) -> float:
     """Return how far an attack lies above chance, in widths of its interval; the better of its two numbers."""
-    if look.auc != look.auc or look.low != look.low:
+    if one.auc != one.auc or one.low != one.low:
         return -math.inf
-    area = (look.auc - CHANCE) / max(look.auc - look.low, 1e-9)
-    if look.tpr_low != look.tpr_low:
+    area = (one.auc - CHANCE) / max(one.auc - one.low, 1e-9)
+    if one.tpr_low != one.tpr_low:
         return area
-    return max(area, (look.tpr - FALSE_ALARMS) / max(look.tpr - look.tpr_low, 1e-9))
+    return max(area, (one.tpr - FALSE_ALARMS) / max(one.tpr - one.tpr_low, 1e-9))
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -152,9 +152,9 @@ def membership(attacks: pd.DataFrame | None) -> list[Sentence]:
     if attacks is None:
         return [Sentence("Membership: not measured in this examination. Examine the run again.", "unknown", "attacks")]
     judged = judge(attacks)
-    released = [look for look in judged if look.observes != GENERATOR]
+    released = [one for one in judged if one.observes != GENERATOR]
     sentences = [_released(released, attacks)]
-    inside = [look for look in judged if look.observes == GENERATOR and look.level == "leak"]
+    inside = [one for one in judged if one.observes == GENERATOR and one.level == "leak"]
     if inside:
         text = f"The model itself: “{inside[0].title}” can tell records used from others: it {_area(inside[0])}."
         text += " That is what publishing the model would give away, not its text."
@@ -162,12 +162,12 @@ def membership(attacks: pd.DataFrame | None) -> list[Sentence]:
     return sentences
 
 
-def _released(looks: Sequence[Look], attacks: pd.DataFrame) -> Sentence:
-    judged = [look for look in looks if look.level != "unknown"]
+def _released(every: Sequence[JudgedAttack], attacks: pd.DataFrame) -> Sentence:
+    judged = [one for one in every if one.level != "unknown"]
     if not judged:
-        beyond = [look for look in looks if look.beyond]
-        return _beyond(beyond, looks, attacks) if beyond else Sentence(_unjudged(looks, attacks), "unknown", "attacks")
-    seen = [look for look in judged if look.level == "leak"]
+        beyond = [one for one in every if one.beyond]
+        return _beyond(beyond, every, attacks) if beyond else Sentence(_unjudged(every, attacks), "unknown", "attacks")
+    seen = [one for one in judged if one.level == "leak"]
     best, number = judged[0], len(judged)
     alone = f"Membership: the attack “{best.title}”"
     if seen:
@@ -183,15 +183,15 @@ def _released(looks: Sequence[Look], attacks: pd.DataFrame) -> Sentence:
     said = f"{alone} {cannot}; it {_area(best)}" if number == 1 else (
         f"{cannot}. The strongest, “{best.title}”, {_area(best)}"
     )  # fmt: skip
-    widest = max(look.high for look in judged)
-    if any(look.level == "unsure" for look in judged):
+    widest = max(one.high for one in judged)
+    if any(one.level == "unsure" for one in judged):
         return Sentence(f"{said}; with so few records {_percent(widest)} cannot be ruled out.", "unsure", "attacks")
     return Sentence(f"{said}.", "chance", "attacks")
 
 
-def _beyond(beyond: Sequence[Look], looks: Sequence[Look], attacks: pd.DataFrame) -> Sentence:
+def _beyond(beyond: Sequence[JudgedAttack], every: Sequence[JudgedAttack], attacks: pd.DataFrame) -> Sentence:
     area, low, high = blind_row(attacks) or (math.nan, math.nan, math.nan)
-    measured = sum(look.auc == look.auc for look in looks)
+    measured = sum(one.auc == one.auc for one in every)
     text = (
         "Membership: records used and records kept aside differ by themselves; their words alone, without any model, "
         f"order {_percent(area)} of pairs ({_percent(low)} to {_percent(high)}; chance is 50%). {len(beyond)} of "
@@ -200,9 +200,9 @@ def _beyond(beyond: Sequence[Look], looks: Sequence[Look], attacks: pd.DataFrame
     return Sentence(text, "leak", "attacks")
 
 
-def _unjudged(looks: Sequence[Look], attacks: pd.DataFrame) -> str:
+def _unjudged(every: Sequence[JudgedAttack], attacks: pd.DataFrame) -> str:
     greyed = attacks["greyed"].astype(bool) if "greyed" in attacks else pd.Series(dtype=bool)
-    if looks and greyed.any():
+    if every and greyed.any():
         return (
             "Membership: not to be judged. Records used and records kept aside can be told apart without any model, "
             "and no attack does clearly better, so none shows what the text gives away."
@@ -210,10 +210,10 @@ def _unjudged(looks: Sequence[Look], attacks: pd.DataFrame) -> str:
     return "Membership: no attack could be carried out; the attack table says why."
 
 
-def _area(look: Look) -> str:
+def _area(one: JudgedAttack) -> str:
     return (
-        f"puts the record that was used first in {_percent(look.auc)} of pairs ({_percent(look.low)} to "
-        f"{_percent(look.high)}, all attacks allowed for; chance is 50%)"
+        f"puts the record that was used first in {_percent(one.auc)} of pairs ({_percent(one.low)} to "
+        f"{_percent(one.high)}, all attacks allowed for; chance is 50%)"
     )
 
 

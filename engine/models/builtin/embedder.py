@@ -34,7 +34,7 @@ class SentenceEmbedder:
 
         transformers_logging.set_verbosity_error()
         transformers_logging.disable_progress_bar()
-        source = minilm.resolve(model)
+        source = minilm.model_to_load(model)
         self.id = "all-MiniLM-L6-v2" if model is None or source != str(model) else Path(source).name
         try:
             self.model: Any = SentenceTransformer(

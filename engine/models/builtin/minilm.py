@@ -64,7 +64,7 @@ def base_folder() -> Path:
     return folder
 
 
-def resolve(model: str | Path | None) -> str:
+def model_to_load(model: str | Path | None) -> str:
     """Return what to load: the checked packaged folder for None, a local folder, or a hub id already on disk."""
     if model is None or str(model) in {"", "built-in", "all-MiniLM-L6-v2"}:
         return str(base_folder())

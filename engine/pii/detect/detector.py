@@ -29,7 +29,7 @@ from engine.models import cancel
 from engine.models.contracts import Found
 from engine.pii.detect import plain_words
 from engine.pii.detect.known import KnownIdentifiers
-from engine.pii.detect.overlap import resolve
+from engine.pii.detect.overlap import choose_spans
 from engine.pii.detect.presets import presets
 from engine.pii.detect.rules import Rules
 from engine.pii.detect.settings import PATTERN_SECONDS, DetectorSettings
@@ -90,7 +90,7 @@ class RecordDetector:
         if self.spacy is not None:
             for row, doc in zip(tagged, self.spacy.pipe(texts)):
                 row += [_made(e.start_char, e.end_char, canonical_label(e.label_), 0.85, "spacy") for e in doc.ents]
-        resolved = [resolve(t, row, self.settings.threshold, self.allow) for t, row in zip(texts, tagged)]
+        resolved = [choose_spans(t, row, self.settings.threshold, self.allow) for t, row in zip(texts, tagged)]
         return [[s for s in row if self._counts(t, s)] for t, row in zip(texts, resolved)]
 
     def _counts(self, text: str, span: Span) -> bool:

@@ -61,7 +61,9 @@ NO_PART = frozenset("the and for mrs miss prof judge justice professor madam her
 Threshold = Callable[[str], float]
 
 
-def resolve(text: str, spans: Sequence[Span], threshold: Threshold, allow: frozenset[str] = frozenset()) -> list[Span]:
+def choose_spans(
+    text: str, spans: Sequence[Span], threshold: Threshold, allow: frozenset[str] = frozenset()
+) -> list[Span]:
     """Return the spans of one text, sorted and without overlap, by the rules above."""
     single = [part for span in spans for part in _people(text, span)]
     kept = _without_overlap(text, _allowed(text, single, allow), threshold)

@@ -24,7 +24,7 @@ SPECIES = regex.compile(r"\p{Lu}\. ?\p{Ll}{3,}")
 
 
 @lru_cache(maxsize=1)
-def words() -> frozenset[str]:
+def everyday_words() -> frozenset[str]:
     """Return the folded words and phrases of every list."""
     files = sorted((FOLDER / "plain").glob("*.txt"))
     return frozenset(w for f in files for line in f.read_text(encoding="utf-8").splitlines() if (w := folded(line)))
@@ -65,7 +65,9 @@ def doubted(text: str, span: Span) -> Span:
         return span
     surface = text[span.start : span.end]
     letters = sum(c.isalnum() for c in surface)
-    plain = folded(surface) in words() or all(folded(w) in words() for w in regex.findall(r"\w+", surface))
+    plain = folded(surface) in everyday_words() or all(
+        folded(w) in everyday_words() for w in regex.findall(r"\w+", surface)
+    )
     short = letters < 2 and not (span.label == "DATE" or surface[:1].isupper())
     body = span.label == "ORGANISATION" and names_state_body(text, span.start, span.end)
     reading = is_reading(text, span.start, span.end) if span.label == "CODE" else are_vitals(surface)

@@ -65,9 +65,9 @@ def shaped(text: str, start: int, end: int) -> bool:
         return True
     if len(token) < 3 or not token[0].isupper() or not token[1:].islower():
         return False
-    from engine.pii.detect.plain_words import words
+    from engine.pii.detect.plain_words import everyday_words
     from engine.pii.spans import folded
 
     before = text[:start].rstrip()
     inside = bool(before) and before[-1] not in ".!?:;\n\"'(" and "\n" not in text[len(before) : start]
-    return inside and folded(token) not in words()
+    return inside and folded(token) not in everyday_words()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.errors import UserError
-from engine.pii.redact.base import Memory, Redactor, resolve
+from engine.pii.redact.base import Memory, Redactor, join_overlapping
 from engine.pii.redact.generalise import Generalise
 from engine.pii.redact.mask import Mask
 from engine.pii.redact.numbered import Numbered
@@ -19,7 +19,7 @@ from engine.pii.spans import Span
 
 REDACTORS: tuple[Redactor, ...] = (Placeholder(), Numbered(), Mask(), Remove(), Generalise())
 
-__all__ = ["REDACTORS", "Redacted", "Redactor", "redact", "resolve"]
+__all__ = ["REDACTORS", "Redacted", "Redactor", "join_overlapping", "redact"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def redact(text: str, spans: Sequence[Span], style: str = "placeholder") -> Reda
     parts: list[str] = []
     placed: list[Span] = []
     at = length = 0
-    for span in resolve(text, spans):
+    for span in join_overlapping(text, spans):
         new = redactor.replacement(text[span.start : span.end], span.label, memory)
         before = text[at : span.start]
         at = span.end

@@ -40,7 +40,7 @@ class Redactor(Protocol):
         ...
 
 
-def resolve(text: str, spans: Sequence[Span]) -> list[Span]:
+def join_overlapping(text: str, spans: Sequence[Span]) -> list[Span]:
     """Return the spans in order, with overlapping ones joined under the label of the longest.
 
     Raises:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engine.errors import UserError
-from engine.pii.redact.base import resolve
+from engine.pii.redact.base import join_overlapping
 from engine.pii.spans import Span
 from engine.pii.surrogates import codes
 from engine.pii.surrogates.dates import shift_date
@@ -219,7 +219,7 @@ class SurrogateMaker:
         placed: list[Span] = []
         kept: dict[str, int] = {}
         at = length = 0
-        for span in resolve(text, spans):
+        for span in join_overlapping(text, spans):
             value = text[span.start : span.end]
             new = value if span.label in self._keep else self._surrogate(unit, span.label, value)
             by = "surrogate"

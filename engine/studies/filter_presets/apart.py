@@ -14,7 +14,7 @@ from itertools import combinations
 
 import pandas as pd
 
-from engine.examine.stats.looks import wider
+from engine.examine.stats.simultaneous import wider
 from engine.figures.base import listed
 
 MEASURES: Mapping[str, str] = {

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from engine.examine.stats.looks import CHANCE, wider
+from engine.examine.stats.simultaneous import CHANCE, wider
 from engine.figures import palette
 from engine.figures.base import Figure, styled
 from engine.figures.iterations import INTERNAL

@@ -207,8 +207,8 @@ def _measured(p: PairsParameters, world: _World, runs: list[Run], number: int, s
     tables, vocabulary = together([x, *ours, *theirs])
     pair = analysis.Pair(
         x=tables[0], units=world.units, vocabulary=vocabulary, excluded=excluded,
-        from_x=analysis.Side(tuple(tables[1 : 1 + len(ours)]), tuple(ours_of)),
-        from_y=analysis.Side(tuple(tables[1 + len(ours) :]), tuple(theirs_of)),
+        from_x=analysis.Generations(tuple(tables[1 : 1 + len(ours)]), tuple(ours_of)),
+        from_y=analysis.Generations(tuple(tables[1 + len(ours) :]), tuple(theirs_of)),
         claimed=_claimed(world, excluded),
     )  # fmt: skip
     found = analysis.tables_of(pair, sorted(set(p.n)), seed)

@@ -199,7 +199,7 @@ def _curves(comparison: str, first: Group, second: Group, units: Ints, seed: int
     )
 
 
-def _judged(first: Group, second: Group, units: Ints) -> tuple[lbf_attack.Side, lbf_attack.Side] | None:
+def _judged(first: Group, second: Group, units: Ints) -> tuple[lbf_attack.SideScores, lbf_attack.SideScores] | None:
     """Return scores of single units, less what is usual for the unit, of every other training.
 
     What is usual is the middle between the two sides' means in the other half, so it is fixed beforehand.
@@ -213,5 +213,5 @@ def _judged(first: Group, second: Group, units: Ints) -> tuple[lbf_attack.Side, 
     sides = []
     for at, (side, number, kept) in enumerate(zip(scores, numbers, before, strict=True)):
         cluster = np.repeat(2 * number[~kept] + at, side.shape[1])
-        sides.append(lbf_attack.Side((side[~kept] - usual).ravel(), cluster.astype(np.int64)))
+        sides.append(lbf_attack.SideScores((side[~kept] - usual).ravel(), cluster.astype(np.int64)))
     return sides[0], sides[1]

@@ -42,7 +42,7 @@ CURVES = [
 
 
 @dataclass(frozen=True)
-class Side:
+class Generations:
     """Generated text of one side: words of each generation, and which training each comes from."""
 
     generations: tuple[Tokens, ...]
@@ -64,8 +64,8 @@ class Pair:
     units: Ints
     vocabulary: int
     excluded: Ints
-    from_x: Side
-    from_y: Side
+    from_x: Generations
+    from_y: Generations
     claimed: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
@@ -114,7 +114,7 @@ def _of_length(pair: Pair, n: int, seed: int) -> dict[str, pd.DataFrame]:
     }  # fmt: skip
 
 
-def _counted(side: Side, n: int, vocabulary: int) -> list[NgramCounts]:
+def _counted(side: Generations, n: int, vocabulary: int) -> list[NgramCounts]:
     return [
         ngram_counts.count(one, np.zeros(len(one.offsets) - 1, np.int64), n, vocabulary) for one in side.generations
     ]

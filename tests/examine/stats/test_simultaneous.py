@@ -12,7 +12,7 @@ from engine.examine.members import groups
 from engine.examine.members.membership import MembershipScores
 from engine.examine.members.unit_risk import attack_units, rank
 from engine.examine.stats import roc
-from engine.examine.stats.looks import BLIND, holm, judge, membership, wider
+from engine.examine.stats.simultaneous import BLIND, holm, judge, membership, wider
 
 
 def row(name: str, members, others, *, greyed: bool = False, observes: str = "released text") -> dict[str, object]:

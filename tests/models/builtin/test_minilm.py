@@ -40,5 +40,5 @@ def test_a_missing_distribution_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_folder_or_id_may_replace_it(tmp_path: Path) -> None:
-    assert minilm.resolve(tmp_path) == str(tmp_path)
-    assert minilm.resolve(None) == str(minilm.base_folder())
+    assert minilm.model_to_load(tmp_path) == str(tmp_path)
+    assert minilm.model_to_load(None) == str(minilm.base_folder())

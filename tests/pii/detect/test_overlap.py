@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.pii.detect.overlap import resolve
+from engine.pii.detect.overlap import choose_spans
 from engine.pii.detect.plain_words import doubted
 from engine.pii.spans import Span
 
@@ -94,13 +94,13 @@ def half(_: str) -> float:
 )
 def test_rules(text: str, given: list, kept: list) -> None:
     spans = [span(text, *g) for g in given]
-    assert [(text[s.start : s.end], s.label) for s in resolve(text, spans, half)] == kept
+    assert [(text[s.start : s.end], s.label) for s in choose_spans(text, spans, half)] == kept
 
 
 def test_allow_list() -> None:
     text = "Oslo and Quill"
     spans = [span(text, "Oslo", "LOCATION"), span(text, "Quill", "PERSON", 1.0, "known")]
-    kept = resolve(text, spans, half, frozenset({"oslo", "quill"}))
+    kept = choose_spans(text, spans, half, frozenset({"oslo", "quill"}))
     assert [text[s.start : s.end] for s in kept] == ["Quill"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.pii.detect.overlap import resolve
+from engine.pii.detect.overlap import choose_spans
 from engine.pii.spans import Span, default_identifier_type
 
 
@@ -22,7 +22,7 @@ def half(_: str) -> float:
 
 
 def accepted(text: str, *given: tuple[str, str, float]) -> list[tuple[str, str]]:
-    return [(text[s.start : s.end], s.label) for s in resolve(text, spans(text, *given), half) if s.score >= 0.5]
+    return [(text[s.start : s.end], s.label) for s in choose_spans(text, spans(text, *given), half) if s.score >= 0.5]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_whole_or_not_at_all(text: str, given: list, wanted: list) -> None:
 def test_what_a_list_found_is_never_grown() -> None:
     text = "the District of Famagusta"
     known = Span("", 16, 25, "LOCATION", 1.0, "known", "quasi")
-    assert [(s.start, s.end) for s in resolve(text, [known], half)] == [(16, 25)]
+    assert [(s.start, s.end) for s in choose_spans(text, [known], half)] == [(16, 25)]
 
 
 @pytest.mark.parametrize(
@@ -105,5 +105,5 @@ def test_kinds(text: str, given: list, wanted: list) -> None:
 
 def test_a_settled_kind_brings_its_identifier_type() -> None:
     text = "Seller: Arjun"
-    (found,) = resolve(text, spans(text, ("Arjun", "LOCATION", 0.9)), half)
+    (found,) = choose_spans(text, spans(text, ("Arjun", "LOCATION", 0.9)), half)
     assert (found.label, found.identifier_type) == ("PERSON", "direct")

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from engine.models.builtin.decoder.attend import Place, Slots
 from engine.models.builtin.decoder.draw import draw_tokens, penalise
 from engine.models.builtin.decoder.net import DecodeNet
-from engine.models.builtin.decoder.rows import VIRTUAL, Beginning, Row, ordered
+from engine.models.builtin.decoder.rows import VIRTUAL, Row, SharedPrefix, ordered
 from engine.models.cancel import Cancelled
 from engine.models.constraints import Blocklist, Guard
 from engine.models.contracts import Generation, Sampling
@@ -135,7 +135,7 @@ class BatchDecoder:
 
     def _serve(self, waiting: deque[Row], size: int) -> None:
         store = self.net.slots(size + 1, max(row.prompt + row.room for row in waiting))
-        beginning = Beginning(self.net, store, size, self.learned)
+        beginning = SharedPrefix(self.net, store, size, self.learned)
         active: list[Row] = []
         self._active = active
         while waiting or active:
@@ -150,7 +150,7 @@ class BatchDecoder:
             for slot in reversed([i for i, row in enumerate(active) if row.finish]):
                 self._leave(active, slot, waiting, beginning, store)
 
-    def _leave(self, active: list[Row], slot: int, waiting: deque[Row], beginning: Beginning, store: Slots) -> None:
+    def _leave(self, active: list[Row], slot: int, waiting: deque[Row], beginning: SharedPrefix, store: Slots) -> None:
         """Give a slot to the next prompt, or close the gap with the last sequence."""
         if waiting:
             active[slot] = waiting.popleft()

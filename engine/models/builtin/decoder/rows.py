@@ -43,7 +43,7 @@ class Row:
         return len(self.tokens) - self.prompt
 
 
-class Beginning:
+class SharedPrefix:
     """Holds the beginning that prompts share in a slot of its own, and copies it to those that have it."""
 
     def __init__(
