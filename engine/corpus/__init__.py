@@ -4,7 +4,7 @@
     mapping       which column plays which part; columns, cells, gold: what is read from each
     build         checks every rule, fixes ids, split and gold spans once and for all
     split, keyed  which records methods may use, by keyed order
-    population    the same people elsewhere: whole texts; people_marks: runs of words, ids; short_marks: short ones
+    people/       the same people elsewhere: population (whole texts), marks (runs of words, ids), short and equal marks
     text/         words, folding, shingles, private values, readability, language
     samples       the made-up corpora that ship with the program; names: the pools that surrogates draw from
 

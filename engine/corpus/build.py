@@ -15,8 +15,8 @@ from engine.corpus.columns import MAX_CHARACTERS, Columns, read_columns
 from engine.corpus.gold import GoldSpan, SpanRuleError, read_spans, spans_frame
 from engine.corpus.label_rules import label_holders
 from engine.corpus.mapping import ColumnMapping
-from engine.corpus.people_marks import PeopleMarks, people_marks
-from engine.corpus.population import former_short_hashes, unit_hashes
+from engine.corpus.people.marks import PeopleMarks, people_marks
+from engine.corpus.people.population import former_short_hashes, unit_hashes
 from engine.corpus.split import HOLDOUT, OVER_CAP, TRAIN, assign_split, unit_names
 from engine.corpus.statistics import CorpusStatistics, exact_duplicates, label_counts, quantiles, unit_histogram
 from engine.corpus.text.language import detect_languages, language_warning

@@ -1,7 +1,7 @@
 import pytest
 
 from engine.corpus.keyed import keyed_digest, keyed_order, keyed_uniform
-from engine.corpus.population import former_short_hashes, overlap, unit_hashes
+from engine.corpus.people.population import former_short_hashes, overlap, unit_hashes
 from engine.corpus.text.language import SAMPLE_RECORDS, detect_languages, language_warning
 from engine.errors import InternalError
 

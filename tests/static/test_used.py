@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # Used by what this test cannot see, or offered to people who write their own script against the engine.
 ALLOWED = {
-    "engine.corpus.population.overlap",  # the measure that recognising people is held to
+    "engine.corpus.people.population.overlap",  # the measure that recognising people is held to
     "engine.store.corpora.corpora.Corpora.import_table",  # a data frame in memory, for scripts
     "engine.models.tune.learner.NetLearner.one_by_one",  # which way gradients go, for whoever wonders why it is slow
     "engine.models.prompts.negation.polarity",  # the measure that the outline's negations are held to

@@ -14,11 +14,11 @@ from engine.corpus.readers.characters import refuse_halves
 from engine.corpus.readers.compressed import unpacked
 from engine.corpus.readers.delimited import CSV, TSV
 from engine.corpus.readers.excel import EXCEL
-from engine.corpus.readers.json_list import JSON
-from engine.corpus.readers.jsonl import JSONL
+from engine.corpus.readers.json_files.json_list import JSON
+from engine.corpus.readers.json_files.jsonl import JSONL
 from engine.corpus.readers.parquet import PARQUET
-from engine.corpus.readers.text_folder import FOLDER
-from engine.corpus.readers.zip_of_text import ZIP
+from engine.corpus.readers.plain_text.text_folder import FOLDER
+from engine.corpus.readers.plain_text.zip_of_text import ZIP
 from engine.errors import NotFoundError
 
 FORMATS: tuple[Format, ...] = (CSV, TSV, JSONL, JSON, PARQUET, EXCEL, ZIP, FOLDER)

@@ -1,7 +1,7 @@
 """Equal lines and rests in the store: keeping their marks, and comparing a new file's with those of a known population.
 
-What equal marks tell is `engine.corpus.equal_overlap`'s. An item that is found again is kept as the earlier one, so
-that a population does not look like one that repeats itself.
+What equal marks tell is `engine.corpus.people.equal_overlap`'s. An item that is found again is kept as the earlier one,
+so that a population does not look like one that repeats itself.
 
 Privacy posture: keyed hashes and counts.
 """
@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlalchemy import ColumnElement, Connection, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
-from engine.corpus.equal_marks import COMMON, LINES, RESTS, EqualMarks
-from engine.corpus.equal_overlap import EqualOverlap, alike, equal_pairs
+from engine.corpus.people.equal_marks import COMMON, LINES, RESTS, EqualMarks
+from engine.corpus.people.equal_overlap import EqualOverlap, alike, equal_pairs
 from engine.store.schema import equal_marks
 
 CHUNK = 900

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select, text, update
 
-from engine.corpus.people_marks import PeopleMarks
+from engine.corpus.people.marks import PeopleMarks
 from engine.store.audit import now
 from engine.store.budget import recognition, short_recognition
 from engine.store.schema import corpora, populations, unit_hashes

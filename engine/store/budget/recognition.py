@@ -5,9 +5,10 @@ evidence beyond chance asks a person, and no run with a guarantee is admitted un
 
 Clear: at least three records, and 5 per cent of the smaller side's, share three runs of eight words with one earlier
 record each; or at least three source ids and 5 per cent of the smaller side's are the same, beyond three times what
-chance explains; or whole texts as `populations` compares them; or short records, as `engine.corpus.short_overlap`
-says; or lines or rests, as `engine.corpus.equal_overlap` says. Letters of one form share runs with each other too, so
-of these there must be more than twice as many as records of the file that share runs with another one of it.
+chance explains; or whole texts as `populations` compares them; or short records, as
+`engine.corpus.people.short_overlap` says; or lines or rests, as `engine.corpus.people.equal_overlap` says. Letters of
+one form share runs with each other too, so of these there must be more than twice as many as records of the file that
+share runs with another one of it.
 Less than that, but at least one such record, or one equal source id, or three and 2 per
 cent of the records sharing two runs, or short records beyond chance or too common to tell, or lines or rests beyond
 chance, asks.
@@ -26,9 +27,9 @@ from itertools import permutations
 from sqlalchemy import ColumnElement, Connection, Row, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
-from engine.corpus.equal_overlap import EqualOverlap
-from engine.corpus.people_marks import STRONG_RUNS, PeopleMarks
-from engine.corpus.short_overlap import ShortOverlap
+from engine.corpus.people.equal_overlap import EqualOverlap
+from engine.corpus.people.marks import STRONG_RUNS, PeopleMarks
+from engine.corpus.people.short_overlap import ShortOverlap
 from engine.json_types import JSONObject, as_number
 from engine.store.audit import now
 from engine.store.budget import equal_recognition, short_recognition

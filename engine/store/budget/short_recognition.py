@@ -1,6 +1,6 @@
 """Short records in the store: keeping their marks, and comparing a new file's with those of a known population.
 
-What equal marks tell is `engine.corpus.short_overlap`'s. A record that is found again, as it was or with a word
+What equal marks tell is `engine.corpus.people.short_overlap`'s. A record that is found again, as it was or with a word
 changed, is kept as another wording of the earlier record, so that a population does not look like one that repeats
 itself.
 
@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlalchemy import Connection, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
-from engine.corpus.short_marks import COMMON, ShortMarks
-from engine.corpus.short_overlap import Pairs, ShortOverlap, compared, pairs
+from engine.corpus.people.short_marks import COMMON, ShortMarks
+from engine.corpus.people.short_overlap import Pairs, ShortOverlap, compared, pairs
 from engine.store.schema import short_marks
 
 CHUNK = 900

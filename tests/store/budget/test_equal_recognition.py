@@ -7,9 +7,9 @@ import random
 import pandas as pd
 import pytest
 
-from engine.corpus.equal_marks import COMMON, LINES, RESTS, equal_marks
-from engine.corpus.equal_overlap import EqualOverlap, equal_pairs
 from engine.corpus.mapping import ColumnMapping
+from engine.corpus.people.equal_marks import COMMON, LINES, RESTS, equal_marks
+from engine.corpus.people.equal_overlap import EqualOverlap, equal_pairs
 from tests.corpus.answering import WORDS
 from tests.store.ledger_making import gaussian, reserved_run
 

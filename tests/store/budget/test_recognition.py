@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import update
 
 from engine.corpus.mapping import ColumnMapping
-from engine.corpus.people_marks import chance_of, people_marks
+from engine.corpus.people.marks import chance_of, people_marks
 from engine.errors import NotFoundError, RefusedError, UserError
 from engine.store.budget import recognition
 from engine.store.schema import people_questions

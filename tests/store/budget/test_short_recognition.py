@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from engine.corpus.mapping import ColumnMapping
-from engine.corpus.population import former_short_hashes
+from engine.corpus.people.population import former_short_hashes
 from engine.errors import RefusedError
 from engine.store.schema import equal_marks, short_marks, unit_hashes
 from engine.store.store import Store

@@ -7,7 +7,7 @@ import zipfile
 
 from engine.corpus.readers.archive import open_archive, read_entry
 from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source
-from engine.corpus.readers.text_files import TextFile, example_files, files_to_table, is_hidden
+from engine.corpus.readers.plain_text.text_files import TextFile, example_files, files_to_table, is_hidden
 
 _ARCHIVES = (".zip", ".7z", ".rar", ".gz", ".tar", ".tgz", ".bz2", ".xz")
 

@@ -5,7 +5,7 @@ and accents make no difference, keeps its whole text, of four to eight words als
 words, and of eight words or more its runs of four words without digits (numbers and days recur in forms). Two records
 that differ in one word share one of them.
 
-What equal marks tell follows from how rare they are: `engine.corpus.short_overlap`.
+What equal marks tell follows from how rare they are: `engine.corpus.people.short_overlap`.
 
 Privacy posture: hashes are keyed by the workspace; without that key they confirm no guess.
 """

@@ -27,9 +27,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from engine.corpus.equal_marks import EqualMarks, equal_marks
 from engine.corpus.keyed import keyed_digest
-from engine.corpus.short_marks import ShortMarks, short_marks
+from engine.corpus.people.equal_marks import EqualMarks, equal_marks
+from engine.corpus.people.short_marks import ShortMarks, short_marks
 from engine.corpus.text.folding import folded
 from engine.corpus.text.windows import mix, window_hashes
 

@@ -1,8 +1,8 @@
 """What equal lines or rests tell: whether two files share more of them than chance has them share.
 
-The test is `engine.corpus.short_overlap`'s, for marks that stand in exactly two items of both files together: were both
-drawn from one stock, these would be one of each file with probability 2nm / ((n + m)(n + m - 1)), and two of the same
-file otherwise. Two records count as one pair, however many lines they share.
+The test is `engine.corpus.people.short_overlap`'s, for marks that stand in exactly two items of both files together:
+were both drawn from one stock, these would be one of each file with probability 2nm / ((n + m)(n + m - 1)), and two of
+the same file otherwise. Two records count as one pair, however many lines they share.
 
 Where no pair stands inside a file, which few items leave open, three equal ones that are half of the smaller side ask.
 Where a file says things several times (a note and its later versions), no mark is rare. So records most of whose lines
@@ -15,8 +15,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.corpus.equal_marks import COMMON, LINES, PLACES
-from engine.corpus.short_overlap import (
+from engine.corpus.people.equal_marks import COMMON, LINES, PLACES
+from engine.corpus.people.short_overlap import (
     CLEAR_SHARE,
     LEAST,
     MOST_SHARE,

@@ -33,7 +33,7 @@ def normalised(text: str) -> str:
 def unit_hashes(texts: Sequence[str], key: bytes) -> list[str]:
     """Return the sorted, distinct hashes of a corpus' records of at least eight words.
 
-    Shorter ones, such as "no complaints", would make strangers look alike: see `engine.corpus.short_marks`.
+    Shorter ones, such as "no complaints", would make strangers look alike: see `engine.corpus.people.short_marks`.
     """
     found = {normal for normal in map(normalised, texts) if _is_long(normal)}
     return sorted(_hash(key, normal) for normal in found)

@@ -8,8 +8,8 @@ from typing import Any
 from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source, check_rows
 from engine.corpus.readers.encoding import decode
 from engine.corpus.readers.example_rows import example_rows
-from engine.corpus.readers.json_text import check_values, parse_json
-from engine.corpus.readers.objects import objects_to_frame
+from engine.corpus.readers.json_files.json_text import check_values, parse_json
+from engine.corpus.readers.json_files.objects import objects_to_frame
 
 HINT = "correct the line or export it again as one JSON object a line"
 

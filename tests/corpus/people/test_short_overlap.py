@@ -8,9 +8,9 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from engine.corpus.short_marks import COMMON as MOST
-from engine.corpus.short_marks import ShortMarks, short_marks
-from engine.corpus.short_overlap import ShortOverlap, compared, pairs
+from engine.corpus.people.short_marks import COMMON as MOST
+from engine.corpus.people.short_marks import ShortMarks, short_marks
+from engine.corpus.people.short_overlap import ShortOverlap, compared, pairs
 from tests.corpus.answering import common_answers, free_answers, one_word_changed
 
 KEY = b"k" * 32

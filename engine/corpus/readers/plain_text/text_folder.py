@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source
-from engine.corpus.readers.text_files import TextFile, files_to_table, is_hidden
-from engine.corpus.readers.zip_of_text import example_zip
+from engine.corpus.readers.plain_text.text_files import TextFile, files_to_table, is_hidden
+from engine.corpus.readers.plain_text.zip_of_text import example_zip
 from engine.corpus.regular import NotRegularError, open_regular
 from engine.errors import UserError
 

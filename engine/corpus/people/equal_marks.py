@@ -8,7 +8,7 @@ A rest is what is left of a record without the words that stand in most of its f
 with its numbers and without. So letters of one form, or answers that each got the same words before or after them,
 have the rests that they had before.
 
-Both in the form that `engine.corpus.text.folding` gives. What equal marks tell: `engine.corpus.equal_overlap`.
+Both in the form that `engine.corpus.text.folding` gives. What equal marks tell: `engine.corpus.people.equal_overlap`.
 
 Privacy posture: hashes are keyed by the workspace; without that key they confirm no guess.
 """

@@ -1,0 +1,1 @@
+"""Readers of JSON: a list of objects, or an object a line."""
