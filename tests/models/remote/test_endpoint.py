@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
@@ -44,6 +47,49 @@ def test_generates_over_chat_and_completions(served):
         assert made[0].text != made[2].text  # equal prompts side by side are drawn apart
         again = generator(served, api=api).generate(["a", "b", "a"], Sampling(max_new_tokens=8, seed=3))
         assert [m.text for m in again] == [m.text for m in made]
+
+
+@contextmanager
+def answering(body: object) -> Iterator[EndpointGenerator]:
+    """Give a generator of a server that answers every request with this JSON."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("content-length", 0)))
+            content = json.dumps(body).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_POST = do_GET
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            settings = EndpointSettings(name="odd", url=f"http://127.0.0.1:{server.server_address[1]}", model="m")
+            yield EndpointGenerator(settings, None)
+        finally:
+            server.shutdown()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"choices": [{"message": "hello"}]}, {"choices": [5]}, {"choices": {"0": {}}}, {"choices": []},
+        {"choices": [{"message": {"content": ["a"]}, "logprobs": 3}], "usage": [1, 2]}, {"data": 5}, {"data": ["m"]},
+    ],
+)  # fmt: skip
+def test_a_reply_of_another_form_is_an_empty_one(body):
+    """Whatever JSON a server sends, no error of the program's own comes of it."""
+    with answering(body) as one:
+        (made,) = one.generate(["x"], Sampling(max_new_tokens=3))
+        assert made.text == ""
+        assert one.listed() == []
+        assert not one.offers_scores()
 
 
 def test_as_many_requests_at_once_as_allowed_and_no_more(served):
