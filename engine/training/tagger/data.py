@@ -11,10 +11,10 @@ import gzip
 import json
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +98,27 @@ def from_spans(text: str, spans: Iterable[tuple[int, int, str]], types: int) -> 
     return Document([s for s in segments if s[0]], types)
 
 
+class TabSpan(TypedDict):
+    """A span as the Text Anonymization Benchmark has it."""
+
+    start: int
+    end: int
+    label: str
+    identifier_type: str
+
+
+class Line(TypedDict, total=False):
+    """A line of a corpus: a judgment with spans, or a sentence in tokens with their tags."""
+
+    id: str
+    text: str
+    spans: list[TabSpan]
+    source: str
+    split: str
+    tokens: list[str]
+    tags: list[str]
+
+
 def read_tab(path: Path) -> list[tuple[str, Document]]:
     """Return (id, document) of the Text Anonymization Benchmark (Pilán et al. 2022)."""
     out = []
@@ -107,7 +128,7 @@ def read_tab(path: Path) -> list[tuple[str, Document]]:
     return out
 
 
-def _tab_label(span: Mapping[str, str]) -> str:
+def _tab_label(span: TabSpan) -> str:
     """Return the label; `?` marks what the annotator left in, `-` an organisation left in (courts, governments)."""
     label = TAB_LABELS[span["label"]]
     if span["identifier_type"] != "NO_MASK":
@@ -137,7 +158,7 @@ def read_sentences(path: Path, *, rng: random.Random) -> list[Document]:
     the template file and three quarters of the messages without any name. Bodies of a whole country, which these
     corpora call organisations, may be one or nothing: they identify nobody.
     """
-    by_source: dict[str, list[dict[str, Any]]] = {}
+    by_source: dict[str, list[Line]] = {}
     for row in _lines(path):
         if row["split"] == "synth_dataset_v2" or row["source"] == "tab":
             continue
@@ -198,7 +219,7 @@ def _join(tokens: Sequence[str], tags: Sequence[str]) -> Segments:
     return segments
 
 
-def _lines(path: Path) -> Iterable[dict[str, Any]]:
+def _lines(path: Path) -> Iterable[Line]:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:
             yield json.loads(line)

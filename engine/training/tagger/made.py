@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import yaml
 
@@ -31,15 +31,40 @@ LOCALES = (
 ).split()
 
 
+class Slot(TypedDict):
+    """Forms that fill a slot, and the label of what they hold."""
+
+    forms: list[str]
+    label: str
+
+
+class Domain(TypedDict):
+    """Sentences of a kind of text, and how often it is drawn."""
+
+    weight: float
+    sentences: list[str]
+
+
+class Grammar(TypedDict):
+    """Word lists, slots and sentences by name."""
+
+    words: dict[str, list[str]]
+    slots: dict[str, Slot]
+    domains: dict[str, Domain]
+
+
 @lru_cache(maxsize=1)
-def grammar() -> dict[str, Any]:
+def grammar() -> Grammar:
     """Return word lists, slots and sentences of the grammar."""
-    found: dict[str, Any] = {"words": {}, "slots": {}, "domains": {}}
+    words: dict[str, str] = {}
+    slots: dict[str, Slot] = {}
+    domains: dict[str, Domain] = {}
+    parts: dict[str, dict] = {"words": words, "slots": slots, "domains": domains}
     for path in sorted(GRAMMAR.glob("made*.yaml")):
         for part, entries in yaml.safe_load(path.read_text(encoding="utf-8")).items():
-            found[part] |= entries
-    found["words"] = {k: [w.strip() for w in v.split("|")] for k, v in found["words"].items()}
-    return found
+            parts[part].update(entries)
+    listed = {name: [word.strip() for word in line.split("|")] for name, line in words.items()}
+    return {"words": listed, "slots": slots, "domains": domains}
 
 
 @lru_cache(maxsize=1)
