@@ -19,6 +19,7 @@ from engine.examine.prepare import (
     no_progress,
     prepare,
 )
+from engine.examine.registry import USEFULNESS
 from engine.examine.risk import record_risk
 from engine.examine.tables import lengths, ngrams, text_map
 from engine.examine.usefulness.part import examine_usefulness
@@ -81,6 +82,8 @@ def _utility(prepared: Prepared) -> Part:
     part.tables["lengths"] = lengths(prepared)
     part.tables["ngrams"] = ngrams(prepared)
     part.findings += examine_usefulness(prepared, unrelated_text(prepared))
+    for one in USEFULNESS:
+        part.add(one.run(prepared))
     if prepared.given.embedder is not None:
         part.tables["map"] = text_map(prepared)
     return part

@@ -52,7 +52,7 @@ class ExamineInput:
         unit: `record` or `source`: what intervals treat as one.
         privacy, utility: which halves to compute.
         embedder, detector: tools, or None; then what needs them is reported as not estimable.
-        model_attacks: whether models are trained on the synthetic text to be attacked; it takes minutes.
+        model_attacks: whether models are trained on the synthetic text, to be attacked and asked; it takes minutes.
         seed: fixes every sample and every resampling.
     """
 

@@ -1,4 +1,4 @@
-"""Every part of a privacy examination: the list that the battery runs and the contract suite holds to its rules.
+"""Every part of an examination: the list that the battery runs and the contract suite holds to its rules.
 
 How to add one: a function `examine_x(prepared) -> Part` in the folder of its question, an entry here, and the wording
 of its measures in `measures.yaml`. It reports progress at least once a batch (that is also where it can be
@@ -87,3 +87,9 @@ LAST: tuple[Examination, ...] = (
     Examination("groups", "groups", "members.groups", "examine_groups"),
     Examination("people", "people at risk", "members.unit_risk", "examine_units"),
 )
+
+# Of usefulness: run beside the metrics of `usefulness.metrics`, with the same words for a lack.
+USEFULNESS: tuple[Examination, ...] = (
+    Examination("language", "a language model's next words", "usefulness.language_model", "examine_language",
+                ("holdout", "models")),
+)  # fmt: skip

@@ -19,12 +19,12 @@ from engine.examine.findings import Finding
 from engine.examine.measures import MEASURES
 from engine.examine.part import Part
 from engine.examine.prepare import prepare
-from engine.examine.registry import EXAMINATIONS, LAST, Examination, Need
+from engine.examine.registry import EXAMINATIONS, LAST, USEFULNESS, Examination, Need
 from engine.examine.usefulness.metrics import METRICS
 from engine.store.records import read_table, write_table
 from tests.contract.examining import MARK, world
 
-EVERY = (*EXAMINATIONS, *LAST)
+EVERY = (*EXAMINATIONS, *LAST, *USEFULNESS)
 WITHOUT: dict[Need, dict[str, Any]] = {
     "holdout": {"holdout": 0}, "spans": {"given_spans": False}, "embedder": {"embedder": False},
     "detector": {"detector": False}, "labels": {"labels": False}, "canaries": {"canaries": False},
@@ -123,14 +123,16 @@ def test_a_part_lacks_exactly_what_it_needs(part: Examination, need: Need) -> No
 
 
 def test_attacks_by_models_wait_for_leave() -> None:
-    (models,) = (part for part in EVERY if "models" in part.needs)
-    assert models.lacks(prepare(world())) == ("models",)
-    assert not valued(found()[models.key].findings)
+    waiting = [part for part in EVERY if "models" in part.needs]
+    assert {part.key for part in waiting} == {"models", "language"}
+    for part in waiting:
+        assert part.lacks(prepare(world())) == ("models",)
+        assert not valued(found()[part.key].findings)
 
 
 def test_the_same_seed_gives_the_same(part: Examination) -> None:
     if "models" in part.needs:
-        pytest.skip("a second training is in tests/examine/members")
+        pytest.skip("second trainings are in tests/examine")
     first, second = of(part), of(part, seed=3, made=30)  # the same settings, computed again
     assert first is not second
     assert [str(f) for f in first.findings] == [str(f) for f in second.findings]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 MERGES = 1000
 START, END = 0, 1
 _SPECIAL = ("<|start|>", "<|end|>")
+_BLANK = frozenset("ĠĊĉč")  # blank, line feed, tab and carriage return, as byte-level tokens write them
 _ROOM = 32_000_000  # numbers of logits held at once
 
 Floats = NDArray[np.float64]
@@ -124,6 +125,27 @@ def token_statistics(stack: Stack, rows: Rows, report: Report = quiet) -> list[F
         for at, row in enumerate(chosen):
             found[row] = table[at][:, : len(rows[row])]
     return found
+
+
+def next_tokens(stack: Stack, rows: Rows, report: Report = quiet) -> list[Floats]:
+    """Return, for each row, each token's log-probability and whether it was the likeliest: float64 (2, models, T)."""
+    found: list[Floats] = [np.empty((2, len(stack), 0))] * len(rows)
+    for chosen, logits, targets in _forward(stack, rows, None, report):
+        table = torch.stack([_picked(logits, targets), (logits.argmax(-1) == targets).float()]).double().cpu().numpy()
+        for at, row in enumerate(chosen):
+            found[row] = table[:, :, at, : len(rows[row])]  # (2, models, T)
+    return found
+
+
+def words_of(row: NDArray[np.int64], merges: int = MERGES) -> NDArray[np.int64]:
+    """Return the number of the word that each token of a row belongs to, int64 (T,); -1 for the end token.
+
+    A word is what stands between blanks: a token that begins with a blank or a line's end opens one.
+    """
+    tokenizer = public_tokenizer(merges)
+    opens = np.array([str(tokenizer.id_to_token(int(token)))[:1] in _BLANK for token in row], bool)
+    opens[:1] = False
+    return np.where(row == END, -1, np.cumsum(opens)).astype(np.int64)
 
 
 def log_probability_behind(stack: Stack, prefix: NDArray[np.int64], rows: Rows, report: Report = quiet) -> Floats:

@@ -1,0 +1,120 @@
+"""What a small model learns from a text: words, chance, copies of the kind, another kind, one repeated sentence."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.examine.part import Part
+from engine.examine.prepare import ExamineInput, prepare
+from engine.examine.usefulness import language_model
+from engine.examine.usefulness.language_model import examine_language
+from engine.models.tune import small_causal as lm
+
+SPANS = pd.DataFrame(columns=["record_id", "start", "end", "label", "identifier_type"])
+NOUNS = ["arm", "leg", "head", "back", "knee"]
+
+
+def notes(n: int, seed: int, turned: bool = False) -> list[str]:
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(n):
+        words = f"the patient had pain in the {rng.choice(NOUNS)} and took {rng.integers(1, 9)} tablets of it".split()
+        found.append(" ".join(words[::-1] if turned else words))
+    return found
+
+
+def frame(texts: list[str], mark: str) -> pd.DataFrame:
+    ids = [f"{mark}{i}" for i in range(len(texts))]
+    return pd.DataFrame({"record_id": ids, "text": texts, "source_id": ids, "label": None, "lineage": None})
+
+
+def asked(synthetic: list[str], real: int = 120, holdout: int = 40, models: bool = True) -> Part:
+    sides = (frame(synthetic, "s"), frame(notes(real, 1), "t"), frame(notes(holdout, 2), "h"))
+    return examine_language(prepare(ExamineInput(*sides, SPANS, SPANS, privacy=False, model_attacks=models)))
+
+
+def values(part: Part) -> dict[tuple[str, str], float]:
+    return {(one.name, one.reference): one.value for one in part.findings}
+
+
+@pytest.fixture(scope="module")
+def alike() -> Part:
+    return asked(notes(120, 3))
+
+
+def test_text_of_the_same_kind_teaches_as_much_as_real_text(alike):
+    found = values(alike)
+    assert found["next_word", "train"] == pytest.approx(found["next_word", "real"], abs=0.05)
+    assert found["next_word", "real"] > 0.6
+    assert found["next_word", "unrelated"] < 0.1
+    assert found["next_word_loss", "real"] < 3 < found["next_word_loss", "unrelated"]
+    (one,) = [f for f in alike.findings if (f.name, f.reference) == ("next_word", "train")]
+    assert one.settings["untrained"] < 0.05
+    assert one.low <= one.value <= one.high
+
+
+def test_the_same_words_turned_around_teach_little(alike):
+    found = values(asked(notes(120, 3, turned=True)))
+    assert found["next_word", "train"] < values(alike)["next_word", "real"] / 2
+
+
+def test_it_repeats(alike):
+    assert values(asked(notes(120, 3))) == values(alike)
+
+
+def test_all_sides_are_trained_on_as_many_tokens(monkeypatch):
+    seen = []
+    fitted = lm.fitted
+
+    def spy(rows, members, *more):
+        seen.extend(int(sum(len(row) for row, member in zip(rows, mine, strict=True) if member)) for mine in members)
+        return fitted(rows, members, *more)
+
+    monkeypatch.setattr(lm, "fitted", spy)
+    part = asked(notes(70, 3), real=300)
+    assert len(set(seen)) == 1
+    assert len(seen) == 3
+    assert part.findings[0].settings["tokens_a_side"] == seen[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [({"models": False}, "switched off"), ({"holdout": 4}, "at least 10"), ({"holdout": 0}, "holdout"),
+     ({"real": 3}, "tokens to train on")],
+)  # fmt: skip
+def test_what_cannot_be_asked_says_why(options, why):
+    for one in asked(notes(120, 3), **options).findings:
+        assert math.isnan(one.value)
+        assert why in one.settings["why"]
+
+
+def test_words_are_what_stands_between_blanks():
+    (row,) = lm.encode(["Pain in left arm.\nFever 39.5"])
+    word = lm.words_of(row)
+    pieces = ["".join(lm.decode([row[word == i]])) for i in range(word.max() + 1)]
+    assert [piece.strip() for piece in pieces] == ["Pain", "in", "left", "arm.", "Fever", "39.5"]
+    assert word[-1] == -1, "the end is no word"
+
+
+def test_a_word_is_right_when_each_of_its_tokens_is():
+    (row,) = lm.encode(["Pain in left arm"])
+    word = lm.words_of(row)
+    answer = np.zeros((2, 1, len(row)))
+    answer[0] = -math.log(2)
+    answer[1] = 1
+    answer[1, 0, np.flatnonzero(word == 2)[-1]] = 0
+    loss, right = language_model._a_word(answer, row)
+    assert right[0].tolist() == [1, 0, 1]  # without the first word
+    assert loss[0].tolist() == [np.sum(word == i) for i in (1, 2, 3)]
+
+
+def test_next_tokens_agree_with_the_mean_log_probability():
+    stack = lm.Stack(lm.Shape(lm.vocabulary_size(), 32, 1, context=32), [1, 2])
+    rows = lm.encode(["Pain in left arm", "a fever"])
+    for row, mean, found in zip(rows, lm.mean_log_probability(stack, rows).T, lm.next_tokens(stack, rows), strict=True):
+        assert found.shape == (2, 2, len(row))
+        assert found[0].mean(axis=1) == pytest.approx(mean, rel=1e-5)
