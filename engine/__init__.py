@@ -17,7 +17,6 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "BudgetCurve": ("engine.jobs.drafts", "BudgetCurve"),
     "BuiltInModel": ("engine.jobs.models.built_in", "BuiltInModel"),
     "CAPABILITIES": ("engine.models.catalogue", "CAPABILITIES"),
-    "Check": ("engine.store.views", "Check"),
     "ColumnMapping": ("engine.corpus.mapping", "ColumnMapping"),
     "CorpusStatistics": ("engine.corpus.statistics", "CorpusStatistics"),
     "CorpusSummary": ("engine.store.views", "CorpusSummary"),
@@ -25,7 +24,6 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "CustomPattern": ("engine.pii.detect.settings", "CustomPattern"),
     "DataError": ("engine.errors", "DataError"),
     "DetectorSettings": ("engine.pii.detect.settings", "DetectorSettings"),
-    "Draft": ("engine.jobs.drafts", "Draft"),
     "Event": ("engine.dp.events", "Event"),
     "FEWEST_HOLDERS": ("engine.corpus.label_rules", "FEWEST_HOLDERS"),
     "FILE_FORMATS": ("engine.corpus.readers", "FORMATS"),
@@ -40,7 +38,6 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "LABELS": ("engine.pii.spans", "LABELS"),
     "LIST_SHARE": ("engine.dp.ledger", "LIST_SHARE"),
     "LONGEST_LABEL": ("engine.corpus.label_rules", "LONGEST_LABEL"),
-    "LabelList": ("engine.store.views", "LabelList"),
     "LedgerView": ("engine.store.views", "LedgerView"),
     "MAX_DELTA": ("engine.dp.accounting.closed_form", "MAX_DELTA"),
     "MEASURES": ("engine.examine.measures", "MEASURES"),
@@ -52,7 +49,6 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "NAME_LABELS": ("engine.pii.spans", "NAME_LABELS"),
     "NotFoundError": ("engine.errors", "NotFoundError"),
     "PairsParameters": ("engine.studies.pairs.parameters", "PairsParameters"),
-    "Plan": ("engine.methods.base", "Plan"),
     "Policy": ("engine.release.policy", "Policy"),
     "Proposal": ("engine.release.wizard", "Proposal"),
     "READABLE_FIELD": ("engine.methods.readable", "FIELD"),
@@ -60,7 +56,6 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "READABLE_NOTED": ("engine.methods.readable", "NOTED"),
     "REFERENCES": ("engine.examine.measures", "REFERENCES"),
     "ReadOptions": ("engine.corpus.readers", "ReadOptions"),
-    "Reason": ("engine.release.wizard", "Reason"),
     "Recipients": ("engine.release.wizard", "Recipients"),
     "RefusedError": ("engine.errors", "RefusedError"),
     "ReleaseSummary": ("engine.store.views", "ReleaseSummary"),
@@ -152,14 +147,14 @@ if TYPE_CHECKING:
     from engine.examine.stats.simultaneous import wider as wider_level
     from engine.examine.verdict import TICK, WARN, Sentence, privacy_verdict, use_table
     from engine.examine.verdict import ranked as ranked_sentences
-    from engine.jobs.drafts import BudgetCurve, Draft
+    from engine.jobs.drafts import BudgetCurve
     from engine.jobs.launch import WorkerStatus
     from engine.jobs.models.built_in import BuiltInModel
     from engine.jobs.models.prompts import Template
     from engine.json_types import JSON, JSONObject, as_list, as_number, as_object
     from engine.methods import REGISTRY as METHODS
     from engine.methods import get_method
-    from engine.methods.base import Facts, MethodSpec, Plan
+    from engine.methods.base import Facts, MethodSpec
     from engine.methods.parameters import HELP as READABLE_HELP
     from engine.methods.readable import FIELD as READABLE_FIELD
     from engine.methods.readable import NOTED as READABLE_NOTED
@@ -178,13 +173,11 @@ if TYPE_CHECKING:
     from engine.release.compare import compare as compare_findings
     from engine.release.gate import RuleVerdict, Verdict
     from engine.release.policy import Policy, Rule
-    from engine.release.wizard import Answers, Proposal, Reason, Recipients, propose
+    from engine.release.wizard import Answers, Proposal, Recipients, propose
     from engine.store.model_settings import SelfTest
     from engine.store.views import (
-        Check,
         CorpusSummary,
         JobView,
-        LabelList,
         LedgerView,
         ReleaseSummary,
         RunSummary,

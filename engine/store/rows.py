@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from sqlalchemy import Row
+from sqlalchemy import Row, Select
 
 from engine.dp.events import Unit
 from engine.dp.guarantee import Guarantee
@@ -18,6 +18,9 @@ from engine.models.marks import Mark
 
 if TYPE_CHECKING:
     from engine.store.views import State
+
+AnyRow: TypeAlias = "Row[*tuple[object, ...]]"  # of a query for a few columns
+AnySelect: TypeAlias = "Select[*tuple[object, ...]]"
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,29 @@ class RunRow:
 
 
 @dataclass(frozen=True)
+class SpanRow:
+    """A row of `spans`."""
+
+    id: int
+    corpus_id: str
+    position: int
+    start: int
+    end: int
+    label: str
+    first_label: str
+    score: float
+    recogniser: str
+    identifier_type: str
+    origin: str
+    active: bool
+    state: str
+    decided: bool
+    hazard: float
+    value_key: str
+    entity_key: str | None
+
+
+@dataclass(frozen=True)
 class JobRow:
     """A row of `jobs`."""
 
@@ -110,12 +136,12 @@ class JobRow:
     run_id: str | None
 
 
-def corpus_of(row: Row) -> CorpusRow:
+def corpus_of(row: AnyRow) -> CorpusRow:
     """Decode a row of `corpora`."""
     return CorpusRow(**row._mapping)
 
 
-def run_of(row: Row) -> RunRow:
+def run_of(row: AnyRow) -> RunRow:
     """Decode a row of `runs` that has `corpus_revision` beside it."""
     values = dict(row._mapping)
     manifest = values["manifest"] or {}
@@ -130,6 +156,11 @@ def run_of(row: Row) -> RunRow:
     )
 
 
-def job_of(row: Row) -> JobRow:
+def span_of(row: AnyRow) -> SpanRow:
+    """Decode a row of `spans`."""
+    return SpanRow(**row._mapping)
+
+
+def job_of(row: AnyRow) -> JobRow:
     """Decode a row of `jobs`."""
     return JobRow(**row._mapping)

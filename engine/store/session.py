@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert
 
 from engine.errors import StorageError, UserError
@@ -20,6 +20,7 @@ from engine.store.budget import unknown
 from engine.store.disk import heads, parts, staging
 from engine.store.disk.folder import PARTS, Folder, default_path, remove_tree
 from engine.store.disk.opening import open_database
+from engine.store.rows import AnyRow
 from engine.store.schema import corpora, pending_removals, releases, removed, runs
 
 
@@ -172,7 +173,7 @@ class Session:
 _writing: set[str] = set()  # paths that this process has reserved and not finished
 
 
-def _at_work(row: Row, path: Path) -> bool:
+def _at_work(row: AnyRow, path: Path) -> bool:
     """Say whether the process that reserved a path is still writing there."""
     if row.pid == os.getpid():
         return str(path) in _writing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Row, select, update
+from sqlalchemy import select, update
 
 from engine.errors import NotFoundError, UserError
 from engine.jobs.models.language_models import Models
@@ -14,6 +14,7 @@ from engine.json_types import JSON, JSONObject
 from engine.store import queue
 from engine.store.corpora.corpora import Corpora
 from engine.store.disk.folder import remove_tree
+from engine.store.rows import AnyRow
 from engine.store.schema import jobs
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
@@ -172,7 +173,7 @@ class Studies:
             self.session.write_audit(connection, "study deleted", job_id)
         remove_tree(study_folder(self.session, row.corpus_id, job_id))
 
-    def _study_row(self, job_id: str) -> Row:
+    def _study_row(self, job_id: str) -> AnyRow:
         with self.session.db.read() as connection:
             row = connection.execute(select(jobs).where(jobs.c.id == job_id, jobs.c.kind == "study")).first()
         if row is None:
@@ -180,7 +181,7 @@ class Studies:
         return row
 
 
-def _view(row: Row) -> StudyRun:
+def _view(row: AnyRow) -> StudyRun:
     from engine.studies import studies
 
     titles = {study.spec.id: study.spec.title for study in studies()}

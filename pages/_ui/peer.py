@@ -28,6 +28,7 @@ FORWARDERS = frozenset(
 )
 
 End = tuple[str, int]  # address, port
+Socket = tuple[ipaddress.IPv4Address | ipaddress.IPv6Address, int]  # an end with its address read
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def identify(client: End | None, server: End | None, proc: Path = PROC) -> Peer:
         return Peer(host)
 
 
-def _by_tables(host: str, client: tuple, server: tuple, proc: Path) -> Peer:
+def _by_tables(host: str, client: Socket, server: Socket, proc: Path) -> Peer:
     found = socket_owner(client, server, proc)
     if found is None:
         return Peer(host)
@@ -70,7 +71,7 @@ def _by_tables(host: str, client: tuple, server: tuple, proc: Path) -> Peer:
     return Peer(host, own, uid)
 
 
-def socket_owner(client: tuple, server: tuple, proc: Path = PROC) -> tuple[int, str] | None:
+def socket_owner(client: Socket, server: Socket, proc: Path = PROC) -> tuple[int, str] | None:
     """Return (account number, inode) of the client's established socket, or None where there is none."""
     port = f":{client[1]:04X} "
     for name in ("tcp", "tcp6"):
@@ -92,7 +93,7 @@ def socket_owner(client: tuple, server: tuple, proc: Path = PROC) -> tuple[int, 
     return None
 
 
-def _end(text: str) -> tuple:
+def _end(text: str) -> Socket:
     """Return address and port of a table's `0100007F:1F90`: words of four bytes in the machine's own order."""
     digits, _, port = text.partition(":")
     words = (int(digits[i : i + 8], 16).to_bytes(4, sys.byteorder) for i in range(0, len(digits), 8))
@@ -132,7 +133,7 @@ def _holds(folder: Path, wanted: str) -> bool:
     return False
 
 
-def _by_processes(host: str, client: tuple, server: tuple) -> Peer:
+def _by_processes(host: str, client: Socket, server: Socket) -> Peer:
     """Look through the connections of this account's processes: where there is no table of sockets."""
     account = psutil.Process().username()
     for process in psutil.process_iter(["username", "name"]):

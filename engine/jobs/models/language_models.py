@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 
 from engine.errors import UserError
 from engine.jobs.models import built_in, marks
@@ -23,6 +23,7 @@ from engine.models.remote.endpoint_settings import EndpointSettings
 from engine.store import model_settings, queue
 from engine.store.corpora.corpora import Corpora
 from engine.store.model_settings import SelfTest
+from engine.store.rows import AnyRow
 from engine.store.schema import jobs, runs
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
@@ -310,6 +311,6 @@ class Models:
         return sum(queue.cancel(connection, job) for job in active)
 
     @staticmethod
-    def _test_job(connection: Connection, model: str) -> Row | None:
+    def _test_job(connection: Connection, model: str) -> AnyRow | None:
         rows = connection.execute(select(jobs).where(jobs.c.kind == "selftest", jobs.c.state.in_(queue.ACTIVE)))
         return next((row for row in rows if row.arguments.get("model") == model), None)

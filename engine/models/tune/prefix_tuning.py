@@ -164,7 +164,7 @@ class PrefixLearner:
         self._start = [p.detach().clone() for _, p in self.named]
         self._optimiser = torch.optim.AdamW([p for _, p in self.named], lr=settings.rate, weight_decay=0.0)
 
-    def fit(self, folder: Path | None = None) -> Fit:
+    def fit(self, folder: Path | None = None) -> Fit[dict[str, float]]:
         """Return the training of the prefix; it is kept in the folder between steps, or nowhere."""
         s = self.settings
         return Fit(self, steps_of(len(self.rows), s.epochs, s.batch_size), _digest(self.rows, s), folder, _CHECKPOINT)

@@ -27,7 +27,7 @@ def tuning(
     batch: int,
     seed: int,
     folder: Path | None = None,
-) -> Fit:
+) -> Fit[float]:
     """Return the training of a learner on documents; losses are nats a token, one a step.
 
     Args:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert
 
 from engine.errors import UserError
 from engine.json_types import JSON, JSONObject
 from engine.store.chain import canonical, now
+from engine.store.rows import AnyRow
 from engine.store.schema import accounts
 
 RETRY_SECONDS = 60.0  # after an error that was not the request's fault
@@ -92,6 +93,6 @@ def _put(
     connection.execute(statement.on_conflict_do_update(index_elements=["digest"], set_=values))
 
 
-def _worth_another_try(row: Row) -> bool:
+def _worth_another_try(row: AnyRow) -> bool:
     age = (datetime.now(UTC) - datetime.fromisoformat(row.at)).total_seconds()
     return not row.final and age > RETRY_SECONDS

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Unpack
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 
 from engine.dp.accounting.accountant import AccountingPending
 from engine.dp.accounting.delta_rules import check_against_units
@@ -36,6 +36,7 @@ from engine.store.budget.statement import Sum, by_unit, sentence, table
 from engine.store.chain import Verified
 from engine.store.corpora.corpora import Corpora
 from engine.store.corpora.labels import Labels
+from engine.store.rows import AnyRow
 from engine.store.runs.runs import run_row
 from engine.store.schema import corpora, ledger
 from engine.store.schema import populations as populations_table
@@ -424,5 +425,5 @@ class Ledger:
             )
 
 
-def _columns(row: Row) -> dict[str, object]:
+def _columns(row: AnyRow) -> dict[str, object]:
     return {name: getattr(row, name) for name in ("seq", "at", "actor", "population", "kind", "run_id")}

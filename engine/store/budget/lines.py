@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
 import numpy as np
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 
 from engine.dp.accounting.rdp import added_delta
 from engine.dp.events import Event
@@ -25,6 +25,7 @@ from engine.errors import InternalError
 from engine.json_types import JSONObject
 from engine.store.budget import recognition
 from engine.store.chain import Chain, canonical
+from engine.store.rows import AnyRow
 from engine.store.schema import ledger, ledger_head, populations
 
 CHAIN = Chain("ledger", ledger, ledger_head)
@@ -218,7 +219,7 @@ def _bought_before(lines: Sequence[Line]) -> float | None:
     return sum(added_delta(events_of(events)) for events in earlier) if earlier else None
 
 
-def line_of(row: Row) -> Line:
+def line_of(row: AnyRow) -> Line:
     """Return a table row as a line."""
     return Line(row.seq, row.at, row.actor, row.population, row.kind, row.run_id, json.loads(row.body))
 

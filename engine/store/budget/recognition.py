@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations
 
-from sqlalchemy import ColumnElement, Connection, Row, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, func, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from engine.corpus.people.equal_overlap import EqualOverlap
@@ -33,6 +33,7 @@ from engine.corpus.people.short_overlap import ShortOverlap
 from engine.json_types import JSONObject, as_number
 from engine.store.audit import now
 from engine.store.budget import equal_recognition, short_recognition
+from engine.store.rows import AnyRow
 from engine.store.schema import equal_marks, people_marks, people_questions, short_marks
 
 CHUNK = 900
@@ -283,8 +284,8 @@ def _of(population: str) -> ColumnElement[bool]:
     return or_(people_questions.c.first == population, people_questions.c.second == population)
 
 
-def _rows(connection: Connection, hashes: Sequence[int], population: str | None = None) -> list[Row]:
-    found: list[Row] = []
+def _rows(connection: Connection, hashes: Sequence[int], population: str | None = None) -> list[AnyRow]:
+    found: list[AnyRow] = []
     for begin in range(0, len(hashes), CHUNK):
         query = select(people_marks).where(people_marks.c.hash.in_(hashes[begin : begin + CHUNK]))
         if population is not None:

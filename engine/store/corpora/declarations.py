@@ -6,19 +6,20 @@ import hmac
 import json
 from collections.abc import Collection
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert
 
 from engine.corpus.label_rules import FEWEST_HOLDERS, unusual
 from engine.errors import UserError
 from engine.json_types import JSON
 from engine.store.audit import now
+from engine.store.rows import AnyRow
 from engine.store.schema import declarations
 
 LABELS = "labels"
 
 
-def declared(connection: Connection, corpus_id: str, what: str) -> Row | None:
+def declared(connection: Connection, corpus_id: str, what: str) -> AnyRow | None:
     """Return the row (value, actor, at) of a declaration, or None."""
     return connection.execute(
         select(declarations).where(declarations.c.corpus_id == corpus_id, declarations.c.what == what)

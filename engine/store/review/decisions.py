@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, Row, func, select, text, update
+from sqlalchemy import Connection, func, select, text, update
 
 from engine.pii.decide.rules import Standing, after
 from engine.store.audit import now
 from engine.store.review.spans import CHUNK, refresh
+from engine.store.rows import AnyRow, SpanRow
 from engine.store.schema import corpora, decisions, spans
 
 
@@ -25,7 +26,7 @@ def next_batch(connection: Connection, corpus_id: str) -> int:
 def apply(
     connection: Connection,
     corpus_id: str,
-    rows: Sequence[Row],
+    rows: Sequence[SpanRow],
     action: str,
     label: str | None,
     actor: str,
@@ -126,7 +127,7 @@ def undo(connection: Connection, corpus_id: str, actor: str) -> str | None:
     return describe(events)
 
 
-def describe(events: Sequence[Row]) -> str:
+def describe(events: Sequence[AnyRow]) -> str:
     """Return a plain sentence about what was taken back."""
     n, action = len(events), events[0].action
     noun = "1 span" if n == 1 else f"{n:,} spans"
@@ -168,7 +169,7 @@ def replay(connection: Connection, corpus_id: str, origin: str) -> int:
 
 
 def _event(
-    row: Row, corpus_id: str, batch: int, at: str, actor: str, action: str, label: str | None
+    row: SpanRow, corpus_id: str, batch: int, at: str, actor: str, action: str, label: str | None
 ) -> dict[str, object]:
     return {
         "corpus_id": corpus_id,
@@ -191,7 +192,7 @@ def _event(
     }
 
 
-def _revert(connection: Connection, corpus_id: str, taken: Sequence[Row]) -> None:
+def _revert(connection: Connection, corpus_id: str, taken: Sequence[AnyRow]) -> None:
     added = [e.span_id for e in taken if e.action == "add"]
     _update(connection, added, {"active": False, "origin": "removed"})
     records = [{"corpus": corpus_id, "position": e.position} for e in taken if e.span_id is None]

@@ -10,11 +10,12 @@ import math
 from collections.abc import Collection, Sequence
 from typing import TypedDict
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, TextClause, and_, func, select, text
+from sqlalchemy import ColumnElement, Connection, TextClause, and_, func, select, text
 
 from engine.errors import NotFoundError, UserError
 from engine.pii.spans import LABELS
 from engine.store.review.spans import CHUNK, span_number
+from engine.store.rows import AnyRow, AnySelect, SpanRow, span_of
 from engine.store.schema import record_index, spans
 from engine.store.summaries import corpus_row
 
@@ -87,13 +88,13 @@ def among(positions: Collection[int]) -> TextClause:
     )
 
 
-def queue_row(row: Row) -> tuple[object, ...]:
+def queue_row(row: AnyRow) -> tuple[object, ...]:
     """Return one line of the queue: id, spans, undecided, risk, decided, reviewed, split."""
     risk = 1.0 - math.exp(-row.hazard)
     return (row.record_id, row.spans, row.undecided, risk, row.decided, bool(row.reviewed), row.split)
 
 
-def count_rows(connection: Connection, query: Select) -> int:
+def count_rows(connection: Connection, query: AnySelect) -> int:
     """Return how many rows a query has."""
     return int(connection.execute(select(func.count()).select_from(query.order_by(None).subquery())).scalar_one())
 
@@ -111,7 +112,7 @@ def position_of(connection: Connection, corpus_id: str, record_id: str) -> int:
     return int(found)
 
 
-def span_row(connection: Connection, corpus_id: str, identifier: str) -> Row:
+def span_row(connection: Connection, corpus_id: str, identifier: str) -> SpanRow:
     """Return the row of a span in force, or raise `NotFoundError`."""
     number = span_number(identifier)
     row = None
@@ -122,20 +123,20 @@ def span_row(connection: Connection, corpus_id: str, identifier: str) -> Row:
     if row is None:
         corpus_row(connection, corpus_id)
         raise NotFoundError(f"span {identifier!r} does not exist any more; a newer detection may have replaced it")
-    return row
+    return span_of(row)
 
 
-def alike_rows(connection: Connection, corpus_id: str, key: str, label: str) -> list[Row]:
+def alike_rows(connection: Connection, corpus_id: str, key: str, label: str) -> list[SpanRow]:
     """Return every span in force with this value and label."""
     same = and_(
         spans.c.corpus_id == corpus_id, spans.c.active.is_(True), spans.c.value_key == key, spans.c.label == label
     )
-    return list(connection.execute(select(spans).where(same).order_by(spans.c.id)))
+    return [span_of(row) for row in connection.execute(select(spans).where(same).order_by(spans.c.id))]
 
 
-def spans_at(connection: Connection, corpus_id: str, positions: Sequence[int]) -> list[Row]:
+def spans_at(connection: Connection, corpus_id: str, positions: Sequence[int]) -> list[SpanRow]:
     """Return the undecided spans in force of these records."""
-    rows: list[Row] = []
+    rows: list[SpanRow] = []
     for begin in range(0, len(positions), CHUNK):
         query = select(spans).where(
             spans.c.corpus_id == corpus_id,
@@ -143,7 +144,7 @@ def spans_at(connection: Connection, corpus_id: str, positions: Sequence[int]) -
             spans.c.decided.is_(False),
             spans.c.position.in_(list(positions[begin : begin + CHUNK])),
         )
-        rows += connection.execute(query).all()
+        rows += map(span_of, connection.execute(query))
     return rows
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, select, update
 
 from engine.errors import UserError
 from engine.pii.spans import NAME_LABELS
@@ -44,6 +44,7 @@ from engine.store.review.spans import (
     span_id,
 )
 from engine.store.review.unmarked import Place, add, unmarked
+from engine.store.rows import SpanRow
 from engine.store.schema import corpora, record_index, spans
 from engine.store.schema import decisions as events
 from engine.store.session import Session
@@ -214,7 +215,7 @@ class Review:
         return dict(remembered(self.session.db, corpus_id, f"unmarked {span_id}", count))
 
     def _unmarked(
-        self, connection: Connection, corpus_id: str, row: Row, *, record_only: bool
+        self, connection: Connection, corpus_id: str, row: SpanRow, *, record_only: bool
     ) -> tuple[list[Place], dict[int, str]]:
         """Return the unmarked places of a span's words, and the texts of the records that hold its longest word."""
         own = str(read_rows(self.session.folder.records(corpus_id), [row.position])["text"].iloc[0])
@@ -226,7 +227,7 @@ class Review:
             texts |= dict(zip(found, read_rows(self.session.folder.records(corpus_id), found)["text"])) if found else {}
         return unmarked(connection, corpus_id, texts, surface, row.label), texts
 
-    def _mark_same(self, connection: Connection, corpus_id: str, row: Row, batch: int, *, record_only: bool) -> int:
+    def _mark_same(self, connection: Connection, corpus_id: str, row: SpanRow, batch: int, *, record_only: bool) -> int:
         places, texts = self._unmarked(connection, corpus_id, row, record_only=record_only)
         numbers = add(connection, corpus_id, places, texts, row.label, self.session.key)
         for number, place in zip(numbers, places):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 import pandas as pd
-from sqlalchemy import Connection, Integer, Row, func, select
+from sqlalchemy import Connection, Integer, func, select
 
 from engine.errors import NotFoundError
 from engine.store.corpora.corpora import Corpora
@@ -19,6 +19,7 @@ from engine.store.review.memory import remembered
 from engine.store.review.queries import alike_rows, check, check_action
 from engine.store.review.review import Review
 from engine.store.review.spans import accepted_spans
+from engine.store.rows import AnyRow
 from engine.store.schema import record_index, spans
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
@@ -179,7 +180,7 @@ class Values:
             "records": risk.records, "sentence": sentence,
         }  # fmt: skip
 
-    def _surfaces(self, corpus_id: str, rows: Sequence[Row]) -> dict[int, str]:
+    def _surfaces(self, corpus_id: str, rows: Sequence[AnyRow]) -> dict[int, str]:
         """Return the surface form of each row's example span, by its number."""
         positions = sorted({r.position for r in rows})
         if len(positions) > MANY:
@@ -189,7 +190,7 @@ class Values:
         return {r.example: str(texts[r.position])[r.start : r.end][:LONGEST_VALUE] for r in rows}
 
 
-def _value_row(row: Row, value: str) -> tuple[object, ...]:
+def _value_row(row: AnyRow, value: str) -> tuple[object, ...]:
     state = "accepted" if row.accepted == row.n else "rejected" if row.accepted == 0 else "mixed"
     return (f"{row.value_key}.{row.label}", value, row.label, row.n, row.records, state, int(row.decided))
 

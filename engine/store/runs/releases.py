@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Row, select, update
+from sqlalchemy import select, update
 
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
 from engine.json_types import as_object
@@ -20,7 +20,7 @@ from engine.store.budget.ledger import Ledger
 from engine.store.corpora.corpora import Corpora
 from engine.store.disk import staging
 from engine.store.disk.folder import file_errors
-from engine.store.rows import RunRow
+from engine.store.rows import AnyRow, RunRow
 from engine.store.runs.examinations import Examinations
 from engine.store.runs.runs import Runs, run_row, seen
 from engine.store.schema import releases, runs
@@ -355,7 +355,7 @@ class Releases:
             )
 
 
-def _view(row: Row) -> ReleaseSummary:
+def _view(row: AnyRow) -> ReleaseSummary:
     names = ("id", "run_id", "corpus_id", "created", "records", "policy", "path", "files")
     return ReleaseSummary(**{n: getattr(row, n) for n in names}, sha256=row.detail["sha256"])
 

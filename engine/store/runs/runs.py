@@ -10,13 +10,13 @@ from typing import Literal
 
 import pandas as pd
 import yaml
-from sqlalchemy import Connection, Select, func, select, update
+from sqlalchemy import Connection, func, select, update
 
 from engine.errors import NotFoundError, UserError
 from engine.examine import run_notes
 from engine.json_types import JSON, JSONObject
 from engine.store.budget import reservations
-from engine.store.rows import RunRow, run_of
+from engine.store.rows import AnySelect, RunRow, run_of
 from engine.store.runs import seen
 from engine.store.schema import corpora, runs, synthetic
 from engine.store.session import Session
@@ -204,7 +204,7 @@ def run_row(connection: Connection, run_id: str) -> RunRow:
     return run_of(row)
 
 
-def _run_query() -> Select:
+def _run_query() -> AnySelect:
     return select(runs, corpora.c.revision.label("corpus_revision")).join(corpora, corpora.c.id == runs.c.corpus_id)
 
 

@@ -59,7 +59,11 @@ def grammar() -> Grammar:
     words: dict[str, str] = {}
     slots: dict[str, Slot] = {}
     domains: dict[str, Domain] = {}
-    parts: dict[str, dict] = {"words": words, "slots": slots, "domains": domains}
+    parts: dict[str, dict[str, str] | dict[str, Slot] | dict[str, Domain]] = {
+        "words": words,
+        "slots": slots,
+        "domains": domains,
+    }
     for path in sorted(GRAMMAR.glob("made*.yaml")):
         for part, entries in yaml.safe_load(path.read_text(encoding="utf-8")).items():
             parts[part].update(entries)
