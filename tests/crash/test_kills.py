@@ -39,11 +39,11 @@ def test_a_kill_during_an_import_leaves_nothing(workspace, tmp_path):
     script = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from engine.store.corpora.corpora import Corpora\n"
+        "from engine.store.corpora import importing\n"
         "from engine.store.store import Store\n"
         "from tests.store.conftest import MAPPING, made_up\n"
         "store = Store(Path(sys.argv[1]))\n"
-        "Corpora._store = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "importing.keep = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)\n"
         "store.corpora.import_table(made_up(), MAPPING, name='x')\n"
     )
     ended = subprocess.run([sys.executable, "-c", script, str(workspace.path)], cwd=ROOT, timeout=60, check=False)

@@ -15,7 +15,7 @@ import pytest
 from engine.errors import StorageError, UserError
 from engine.store import restore
 from engine.store import session as base
-from engine.store.corpora.corpora import Corpora
+from engine.store.corpora import importing
 from engine.store.disk import backup as backups
 from engine.store.disk import parts
 from engine.store.disk.folder import part_beside
@@ -104,12 +104,12 @@ def test_a_reservation_of_this_process_that_nobody_holds_any_more_is_swept(store
 def test_an_import_that_fails_on_a_full_disk_leaves_no_text(store, monkeypatch):
     """The record table is written, then neither the corpus nor a note of its removal can be."""
 
-    def full(self, connection, *arguments):
+    def full(connection, *arguments):
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
         connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
         raise StorageError("The disk that holds the workspace is full.")
 
-    monkeypatch.setattr(Corpora, "_store", full)
+    monkeypatch.setattr(importing, "keep", full)
     monkeypatch.setattr(Session, "mark_for_removal", lambda *a: (_ for _ in ()).throw(StorageError("full")))
     with pytest.raises(StorageError, match="full"):
         store.corpora.import_table(made_up(), MAPPING, name="Letters")
