@@ -5,8 +5,8 @@ at most, the smallest by hash (Broder 1997). So a file whose records were joined
 "Note:", shares them with the first one.
 
 A rest is what is left of a record without the words that stand in most of its file's texts, up to fifteen words, kept
-with its numbers and without. So letters of one form, or answers that each got the same words before or after them,
-have the rests that they had before.
+with its numbers and without, unless it is short numbers alone. So letters of one form, or answers that each got the
+same words before or after them, have the rests that they had before.
 
 Both in the form that `engine.corpus.text.folding` gives. What equal marks tell: `engine.corpus.people.equal_overlap`.
 
@@ -32,6 +32,7 @@ LONGEST, SHORTEST_LINE = 15, 2  # words
 KEPT_LINES = 6
 PLACES = 8  # an item's number is its record's, times this, and its place in the record
 COMMON = 3  # items with the same mark: more of them tell nothing more
+TELLING_DIGITS = 6  # in one number: shorter ones alone are running numbers and readings, which strangers share
 MOST = 0.5  # of a file's texts: words of more of them belong to its form
 _ENDS = re.compile(r"[\r\n\v\f\x85\u2028\u2029]+|[.!?;:|](?:\s+|\Z)|\s[-\u2013\u2014]+\s|[<>(){}\[\]\"“”„«»]+|[。！？]")
 _DIGIT = re.compile(r"\d")
@@ -68,7 +69,9 @@ def equal_marks(texts: Sequence[str], sources: Sequence[str | None], key: bytes)
             lines.add(record * PLACES + place, [line], who)
         rest = tuple(word for word in words if word not in template)
         bare = tuple(word for word in rest if not _DIGIT.search(word))
-        rests.add(record * PLACES, [part for part in dict.fromkeys((rest, bare)) if 0 < len(part) <= LONGEST], who)
+        told = bool(bare) or any(len(_DIGIT.findall(word)) >= TELLING_DIGITS for word in rest)
+        kept = [part for part in dict.fromkeys((rest, bare)) if told and 0 < len(part) <= LONGEST]
+        rests.add(record * PLACES, kept, who)
     return {LINES: lines.marks(), RESTS: rests.marks()}
 
 

@@ -196,3 +196,9 @@ def test_an_id_in_another_spelling_is_the_same_person(store, spelling):
         table = pd.DataFrame({"text": readings(rng, 60), "who": [form.format(number) for number in numbers]})
         corpora.append(store.corpora.import_table(table, named, name="Notes", unit="source"))
     assert corpora[0].population == corpora[1].population
+
+
+def test_running_numbers_in_two_forms_are_not_the_same_people(store):
+    first = imported(store, [f"short note number {i} about soup" for i in range(30)])
+    other = imported(store, [f"a quite different line, {i}, about ships" for i in range(30)])
+    assert first.population != other.population
