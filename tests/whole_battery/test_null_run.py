@@ -45,7 +45,7 @@ def examined_run(
         run = world.made(workspace, corpus.id, method, count, **values)
         world.examined(workspace, run, model_attacks=True)
         assert claims(workspace, run) == []
-        guarantee = workspace.runs.get(run).guarantee
+        guarantee = workspace.runs.get(run).guarantee.as_dict()
         said = privacy_verdict(
             workspace.examinations.findings(run), workspace.examinations.table(run, "attacks"), guarantee
         )
