@@ -15,8 +15,10 @@ import re
 import socket
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, fields
 from email.utils import parsedate_to_datetime
+from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urljoin, urlsplit
 
@@ -93,26 +95,44 @@ class Transport:
         self._client: httpx.AsyncClient | None = None
         self._gate: asyncio.Semaphore | None = None
         self._runner: asyncio.Runner | None = None
+        self._thread: ThreadPoolExecutor | None = None
 
     def run(self, work: Callable[[int], Coroutine[None, None, T]], count: int) -> list[T]:
         """Return the results of `work(0..count-1)`, at most `concurrency` requests at once, in order.
+
+        The requests are made by a thread of their own, so that a caller may itself stand in an event loop (a notebook
+        does); `cancelled` is asked by the caller's thread.
 
         Raises:
             Cancelled: `cancelled` became true; requests under way are dropped.
             UserError: a request failed for good.
         """
+        stop = Event()
         self._runner = self._runner or asyncio.Runner()
-        return self._runner.run(self._all([work(i) for i in range(count)]))
+        self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="endpoint")
+        future = self._thread.submit(self._within, self._runner, work, count, stop)
+        try:
+            while not wait([future], timeout=LOOK_SECONDS).done and not self.cancelled():
+                pass
+        finally:
+            stop.set()
+        return future.result()
 
     def close(self) -> None:
         """Close the connections."""
-        if self._runner is not None:
+        if self._runner is not None and self._thread is not None:
             if self._client is not None:
-                self._runner.run(self._client.aclose())
-            self._runner.close()
-        self._runner = self._client = self._gate = None
+                self._thread.submit(self._runner.run, self._client.aclose()).result()
+            self._thread.submit(self._runner.close).result()
+            self._thread.shutdown()
+        self._runner = self._thread = self._client = self._gate = None
 
-    async def _all(self, works: Sequence[Coroutine[None, None, T]]) -> list[T]:
+    def _within(
+        self, runner: asyncio.Runner, work: Callable[[int], Coroutine[None, None, T]], count: int, stop: Event
+    ) -> list[T]:
+        return runner.run(self._all([work(i) for i in range(count)], stop))
+
+    async def _all(self, works: Sequence[Coroutine[None, None, T]], stop: Event) -> list[T]:
         tasks = [asyncio.ensure_future(work) for work in works]
         pending: set[asyncio.Future[T]] = set(tasks)
         try:
@@ -120,7 +140,7 @@ class Transport:
                 done, pending = await asyncio.wait(pending, timeout=LOOK_SECONDS, return_when=asyncio.FIRST_EXCEPTION)
                 for task in done:
                     task.result()
-                if pending and self.cancelled():
+                if pending and stop.is_set():
                     raise Cancelled("cancelled while waiting for the endpoint")
         finally:
             for task in tasks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -185,6 +186,28 @@ def test_cancelling_ends_a_call_in_the_middle(served):
     assert time.monotonic() - began < 30  # the server asks for a minute
     stop.clear()
     assert one.generate(["x"], Sampling(max_new_tokens=3))[0].tokens == 3  # usable afterwards
+
+
+def test_a_caller_may_stand_in_an_event_loop(served):
+    """A notebook does, and so does a process that drives a browser."""
+
+    async def caller() -> list[int]:
+        one = generator(served)
+        made = one.generate(["a", "b"], Sampling(max_new_tokens=4))
+        one.close()
+        return [text.tokens for text in made]
+
+    assert asyncio.run(caller()) == [4, 4]
+
+
+def test_closing_ends_its_thread(served):
+    before = set(threading.enumerate())
+    one = generator(served)
+    one.generate(["x"], Sampling(max_new_tokens=3))
+    assert set(threading.enumerate()) > before
+    one.close()
+    assert set(threading.enumerate()) <= before
+    one.close()  # again: nothing to do
 
 
 def test_tokens_and_cost_are_counted(served):
