@@ -9,6 +9,7 @@ import pytest
 
 from engine.corpus.text.words import Vocabulary, cut
 from engine.examine.measures import MEASURES
+from engine.examine.usefulness.features import of_texts
 from engine.examine.usefulness.metrics import METRICS, Metric, Sample
 
 WORDS = [f"word{i}" for i in range(400)]
@@ -17,7 +18,10 @@ WORDS = [f"word{i}" for i in range(400)]
 def texts(n: int, seed: int) -> list[str]:
     rng = np.random.default_rng(seed)
     weights = 1 / np.arange(1, len(WORDS) + 1)
-    return [" ".join(rng.choice(WORDS, rng.integers(12, 40), p=weights / weights.sum())) for _ in range(n)]
+    drawn = [rng.choice(WORDS, rng.integers(12, 40), p=weights / weights.sum()).astype(object) for _ in range(n)]
+    for words in drawn:
+        words[rng.random(len(words)) < 0.2] += "."
+    return [f"Note: {i % 7}\n" + " ".join(words) for i, words in enumerate(drawn)]
 
 
 def vectors(n: int, seed: int) -> np.ndarray:
@@ -44,7 +48,9 @@ def test_names_are_unique_and_explained() -> None:
 def sample(content: list[str], seed: int, vocabulary: Vocabulary) -> Sample:
     table = cut(content, vocabulary)
     ids = np.arange(len(content)).astype(object)
-    return Sample(tuple(table.of(i) for i in range(len(content))), ids, vectors(len(content), seed))
+    words = tuple(table.of(i) for i in range(len(content)))
+    counted = of_texts(content, frozenset({"note"}))
+    return Sample(words, ids, vectors(len(content), seed), texts=tuple(content), features=counted)
 
 
 def test_a_metric_is_in_its_bounds_and_repeats(metric: Metric) -> None:
@@ -55,6 +61,7 @@ def test_a_metric_is_in_its_bounds_and_repeats(metric: Metric) -> None:
     assert metric.score(a, b, 5).value == value.value
     if value.parts is not None:
         assert float(np.mean(value.parts)) == pytest.approx(value.value)
+        assert value.groups is None or len(value.groups) == len(value.parts)
 
 
 def test_a_metric_is_at_its_best_for_equal_samples(metric: Metric) -> None:

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-Need = Literal["words", "embeddings"]
+from engine.json_types import JSON
+
+Need = Literal["words", "features", "embeddings"]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A sample of n texts as word numbers and, where needed, embeddings.
+    """A sample of n texts as word numbers and, where needed, embeddings and what was counted in each text.
 
     Args:
         words: one int array of word numbers a text.
         units: object array (n,), the person or record behind each text.
         embeddings: float32 array (n, d) of unit rows, or None.
         centres: float32 array (k, d), the clusters in which texts are counted, or None.
+        texts: the texts themselves, or none of them.
+        features: float64 arrays (n,) by name, counted once a text (`features.of_texts`).
     """
 
     words: tuple[NDArray[np.int32], ...]
     units: NDArray[np.object_]
     embeddings: NDArray[np.float32] | None = None
     centres: NDArray[np.float32] | None = None
+    texts: tuple[str, ...] = ()
+    features: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -43,15 +49,21 @@ class Sample:
             self.units[index],
             None if self.embeddings is None else self.embeddings[index],
             self.centres,
+            tuple(self.texts[i] for i in index) if self.texts else (),
+            {name: values[index] for name, values in self.features.items()},
         )
 
 
 @dataclass(frozen=True)
 class Value:
-    """A metric's value, and its parts a text where it is their mean (float array (n,)), else None."""
+    """A metric's value, and its parts a text where it is their mean (array (n,) of floats or of bools), else None.
+
+    groups: array (n,), which texts count as one in the interval where records are not grouped by person, or None.
+    """
 
     value: float
-    parts: NDArray[np.float64] | None = None
+    parts: NDArray[np.float64] | NDArray[np.bool_] | None = None
+    groups: NDArray[np.object_] | None = None
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,8 @@ class Metric:
         least: fewest texts a side with which it is estimated.
         excess: True where the value is reported less that of real against real, which depends on n itself.
         headline: True for what the chart shows at once.
+        settings: what else the value depends on, for the finding.
+        nothing: why there is no value where enough texts give none.
     """
 
     name: str
@@ -81,3 +95,5 @@ class Metric:
     least: int = 2
     excess: bool = False
     headline: bool = True
+    settings: Mapping[str, JSON] = field(default_factory=dict)
+    nothing: str = "there is nothing to measure"

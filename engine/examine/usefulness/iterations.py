@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from engine.examine.usefulness.base import Sample
 from engine.examine.usefulness.embeddings import mauve
 from engine.examine.usefulness.frechet import frechet, principal_axes
+from engine.examine.usefulness.self_similarity import self_similarity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,15 +62,6 @@ def iteration_table(
             )
         )
     return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def self_similarity(rows: NDArray[np.float32]) -> float:
-    """Return the mean cosine over all pairs of different texts; NaN for fewer than two."""
-    n = len(rows)
-    if n < 2:
-        return float("nan")
-    total = rows.astype(np.float64).sum(axis=0)
-    return float((total @ total - np.square(rows.astype(np.float64)).sum()) / (n * (n - 1)))
 
 
 def fid(ours: NDArray[np.float32], real: NDArray[np.float32]) -> float:

@@ -7,10 +7,21 @@ from __future__ import annotations
 
 from math import inf
 
-from engine.examine.usefulness import distribution, diversity, embeddings, lengths, ngrams
+from engine.examine.usefulness import (
+    distribution,
+    diversity,
+    duplicates,
+    embeddings,
+    features,
+    lengths,
+    ngrams,
+    self_similarity,
+    sinkhorn,
+)
 from engine.examine.usefulness.base import Metric, Sample, Value
 
 LEAST_KERNEL = 10
+SMALLER = 400  # texts a side where work grows with their square and with rounds
 
 METRICS: tuple[Metric, ...] = (
     Metric("length_distance", "Length of texts", True, "words", lengths.length_distance, 4000, (0.0, inf)),
@@ -48,8 +59,33 @@ METRICS: tuple[Metric, ...] = (
            (-inf, inf), distribution.LEAST_FRECHET, headline=False),
     Metric("sliced_wasserstein", "Work to move the texts", True, "embeddings", distribution.sliced_wasserstein, 1000,
            (-2.0, 2.0), excess=True, headline=False),
+    Metric("sinkhorn", "Work to move the texts, smoothed", True, "embeddings", sinkhorn.sinkhorn, SMALLER, (-2.0, 2.0),
+           excess=True, headline=False, settings={"blur": sinkhorn.BLUR}),
+    Metric("likeness_shift", "Spread of likeness", True, "embeddings", self_similarity.likeness_shift, 1000,
+           (0.0, 2.0), LEAST_KERNEL, headline=False),
+    Metric("alike", "Likeness of two texts", False, "embeddings", self_similarity.alike, 1000, (-1.0, 1.0),
+           LEAST_KERNEL, headline=False),
     Metric("self_bleu", "Repetition between texts", False, "words", diversity.self_bleu, 1000, (0.0, 1.0)),
-    Metric("distinct_2", "Variety of word pairs", False, "words", diversity.distinct_2, 4000, (0.0, 1.0)),
+    Metric("distinct_2", "Variety of word pairs", False, "words", diversity.distinct_of(2), 4000, (0.0, 1.0)),
+    Metric("distinct_1", "Variety of words", False, "words", diversity.distinct_of(1), 4000, (0.0, 1.0),
+           headline=False),
+    Metric("distinct_3", "Variety of word triples", False, "words", diversity.distinct_of(3), 4000, (0.0, 1.0),
+           headline=False),
+    Metric("compression", "Compressibility", False, "words", diversity.compression, 1000, (0.0, inf), LEAST_KERNEL,
+           headline=False, settings={"compressor": f"zstd, level {diversity.LEVEL}", "bytes": diversity.MOST_BYTES}),
+    Metric("duplicates", "Texts that stand there twice", False, "words", duplicates.duplicates, 1000, (0.0, 1.0),
+           LEAST_KERNEL, headline=False),
+    Metric("near_duplicates", "Texts that nearly stand there twice", False, "words", duplicates.near_duplicates, 1000,
+           (0.0, 1.0), LEAST_KERNEL, headline=False, settings={"jaccard": duplicates.NEAR}),
+    Metric("sentences", "Sentences of a text", True, "features", lengths.distance_of("sentences"), 1000, (0.0, inf),
+           headline=False),
+    Metric("tokens", "Tokens of a text", True, "features", lengths.distance_of("tokens"), 1000, (0.0, inf),
+           headline=False),
+    Metric("reading_level", "How hard the texts are to read", False, "features", features.reading_level, 1000,
+           (0.0, inf), LEAST_KERNEL, headline=False, nothing="the texts have no words"),
+    Metric("headings", "Headings of the records", False, "features", features.usual_headings_carried, 1000, (0.0, 1.0),
+           LEAST_KERNEL, headline=False,
+           nothing="not applicable: no heading stands in a quarter of the real records and with three people"),
 )  # fmt: skip
 
 __all__ = ["METRICS", "Metric", "Sample", "Value"]

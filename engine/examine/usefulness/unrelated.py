@@ -11,10 +11,18 @@ from engine.examine.usefulness.base import Sample
 from engine.examine.usefulness.ngrams import ngram_divergence
 
 LARGEST = 1000
+KEY = "unrelated"  # in `prepared.kept`
 
 
 def unrelated_text(prepared: Prepared) -> Side | None:
     """Return the shipped sample corpus whose words differ most from the training part's, or None if none is shipped."""
+    if KEY not in prepared.kept:
+        prepared.kept[KEY] = _farthest(prepared)
+    found: Side | None = prepared.kept[KEY]
+    return found
+
+
+def _farthest(prepared: Prepared) -> Side | None:
     from engine.corpus.samples import SAMPLES, load_sample
     from engine.errors import UserError
 

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.examine.usefulness.iterations import COLUMNS, fid, iteration_table, self_similarity
+from engine.examine.usefulness.iterations import COLUMNS, fid, iteration_table
+from engine.examine.usefulness.self_similarity import self_similarity
 
 
 class Points:

@@ -8,8 +8,16 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from engine.corpus.text.words import Vocabulary, cut
 from engine.examine.usefulness.base import Sample
-from engine.examine.usefulness.diversity import EPSILON, distinct_pairs, self_bleu, self_bleu_parts
+from engine.examine.usefulness.diversity import (
+    EPSILON,
+    compression,
+    distinct_grams,
+    distinct_of,
+    self_bleu,
+    self_bleu_parts,
+)
 from engine.examine.usefulness.embeddings import embedding_similarity, mauve
 from engine.examine.usefulness.lengths import length_distance
 from engine.examine.usefulness.ngrams import jensen_shannon, ngram_codes, ngram_divergence
@@ -18,6 +26,12 @@ from engine.examine.usefulness.text_map import lay_out
 
 def of(*texts: list[int]) -> Sample:
     return Sample(tuple(np.array(t, np.int32) for t in texts), np.arange(len(texts)).astype(object))
+
+
+def written(texts: list[str]) -> Sample:
+    table = cut(texts, Vocabulary())
+    words = tuple(table.of(i) for i in range(len(texts)))
+    return Sample(words, np.arange(len(texts)).astype(object), texts=tuple(texts))
 
 
 def cloud(n: int, centre: int, seed: int) -> Sample:
@@ -77,6 +91,32 @@ def brute_force(texts: list[list[int]]) -> list[float]:
     return values
 
 
+@pytest.mark.parametrize("length", [5, 30])
+def test_self_bleu_equals_a_library(length: int) -> None:
+    from sacrebleu import sentence_bleu
+
+    rng = np.random.default_rng(length)
+    texts = [rng.integers(0, 12, length).tolist() for _ in range(25)]
+    words = [" ".join(f"w{word}" for word in text) for text in texts]
+    theirs = [
+        sentence_bleu(text, [other for j, other in enumerate(words) if j != i], smooth_method="floor",
+                      smooth_value=EPSILON, tokenize="none").score / 100
+        for i, text in enumerate(words)
+    ]  # fmt: skip
+    assert self_bleu_parts(texts).tolist() == pytest.approx(theirs, rel=1e-6)
+
+
+def test_self_bleu_of_a_hundred_texts_equals_brute_force() -> None:
+    texts = (np.random.default_rng(1).zipf(1.4, (100, 40)) % 500).tolist()
+    assert self_bleu_parts(texts).tolist() == pytest.approx(brute_force(texts))
+
+
+def test_self_bleu_of_nothing_is_not_a_number() -> None:
+    assert np.isnan(self_bleu_parts([[], [], []])).all()
+    assert self_bleu_parts([]).tolist() == []
+    assert self_bleu_parts([[1, 2], [], [1, 2]])[[0, 2]].tolist() == [1.0, 1.0]
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("length", [3, 6, 12])
 def test_self_bleu_equals_brute_force(seed: int, length: int) -> None:
@@ -97,8 +137,32 @@ def test_self_bleu_is_one_for_copies_and_uses_equal_texts() -> None:
 
 def test_distinct_pairs_by_hand() -> None:
     texts = of([1, 2, 1, 2], [1, 2]).words  # pairs 12 21 12 | 12: two different of four
-    assert distinct_pairs(texts, 100) == pytest.approx(2 / 4)
-    assert distinct_pairs(texts, 4) == pytest.approx(2 / 3)
+    assert distinct_grams(texts, 2, 100) == pytest.approx(2 / 4)
+    assert distinct_grams(texts, 2, 4) == pytest.approx(2 / 3)
+    assert distinct_grams(texts, 1, 100) == pytest.approx(2 / 6)
+    assert distinct_grams(texts, 3, 100) == pytest.approx(2 / 2)
+    assert math.isnan(distinct_grams(texts, 3, 2))
+    assert math.isnan(distinct_grams((), 1, 10))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_distinct_ngrams_equal_a_set_and_count_equal_words(n: int) -> None:
+    rng = np.random.default_rng(n)
+    many, few = of(*rng.integers(0, 9, (40, 7)).tolist()), of(*rng.integers(0, 2**20, (6, 7)).tolist())
+    grams = [tuple(text[i : i + n]) for text in many.words[:6] for i in range(7 - n + 1)]
+    assert distinct_of(n)(many, few, 0).value == pytest.approx(len(set(grams)) / len(grams))
+    assert distinct_of(n)(few, many, 0).value == 1.0
+
+
+def test_compression_tells_copies_from_variety_at_equal_bytes() -> None:
+    rng = np.random.default_rng(0)
+    varied = written([" ".join(rng.choice(list("abcdefghij"), 60)) for _ in range(80)])
+    repeated = written([varied.texts[0]] * 80)
+    far = written([*varied.texts, *varied.texts])  # what returns stands far away
+    assert compression(repeated, varied).value > 10 * compression(varied, varied).value
+    assert compression(far, far).value > 1.7 * compression(varied, varied).value
+    assert compression(far, varied).value == compression(varied, varied).value, "cut to equal bytes"
+    assert math.isnan(compression(written([]), varied).value)
 
 
 def test_length_distance_by_hand() -> None:
