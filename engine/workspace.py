@@ -54,7 +54,7 @@ class Workspace(Opened):
         )
         self.jobs = Jobs(self.plan, self.labels, self.prompts)
         self.doctor = Doctor(self.session, self.ledger, self.audit, self.jobs)
-        self.studies = Studies(self.session, self.corpora, self.models, self.prompts)
+        self.studies = Studies(self.session, self.corpora, self.models, self.prompts, self.ledger)
 
 
 def open_workspace(path: Path | None = None, actor: str = DEFAULT_ACTOR) -> Workspace:

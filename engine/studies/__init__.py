@@ -19,6 +19,8 @@ REGISTRY: tuple[tuple[str, str], ...] = (
     ("engine.studies.canary_audit.run", "CanaryAuditStudy"),
     ("engine.studies.nll_filter.run", "NllFilterStudy"),
     ("engine.studies.noiseless.run", "NoiselessStudy"),
+    ("engine.studies.repeats.run", "RepeatsStudy"),
+    ("engine.studies.epsilon_sweep.run", "EpsilonSweepStudy"),
 )
 
 

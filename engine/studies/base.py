@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 
 from engine.errors import UserError
 from engine.json_types import JSON, JSONObject
-from engine.methods.base import Context
+from engine.methods.base import Context, Facts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,6 +103,16 @@ def needs_of(study: Study, parameters: BaseModel) -> tuple[str, ...]:
     """Return what a study needs with these parameters; one that runs methods of the reader's choice says so itself."""
     more = getattr(study, "needs", None)
     return tuple(dict.fromkeys((*study.spec.needs, *(more(parameters) if more is not None else ()))))
+
+
+def refused(study: Study, parameters: BaseModel, facts: Facts, holdout: int) -> list[str]:
+    """Return why a corpus of this size cannot give what is asked, a sentence each; a study that can tell says so.
+
+    Raises:
+        UserError: the parameters do not go together.
+    """
+    asked = getattr(study, "refusals", None)
+    return [] if asked is None else list(asked(parameters, facts, holdout))
 
 
 def find(studies: Sequence[Study], study_id: str) -> Study:

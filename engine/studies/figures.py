@@ -15,11 +15,13 @@ def figures(study_id: str, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str
     """Return a study's figures with short names; none for a study that has only tables."""
     from engine.studies.canary_audit import figures as audit
     from engine.studies.control_codes import figures as study_control
+    from engine.studies.epsilon_sweep import figures as epsilon_sweep
     from engine.studies.filter_presets import figures as study_filter
     from engine.studies.finetune_perplexity import figures as study_finetune
     from engine.studies.ngram_curves import figures as direct
     from engine.studies.nll_filter import figures as nll_filter
     from engine.studies.pairs import figures as pairs
+    from engine.studies.repeats import figures as repeats
     from engine.studies.surprisal import figures as surprisal
 
     known: dict[str, Callable[[Mapping[str, pd.DataFrame]], list[tuple[str, Figure]]]] = {
@@ -31,5 +33,7 @@ def figures(study_id: str, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str
         "surprisal": surprisal.figures,
         "finetune-perplexity": study_finetune.figures,
         "nll-filter": nll_filter.figures,
+        "repeats": repeats.figures,
+        "epsilon-sweep": epsilon_sweep.figures,
     }
     return known[study_id](tables) if study_id in known else []

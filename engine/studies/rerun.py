@@ -22,9 +22,10 @@ from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.errors import UserError
 from engine.json_types import JSONObject
 from engine.methods import get_method
-from engine.methods.base import Context, Facts, MethodSpec, parse_parameters
+from engine.methods.base import Context, Facts, MethodSpec, Step, parse_parameters
 from engine.methods.readable import run as run_readable
 from engine.models.cancel import Cancelled
+from engine.store.disk.folder import file_errors, remove_tree
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,6 +87,7 @@ def rerun(
     scratch: Path | None = None,
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
     noiseless: bool = False,
+    watch: Callable[[Step], None] = lambda step: None,
 ) -> pd.DataFrame:
     """Return what a method makes of these training records.
 
@@ -99,6 +101,7 @@ def rerun(
         scratch: an empty folder for what the method keeps on the way, such as the model it tuned, or None.
         progress: told stage, done and in all after each step; may raise to stop.
         noiseless: whether votes, counts and choices come without noise (ε = ∞): an internal reference, never a claim.
+        watch: shown each step, with the population of a round where it has one.
 
     Returns:
         Columns record_id (`s-000001` and on), text, label, lineage (source record id, where there is one).
@@ -132,6 +135,7 @@ def rerun(
     made: list[tuple[str, str | None, str | None]] = []
     for step in run_readable(method, run):
         made += [(one.text, one.label, one.lineage) for one in step.records]
+        watch(step)
         progress(step.stage, step.done, step.total)
         if context.cancelled():
             raise Cancelled("the study was cancelled")
@@ -184,6 +188,18 @@ def tuned_generator(context: Context, scratch: Path) -> Generator:
     if watch is not None:
         watch(context.cancelled)
     return made
+
+
+def empty_folder(scratch: Path | None, name: str) -> Path | None:
+    """Return an empty folder for one run below a study's own, owner-only: weights in training are private text."""
+    if scratch is None:
+        return None
+    folder = scratch / name
+    with file_errors():
+        if folder.exists():
+            remove_tree(folder)
+        folder.mkdir(mode=0o700, parents=True)
+    return folder
 
 
 def _check_needs(spec: MethodSpec, context: Context) -> None:

@@ -12,6 +12,7 @@ from engine.jobs.models.language_models import Models
 from engine.jobs.models.prompts import Prompts
 from engine.json_types import JSON, JSONObject
 from engine.store import queue
+from engine.store.budget.ledger import Ledger
 from engine.store.corpora.corpora import Corpora
 from engine.store.disk.folder import remove_tree
 from engine.store.rows import AnyRow
@@ -52,9 +53,10 @@ class StudyRun:
 class Studies:
     """Studies of a workspace: what there is, starting one, what came out."""
 
-    def __init__(self, session: Session, corpora: Corpora, models: Models, prompts: Prompts) -> None:
+    def __init__(self, session: Session, corpora: Corpora, models: Models, prompts: Prompts, ledger: Ledger) -> None:
         self.session = session
         self.corpora = corpora
+        self.ledger = ledger
         self.models = models
         self.prompts = prompts
 
@@ -110,15 +112,18 @@ class Studies:
     def blockers(
         self, corpus_id: str, study_id: str, parameters: JSONObject | None = None, *, model: str = "builtin"
     ) -> list[str]:
-        """Return why a study cannot start: spans are missing, or the model may not be used or lacks something.
+        """Return why a study cannot start: spans are missing, the model may not be used, or it does not fit the corpus.
 
         Raises:
             UserError: a parameter breaks a rule.
         """
         from engine.studies import get_study
+        from engine.studies.base import parse, refused
 
-        spec, needs = get_study(study_id).spec, self.needs(study_id, parameters)
-        found = []
+        study = get_study(study_id)
+        spec, needs = study.spec, self.needs(study_id, parameters)
+        holdout = self.corpora.statistics(corpus_id).holdout_records
+        found = refused(study, parse(spec, parameters), self.ledger.facts(corpus_id), holdout)
         if "spans" in needs and self.corpora.get(corpus_id).span_source is None:
             found.append(f"{spec.title} needs to know what identifies people: run detection on this corpus first.")
         asked = replace(spec, needs=needs)

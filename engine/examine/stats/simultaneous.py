@@ -147,6 +147,20 @@ def holm(values: Sequence[float]) -> list[float]:
     return corrected
 
 
+def benjamini_hochberg(values: Sequence[float]) -> list[float]:
+    """Return p values corrected for the share of false claims among all claims; NaN stays NaN and is not counted.
+
+    Source: Benjamini and Hochberg 1995 (Controlling the false discovery rate), section 3.1.
+    """
+    known = sorted((value, place) for place, value in enumerate(values) if value == value)
+    corrected = [math.nan] * len(values)
+    lowest = 1.0
+    for number, (value, place) in reversed(list(enumerate(known, start=1))):
+        lowest = min(lowest, len(known) / number * value)
+        corrected[place] = lowest
+    return corrected
+
+
 def membership(attacks: pd.DataFrame | None) -> list[Sentence]:
     """Return the sentence about membership; a second one where attacks on the generator itself see it."""
     if attacks is None:

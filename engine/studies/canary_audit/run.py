@@ -22,17 +22,15 @@ from engine.errors import InternalError, UserError
 from engine.examine.values.canary_echo import score_canaries
 from engine.examine.values.canary_making import Canary, make_canaries, plant, toss
 from engine.methods import get_method
-from engine.store.disk.folder import file_errors, remove_tree
+from engine.store.disk.folder import remove_tree
 from engine.studies.audit_bounds import group_claim
 from engine.studies.base import Cell, StudyContext, StudySpec, StudyStep
 from engine.studies.canary_audit.parameters import CanaryAuditParameters
 from engine.studies.canary_audit.unblind import Declaration, unblind
-from engine.studies.rerun import Terms, rerun, terms_of
+from engine.studies.rerun import Terms, empty_folder, rerun, terms_of
 from engine.studies.settings import parsed_settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
 REFERENCE = 5000  # training records whose word pairs a score is held against
@@ -146,7 +144,7 @@ class _Audit:
         )
         count = len(records) if self.method.spec.one_to_one else p.outputs
         stage = f"run {repeat + 1}"
-        folder = _folder(self.context.scratch, repeat)
+        folder = empty_folder(self.context.scratch, f"run-{repeat}")
         try:
             made = rerun(
                 run, p.method, self.values, records, spans, count, seed, terms=self.terms, scratch=folder,
@@ -192,15 +190,3 @@ def _coins(state: State, p: CanaryAuditParameters) -> NDArray[np.bool_]:
 def _frame(state: State) -> pd.DataFrame:
     frames = [pd.DataFrame(found).assign(repeat=repeat) for repeat, found in enumerate(state["scores"])]
     return pd.concat(frames, ignore_index=True)
-
-
-def _folder(scratch: Path | None, repeat: int) -> Path | None:
-    """Return an empty folder for one run, owner-only: weights in training are private text."""
-    if scratch is None:
-        return None
-    folder = scratch / f"run-{repeat}"
-    with file_errors():
-        if folder.exists():
-            remove_tree(folder)
-        folder.mkdir(mode=0o700, parents=True)
-    return folder

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
+
+Voting = Literal["aug-pe", "dpga", "rpsg-public", "rpsg"]
+VOTING: tuple[Voting, ...] = get_args(Voting)  # methods whose noise lies on votes and choices, and can be left out
 
 
 class NoiselessParameters(BaseModel):
@@ -12,9 +15,7 @@ class NoiselessParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    method: Literal["aug-pe", "dpga", "rpsg-public", "rpsg"] = Field(
-        "dpga", description="Method whose noise is weighed."
-    )
+    method: Voting = Field("dpga", description="Method whose noise is weighed.")
     outputs: int = Field(100, ge=2, le=5000, description="Texts a variant.")
     settings: str = Field(
         "",

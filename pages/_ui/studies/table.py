@@ -41,6 +41,7 @@ TABLES = {
     "both_unknown": "Direct and quasi-identifiers, found by the detector",
     "table_14": "Table 14: quasi-identifiers, known", "table_15": "Table 15: quasi-identifiers, found by the detector",
     "sweep_examples": "Other numbers of examples", "sweep_weights": "Other weights and directions of the objective",
+    "in_words": "In words", "comparison": "Differences, one by one", "time": "Time", "runs": "Every run",
     "masked_against_plain": "Masked against plain prefix", "validity": "Usable texts, and private values in them",
 }  # fmt: skip
 
@@ -92,7 +93,8 @@ def wide(summary: pd.DataFrame) -> pd.DataFrame:
     methods = {entry[0] for entry in METHODS}
     headed = {v: v if v.split(" ")[0] in methods else v.capitalize() for v in variants}
     rows = {headed[v]: [cells.get((v, m), "") for m in measures] for v in variants}
-    return pd.DataFrame(rows, index=[WORDS.get(m, m.replace("_", " ").capitalize()) for m in measures])
+    titles = dict(zip(summary["measure"], summary["title"], strict=True)) if "title" in summary else WORDS
+    return pd.DataFrame(rows, index=[str(titles.get(m, m.replace("_", " ").capitalize())) for m in measures])
 
 
 def _cell(row: pd.Series) -> str:

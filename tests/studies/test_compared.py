@@ -1,0 +1,80 @@
+"""Verdicts over repeats, from values written by hand: better, worse, cannot tell, and what was never measured."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from engine.studies import compared
+from tests.studies.bench_world import rows
+
+
+def verdicts(runs, pair=("a", "b")):
+    table = compared.compare(runs, [pair])
+    return dict(zip(table["measure"], table["verdict"], strict=True))
+
+
+def test_direction_decides_what_is_better():
+    near, far = [0.1, 0.11, 0.09, 0.1], [0.5, 0.52, 0.49, 0.51]
+    runs = pd.concat([
+        rows("a", "low", near), rows("b", "low", far),
+        rows("a", "high", near, "higher is better"), rows("b", "high", far, "higher is better"),
+        rows("a", "close", near, compared.CLOSER, 0.5), rows("b", "close", far, compared.CLOSER, 0.5),
+        rows("a", "safe", near, "lower is safer"), rows("b", "safe", far, "lower is safer"),
+    ])  # fmt: skip
+    assert verdicts(runs) == {"low": "better", "high": "worse", "close": "worse", "safe": "better"}
+    assert verdicts(runs, ("b", "a"))["low"] == "worse"
+
+
+def test_values_on_both_sides_of_real_text_are_as_far_from_it():
+    runs = pd.concat([
+        rows("a", "m", [0.3, 0.31, 0.29, 0.3], compared.CLOSER, 0.5),
+        rows("b", "m", [0.7, 0.69, 0.71, 0.7], compared.CLOSER, 0.5),
+    ])  # fmt: skip
+    assert verdicts(runs) == {"m": "cannot tell"}
+
+
+def test_what_was_not_measured_is_never_called_cannot_tell():
+    runs = pd.concat([
+        rows("a", "none", [math.nan] * 3), rows("b", "none", [1.0, 2.0, 3.0]),
+        rows("a", "few", [1.0, 2.0]), rows("b", "few", [1.0, 2.0, 4.0]),
+        rows("a", "noise", [1.0, 2.0, 3.0]), rows("b", "noise", [1.1, 2.1, 2.9]),
+    ])  # fmt: skip
+    assert verdicts(runs) == {
+        "none": compared.UNMEASURED, "few": compared.FEW, "noise": compared.UNTOLD
+    }  # fmt: skip
+    (said,) = compared.sentences(compared.compare(runs, [("a", "b")]))
+    assert said == (
+        "a, against b: no difference can be told in “NOISE”; not measured: “NONE”; fewer than 3 repeats: “FEW”."
+    )
+
+
+def test_many_differences_by_chance_are_not_called_differences():
+    rng = np.random.default_rng(4)
+    false = 0
+    for _ in range(60):
+        runs = pd.concat(
+            [rows(v, f"m{i}", rng.normal(size=4)) for v in ("a", "b") for i in range(10)], ignore_index=True
+        )
+        false += any(v in (compared.BETTER, compared.WORSE) for v in verdicts(runs).values())
+    assert false <= 8  # 3 expected; without a correction 24
+
+
+def test_what_three_repeats_can_show_is_said():
+    said = " ".join(compared.power(3, 7))
+    assert "no p value below 0.25, so it can never fall below 0.05" in said
+    assert "6 repeats are the fewest" in said
+    assert "7 differences are tested together" in said
+    assert "3.1 standard deviations" in said
+    assert "which is below 0.05" in compared.power(6, 1)[0]
+    assert "no interval and no difference" in compared.power(2, 7)[0]
+    assert "one in twenty is false" in " ".join(compared.power(3, 60))
+
+
+def test_a_mean_has_its_interval_where_there_is_one():
+    table = compared.summary(pd.concat([rows("a", "kid", [0.1, 0.2, 0.3], epsilon="4"), rows("a", "next_word", [0.0])]))
+    assert table.loc[0, "high"] > 0.4
+    assert math.isnan(table.loc[1, "high"])
+    assert list(compared.summary(rows("a", "kid", [0.1], epsilon="4"), ("epsilon",))["epsilon"]) == ["4"]
