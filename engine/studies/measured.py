@@ -26,18 +26,16 @@ from engine.examine.members.members import member_rows, other_rows
 from engine.examine.members.neighbours_scores import by_words
 from engine.examine.prepare import ExamineInput, Prepared, prepare
 from engine.examine.stats import roc
-from engine.examine.usefulness.embeddings import embedded
-from engine.examine.usefulness.iterations import self_similarity
 from engine.examine.usefulness.language_model import FEWEST_TEXTS, NAMES, examine_language
 from engine.examine.usefulness.metrics import METRICS, Metric
-from engine.examine.usefulness.part import Trio, pick
+from engine.examine.usefulness.sides import pick
 from engine.models.cancel import Cancelled
 from engine.studies.base import StudyContext
 
-MEMBERSHIP, COPIES, ALIKE = "neighbours_jaccard_1", "verbatim_8gram", "self_similarity"
+MEMBERSHIP, COPIES = "neighbours_jaccard_1", "verbatim_8gram"
 DEFAULT = ("kid", "coverage", "js_2gram", "length_distance", "next_word", MEMBERSHIP, COPIES)
 _METRICS: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
-_TITLES = {ALIKE: "Likeness among the texts", MEMBERSHIP: "Membership (area under the ROC curve)"}
+_TITLES = {MEMBERSHIP: "Membership (area under the ROC curve)"}
 _PRIVATE = 2_000  # records a side that membership is asked of
 CHANCE = 0.5
 
@@ -62,7 +60,7 @@ class Bank:
 
 def measures() -> tuple[str, ...]:
     """Return the names of all measures a study can take of an output."""
-    return (*_METRICS, ALIKE, *NAMES, MEMBERSHIP, COPIES)
+    return (*_METRICS, *NAMES, MEMBERSHIP, COPIES)
 
 
 def checked(names: Sequence[str]) -> tuple[str, ...]:
@@ -85,14 +83,14 @@ def title(name: str) -> str:
 
 def direction(name: str) -> Direction:
     """Return which way a measure is good."""
-    return "closer to real is better" if name == ALIKE else MEASURES[name].direction
+    return MEASURES[name].direction
 
 
 def bounds(name: str) -> tuple[float, float]:
     """Return the smallest and largest value a measure can have."""
     if name in _METRICS:
         return _METRICS[name].bounds
-    return (-1.0, 1.0) if name == ALIKE else (0.0, math.inf) if name == "next_word_loss" else (0.0, 1.0)
+    return (0.0, math.inf) if name == "next_word_loss" else (0.0, 1.0)
 
 
 def lacks(names: Sequence[str], outputs: int, records: int, holdout: int) -> list[str]:
@@ -104,8 +102,8 @@ def lacks(names: Sequence[str], outputs: int, records: int, holdout: int) -> lis
     found = []
     side = min(outputs, records // 2)
     for name in names:
-        least = max(_METRICS[name].least, 2) if name in _METRICS else 2
-        if (name in _METRICS or name == ALIKE) and side < least:
+        least = _METRICS[name].least if name in _METRICS else 0
+        if side < least:
             found.append(
                 f"{title(name)} ({name}) needs {least} texts a side, and with {outputs:,} outputs and half of "
                 f"{records:,} training records there are {side:,}: leave it out or take more."
@@ -162,45 +160,30 @@ class _Taken:
 
     def __init__(self, prepared: Prepared) -> None:
         self.prepared = prepared
-        self._trios: dict[tuple[int, bool], Trio] = {}
         self._language: dict[tuple[str, str], Any] | None = None
 
     def one(self, name: str) -> Found:
         kinds: dict[str, Callable[[str], Found]] = {
             MEMBERSHIP: self._membership,
             COPIES: self._copies,
-            ALIKE: self._alike,
             **dict.fromkeys(NAMES, self._words),
         }
         return kinds.get(name, self._metric)(name)
 
-    def _trio(self, largest: int, embed: bool) -> Trio:
-        key = (largest, embed)
-        if key not in self._trios:
-            self._trios[key] = pick(self.prepared, largest, embed, None)
-        return self._trios[key]
-
     def _metric(self, name: str) -> Found:
         metric = _METRICS[name]
-        embed = metric.needs == "embeddings"
-        if embed and self.prepared.given.embedder is None:
+        if metric.needs == "embeddings" and self.prepared.given.embedder is None:
             return _nothing(name, "no embedder was given")
         self.prepared.report(metric.title, 0, 1)
-        trio = self._trio(metric.largest, embed)
+        trio = pick(self.prepared, metric.largest, metric.needs, None)
         size = min(len(trio.synthetic), len(trio.target), len(trio.real))
         if size < metric.least:
             return _nothing(name, f"{size} texts a side are too few; at least {metric.least} are needed")
         seed = self.prepared.seed
         value = metric.score(trio.synthetic, trio.target if metric.pair else trio.real, seed).value
         real = metric.score(trio.real, trio.target if metric.pair else trio.synthetic, seed).value
-        return Found(name, value - real if metric.excess else value, 0.0 if metric.excess else real, size)
-
-    def _alike(self, name: str) -> Found:
-        if self.prepared.given.embedder is None:
-            return _nothing(name, "no embedder was given")
-        trio = self._trio(1000, True)
-        ours, real = (self_similarity(embedded(side)) for side in (trio.synthetic, trio.real))
-        return Found(name, ours, real, len(trio.synthetic))
+        why = "" if value == value else metric.nothing
+        return Found(name, value - real if metric.excess else value, 0.0 if metric.excess else real, size, why)
 
     def _words(self, name: str) -> Found:
         if self._language is None:
