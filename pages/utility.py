@@ -9,6 +9,7 @@ from pages._ui.examined import table as examined_table
 from pages._ui.guard import guard
 from pages._ui.utility import lengths as utility_lengths
 from pages._ui.utility import map as utility_map
+from pages._ui.utility import topics as utility_topics
 from pages._ui.utility import verdict as utility_verdict
 
 workspace = guard()
@@ -35,6 +36,7 @@ if view == VIEWS[0]:
     )
 elif view == VIEWS[1]:
     utility_map.draw(workspace, run)
+    utility_topics.draw(workspace, run)
 elif view == VIEWS[2]:
     utility_lengths.draw(workspace, run)
     utility_lengths.phrases(workspace, run)

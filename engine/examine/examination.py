@@ -23,6 +23,7 @@ from engine.examine.registry import USEFULNESS
 from engine.examine.risk import record_risk
 from engine.examine.tables import lengths, ngrams, text_map
 from engine.examine.usefulness.part import examine_usefulness
+from engine.examine.usefulness.topics import topics
 from engine.examine.usefulness.unrelated import unrelated_text
 
 __all__ = ["ExamineInput", "ExamineOutput", "examine_run"]
@@ -35,7 +36,7 @@ class ExamineOutput:
     Args:
         findings: one a (name, reference).
         tables: tidy frames by name, internal: `leaks, verbatim, elp, nearest, nearest_quantiles, pii,
-            lengths, ngrams, map`.
+            lengths, ngrams, topics, map`.
         record_risk: synthetic record id -> risk in [0, 1]; higher = look at it sooner.
         cancelled: whether it was stopped on request; then the rest is empty.
     """
@@ -86,4 +87,5 @@ def _utility(prepared: Prepared) -> Part:
         part.add(one.run(prepared))
     if prepared.given.embedder is not None:
         part.tables["map"] = text_map(prepared)
+        part.tables["topics"] = topics(prepared)
     return part

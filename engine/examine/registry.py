@@ -90,6 +90,8 @@ LAST: tuple[Examination, ...] = (
 
 # Of usefulness: run beside the metrics of `usefulness.metrics`, with the same words for a lack.
 USEFULNESS: tuple[Examination, ...] = (
+    Examination("tone", "sentiment", "usefulness.tone", "examine_tone", ("embedder",)),
+    Examination("entity_mix", "types of details", "usefulness.entity_mix", "examine_entity_mix", ("detector",)),
     Examination("language", "a language model's next words", "usefulness.language_model", "examine_language",
                 ("holdout", "models")),
 )  # fmt: skip

@@ -27,6 +27,15 @@ class MarkDetector:
         ]  # fmt: skip
 
 
+class PackagedEmbedder:
+    """A real, tiny embedder under the packaged encoder's name and width: what reads that one's vectors reads these."""
+
+    id = "all-MiniLM-L6-v2"
+
+    def embed(self, texts: Any) -> Any:
+        return np.repeat(WordEmbedder().embed(texts), 6, axis=1) / np.float32(np.sqrt(6.0))
+
+
 def records(prefix: str, people: int, each: int = 4) -> pd.DataFrame:
     """Return `each` records a person: a mark, a day, and words of which some are the person's own favourites."""
     rng = np.random.default_rng([7, *prefix.encode()])
@@ -76,6 +85,6 @@ def world(
     return ExamineInput(
         synthetic, train, held, spans(train).iloc[: None if given_spans else 0],
         spans(held).iloc[: None if given_spans else 0], unit="source",
-        embedder=WordEmbedder() if embedder else None, detector=MarkDetector() if detector else None,
+        embedder=PackagedEmbedder() if embedder else None, detector=MarkDetector() if detector else None,
         seed=seed, model_attacks=models,
     )  # fmt: skip

@@ -80,6 +80,19 @@ def test_map_shows_ids_and_reads_synthetic_text_only(seeded, visit):
     assert not app.text
 
 
+def test_topics_are_named_with_their_shares(seeded, visit):
+    table = pd.DataFrame({
+        "topic": [2, 1], "words": ["knee, walking", ""], "synthetic_share": [0.25, 0.75], "real_share": [0.5, 0.5],
+        "synthetic_texts": [1, 3], "real_texts": [2, 2], "internal": True,
+    })  # fmt: skip
+    seeded.open().examinations.save_tables(seeded.run, {"topics": table})
+    app = visit("utility", **{"_ui.run": seeded.run, "utility.view": "Map of texts"})
+    shown = app.dataframe[0].value
+    assert list(shown["Telling words"]) == ["knee, walking", "(none is common enough)"]
+    assert list(shown["Difference"]) == [-0.25, 0.25]
+    assert "never leaves with a release" in words(app, "caption")
+
+
 def test_chosen_points_are_told_apart_by_curve():
     points = [
         {"curve_number": 1, "customdata": ["s-1"]},

@@ -6,9 +6,12 @@ papers used: values are compared with each other here, never with published ones
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import InternalError
 from engine.examine.stats.intervals import group_numbers
 from engine.examine.usefulness.base import Sample, Value
 from engine.examine.usefulness.embeddings import embedded
@@ -216,10 +219,12 @@ def clustered(rows: Rows, seed: int) -> Rows | None:
     if len(rows) < LEAST_CLUSTERS:
         return None
     from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits
 
     number = min(CLUSTERS, len(rows) // TEXTS_A_CLUSTER)
-    with threadpool_limits(limits=1):
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # many equal texts leave clusters empty, which is no fault
         found = KMeans(number, n_init=1, random_state=seed % 2**32).fit(rows)
     centres: Rows = found.cluster_centers_.astype(np.float32)
     return centres
@@ -236,10 +241,25 @@ def cluster_shares(sample: Sample, target: Sample, seed: int) -> tuple[NDArray[n
         return None
     shares = []
     for rows in (ours, theirs):
-        place = np.argmax(rows @ centres.T - 0.5 * np.square(centres).sum(axis=1), axis=1)
+        place = _nearest(rows, centres)
         counts = np.bincount(place, minlength=len(centres)) + 0.5
         shares.append(counts / counts.sum())
     return shares[0], shares[1]
+
+
+def _nearest(rows: Rows, centres: Rows) -> NDArray[np.int64]:
+    return np.asarray(np.argmax(rows @ centres.T - 0.5 * np.square(centres).sum(axis=1), axis=1), np.int64)
+
+
+def nearest_cluster(sample: Sample) -> NDArray[np.int64]:
+    """Return the cluster each text stands in, int64 (n,).
+
+    Raises:
+        InternalError: the sample has no embeddings or no clusters.
+    """
+    if sample.centres is None:
+        raise InternalError("these texts have no clusters to stand in")
+    return _nearest(embedded(sample), sample.centres)
 
 
 def missed_topics(sample: Sample, target: Sample, seed: int = 0) -> Value:

@@ -77,7 +77,7 @@ def _equal_sides(prepared: Prepared, largest: int, embed: bool, unrelated: Side 
     first = halves(train.units, seed, "halves")
     in_first = dict(zip(train.record_ids, first, strict=True))
     first_rows = np.array([in_first[record] for record in pool.record_ids], bool)
-    usable = _apart(texts, in_first)
+    usable = without_sources(texts, in_first)
     apart = usable is not None
     texts = texts.take(usable) if usable is not None else texts
     target, real = pool.take(np.flatnonzero(first_rows)), pool.take(np.flatnonzero(~first_rows))
@@ -132,8 +132,12 @@ def _with_clusters(trio: Trio, seed: int) -> Trio:
     )  # fmt: skip
 
 
-def _apart(texts: Side, in_first: dict[str, bool]) -> NDArray[np.int64] | None:
-    """Return the rows that stem from no record of the first half, or None where that leaves too few or all."""
+def without_sources(texts: Side, in_first: dict[str, bool]) -> NDArray[np.int64] | None:
+    """Return the rows that stem from no record of the first half, or None where that leaves too few or all.
+
+    Args:
+        in_first: whether a training record is in the first half, by its id.
+    """
     if texts.lineage is None:
         return None
     rows = np.flatnonzero([not in_first.get(source, False) for source in texts.lineage])
