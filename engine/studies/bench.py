@@ -142,17 +142,16 @@ class Bench:
     def steps(
         self,
         tables_of: Callable[[pd.DataFrame], Tables],
-        also: Callable[[Variant, int, Ran], Tables] | None = None,
+        also: Callable[[Variant, int, Ran], None] = lambda variant, repeat, ran: None,
     ) -> Iterator[StudyStep]:
         """Yield a step after each run that is not in the tables yet.
 
         Args:
             tables_of: the study's tables of all rows measured so far; `runs` and `time` are added.
-            also: what else is measured of a run: rows that go below those of the same name.
+            also: shown each finished run before that, for what else is measured of it.
         """
         self.prepare()
         runs = self.context.tables.get("runs", pd.DataFrame(columns=RUNS))
-        more: Tables = {name: t for name, t in self.context.tables.items() if name in _KEPT}
         done = set(zip(runs["variant"].astype(str), runs["repeat"].astype(int), strict=True))
         order = [(v, repeat) for repeat in range(self.p.repeats) for v in self.variants]
         for variant, repeat in order:
@@ -162,20 +161,20 @@ class Bench:
             began = time.monotonic()
             ran = self._run(variant, repeat, stage)
             rows = self.measured(variant, repeat, ran.made, f"{stage}: measuring")
-            extra = {} if also is None else also(variant, repeat, ran)
+            also(variant, repeat, ran)
             rows["seconds"] = round(time.monotonic() - began, 2)
             runs = rows if runs.empty else pd.concat([runs, rows], ignore_index=True)
-            for name, table in extra.items():
-                more[name] = table if name not in more else pd.concat([more[name], table], ignore_index=True)
             done.add((variant.name, repeat))
             clock = self._clock(runs, [pair for pair in order if (pair[0].name, pair[1]) not in done])
-            tables = {**tables_of(runs), **more, "runs": runs, "time": clock}
+            tables = {**tables_of(runs), "runs": runs, "time": clock}
             left = str(clock["left"].iloc[0])
             yield StudyStep(len(done), len(order), f"{stage}; {left}", {"done": len(done)}, tables)
 
-    def measured(self, variant: Variant, repeat: int, made: pd.DataFrame, stage: str) -> pd.DataFrame:
-        """Return a row a measure of one output of a setting."""
-        found = measured.measure(self.context, self.records, made, self.p.measures, self.bank, stage)
+    def measured(
+        self, variant: Variant, repeat: int, made: pd.DataFrame, stage: str, names: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """Return a row a measure of one output of a setting; the names are those of the parameters unless given."""
+        found = measured.measure(self.context, self.records, made, names or self.p.measures, self.bank, stage)
         kind = "none" if variant.noiseless else self.terms[variant.name].guarantee.kind
         rows = [
             {"variant": variant.name, **variant.keys, "repeat": repeat, "kind": kind, "texts": len(made),
@@ -222,9 +221,6 @@ class Bench:
             [{"runs": len(each), "of": len(each) + len(waiting), "seconds": float(each["seconds"].sum()),
               "seconds_left": round(left, 1), "left": words}]
         )  # fmt: skip
-
-
-_KEPT = ("rounds",)  # tables of which a study makes rows a run, and which are kept as they are
 
 
 def standard(runs: pd.DataFrame, pairs: Sequence[tuple[str, str]], repeats: int, keys: Sequence[str] = ()) -> Tables:

@@ -13,11 +13,10 @@ Measures = Annotated[tuple[str, ...], AfterValidator(measured.checked)]
 
 
 class BenchParameters(BaseModel):
-    """Size, repeats, measures and the longest time of a study."""
+    """Records, repeats, measures and the longest time of a study."""
 
     model_config = ConfigDict(extra="forbid")
 
-    outputs: int = Field(100, ge=2, le=5000, title="Outputs", description="Texts a run.")
     repeats: int = Field(
         3, ge=1, le=MOST, title="Repeats",
         description="Runs of each setting, each with a seed and noise of its own; 3 are the fewest with an interval.",
@@ -37,3 +36,9 @@ class BenchParameters(BaseModel):
         title="Hours",
         description="Longest the methods may take by their own plans; a longer study is refused before it starts.",
     )
+
+
+class SizedParameters(BenchParameters):
+    """The same, where every run has equally many texts."""
+
+    outputs: int = Field(100, ge=2, le=5000, title="Outputs", description="Texts a run.")

@@ -82,11 +82,11 @@ def compare(runs: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> pd.DataFram
     return judged(rows)
 
 
-def judged(rows: list[TableRow]) -> pd.DataFrame:
+def judged(rows: list[TableRow], columns: Sequence[str] = COMPARISON) -> pd.DataFrame:
     """Return the rows as a table, with p values corrected for all of them and the verdicts that follow.
 
     Args:
-        rows: of `COMPARISON`, `verdict` as it is where nothing was shown, and `good`: 1 where more is better, else -1.
+        rows: of these columns, `verdict` as it is where nothing was shown, and `good`: 1 where more is better, else -1.
     """
     values = [_number(row["p"]) for row in rows]
     tests = sum(value == value for value in values)
@@ -94,7 +94,7 @@ def judged(rows: list[TableRow]) -> pd.DataFrame:
         row["p_corrected"] = p
         if row["verdict"] == UNTOLD and p < ALPHA:
             row["verdict"] = BETTER if _number(row["good"]) * _number(row["difference"]) > 0 else WORSE
-    return pd.DataFrame(rows, columns=COMPARISON)
+    return pd.DataFrame(rows, columns=list(columns))
 
 
 def _number(value: object) -> float:
@@ -169,3 +169,14 @@ def in_words(comparison: pd.DataFrame, repeats: int) -> pd.DataFrame:
     """Return the sentences about the differences and what the repeats can show, as a table."""
     tests = int(comparison["p"].notna().sum()) if len(comparison) else 0
     return pd.DataFrame({"sentence": [*sentences(comparison), *power(repeats, tests)]})
+
+
+def cell(row: pd.Series) -> str:
+    """Return a mean with half its interval (its upper half) as words; the mean alone where there is no interval."""
+    value, high = float(row["value"]), float(row["high"])
+    if value != value:
+        return UNMEASURED
+    if high != high:
+        return f"{value:.3g}"
+    digits = max(0, 1 - math.floor(math.log10(max(high - value, 1e-9))))
+    return f"{value:.{digits}f} ± {high - value:.{digits}f}"

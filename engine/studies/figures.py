@@ -16,6 +16,7 @@ def figures(study_id: str, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str
     from engine.studies.canary_audit import figures as audit
     from engine.studies.control_codes import figures as study_control
     from engine.studies.epsilon_sweep import figures as epsilon_sweep
+    from engine.studies.evolution_ablation import figures as evolution_ablation
     from engine.studies.filter_presets import figures as study_filter
     from engine.studies.finetune_perplexity import figures as study_finetune
     from engine.studies.ngram_curves import figures as direct
@@ -35,5 +36,6 @@ def figures(study_id: str, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str
         "nll-filter": nll_filter.figures,
         "repeats": repeats.figures,
         "epsilon-sweep": epsilon_sweep.figures,
+        "evolution-ablation": evolution_ablation.figures,
     }
     return known[study_id](tables) if study_id in known else []

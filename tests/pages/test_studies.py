@@ -147,7 +147,7 @@ def test_a_study_is_started_from_the_page(seeded, visit):
     assert [(r.study, r.state) for r in workspace.studies.runs(seeded.corpus)] == [("filter-presets", "queued")]
 
 
-@pytest.mark.parametrize("study", ["repeats", "epsilon-sweep"])
+@pytest.mark.parametrize("study", ["repeats", "epsilon-sweep", "evolution-ablation"])
 def test_what_a_small_corpus_cannot_carry_is_said_before_the_start(seeded, visit, study):
     app = visit("compare", **{"compare.what": "Studies"})
     app.selectbox(key="study.which").set_value(study).run()

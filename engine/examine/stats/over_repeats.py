@@ -105,6 +105,22 @@ def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
     return Difference(value, low, high, p, paired_permutation(pairs), len(pairs), len(one), len(two))
 
 
+def from_nothing(values: Iterable[float]) -> Difference:
+    """Return the mean of changes, one a repeat, against no change: Student's test and the permutation of signs."""
+    from scipy.stats import t
+
+    known = _known(values)
+    mean = spread(known)
+    p = math.nan
+    if mean.high == mean.high:
+        n = len(known)
+        p = float(2.0 * t.sf(abs(mean.value) / (float(known.std(ddof=1)) / math.sqrt(n)), n - 1))
+    elif len(known) >= LEAST and not known.any():
+        p = 1.0
+    n = len(known)
+    return Difference(mean.value, mean.low, mean.high, p, paired_permutation(known), n, n, n)
+
+
 def _apart(one: float, two: float) -> float:
     """Return one minus two; nothing where they differ by rounding alone."""
     return 0.0 if abs(one - two) <= _CLOSE * max(abs(one), abs(two)) else one - two

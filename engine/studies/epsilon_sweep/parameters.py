@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
-from engine.studies.bench_parameters import BenchParameters
+from engine.studies.bench_parameters import SizedParameters
 
 Budgeted = Literal["aug-pe", "dpga", "dp-finetune", "private-prediction", "rpsg", "rpsg-public"]
 BUDGETED: tuple[Budgeted, ...] = get_args(Budgeted)
@@ -18,7 +18,7 @@ def _rising(values: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(sorted(set(values)))
 
 
-class EpsilonSweepParameters(BenchParameters):
+class EpsilonSweepParameters(SizedParameters):
     """Methods, their ε, and what lies at both ends."""
 
     methods: tuple[Budgeted, ...] = Field(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from engine.studies.bench_parameters import BenchParameters
+from engine.studies.bench_parameters import SizedParameters
 
 
-class RepeatsParameters(BenchParameters):
+class RepeatsParameters(SizedParameters):
     """The two settings."""
 
     first: str = Field("dpga", title="First method", description="The method that is weighed.")

@@ -42,6 +42,8 @@ TABLES = {
     "table_14": "Table 14: quasi-identifiers, known", "table_15": "Table 15: quasi-identifiers, found by the detector",
     "sweep_examples": "Other numbers of examples", "sweep_weights": "Other weights and directions of the objective",
     "in_words": "In words", "comparison": "Differences, one by one", "time": "Time", "runs": "Every run",
+    "claims": "The paper's claims", "rounds": "Every round of every run", "rounds_summary": "Rounds",
+    "parts_left_out": "Parts left out, at the first and the last round (the paper's Table 3)",
     "masked_against_plain": "Masked against plain prefix", "validity": "Usable texts, and private values in them",
 }  # fmt: skip
 

@@ -1,0 +1,1 @@
+"""Study `evolution-ablation`: DPGA-TextSyn with one thing changed at a time."""
