@@ -7,13 +7,14 @@ import streamlit as st
 from pages._ui.examined import run as examined_run
 from pages._ui.examined import table as examined_table
 from pages._ui.guard import guard
+from pages._ui.utility import classifier as utility_classifier
 from pages._ui.utility import lengths as utility_lengths
 from pages._ui.utility import map as utility_map
 from pages._ui.utility import topics as utility_topics
 from pages._ui.utility import verdict as utility_verdict
 
 workspace = guard()
-VIEWS = ["Measures", "Map of texts", "Lengths and phrases", "What the numbers mean", "All numbers"]
+VIEWS = ["Measures", "Map of texts", "Lengths and phrases", "Classifier", "What the numbers mean", "All numbers"]
 COLUMNS = ("none", "train", "real", "unrelated")
 
 st.title("Utility", anchor=False)
@@ -41,6 +42,8 @@ elif view == VIEWS[2]:
     utility_lengths.draw(workspace, run)
     utility_lengths.phrases(workspace, run)
 elif view == VIEWS[3]:
+    utility_classifier.draw(workspace, run)
+elif view == VIEWS[4]:
     examined_table.meanings(findings)
 else:
     examined_table.in_full(findings, key=f"utility.full.{run.id}")

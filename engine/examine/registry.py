@@ -94,4 +94,6 @@ USEFULNESS: tuple[Examination, ...] = (
     Examination("entity_mix", "types of details", "usefulness.entity_mix", "examine_entity_mix", ("detector",)),
     Examination("language", "a language model's next words", "usefulness.language_model", "examine_language",
                 ("holdout", "models")),
+    Examination("downstream", "a classifier trained on the text", "usefulness.downstream", "examine_downstream",
+                ("holdout", "labels")),
 )  # fmt: skip

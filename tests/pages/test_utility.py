@@ -46,7 +46,9 @@ def test_full(seeded, visit):
     assert table.loc["Mixture of topics and styles", "Synthetic text"] == "not estimable"
 
 
-@pytest.mark.parametrize("view", ["Map of texts", "Lengths and phrases", "What the numbers mean", "All numbers"])
+@pytest.mark.parametrize(
+    "view", ["Map of texts", "Lengths and phrases", "Classifier", "What the numbers mean", "All numbers"]
+)
 def test_views(seeded, visit, view):
     app = visit("utility", **{"_ui.run": seeded.run, "utility.view": view})
     if view == "Map of texts":
@@ -54,12 +56,37 @@ def test_views(seeded, visit, view):
     elif view == "Lengths and phrases":
         assert "Half of the synthetic records" in words(app, "markdown")
         assert set(app.dataframe[0].value["Phrase"].str.split().str.len()) == {1}
+    elif view == "Classifier":
+        assert "No classifier was trained" in words(app, "caption")
     elif view == "All numbers":
         assert len(app.dataframe[0].value) == sum(
             f.group == "utility" for f in seeded.open().examinations.findings(seeded.run)
         )
     else:
         assert "It does not show" in words(app, "markdown")
+
+
+def test_labels_stand_in_a_table_and_never_in_markdown(seeded, visit):
+    label = "[rash](http://x) **bold**"
+    rows = [
+        (label, "train", 0.4, 0.3, 0.5, 0.4, 40, 100.0, ""), (label, "real", 0.6, 0.5, 0.7, 0.6, 40, 100.0, ""),
+        (label, "gap", 0.2, -0.05, 0.45, np.nan, 40, np.nan, ""),
+        ("rare", "train", np.nan, np.nan, np.nan, np.nan, 3, np.nan, "fewer than 10 holdout records"),
+    ]  # fmt: skip
+    columns = ["label", "reference", "f1", "low", "high", "recall", "asked", "trained_on", "why"]
+    groups = pd.DataFrame(
+        [("sex", "F", "train", 0.4, 0.3, 0.5, 2, 30, ""), ("sex", "F", "real", 0.5, 0.4, 0.6, 2, 30, "")],
+        columns=["column", "value", "reference", "f1", "low", "high", "labels", "asked", "why"],
+    )
+    tables = {"classifier_labels": pd.DataFrame(rows, columns=columns), "classifier_groups": groups}
+    seeded.open().examinations.save_tables(seeded.run, tables)
+    app = visit("utility", **{"_ui.run": seeded.run, "utility.view": "Classifier"})
+    table = app.dataframe[0].value.set_index("Label")
+    assert table.loc[label, "Synthetic text"] == "0.40 (0.30 to 0.50)"
+    assert table.loc[label, "Lost against as much real text"] == "0.20 (−0.05 to 0.45)"
+    assert table.loc["rare", "Synthetic text"] == "too few"
+    assert app.dataframe[1].value["Value"].tolist() == ["F"]
+    assert "rash" not in words(app, "markdown", "caption")
 
 
 def test_map_shows_ids_and_reads_synthetic_text_only(seeded, visit):

@@ -1,0 +1,66 @@
+"""What a classifier trained on the synthetic text gets right, a label and a subgroup, beside one of real text."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+import pandas as pd
+import streamlit as st
+
+import engine
+
+SIDES = {
+    "train": "Synthetic text",
+    "real": "As much real text",
+    "full": "All real text",
+    "gap": "Lost against as much real text",
+}
+
+
+def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
+    """Draw F1 a label, and macro-F1 a subgroup where columns were kept at import."""
+    labels = workspace.examinations.table(run.id, "classifier_labels")
+    if labels is None or labels.empty:
+        st.caption(
+            "No classifier was trained in this examination. It needs labels in the synthetic records and in the "
+            "corpus, and a holdout; “All numbers” says which of them was missing."
+        )
+        return
+    st.markdown(
+        "**How well classifiers say the labels of the holdout's records** (F1, 1 is best), by what taught them."
+    )
+    shown = _beside(labels, ["label"]).rename(columns={"label": "Label"})
+    st.dataframe(shown, hide_index=True, key=f"utility.labels.{run.id}", alt="F1 of each label, by training text")
+    groups = workspace.examinations.table(run.id, "classifier_groups")
+    if groups is not None and not groups.empty:
+        st.markdown("**The same within subgroups** (columns kept at import; every label counts alike).")
+        shown = _beside(groups, ["column", "value"]).rename(columns={"column": "Column", "value": "Value"})
+        st.dataframe(shown, hide_index=True, key=f"utility.groups.{run.id}", alt="Macro-F1 of each subgroup")
+    st.caption(
+        "Brackets hold the 95% interval; those of what was lost hold for all labels together. Labels and columns of "
+        "the private records stand here: this table is internal and never leaves with a release."
+    )
+
+
+def _beside(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Return one row a label or subgroup, with a column for what each classifier was trained on."""
+    rows = []
+    for keys, part in table.groupby(names, sort=False):
+        row: dict[str, object] = dict(zip(names, keys, strict=True))
+        row["Records asked"] = int(part["asked"].iloc[0])
+        by = {str(one["reference"]): one for one in part.to_dict("records")}
+        for side, heading in SIDES.items():
+            if side in set(table["reference"]):
+                row[heading] = _cell(by.get(side))
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _cell(row: Mapping[Hashable, object] | None) -> str:
+    if row is None:
+        return ""
+    value, low, high = (float(str(row[name])) for name in ("f1", "low", "high"))
+    if value != value:
+        return "too few"
+    ends = "" if low != low or high != high else f" ({low:.2f} to {high:.2f})"
+    return f"{value:.2f}{ends}".replace("-", "−")
