@@ -28,6 +28,7 @@ NOT_QUICK = {
     "examine/values/test_strict.py", "methods/evolution/test_common.py",
     "methods/evolution/test_dpga.py", "methods/examples/test_control_icl.py", "methods/filter/test_filter.py",
     "methods/filter/test_parameters.py", "methods/filter/test_values.py", "methods/prefix/test_control_prefix.py",
+    "methods/prediction/test_prediction.py",
     "methods/rpsg/test_public.py", "methods/rpsg/test_rpsg.py", "methods/test_facts.py", "methods/test_label_list.py",
     "methods/test_large_delta.py", "methods/test_public_inputs.py", "methods/test_signal.py",
     "methods/tuned/test_finetune.py", "pii/detect/test_clinical.py", "pii/detect/test_detector.py",
