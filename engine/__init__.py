@@ -70,6 +70,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "StorageError": ("engine.errors", "StorageError"),
     "StudyRun": ("engine.studies.running", "StudyRun"),
     "StudySpec": ("engine.studies.base", "StudySpec"),
+    "SweepDraft": ("engine.jobs.sweeps", "SweepDraft"),
     "TEMPLATE_FILTERS": ("engine.models.prompts.templates", "FILTERS"),
     "TICK": ("engine.examine.verdict", "TICK"),
     "Template": ("engine.jobs.models.prompts", "Template"),
@@ -78,13 +79,13 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "Verdict": ("engine.release.gate", "Verdict"),
     "WARN": ("engine.examine.verdict", "WARN"),
     "WorkerStatus": ("engine.jobs.launch", "WorkerStatus"),
+    "Wanted": ("engine.jobs.sweeps", "Wanted"),
     "Workspace": ("engine.workspace", "Workspace"),
     "as_list": ("engine.json_types", "as_list"),
     "as_number": ("engine.json_types", "as_number"),
     "as_object": ("engine.json_types", "as_object"),
     "attack_curve": ("engine.studies.attacked", "of_attack"),
     "blind_row": ("engine.examine.stats.simultaneous", "blind_row"),
-    "compare_findings": ("engine.release.compare", "compare"),
     "curves_are_current": ("engine.studies.attacked", "current"),
     "default_cap": ("engine.corpus.mapping", "default_cap"),
     "default_delta": ("engine.dp.accounting.closed_form", "default_delta"),
@@ -110,9 +111,11 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "recognisers": ("engine.pii.detect.recognisers", "catalogue"),
     "show_measure": ("engine.examine.measures", "show"),
     "study_figures": ("engine.studies.figures", "figures"),
+    "sweep_grid": ("engine.jobs.sweeps", "grid"),
     "template_fields": ("engine.models.prompts.templates", "fields_of"),
     "unusual_labels": ("engine.corpus.label_rules", "unusual"),
     "use_table": ("engine.examine.verdict", "use_table"),
+    "way_kept": ("engine.examine.verdict", "way_kept"),
     "wider_level": ("engine.examine.stats.simultaneous", "wider"),
 }
 __all__ = sorted(PLACES)
@@ -145,12 +148,14 @@ if TYPE_CHECKING:
     from engine.examine.stats.simultaneous import BLIND, GENERATOR, blind_row, holm
     from engine.examine.stats.simultaneous import judge as judge_attacks
     from engine.examine.stats.simultaneous import wider as wider_level
-    from engine.examine.verdict import TICK, WARN, Sentence, privacy_verdict, use_table
+    from engine.examine.verdict import TICK, WARN, Sentence, privacy_verdict, use_table, way_kept
     from engine.examine.verdict import ranked as ranked_sentences
     from engine.jobs.drafts import BudgetCurve
     from engine.jobs.launch import WorkerStatus
     from engine.jobs.models.built_in import BuiltInModel
     from engine.jobs.models.prompts import Template
+    from engine.jobs.sweeps import SweepDraft, Wanted
+    from engine.jobs.sweeps import grid as sweep_grid
     from engine.json_types import JSON, JSONObject, as_list, as_number, as_object
     from engine.methods import REGISTRY as METHODS
     from engine.methods import get_method
@@ -170,7 +175,6 @@ if TYPE_CHECKING:
     from engine.pii.spans import LABELS, NAME_LABELS
     from engine.release.bundle import VERIFY_COMMANDS
     from engine.release.bundle import WHAT as BUNDLE_FILES
-    from engine.release.compare import compare as compare_findings
     from engine.release.gate import RuleVerdict, Verdict
     from engine.release.policy import Policy, Rule
     from engine.release.wizard import Answers, Proposal, Recipients, propose

@@ -21,6 +21,7 @@ from engine.cli import verbs as commands
 from engine.cli.arguments import Argument
 from engine.cli.curve import ARGUMENTS as CURVE
 from engine.cli.models import ARGUMENTS
+from engine.cli.sweep import ARGUMENTS as SWEEP
 from engine.dp.ledger import LIST_SHARE
 from engine.errors import UnderstudyError
 from engine.json_types import JSON
@@ -199,6 +200,10 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
                 (("--seed",), {"type": int, "default": 0, "help": "seed of everything but mechanism noise"}),
                 no_wait,
             ],
+        ),
+        "sweep": (
+            "make several runs that are decided on together: all are reserved and queued, or none",
+            [*SWEEP, no_wait],
         ),
         "runs": ("list runs", [(("--corpus",), {"help": "of this corpus only"})]),
         "resume": ("resume a cancelled or failed run", [run, no_wait]),

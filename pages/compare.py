@@ -1,10 +1,11 @@
-"""Compare: two to four runs side by side, a board of privacy against utility, their texts; and studies."""
+"""Compare: the board of all examined runs, two to four of them side by side, their texts; and studies."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from pages._ui import states
+from pages._ui.compare import beside as compare_beside
 from pages._ui.compare import board as compare_board
 from pages._ui.compare import table as compare_table
 from pages._ui.compare import texts as compare_texts
@@ -15,6 +16,7 @@ from pages._ui.texts import plain, run_name
 
 workspace = guard()
 MOST = 4
+VIEWS = ["Board", "Side by side", "Table", "Texts"]
 
 st.title("Compare", anchor=False)
 what = st.radio(
@@ -41,6 +43,17 @@ if len(runs) < 2:
     )
     st.stop()
 
+view = st.radio(
+    "View", VIEWS, key="compare.view", horizontal=True, label_visibility="collapsed", persist_state="session"
+)
+if any(run.stale or run.examination_stale for run in runs.values()):
+    states.stale(
+        "At least one of these runs was examined before the review changed. Examine it again to compare like with like."
+    )
+if view == "Board":
+    compare_board.draw(workspace, runs)
+    st.stop()
+
 options = sorted(runs, key=lambda run_id: runs[run_id].created, reverse=True)
 st.session_state["compare.runs"] = [r for r in st.session_state.get("compare.runs", options[:2]) if r in runs]
 chosen = st.multiselect(
@@ -49,6 +62,7 @@ chosen = st.multiselect(
     key="compare.runs",
     max_selections=MOST,
     format_func=lambda run_id: run_name(runs[run_id]),
+    persist_state="session",
     help="Two to four runs. The first one is what the others are held against.",
 )
 if len(chosen) < 2:
@@ -56,22 +70,16 @@ if len(chosen) < 2:
     st.stop()
 shown = {run_id: runs[run_id] for run_id in chosen}
 names = {run_id: f"{letter} · {plain(shown[run_id].title)}" for run_id, letter in compare_table.letters(chosen).items()}
-if any(run.stale or run.examination_stale for run in shown.values()):
-    states.stale(
-        "At least one of these runs was examined before the review changed. Examine it again to compare like with like."
-    )
-
-findings = {run_id: workspace.examinations.findings(run_id) for run_id in chosen}
-table = compare_table.build(findings)
-for sentence in compare_table.sentences(table, names):
-    st.markdown(sentence)
-
-views = ["Table", "Board", "Texts"]
-view = st.radio("View", views, key="compare.view", horizontal=True, label_visibility="collapsed")
 if view == "Texts":
     compare_texts.draw(workspace, shown, names)
-elif view == "Board":
-    compare_board.ask_and_draw(shown, names, findings)
+    st.stop()
+
+findings = {run_id: workspace.examinations.findings(run_id) for run_id in chosen}
+table = workspace.examinations.compare(chosen)
+for sentence in compare_table.sentences(table, names):
+    st.markdown(sentence)
+if view == "Side by side":
+    compare_beside.draw(workspace, shown, names, findings)
 else:
     context = st.toggle(
         "Show what the numbers are judged by", key="compare.context", persist_state="session", wrap=True

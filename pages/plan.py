@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from engine import JSON
+from engine import JSON, Wanted
 from pages._ui import method_cards, once, parameters, readable, states
 from pages._ui.current import current_corpus, show_run
 from pages._ui.guard import guard
@@ -16,6 +16,7 @@ from pages._ui.plan import filter as plan_filter
 from pages._ui.plan import labels as plan_labels
 from pages._ui.plan import model as plan_model
 from pages._ui.plan import promise as plan_promise
+from pages._ui.plan import sweep as plan_sweep
 from pages._ui.plan import wizard as plan_wizard
 from pages._ui.texts import count_of, number, plain, seconds
 
@@ -120,3 +121,4 @@ with left:
         show_run(run_id)
         go("run")
     once.rearm("plan.start")
+    plan_sweep.draw(workspace, corpus, method, Wanted(method.id, asked, count, seed, model))

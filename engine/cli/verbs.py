@@ -11,6 +11,7 @@ from engine.cli.curve import curve
 from engine.cli.models import models
 from engine.cli.runs import again, approve, compare, examine, release, resume, runs, synthesize, verify
 from engine.cli.study import study
+from engine.cli.sweep import sweep
 from engine.cli.upkeep import audit, backup, demo, doctor, restore
 
 VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
@@ -25,6 +26,7 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "plan": plan,
     "ledger": ledger,
     "synthesize": synthesize,
+    "sweep": sweep,
     "runs": runs,
     "resume": resume,
     "again": again,

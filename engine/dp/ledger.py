@@ -143,7 +143,7 @@ def admit(state: LedgerState, events: Sequence[Event], epsilon: float, delta: fl
     """
     share, left = share_used(state), remaining(state)
     if not acting(events):
-        return Admission(True, False, "This run claims nothing of the budget.", share, share, left, left)
+        return _nothing_claimed(state)
     if state.unknown or state.asked:
         return Admission(False, False, UNKNOWN if state.unknown else ASKED, share, share, left, left)
     run = LedgerRun("", tuple(events), "reserved", 0, epsilon=epsilon, delta=delta)
@@ -160,7 +160,34 @@ def admit(state: LedgerState, events: Sequence[Event], epsilon: float, delta: fl
     return Admission(True, first, _welcome(first, left_after, state.limit.delta), share, share_after, left, left_after)
 
 
-what_if = admit
+def admit_all(state: LedgerState, claims: Sequence[tuple[Sequence[Event], float, float]]) -> Admission:
+    """Decide whether several runs, all fixed beforehand, may be reserved together: all of them, or none.
+
+    Each is admitted with those before it reserved, as it would be one by one.
+
+    Args:
+        state: the ledger. claims: of each run its whole schedule, and the (ε, δ) it claims.
+
+    Returns:
+        The shares before the first and after the last run, and its sentence; or that of the first that does not fit.
+    """
+    first = _nothing_claimed(state)
+    last = first
+    for place, (events, epsilon, delta) in enumerate(claims, 1):
+        last = admit(state, events, epsilon, delta)
+        if not last.allowed:
+            said = f"Run {place} of {len(claims)} does not fit behind those before it. {last.sentence}"
+            return replace(last, sentence=said, share_before=first.share_before,
+                           remaining_before=first.remaining_before)  # fmt: skip
+        if acting(events):
+            run = LedgerRun("", tuple(events), "reserved", 0, epsilon=epsilon, delta=delta, whole=last.whole)
+            state = _with(state, run)
+    return replace(last, share_before=first.share_before, remaining_before=first.remaining_before)
+
+
+def _nothing_claimed(state: LedgerState) -> Admission:
+    share, left = share_used(state), remaining(state)
+    return Admission(True, False, "This run claims nothing of the budget.", share, share, left, left)
 
 
 def units_of(state: LedgerState) -> frozenset[str]:

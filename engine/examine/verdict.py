@@ -23,6 +23,7 @@ from engine.examine.measures import MEASURES, show
 from engine.examine.sentence import NEGLIGIBLE, Level, Sentence
 from engine.examine.stats.intervals import wilson
 from engine.examine.stats.simultaneous import membership, wider
+from engine.examine.usefulness.metrics import METRICS
 from engine.json_types import JSONObject
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NEGLIGIBLE", "USES", "Level", "Mark", "Sentence", "Use", "formal", "level_of", "lost", "privacy_verdict",
-    "ranked", "stands_out", "use_table",
+    "ranked", "stands_out", "use_table", "way_kept",
 ]  # fmt: skip
 
 Mark = Literal["tick", "warning", "cross", "unknown"]
@@ -326,6 +327,13 @@ def lost(findings: Sequence[Finding], name: str) -> float | None:
         return None
     part = difference / way
     return abs(part) if ours.direction == "closer to real is better" else max(0.0, part)
+
+
+def way_kept(findings: Sequence[Finding]) -> list[float]:
+    """Return what each headline measure of use kept of the way from unrelated to real text, in [0, 1]; a bar each."""
+    names = ("next_word", *(metric.name for metric in METRICS if metric.headline))
+    parts = [lost(findings, name) for name in names]
+    return [max(0.0, 1.0 - part) for part in parts if part is not None]
 
 
 def use_table(findings: Sequence[Finding]) -> tuple[Use, ...]:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from engine.figures.base import Figure
+from engine.figures.beside import beside
+from engine.figures.board import BoardRun, board
 from engine.figures.budget import guarantee_curve, ledger_timeline
+from engine.figures.funnel import funnel
 from engine.figures.iterations import over_rounds
 from engine.figures.privacy import closeness, triple_bars
-from engine.figures.runs import funnel, pareto
 from engine.figures.thresholds import attack_grid
 from engine.figures.utility import lengths, text_map, utility_dots
 
 __all__ = [
+    "BoardRun",
     "Figure",
     "attack_grid",
+    "beside",
+    "board",
     "closeness",
     "funnel",
     "guarantee_curve",
     "ledger_timeline",
     "lengths",
     "over_rounds",
-    "pareto",
     "text_map",
     "triple_bars",
     "utility_dots",

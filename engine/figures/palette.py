@@ -9,15 +9,21 @@ BLUE, ORANGE, GREEN, PINK = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, VERMILION, YELLOW, GREY = "#56B4E9", "#D55E00", "#F0E442", "#8A979C"
 OKABE_ITO = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, YELLOW)
 
-# A variant keeps its family's colour and has a shape of its own.
+# A variant keeps its family's colour; every method has a shape of its own.
 METHODS: dict[str, str] = {
-    "surrogate": BLUE, "filter": ORANGE, "public": SKY, "aug-pe": GREEN, "dpga": PINK,
-    "rpsg": VERMILION, "rpsg-public": VERMILION,
+    "surrogate": BLUE, "filter": ORANGE, "public": SKY, "aug-pe": GREEN, "dpga": PINK, "rpsg": VERMILION,
+    "rpsg-public": VERMILION, "icl": YELLOW, "control-icl": YELLOW, "control-icl-blocked": YELLOW,
+    "control-prefix": BLUE, "control-prefix-masked": BLUE, "finetune": GREEN, "goldfish": GREEN, "dp-finetune": SKY,
+    "private-prediction": PINK, "rewrite": ORANGE,
 }  # fmt: skip
 METHOD_SYMBOLS: dict[str, str] = {
     "surrogate": "circle", "filter": "diamond", "public": "x", "aug-pe": "triangle-up", "dpga": "pentagon",
-    "rpsg": "star", "rpsg-public": "star-open",
+    "rpsg": "star", "rpsg-public": "star-open", "icl": "hexagon", "control-icl": "hexagon2",
+    "control-icl-blocked": "hexagon2-open", "control-prefix": "triangle-left",
+    "control-prefix-masked": "triangle-left-open", "finetune": "triangle-down", "goldfish": "triangle-down-open",
+    "dp-finetune": "cross", "private-prediction": "star-triangle-up", "rewrite": "diamond-open",
 }  # fmt: skip
+OTHER_SYMBOL = "square"
 REFERENCES: dict[str, str] = {
     "train": VERMILION, "train_equal": ORANGE, "holdout": BLUE, "baseline": GREY, "real": GREEN, "unrelated": GREY,
     "none": ORANGE,
@@ -28,7 +34,9 @@ KINDS: dict[str, str] = {"private": GREY, "train": GREY, "holdout": BLUE, "synth
 
 def of_method(method: str) -> str:
     """Return a method's colour: fixed for known ones, else one that depends on its name alone."""
-    if method in METHODS:
-        return METHODS[method]
-    spare = [colour for colour in OKABE_ITO if colour not in METHODS.values()]
-    return spare[sum(method.encode()) % len(spare)]
+    return METHODS.get(method) or OKABE_ITO[sum(method.encode()) % len(OKABE_ITO)]
+
+
+def symbol_of(method: str) -> str:
+    """Return a method's shape; methods without one share `OTHER_SYMBOL`."""
+    return METHOD_SYMBOLS.get(method, OTHER_SYMBOL)

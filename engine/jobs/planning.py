@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.jobs.drafts import BudgetCurve, Buys, Copies, Draft
 from engine.jobs.models.language_models import Models
+from engine.jobs.sweeps import SweepDraft, Wanted
 from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.methods.base import Facts, MethodSpec, Plan, parse_parameters
 from engine.store.budget import accounts
@@ -96,6 +98,24 @@ class Planning:
         if count is not None and count != wanted:
             warnings.append(f"{known.spec.title} makes at most one output a training record: {wanted:,}.")
         return Draft(plan, claim, blockers, warnings, budget)
+
+    def sweep(self, corpus_id: str, wanted: Sequence[Wanted]) -> SweepDraft:
+        """Return what several runs would cost and promise together, and why they may not be started."""
+        drafts = [
+            self.draft(corpus_id, one.method, count=one.count, parameters=dict(one.parameters), model=one.model)
+            for one in wanted
+        ]
+        pending = any(draft.guarantee.pending for draft in drafts)
+        formal = [draft.guarantee for draft in drafts if draft.guarantee.kind == "dp"]
+        budget = self.ledger.what_if_all(corpus_id, formal) if formal and not pending else None
+        alone = {draft.what_if.sentence for draft in drafts if draft.what_if is not None}
+        blockers = [sentence for draft in drafts for sentence in draft.blockers if sentence not in alone]
+        if budget is not None and not budget.allowed:
+            blockers.append(budget.sentence)
+        return SweepDraft(
+            wanted, drafts, budget, pending, list(dict.fromkeys(blockers)),
+            sum(draft.plan.seconds for draft in drafts),
+        )  # fmt: skip
 
     def claim(
         self, method: Method, values: BaseModel, facts: Facts, corpus_id: str, model: str

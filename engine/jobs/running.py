@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import platform
 import secrets
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select, update
 
-from engine.errors import NotFoundError, UserError
+from engine.errors import NotFoundError, RefusedError, UserError
 from engine.jobs import launch
+from engine.jobs.drafts import Copies
 from engine.jobs.models.prompts import Prompts
 from engine.jobs.planning import Planning, find_method
+from engine.jobs.sweeps import MOST as MOST_SWEPT
+from engine.jobs.sweeps import Wanted
 from engine.json_types import JSONObject
 from engine.methods.base import parse_parameters
 from engine.store import queue
@@ -26,6 +30,12 @@ from engine.store.session import new_id
 from engine.store.summaries import corpus_row
 from engine.store.views import JobView
 
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from engine.dp.guarantee import Guarantee
+    from engine.methods.base import MethodSpec
+
 PACKAGES = ("understudy", "torch", "transformers", "presidio-analyzer", "spacy", "pandas", "sqlalchemy")
 
 
@@ -35,6 +45,19 @@ class Workload(launch.WorkerStatus):
     heavy: str | None
     light: str | None
     queued: int
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """A run that was found to be allowed, with all that its row holds."""
+
+    wanted: Wanted
+    spec: MethodSpec
+    values: BaseModel
+    count: int
+    promised: Guarantee
+    manifest: Mapping[str, Any]
+    copies: Copies
 
 
 class Jobs:
@@ -84,60 +107,97 @@ class Jobs:
                 what the method needs or a consent.
             RefusedError: the budget of the people behind the corpus does not cover the run.
         """
-        known, summary = find_method(method), self.corpora.get(corpus_id)
+        wanted = Wanted(method, parameters or {}, count, seed, model)
+        return self._queue(corpus_id, [self._prepared(corpus_id, wanted)], examine=False)[0]
+
+    def sweep(self, corpus_id: str, wanted: Sequence[Wanted], *, examine: bool = False) -> list[str]:
+        """Queue several runs as one and return their ids, in order: all of them, or none.
+
+        Args:
+            corpus_id: whose records. wanted: the runs; see `engine.jobs.sweeps.grid`.
+            examine: whether each is examined when it is done.
+
+        Raises:
+            UserError: as `synthesize`, or an exact accounting is not there yet.
+            RefusedError: the budget does not cover them all; nothing is reserved.
+        """
+        if not 1 <= len(wanted) <= MOST_SWEPT:
+            raise UserError(f"runs: must be from 1 to {MOST_SWEPT}, are {len(wanted)}")
+        prepared = [self._prepared(corpus_id, one) for one in wanted]
+        if any(one.promised.pending for one in prepared):
+            raise UserError("the exact accounting of these runs is still being computed; start them when it is there")
+        formal = [one.promised for one in prepared if one.promised.kind == "dp"]
+        together = self.ledger.what_if_all(corpus_id, formal)
+        if not together.allowed:
+            raise RefusedError(together.sentence)
+        return self._queue(corpus_id, prepared, examine=examine)
+
+    def _prepared(self, corpus_id: str, wanted: Wanted) -> _Prepared:
+        """Return a run that may be queued.
+
+        Raises:
+            UserError: it may not.
+        """
+        known, summary = find_method(wanted.method), self.corpora.get(corpus_id)
         facts = self.ledger.facts_for(known, corpus_id)
-        values = parse_parameters(known.spec, self.plan.with_domain(known.spec, parameters))
-        wanted = self.plan.count(known, facts, count)
-        blockers = [*self.plan.blockers(known, summary), *self.models.blockers(known.spec, corpus_id, model)]
+        values = parse_parameters(known.spec, self.plan.with_domain(known.spec, dict(wanted.parameters)))
+        count = self.plan.count(known, facts, wanted.count)
+        blockers = [*self.plan.blockers(known, summary), *self.models.blockers(known.spec, corpus_id, wanted.model)]
         copies = self.plan.copies(corpus_id, values)
         blockers += [copies.refused] if copies.refused else []
-        promised, found = self.plan.claim(known, values, facts, corpus_id, model)
+        promised, found = self.plan.claim(known, values, facts, corpus_id, wanted.model)
         if blockers or found:
             raise UserError(" ".join([*blockers, *found]))
-        manifest: dict[str, Any] = {"versions": versions(), "seed": int(seed)}
+        manifest: dict[str, Any] = {"versions": versions(), "seed": int(wanted.seed)}
         if known.spec.kind == "dp":
             manifest["labels"] = list(self.labels.public(corpus_id))
         if "generator" in known.spec.needs:
-            manifest["model"] = self.models.info(model).as_manifest()
+            manifest["model"] = self.models.info(wanted.model).as_manifest()
             manifest["prompts"] = self.prompts.manifest()
-        fitted = self.models.marks_used(known.spec, values, model)
+        fitted = self.models.marks_used(known.spec, values, wanted.model)
         if fitted:
             manifest["fitted"] = [asdict(mark) for mark in fitted]
-        run_id = new_id("r")
+        return _Prepared(wanted, known.spec, values, count, promised, manifest, copies)
+
+    def _queue(self, corpus_id: str, prepared: Sequence[_Prepared], *, examine: bool) -> list[str]:
+        """Reserve and queue runs in one transaction, so that all or none are."""
         with self.session.db.write() as connection:
-            row = corpus_row(connection, corpus_id)
-            connection.execute(
-                runs.insert().values(
-                    id=run_id,
-                    corpus_id=corpus_id,
-                    method=known.spec.id,
-                    title=known.spec.title,
-                    parameters=values.model_dump(mode="json"),
-                    seed=int(seed),
-                    model=model,
-                    count=wanted,
-                    state="queued",
-                    created=now(),
-                    funnel={},
-                    diagnostics={},
-                    guarantee=promised.as_dict(),
-                    manifest=manifest,
-                    revision=row.revision,
-                    needs_spans="spans" in known.spec.needs,
-                )
-            )
-            self.ledger.reserve(connection, run_id, corpus_id, known.spec.id, promised)
-            job_id = queue.enqueue(connection, "synthesize", corpus_id=corpus_id, run_id=run_id)
-            connection.execute(update(runs).where(runs.c.id == run_id).values(job_id=job_id))
-            self.session.write_audit(
-                connection, "run asked for", run_id, corpus=corpus_id, method=known.spec.id, count=wanted
-            )
-            if copies.copied:
-                accepted = copies.accepted
-                self.session.write_audit(
-                    connection, "copies accepted", run_id, corpus=corpus_id, copies=copies.copied, accepted=accepted
-                )
+            made = [self._insert(connection, corpus_id, one, examine) for one in prepared]
         self.session.wake()
+        return made
+
+    def _insert(self, connection: Connection, corpus_id: str, one: _Prepared, examine: bool) -> str:
+        run_id, spec = new_id("r"), one.spec
+        connection.execute(
+            runs.insert().values(
+                id=run_id,
+                corpus_id=corpus_id,
+                method=spec.id,
+                title=spec.title,
+                parameters=one.values.model_dump(mode="json"),
+                seed=int(one.wanted.seed),
+                model=one.wanted.model,
+                count=one.count,
+                state="queued",
+                created=now(),
+                funnel={},
+                diagnostics={},
+                guarantee=one.promised.as_dict(),
+                manifest=one.manifest,
+                revision=corpus_row(connection, corpus_id).revision,
+                needs_spans="spans" in spec.needs,
+            )
+        )
+        self.ledger.reserve(connection, run_id, corpus_id, spec.id, one.promised)
+        arguments = {queue.EXAMINE: True} if examine else {}
+        job_id = queue.enqueue(connection, "synthesize", corpus_id=corpus_id, run_id=run_id, arguments=arguments)
+        connection.execute(update(runs).where(runs.c.id == run_id).values(job_id=job_id))
+        self.session.write_audit(connection, "run asked for", run_id, corpus=corpus_id, method=spec.id, count=one.count)
+        if one.copies.copied:
+            copied, accepted = one.copies.copied, one.copies.accepted
+            self.session.write_audit(
+                connection, "copies accepted", run_id, corpus=corpus_id, copies=copied, accepted=accepted
+            )
         return run_id
 
     def again(self, run_id: str) -> str:

@@ -2,7 +2,6 @@
 
 from engine.release.bundle import Bundle, verify, work_folder, write_bundle
 from engine.release.card import CardFacts, DataCard, build_card
-from engine.release.compare import compare
 from engine.release.gate import GateFacts, RuleVerdict, Verdict, evaluate
 from engine.release.policy import Policy, get_policy, load_policy, policies
 
@@ -15,7 +14,6 @@ __all__ = [
     "RuleVerdict",
     "Verdict",
     "build_card",
-    "compare",
     "evaluate",
     "get_policy",
     "load_policy",

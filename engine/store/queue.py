@@ -28,6 +28,7 @@ LANES = {
     "study": "heavy",
 }
 ACTIVE = ("queued", "running")
+EXAMINE = "examine"  # argument of a job that makes a run: examine it when it is done
 MAX_ATTEMPTS = 5
 GIVEN_UP = (
     f"The worker stopped {MAX_ATTEMPTS} times at the same place without getting further. "
@@ -128,6 +129,10 @@ def finish(connection: Connection, job_id: str, state: str, error: str | None = 
     )
     if row.kind == "synthesize" and row.run_id:
         connection.execute(update(runs).where(runs.c.id == row.run_id).values(state=state, finished=at, error=error))
+        kept = connection.execute(select(runs.c.kept).where(runs.c.id == row.run_id)).scalar()
+        if state == "done" and kept and row.arguments.get(EXAMINE):
+            wanted = {"privacy": True, "utility": True, "model_attacks": True}
+            enqueue(connection, "examine", corpus_id=row.corpus_id, run_id=row.run_id, arguments=wanted)
     return True
 
 

@@ -16,9 +16,10 @@ from engine.examine.findings import Finding
 from engine.examine.measures import MEASURES
 from engine.examine.verdict import USES, formal, privacy_verdict, ranked, use_table
 from engine.figures import palette
+from engine.figures.board import BoardRun, dominated
 from engine.figures.privacy import stands_out
-from engine.figures.runs import dominated
 from engine.figures.utility import mixing
+from engine.methods import REGISTRY as METHODS
 
 
 def finding(name: str, reference: Any, value: float, half: float | None = 0.01) -> Finding:
@@ -62,6 +63,7 @@ def lengths() -> pd.DataFrame:
     )
 
 
+BOARD = {"r-1": BoardRun(1, "Surrogates", "surrogate", "no proof"), "r-2": BoardRun(2, "AUG-PE", "aug-pe", "ε 4")}
 ALL = [
     figures.triple_bars(PRIVACY),
     figures.closeness(quantiles(), PRIVACY),
@@ -69,7 +71,8 @@ ALL = [
     figures.lengths(lengths()),
     figures.text_map(maps()),
     figures.funnel({"made": 100, "dropped: copied": 30, "dropped: too short": 10, "kept": 60}),
-    figures.pareto(dict.fromkeys(("one", "two"), PRIVACY + UTILITY), {"one": "surrogate"}, "pipp", "mauve"),
+    figures.board(BOARD, dict.fromkeys(BOARD, PRIVACY + UTILITY), "pipp", "mauve"),
+    figures.beside({"A · One": PRIVACY + UTILITY, "B · Two": PRIVACY + UTILITY}, ["mauve"]),
 ]  # fmt: skip
 
 
@@ -91,7 +94,7 @@ def test_every_figure_has_words_and_follows_the_theme(made: figures.Figure) -> N
     "made",
     [figures.triple_bars([]), figures.utility_dots([]), figures.funnel({}), figures.lengths(lengths().head(0)),
      figures.text_map(maps().head(0)), figures.closeness(quantiles().head(0), []),
-     figures.pareto({}, {}, "pipp", "mauve")],
+     figures.board({}, {}, "pipp", "mauve"), figures.beside({}, [])],
 )  # fmt: skip
 def test_nothing_measured_is_drawn_as_such(made: figures.Figure) -> None:
     assert made.takeaway.endswith(".")
@@ -139,7 +142,8 @@ def test_dominated_needs_a_run_at_least_as_good_on_both() -> None:
 def test_a_method_keeps_its_colour() -> None:
     assert palette.of_method("surrogate") != palette.of_method("filter")
     assert palette.of_method("other") == palette.of_method("other")
-    assert palette.of_method("other") not in palette.METHODS.values()
+    assert set(palette.METHOD_SYMBOLS) == set(palette.METHODS) == {method for method, _, _ in METHODS}
+    assert len(set(palette.METHOD_SYMBOLS.values()) | {palette.OTHER_SYMBOL}) == len(METHODS) + 1
 
 
 def test_the_verdict_follows_the_excess() -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from engine.dp.guarantee import Guarantee
+from engine.examine.compare import compare
 from engine.examine.findings import Finding
+from engine.examine.measures import MEASURES
 from pages._ui.compare import board as compare_board
 from pages._ui.compare import table as compare_table
 
@@ -25,7 +28,7 @@ def test_one_examined_run_is_not_enough(seeded, visit):
 
 
 def test_full(seeded, visit):
-    app = visit("compare", **{"compare.runs": [seeded.other, seeded.run]})
+    app = visit("compare", **{"compare.view": "Table", "compare.runs": [seeded.other, seeded.run]})
     assert app.multiselect(key="compare.runs").value == [seeded.other, seeded.run]
     sentence = next(m.value for m in app.markdown if "against" in m.value)
     assert "B · Three-stage filter" in sentence
@@ -37,7 +40,7 @@ def test_full(seeded, visit):
 
 
 def test_context_is_shown_on_request(seeded, visit):
-    app = visit("compare", **{"compare.runs": [seeded.other, seeded.run]})
+    app = visit("compare", **{"compare.view": "Table", "compare.runs": [seeded.other, seeded.run]})
     judged = app.dataframe[0].value
     assert all(judged["B against A"] != "")
     app.toggle(key="compare.context").set_value(True).run()
@@ -47,11 +50,11 @@ def test_context_is_shown_on_request(seeded, visit):
 
 
 def test_one_run_chosen(seeded, visit):
-    app = visit("compare", **{"compare.runs": [seeded.run]})
+    app = visit("compare", **{"compare.view": "Table", "compare.runs": [seeded.run]})
     assert "at least two" in words(app, "info")
 
 
-@pytest.mark.parametrize("view", ["Board", "Texts"])
+@pytest.mark.parametrize("view", ["Board", "Side by side", "Texts"])
 def test_views(seeded, visit, view):
     app = visit("compare", **{"compare.view": view, "compare.runs": [seeded.run, seeded.other]})
     if view == "Texts":
@@ -82,7 +85,7 @@ def test_stale(seeded, visit):
     assert "Out of date" in words(visit("compare"), "warning")
 
 
-def test_board_offers_only_what_every_run_has():
+def test_board_offers_what_at_least_half_of_the_runs_have():
     def finding(name: str, value: float, group: str = "privacy") -> Finding:
         return Finding(name, value, None, None, 1, "train", name, "lower is safer", group)  # type: ignore[arg-type]
 
@@ -92,6 +95,9 @@ def test_board_offers_only_what_every_run_has():
     }
     assert compare_board.common(findings, "privacy") == ["verbatim_8gram"]
     assert compare_board.common(findings, "utility") == []
+    more = findings | {"c": [finding("pipp", 0.3)], "d": [finding("mauve", 0.3, "utility")]}
+    assert set(compare_board.common(more, "privacy")) == {"pipp", "verbatim_8gram"}
+    assert compare_board.common(more, "utility") == ["mauve"]
 
 
 def test_cell():
@@ -111,7 +117,7 @@ def test_what_was_not_measured_is_neither_judged_nor_drawn():
             Finding("perplexity", nothing, None, None, 0, "train", "score", "lower is safer", "privacy"),
         ]
 
-    table = compare_table.build({"r-1": rows(0.5), "r-2": rows(0.1)})
+    table = compare({"r-1": rows(0.5), "r-2": rows(0.1)})
     (sentence,) = compare_table.sentences(table, {"r-1": "A · One", "r-2": "B · Two"})
     assert "privacy: better on 1, worse on 0, cannot tell on 0 of the 1 measured in both" in sentence
 
@@ -127,3 +133,51 @@ def test_what_was_not_measured_is_neither_judged_nor_drawn():
     app.run()
     assert list(app.dataframe[0].value["B against A"]) == ["▲ better"]
     assert "Left out: 1 row that" in words(app, "caption")
+
+
+def test_the_board_opens_first_with_every_run_in_its_table(seeded, visit):
+    app = visit("compare")
+    assert app.radio(key="compare.view").value == "Board"
+    table = app.dataframe[0].value
+    assert list(table["Run"]) == [2, 1]  # newest first
+    assert set(table["Proof"]) == {"no proof"}
+    assert all("leak" in said or "chance" in said or "unsure" in said for said in table["Leaks"])
+    bars = table["Use kept"].iloc[0]
+    assert len(bars) >= 4
+    assert all(0.0 <= bar <= 1.0 for bar in bars)
+    assert "Picking a run" not in words(app, "caption")  # no run here has a proof
+    assert app.button(key="compare.put").disabled  # nothing is ticked
+
+
+def test_board_of_other_findings(seeded, visit):
+    app = visit("compare")
+    app.selectbox(key="compare.board.privacy").set_value("longest_run").run()
+    app.selectbox(key="compare.board.utility").set_value("js_1gram").run()
+    assert not app.exception
+    assert {MEASURES[name].title for name in ("longest_run", "js_1gram")} <= set(app.dataframe[0].value.columns)
+
+
+def test_ticked_runs_go_side_by_side(seeded, visit):
+    app = visit("compare", **{"compare.view": "Side by side", "compare.runs": [seeded.other, seeded.run]})
+    assert len(app.get("plotly_chart")) == 4  # privacy, use, and a figure a run
+    for which in ("shares", "closeness", "lengths", "map", "funnel", "attacks"):
+        app.selectbox(key="compare.figure").set_value(which).run()
+        assert not app.exception, which
+
+
+def test_a_clicked_point_names_its_run():
+    assert compare_board.picked_run({"selection": {"points": [{"customdata": ["r-1"]}]}}) == "r-1"  # type: ignore[arg-type]
+    assert compare_board.picked_run({"selection": {"points": []}}) is None  # type: ignore[arg-type]
+    assert compare_board.picked_run(None) is None  # type: ignore[arg-type]
+
+
+def test_what_is_proven_stands_beside_the_mark():
+    assert compare_board.promise(Guarantee("none", "Nothing.")) == "no proof"
+    proven = Guarantee("dp", "It holds.", epsilon=4.0, delta=1e-6, unit="record", adjacency="zero-out")
+    assert compare_board.promise(proven) == "ε 4"
+
+
+def test_p_values_in_words():
+    assert compare_table.how(float("nan"), 0) == ""
+    assert compare_table.how(0.0001, 0) == "p < 0.001"
+    assert compare_table.how(0.031, 120) == "p = 0.031, 120 people paired"

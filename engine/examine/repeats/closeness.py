@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from engine.examine.base import Side
+from engine.examine.each import each_output
 from engine.examine.findings import Reference
 from engine.examine.make import finding, missing
 from engine.examine.part import Part
@@ -61,6 +62,7 @@ def examine_closeness(prepared: Prepared) -> Part:
         part.findings += [missing(NAME, "holdout", NO_HOLDOUT), missing(NAME, "baseline", NO_HOLDOUT),
                           missing(f"{NAME}_excess", "holdout", NO_HOLDOUT)]  # fmt: skip
         part.signals["nearest"] = _spread(prepared, rows["synthetic"], all_train, None)
+        part.add(Part(tables=each_output(prepared, NAME, "train", all_train, rows["synthetic"])))
         return part
     small = train.take(sample_units(train.units, size, seed, "equal size, embedded"))
     level = holdout.take(sample_units(holdout.units, size, seed, "equal size, embedded"))
@@ -83,6 +85,9 @@ def examine_closeness(prepared: Prepared) -> Part:
     excess = intervals.mean(to_train - to_holdout, seed, groups)
     part.findings.append(finding(f"{NAME}_excess", "holdout", excess, reference_records=size))
     part.signals["nearest"] = _spread(prepared, rows["synthetic"], all_train, real)
+    part.add(Part(tables=each_output(prepared, NAME, "train", to_train, rows["synthetic"])))
+    more = to_train - to_holdout
+    part.add(Part(tables=each_output(prepared, f"{NAME}_excess", "holdout", more, rows["synthetic"])))
     part.tables["nearest_quantiles"] = _quantile_table(to_train, to_holdout, real)
     return part
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from engine.corpus.text.runs import WINDOW, WindowIndex, copies_anything, index_windows
 from engine.corpus.text.words import WordTable
 from engine.examine.base import Side
+from engine.examine.each import each_output
 from engine.examine.findings import Finding, Reference
 from engine.examine.make import finding, missing
 from engine.examine.part import Part
@@ -35,6 +36,7 @@ def examine_copies(prepared: Prepared) -> Part:
         finding(NAME, "train", intervals.share(train, groups), words=WINDOW, reference_records=len(prepared.train),
                 equal_size_value=float(small.mean()) if len(prepared.holdout) else None)
     )  # fmt: skip
+    part.add(Part(tables=each_output(prepared, NAME, "train", train)))
     prepared.report("word-for-word copies", 1, 3)
     if not len(prepared.holdout):
         part.findings += [missing(NAME, "holdout", NO_HOLDOUT), missing(NAME, "baseline", NO_HOLDOUT),
@@ -50,6 +52,8 @@ def examine_copies(prepared: Prepared) -> Part:
         finding(f"{NAME}_excess", "holdout", intervals.difference_paired(small, holdout, groups), words=WINDOW,
                 reference_records=size),
     ]  # fmt: skip
+    more = small.astype(float) - holdout
+    part.add(Part(tables=each_output(prepared, f"{NAME}_excess", "holdout", more)))
     prepared.report("word-for-word copies", 3, 3)
     return part
 

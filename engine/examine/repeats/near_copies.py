@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from engine.corpus.text.words import WordTable
 from engine.examine.base import Side
+from engine.examine.each import each_output
 from engine.examine.findings import Finding
 from engine.examine.make import finding, missing
 from engine.examine.part import Part
@@ -81,6 +82,10 @@ def _copies(prepared: Prepared, sketches: dict[str, Sketch], small: NDArray[np.i
     _keep_duplicates(prepared, real, train, holdout)
     for name, least in LEVELS:
         part.findings += _triple(prepared, name, levels, least, threshold=least, shingle_words=SHINGLE_WORDS)
+        part.add(Part(tables=each_output(prepared, name, "train", levels.train >= least)))
+        if len(prepared.holdout):
+            more = (levels.small >= least).astype(float) - (levels.holdout >= least)
+            part.add(Part(tables=each_output(prepared, f"{name}_excess", "holdout", more)))
     part.signals |= {"near_train": levels.train, "near_holdout": levels.holdout}
     rows = _pair_rows(prepared, "train", to_train, made, train)
     rows += _pair_rows(prepared, "holdout", to_holdout, made, holdout)
@@ -103,6 +108,7 @@ def _runs(prepared: Prepared, small: NDArray[np.int64], part: Part) -> None:
     prepared.report(RUNS, 0, 4)
     whole = longest(made, train.words)
     part.signals["longest_shared_train"] = whole
+    part.add(Part(tables=each_output(prepared, "longest_run", "train", whole)))
     if not len(holdout):
         empty = np.zeros(len(made.counts))
         part.findings += _triple(prepared, "longest_run", _Levels(whole, empty, empty, empty), None)

@@ -11,7 +11,8 @@ import numpy as np
 
 from engine.corpus.text.readability import REASONS, readability
 from engine.examine.base import Side
-from engine.examine.findings import Finding, Reference
+from engine.examine.each import each_output
+from engine.examine.findings import Reference
 from engine.examine.make import finding, missing
 from engine.examine.part import Part
 from engine.examine.prepare import Prepared
@@ -26,13 +27,16 @@ BATCH = 200
 
 def examine_readable(prepared: Prepared) -> Part:
     """Return the share of readable records, and the same share of real records that nobody used."""
-    rows = [_one(prepared, prepared.synthetic, "none")]
-    rows.append(_one(prepared, prepared.holdout, "baseline") if len(prepared.holdout) else
-                missing(NAME, "baseline", NO_HOLDOUT))  # fmt: skip
-    return Part(findings=rows)
+    part = Part()
+    _add(prepared, prepared.synthetic, "none", part)
+    if len(prepared.holdout):
+        _add(prepared, prepared.holdout, "baseline", part)
+    else:
+        part.findings.append(missing(NAME, "baseline", NO_HOLDOUT))
+    return part
 
 
-def _one(prepared: Prepared, side: Side, reference: Reference) -> Finding:
+def _add(prepared: Prepared, side: Side, reference: Reference, part: Part) -> None:
     rows = sample(side.record_ids, MOST, prepared.seed, NAME)
     judged = []
     for start in range(0, len(rows), BATCH):
@@ -41,9 +45,11 @@ def _one(prepared: Prepared, side: Side, reference: Reference) -> Finding:
     reasons = Counter(one.reason for one in judged if one.reason)
     groups = prepared.synthetic_groups(rows) if reference == "none" else None
     passed = np.array([one.readable for one in judged], bool)
-    return finding(
+    part.findings.append(finding(
         NAME, reference, intervals.share(passed, groups),
         reasons={REASONS[name]: count for name, count in sorted(reasons.items())},
         words_judged_in=sum(one.unknown is not None for one in judged),
         note="words are judged in English texts of some length alone; elsewhere they are not judged",
-    )  # fmt: skip
+    ))  # fmt: skip
+    if reference == "none":
+        part.add(Part(tables=each_output(prepared, NAME, reference, passed, rows)))

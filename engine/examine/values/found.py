@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from engine.examine.each import each_output
 from engine.examine.findings import Reference
 from engine.examine.make import finding, missing
 from engine.examine.part import Part
@@ -46,5 +47,7 @@ def examine_found(prepared: Prepared) -> Part:
             signal = np.full(len(prepared.synthetic), np.nan)
             signal[found.rows] = values
             part.signals["detected"] = signal
+            part.add(Part(tables=each_output(prepared, NAME, reference, values, found.rows)))
+            part.add(Part(tables=each_output(prepared, SHARE, reference, values > 0, found.rows)))
     part.tables["pii"] = pd.concat(tables, ignore_index=True)
     return part

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from engine.examine.base import Side, join_sides
+from engine.examine.each import each_output
 from engine.examine.findings import Finding, Reference
 from engine.examine.make import finding, missing
 from engine.examine.part import Part
@@ -65,6 +66,11 @@ def examine_leaks(prepared: Prepared) -> Part:
         why = NO_HOLDOUT if reference == "holdout" and not len(prepared.holdout) else NO_SPANS
         part.findings += _one_reference(prepared, reference, index, matches, small, in_small, why)
         part.add(Part(tables=_tables(prepared, reference, index, matches)))
+    for suffix, kind in KINDS:
+        if train.mask(kind).any():
+            part.add(
+                Part(tables=each_output(prepared, f"pipp{suffix}", "train", _hits(prepared, train, in_train, kind)))
+            )
     prepared.report("leaked entities", 3, 4)
     part.findings += _baseline(prepared, train, in_train)
     part.findings += _excess(prepared)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.examine.base import join_sides
+from engine.examine.each import each_output
 from engine.examine.findings import Finding, Reference
 from engine.examine.make import finding, missing
 from engine.examine.part import Part
@@ -40,6 +41,11 @@ def examine_strict(prepared: Prepared) -> Part:
     part = Part()
     part.findings += _shares(prepared, index, found, len(texts), own)
     part.findings += _excess(prepared, index, found, len(texts))
+    mine = _of(index, prepared.train.units)
+    for suffix, kept in (("", mine), ("_direct", mine & index.direct)):
+        if kept.any():
+            hits = _hits(found, len(texts), kept)
+            part.add(Part(tables=each_output(prepared, f"strict_pipp{suffix}", "train", hits, rows)))
     prepared.report(STAGE, 2, 3)
     part.findings += _baseline(prepared, index)
     prepared.report(STAGE, 3, 3)

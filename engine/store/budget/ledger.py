@@ -20,6 +20,7 @@ from engine.dp.ledger import (
     Admission,
     adjacency_of,
     admit,
+    admit_all,
     divided,
     list_delta_used,
     remaining,
@@ -233,6 +234,12 @@ class Ledger:
         """Return whether a run with this guarantee fits, with share and remaining ε before and after it."""
         with self.session.db.read() as connection:
             return self._admission(self._book(connection, corpus_id), guarantee)
+
+    def what_if_all(self, corpus_id: str, guarantees: Sequence[Guarantee]) -> Admission:
+        """Return whether runs with these guarantees fit together, one after another; see `admit_all`."""
+        claims = [(events, *one.bound) for one in guarantees if (events := reservations.claimed(one))]
+        with self.session.db.read() as connection:
+            return admit_all(self._book(connection, corpus_id).state, claims)
 
     def export(self, corpus_id: str) -> str:
         """Return every line of a ledger as JSON, with the hashes that chain it to the workspace's other lines."""

@@ -65,10 +65,13 @@ class Examinations:
         return sorted(name for name in names if not SNAPSHOT.fullmatch(name))
 
     def compare(self, run_ids: Sequence[str]) -> pd.DataFrame:
-        """Return the findings of two to four runs side by side; see `engine.release.compare`."""
-        from engine.release import compare
+        """Return the findings of two to four runs side by side; see `engine.examine.compare`."""
+        from engine.examine.compare import compare
 
-        return compare({run_id: self.findings(run_id) for run_id in run_ids})
+        return compare(
+            {run_id: self.findings(run_id) for run_id in run_ids},
+            {run_id: self.table(run_id, "each") for run_id in run_ids},
+        )
 
     def save(
         self,

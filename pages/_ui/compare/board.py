@@ -1,55 +1,123 @@
-"""The board: privacy against utility, one mark a run, intervals as bars, dominated runs greyed."""
+"""The board: every examined run as a point, privacy against use; a click opens one, ticks put runs side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 import engine
 from engine import MEASURES, Finding
-from pages._ui.examined import figure as examined_figure
+from pages._ui.compare import overview
+from pages._ui.current import choose_run
+from pages._ui.navigation import go
+from pages._ui.texts import GUARANTEES, count_of, number, plain, when
 
-AGAINST = ("none", "train")
-PREFERRED = ("verbatim_8gram", "mauve", "js_2gram")  # what the board opens with, the first one known
+if TYPE_CHECKING:
+    from streamlit.typing import PlotlyState
+
+    from engine.figures.board import BoardRun
+
+AGAINST = ("none", "train", "holdout")
+# What the board opens with: the first one that enough runs have.
+PRIVACY = ("strict_pipp_excess", "verbatim_8gram_excess", "near_copies_08_excess", "verbatim_8gram")
+UTILITY = ("next_word", "kid", "mauve", "js_2gram")
+SELECTION = (
+    "These numbers were measured on private records, so picking a run by them is a choice that private data took part "
+    "in: an examined run is released with a proof that holds for it before it was picked. To keep the whole proof, "
+    "decide beforehand, or by its own text alone, and leave the run that will be released unexamined."
+)
 
 
-def ask_and_draw(
-    runs: Mapping[str, engine.RunSummary], names: Mapping[str, str], findings: Mapping[str, Sequence[Finding]]
-) -> None:
-    """Ask which two findings to hold against each other, then draw the board."""
-    from engine.figures.runs import pareto
+def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> None:
+    """Draw the board of all examined runs, the picked run, and the table to tick runs in."""
+    from engine.figures.board import board
 
-    choices = {group: common(findings, group) for group in ("privacy", "utility")}
-    if not all(choices.values()):
-        st.info("The runs share no privacy or no utility finding; examine each of them fully.", icon=":material/info:")
+    findings = {run_id: workspace.examinations.findings(run_id) for run_id in runs}
+    chosen = _ask(findings)
+    if chosen is None:
+        st.info("No run has both a privacy and a utility finding; examine them fully.", icon=":material/info:")
         return
-    chosen = {}
-    for column, group in zip(st.columns(2), choices, strict=True):
-        first = next((name for name in PREFERRED if name in choices[group]), choices[group][0])
-        chosen[group] = column.selectbox(
-            f"{group.capitalize()} finding",
-            choices[group],
-            index=choices[group].index(first),
-            format_func=lambda name: MEASURES[name].title,
-            key=f"compare.board.{group}",
-        )
-    figure = pareto(
-        {names[run][0]: rows for run, rows in findings.items()},
-        {names[run][0]: runs[run].method for run in runs},
-        chosen["privacy"],
-        chosen["utility"],
-    )
-    examined_figure.draw(
-        figure, key="compare.board", limits="One privacy and one utility number never tell the whole story."
-    )
+    numbers = numbered(runs)
+    figure = board(numbers, findings, chosen["privacy"], chosen["utility"])
+    st.markdown(plain(figure.takeaway))
+    event = st.plotly_chart(
+        figure.plot, key="compare.board", on_select="rerun", selection_mode="points", alt=figure.alt,
+        config={"displayModeBar": False},
+    )  # fmt: skip
+    st.caption(plain(f"{figure.caveat} One privacy and one utility number never tell the whole story."))
+    left_out = len(runs) - sum(len(trace.customdata) for trace in figure.plot.data)
+    if left_out:
+        st.caption(f"{count_of(left_out, 'run')} without one of the two findings {'is' if left_out == 1 else 'are'} "
+                   "not drawn; the table below holds all.")  # fmt: skip
+    picked = picked_run(event)
+    if picked is not None and picked in runs:
+        _card(runs[picked], numbers[picked])
+    overview.draw(runs, numbers, findings, chosen)
+    if any(run.guarantee.kind == "dp" for run in runs.values()):
+        st.caption(SELECTION)
+
+
+def numbered(runs: Mapping[str, engine.RunSummary]) -> dict[str, BoardRun]:
+    """Return the runs as the board draws them, numbered from the oldest."""
+    from engine.figures.board import BoardRun
+
+    oldest = sorted(runs, key=lambda run_id: runs[run_id].created)
+    place = {run_id: number for number, run_id in enumerate(oldest, 1)}
+    return {
+        run_id: BoardRun(place[run_id], run.title, run.method, promise(run.guarantee)) for run_id, run in runs.items()
+    }
+
+
+def promise(guarantee: engine.Guarantee) -> str:
+    """Return the few words that say what is proven: "ε 4", or what stands in its place."""
+    if guarantee.kind == "dp" and guarantee.epsilon is not None:
+        return f"ε {guarantee.epsilon:.3g}"
+    return "selection only" if guarantee.kind == "selection-only" else "no proof"
 
 
 def common(findings: Mapping[str, Sequence[Finding]], group: str) -> list[str]:
-    """Return names of findings that every run has with a finite value, in the order of the measures."""
-    known = [
-        {f.name for f in rows if f.group == group and f.reference in AGAINST and f.value == f.value}
-        for rows in findings.values()
-    ]
-    shared = set.intersection(*known) if known else set()
-    return [name for name in MEASURES if name in shared]
+    """Return names of findings that at least half of the runs have, and at least two, in the order of the measures."""
+    counts: dict[str, int] = {}
+    for rows in findings.values():
+        for name in {f.name for f in rows if f.group == group and f.reference in AGAINST and f.value == f.value}:
+            counts[name] = counts.get(name, 0) + 1
+    return [name for name in MEASURES if counts.get(name, 0) >= max(2, len(findings) / 2)]
+
+
+def picked_run(event: PlotlyState) -> str | None:
+    """Return the id of the run whose point was clicked."""
+    points = (event.get("selection", {}) if event else {}).get("points", [])
+    ids = points[0].get("customdata") if points else None
+    return str(ids[0]) if ids else None
+
+
+def _ask(findings: Mapping[str, Sequence[Finding]]) -> dict[str, str] | None:
+    """Ask which two findings to hold against each other; None where there is no choice."""
+    choices = {group: common(findings, group) for group in ("privacy", "utility")}
+    if not all(choices.values()):
+        return None
+    chosen: dict[str, str] = {}
+    for column, group, preferred in zip(st.columns(2), choices, (PRIVACY, UTILITY), strict=True):
+        first = next((name for name in preferred if name in choices[group]), choices[group][0])
+        key = f"compare.board.{group}"
+        if st.session_state.get(key) not in choices[group]:
+            st.session_state[key] = first
+        chosen[group] = column.selectbox(
+            f"{group.capitalize()} finding", choices[group], key=key, format_func=lambda name: MEASURES[name].title,
+            persist_state="session", help="What to hold the runs against each other by; the table lists all.",
+        )  # fmt: skip
+    return chosen
+
+
+def _card(run: engine.RunSummary, drawn: BoardRun) -> None:
+    """Draw the picked run with the ways on from it."""
+    with st.container(border=True, key="compare.picked"):
+        st.markdown(f"**Run {drawn.number}** · {plain(run.title)} · {plain(drawn.promise)}")
+        st.caption(f"{number(run.kept)} outputs · {when(run.created)} · {GUARANTEES[run.guarantee.kind][3]}")
+        with st.container(horizontal=True):
+            for label, page in (("Privacy", "privacy"), ("Utility", "utility"), ("Run", "run")):
+                if st.button(f"Open in {label}", key=f"compare.open.{page}", icon=":material/open_in_new:"):
+                    choose_run(run.id)
+                    go(page)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from engine import MEASURES, REFERENCES, Finding, compare_findings, show_measure
+from engine import MEASURES, REFERENCES, show_measure
 from pages._ui.texts import count_of
 
 OUTCOMES = {"better": "▲ better", "worse": "▼ worse", "same": "= same", "cannot tell": "≈ cannot tell",
@@ -42,11 +42,6 @@ def sentences(table: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
     return result
 
 
-def build(findings: Mapping[str, Sequence[Finding]]) -> pd.DataFrame:
-    """Return the comparison of the runs' findings."""
-    return compare_findings(findings)
-
-
 def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: bool) -> None:
     """Draw the rows of one group; `context` adds the rows that only give something to judge by."""
     rows = table[table["group"] == group]
@@ -74,6 +69,13 @@ def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: 
         if f"{run} against first" in rows:
             column = f"{name[0]} against {next(iter(names.values()))[0]}"
             shown[column] = [OUTCOMES.get(value, value) for value in rows[f"{run} against first"]]
+            pairs = rows[f"{run} pairs"].to_numpy()
+            tested = [how(p, n) for p, n in zip(rows[f"{run} p"], pairs, strict=True)]
+            shown[f"{column}: chance"] = tested
+            config[f"{column}: chance"] = st.column_config.TextColumn(
+                help="How often chance alone gives a difference as large (p), and how many people were measured in "
+                "both runs where records could be held against each other one by one"
+            )
     st.dataframe(
         pd.DataFrame(shown),
         hide_index=True,
@@ -82,8 +84,9 @@ def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: 
         height="content",
     )
     st.caption(
-        f"{count_of(len(rows), 'row')}. Better or worse is said only where the 95% intervals do not overlap. "
-        "Rows that only give something to judge by carry no judgement."
+        f"{count_of(len(rows), 'row')}. Each difference is tested, record by record where both runs rewrote the same "
+        "records. Better or worse is said so rarely by chance that of all that are said at most one in twenty is "
+        "expected to be wrong. Rows that only give something to judge by carry no judgement."
         + (f" Left out: {count_of(unmeasured, 'row')} that none of these runs has a number for." if unmeasured else "")
     )
 
@@ -95,6 +98,14 @@ def cell(name: str, value: float, low: float, high: float) -> str:
     if low != low or high != high:
         return show_measure(name, value)
     return f"{show_measure(name, value)} ({show_measure(name, low)} to {show_measure(name, high)})"
+
+
+def how(p: float, pairs: int) -> str:
+    """Return a p value, and on how many people it rests where their records were paired."""
+    if p != p:
+        return ""
+    shown = "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+    return f"{shown}, {count_of(int(pairs), 'person', 'people')} paired" if pairs else shown
 
 
 def _title(name: str) -> str:

@@ -26,10 +26,15 @@ def draw(guarantee: engine.Guarantee, what_if: engine.Admission | None) -> None:
     if guarantee.pending or not what_if:
         st.caption(":material/hourglass_top: Known once the exact accounting is there.")
         return
+    both(what_if)
+    st.caption(plain(what_if.sentence))
+
+
+def both(what_if: engine.Admission) -> None:
+    """Draw the limit's use before and, where it fits, after what is planned."""
     st.progress(_part(what_if.share_before), text=_line("Before", what_if.share_before, what_if.remaining_before))
     if what_if.allowed:
         st.progress(_part(what_if.share_after), text=_line("After", what_if.share_after, what_if.remaining_after))
-    st.caption(plain(what_if.sentence))
 
 
 def _part(value: float) -> float:

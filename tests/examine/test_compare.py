@@ -1,14 +1,18 @@
-"""Runs are told apart only where their intervals allow it."""
+"""Runs are told apart only where their difference is more than chance."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from engine.errors import UserError
+from engine.examine.compare import compare, difference, paired
 from engine.examine.findings import Finding
-from engine.release.compare import compare
+from engine.examine.stats import intervals
 
 
 def finding(name: str, value: float, low: float | None, high: float | None, *, reference: str = "train",
@@ -25,7 +29,7 @@ def finding(name: str, value: float, low: float | None, high: float | None, *, r
         ("higher is better", (0.5, 0.4, 0.6), (0.2, 0.1, 0.3), "worse"),
         ("higher is better", (0.2, 0.1, 0.3), (0.5, 0.4, 0.6), "better"),
         ("lower is safer", (0.5, 0.4, 0.6), (0.4, 0.3, 0.5), "cannot tell"),  # overlap
-        ("lower is safer", (0.5, 0.4, 0.6), (0.3, 0.2, 0.4), "cannot tell"),  # touch
+        ("lower is safer", (0.5, 0.4, 0.6), (0.3, 0.2, 0.4), "better"),  # intervals touch, the difference is clear
         ("lower is safer", (0.5, None, None), (0.1, None, None), "cannot tell"),  # no interval
         ("lower is safer", (0.5, None, None), (0.5, None, None), "same"),
         ("lower is safer", (math.nan, math.nan, math.nan), (0.1, 0.0, 0.2), "not measured"),
@@ -97,6 +101,7 @@ def test_missing_rows_and_columns() -> None:
     assert table.loc[1, "r-2 against first"] == "not measured"
     assert table.loc[0, "r-3 against first"] == "not measured"
     assert [c for c in table if c.startswith("r-1")] == ["r-1 value", "r-1 low", "r-1 high"]
+    assert table.loc[0, "r-2 pairs"] == 0
 
 
 def test_two_to_four_runs() -> None:
@@ -104,3 +109,87 @@ def test_two_to_four_runs() -> None:
         with pytest.raises(UserError, match="two to four"):
             compare({f"r-{i}": [] for i in range(count)})
     assert compare({"r-1": [], "r-2": []}).empty
+
+
+def each(values: np.ndarray, name: str = "verbatim_8gram", people: int = 0) -> pd.DataFrame:
+    ids = np.arange(len(values))
+    units = ids % people if people else ids
+    return pd.DataFrame({"name": name, "reference": "train", "item": [f"d-{i}" for i in ids],
+                         "unit": [f"p-{u}" for u in units], "value": values})  # fmt: skip
+
+
+def share(hits: np.ndarray) -> Finding:
+    found = intervals.share(hits)
+    return finding("verbatim_8gram", found.value, found.low, found.high)
+
+
+def test_records_that_both_runs_rewrote_are_held_against_each_other() -> None:
+    """Nine records fewer of 300 say nothing between two draws, and much where all others are alike."""
+    old = np.arange(300) < 150
+    new = old & (np.arange(300) >= 9)
+    rows = {"r-1": [share(old)], "r-2": [share(new)]}
+    assert compare(rows).loc[0, "r-2 against first"] == "cannot tell"
+    table = compare(rows, {"r-1": each(old.astype(float)), "r-2": each(new.astype(float))})
+    assert table.loc[0, "r-2 against first"] == "better"
+    assert table.loc[0, "r-2 pairs"] == 300
+    assert table.loc[0, "r-2 difference"] == pytest.approx(-0.03)
+
+
+def test_few_people_are_not_paired_however_many_records_they_have() -> None:
+    old = (np.arange(300) < 150).astype(float)
+    rows = {"r-1": [share(old > 0)], "r-2": [share(old > 2)]}
+    table = compare(rows, {"r-1": each(old, people=19), "r-2": each(old * 0, people=19)})
+    assert table.loc[0, "r-2 pairs"] == 0
+
+
+def test_pairs_are_of_the_records_that_both_have() -> None:
+    old, new = each(np.ones(100)), each(np.zeros(100)).iloc[50:]
+    found = paired(new, old)
+    assert (found.value, found.pairs) == (-1.0, 50)
+    assert paired(new.assign(item="other"), old) is None
+    assert paired(old, old).p == 1.0
+
+
+@pytest.mark.parametrize("size", [30, 300, 3000])
+def test_independent_differences_keep_their_level(size: int) -> None:
+    """500 pairs of equal runs, and 500 of unequal ones."""
+    rng = np.random.default_rng(size)
+
+    def found(other: float) -> float:
+        pairs = [(share(rng.random(size) < 0.2), share(rng.random(size) < other)) for _ in range(500)]
+        return float(np.mean([difference(a, b).p <= 0.05 for a, b in pairs]))
+
+    assert found(0.2) <= 0.08
+    assert found(0.5) >= {30: 0.5, 300: 0.99, 3000: 0.99}[size]
+
+
+@pytest.mark.parametrize("people", [25, 200])
+def test_paired_differences_keep_their_level_with_several_records_a_person(people: int) -> None:
+    """200 pairs of equal runs, and 200 with a planted shift; a person's records go together."""
+    rng = np.random.default_rng(people)
+
+    def drawn(base: np.ndarray, shift: float) -> pd.DataFrame:
+        own = np.tile(rng.normal(size=people) * 0.5, 3)
+        return each(base + shift + own + rng.normal(size=len(base)) * 0.5, people=people)
+
+    def found(shift: float) -> float:
+        hits = []
+        for _ in range(200):
+            base = rng.normal(size=3 * people) * 3
+            hits.append(paired(drawn(base, shift), drawn(base, 0.0)).p <= 0.05)
+        return float(np.mean(hits))
+
+    assert found(0.0) <= 0.09
+    assert found(0.6) >= 0.7
+
+
+def test_a_hundred_equal_findings_hold_hardly_any_difference() -> None:
+    """Without correction five of a hundred would be called better or worse."""
+    rng = np.random.default_rng(5)
+    called = 0
+    for _ in range(40):
+        rows = {
+            run: [dataclasses.replace(share(rng.random(200) < 0.3), name=f"x{i}") for i in range(100)] for run in "ab"
+        }
+        called += bool(compare(rows)["b against first"].isin(["better", "worse"]).any())
+    assert called <= 6  # at most 5% of tables, by chance a few more

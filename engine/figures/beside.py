@@ -1,0 +1,92 @@
+"""Two to four runs beside each other: a panel a measure, one axis for all runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from plotly.subplots import make_subplots
+
+from engine.examine.findings import Finding
+from engine.examine.measures import MEASURES
+from engine.figures import palette
+from engine.figures.base import Figure, listed, pick, whiskers
+from engine.figures.board import own
+from engine.figures.utility import within_real
+
+# What matters first: a leak of identifiers, copies, near copies, closeness, linked details; then use.
+PRIVACY = ("strict_pipp_excess", "verbatim_8gram_excess", "near_copies_08_excess", "nearest_similarity_excess",
+           "longest_run_excess", "pipp_excess", "linkage_excess", "detail_inference_excess")  # fmt: skip
+UTILITY = ("readable", "kid", "next_word", "mauve", "js_2gram", "coverage", "self_bleu", "length_distance")
+MOST = 5
+SYMBOLS = ("circle", "square", "diamond", "triangle-up")
+
+
+def shared(findings: Mapping[str, Sequence[Finding]], names: Sequence[str], most: int = MOST) -> list[str]:
+    """Return the first names that every run has a number for; what lies clearly above chance somewhere comes first."""
+    known = [name for name in names if all(own(rows, name) is not None for rows in findings.values())]
+    clear = [name for name in known if any(_leaks(own(rows, name)) for rows in findings.values())]
+    return [*clear, *(name for name in known if name not in clear)][:most]
+
+
+def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> Figure:
+    """Return a panel a measure with every run's value and interval.
+
+    Args:
+        findings: how a run is called -> what was found, in the order of drawing. names: measures that all runs have.
+    """
+    plot = make_subplots(
+        rows=max(1, len(names)), cols=1, subplot_titles=[MEASURES[name].title for name in names] or None,
+        vertical_spacing=0.32 / max(2, len(names)),
+    )  # fmt: skip
+    for row, name in enumerate(names, 1):
+        real = next((f for rows in findings.values() if (f := pick(rows, name, "real"))), None)
+        if name.endswith("_excess"):
+            plot.add_vline(x=0, row=row, col=1, line={"dash": "dot", "width": 1.5, "color": palette.GREY})
+        elif real is not None:
+            low, high = (real.value if end is None else end for end in (real.low, real.high))
+            plot.add_vrect(x0=low, x1=high, row=row, col=1, line_width=0, fillcolor="rgba(0,158,115,0.25)")
+            plot.add_vline(x=real.value, row=row, col=1, line={"dash": "dash", "width": 1, "color": palette.GREEN})
+        for place, (run, rows) in enumerate(findings.items()):
+            found = own(rows, name)
+            if found is None:
+                continue
+            colour = palette.OKABE_ITO[place % len(palette.OKABE_ITO)]
+            plot.add_scatter(
+                x=[found.value], y=[run], mode="markers", name=run, legendgroup=run, showlegend=False,
+                error_x=whiskers([found]) | {"color": colour},
+                marker={"size": 11, "color": colour, "symbol": SYMBOLS[place % len(SYMBOLS)]}, row=row, col=1,
+                hovertemplate=f"{MEASURES[name].title}: %{{x:.3g}}<extra>%{{y}}</extra>",
+            )  # fmt: skip
+        plot.update_xaxes(title={"text": MEASURES[name].direction, "standoff": 2}, row=row, col=1, automargin=True)
+    plot.update_yaxes(type="category", autorange="reversed", automargin=True, categoryorder="array",
+                      categoryarray=list(findings))  # fmt: skip
+    plot.update_layout(
+        height=60 + max(1, len(names)) * (70 + 24 * len(findings)), margin={"l": 10, "r": 10, "t": 40, "b": 10},
+        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
+    )  # fmt: skip
+    takeaway = _takeaway(findings, names)
+    caveat = "The dotted line is chance, the green band real text against real text; bars are 95% intervals."
+    return Figure(plot, takeaway, caveat, f"{len(names)} panels with a mark a run. {takeaway}")
+
+
+def _leaks(found: Finding | None) -> bool:
+    return found is not None and found.name.endswith("_excess") and found.low is not None and found.low > 0
+
+
+def _takeaway(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> str:
+    if not names:
+        return "The runs share no measure of this kind."
+    excess = [name for name in names if name.endswith("_excess")]
+    parts = []
+    for run, rows in findings.items():
+        letter = run.split(" · ", 1)[0]
+        if excess:
+            parts.append(f"{letter} on {sum(_leaks(own(rows, name)) for name in excess)}")
+            continue
+        near = 0
+        for name in names:
+            ours, real = own(rows, name), pick(rows, name, "real", "baseline")
+            near += ours is not None and real is not None and within_real(ours, real)
+        parts.append(f"{letter} on {near}")
+    what = "Clearly above chance" if excess else "As good as real text against real text"
+    return f"{what}, of {len(names)} measures: {listed(parts)}."

@@ -1,0 +1,87 @@
+"""Two to four runs side by side: what matters first on one axis, then any figure with equal axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+import engine
+from engine import Finding
+from pages._ui.examined import figure as examined_figure
+from pages._ui.texts import plain
+
+if TYPE_CHECKING:
+    from engine.figures import Figure
+
+FIGURES = {
+    "dots": "Measures beside real text",
+    "shares": "Leaks and copies against chance",
+    "closeness": "Closeness to real records",
+    "lengths": "Lengths of records",
+    "map": "Map of texts",
+    "funnel": "Where the outputs went",
+    "attacks": "Membership attacks",
+}
+
+
+def draw(
+    workspace: engine.Workspace,
+    runs: Mapping[str, engine.RunSummary],
+    names: Mapping[str, str],
+    findings: Mapping[str, Sequence[Finding]],
+) -> None:
+    """Draw what matters first for all runs, then one figure a run with the axes of all."""
+    from engine.figures.beside import PRIVACY, UTILITY, beside, shared
+
+    called = {names[run]: findings[run] for run in runs}
+    for column, title, known in zip(st.columns(2), ("Privacy", "Use"), (PRIVACY, UTILITY), strict=True):
+        with column:
+            st.subheader(title, anchor=False)
+            examined_figure.draw(beside(called, shared(called, known)), key=f"compare.beside.{title}")
+    st.subheader("Any figure, on equal axes", anchor=False)
+    which = st.selectbox(
+        "Figure", list(FIGURES), key="compare.figure", format_func=FIGURES.__getitem__, persist_state="session",
+        label_visibility="collapsed",
+    )  # fmt: skip
+    drawn = {run: _figure(workspace, runs[run], findings[run], which) for run in runs}
+    _equal([figure for figure in drawn.values() if figure is not None])
+    for column, (run, figure) in zip(st.columns(len(runs), gap="medium"), drawn.items(), strict=True):
+        with column:
+            st.markdown(f"**{plain(names[run])}**")
+            if figure is None:
+                st.caption("This run's examination has nothing to draw here; examine it again.")
+            else:
+                examined_figure.draw(figure, key=f"compare.figure.{which}.{run}")
+
+
+def _equal(figures: Sequence[Figure]) -> None:
+    from engine.figures.equal import equal_axes, equal_heights
+
+    plots = [figure.plot for figure in figures]
+    equal_axes(plots)
+    equal_heights(plots)
+
+
+def _figure(
+    workspace: engine.Workspace, run: engine.RunSummary, findings: Sequence[Finding], which: str
+) -> Figure | None:
+    """Return a run's figure, or None where its examination lacks what it needs."""
+    from engine import figures
+    from engine.figures.membership import areas
+
+    def table(name: str, make: Callable[..., Figure], *more: object) -> Figure | None:
+        rows = workspace.examinations.table(run.id, name)
+        return None if rows is None or rows.empty else make(rows, *more)
+
+    made: dict[str, Callable[[], Figure | None]] = {
+        "dots": lambda: figures.utility_dots(findings),
+        "shares": lambda: figures.triple_bars(findings),
+        "closeness": lambda: table("nearest_quantiles", figures.closeness, findings),
+        "lengths": lambda: table("lengths", figures.lengths),
+        "map": lambda: table("map", figures.text_map),
+        "funnel": lambda: figures.funnel(run.funnel),
+        "attacks": lambda: table("attacks", areas),
+    }
+    return made[which]()

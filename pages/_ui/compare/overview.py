@@ -1,0 +1,89 @@
+"""The table under the board: a line a run, and what is ticked goes side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+import engine
+from engine import MEASURES, Finding, privacy_verdict, way_kept
+from pages._ui.compare.table import cell
+from pages._ui.texts import count_of
+
+if TYPE_CHECKING:
+    from engine.figures.board import BoardRun
+
+MOST = 4
+VIEW = "compare.view"
+CHOSEN = "compare.runs"
+
+
+def draw(
+    runs: Mapping[str, engine.RunSummary],
+    drawn: Mapping[str, BoardRun],
+    findings: Mapping[str, Sequence[Finding]],
+    chosen: Mapping[str, str],
+) -> None:
+    """Draw the runs, newest first; two to four ticked ones can be put side by side."""
+    order = sorted(runs, key=lambda run_id: drawn[run_id].number, reverse=True)
+    rows = [_row(runs[run_id], drawn[run_id], findings[run_id], chosen) for run_id in order]
+    event = st.dataframe(
+        pd.DataFrame(rows), hide_index=True, key="compare.overview", on_select="rerun", selection_mode="multi-row",
+        height="content", alt="Every examined run with its promise, leaks and use",
+        column_config={
+            "Run": st.column_config.NumberColumn(width=60, pinned=True),
+            "Method": st.column_config.TextColumn(width=190, pinned=True),
+            "Use kept": st.column_config.BarChartColumn(
+                width=110, y_min=0.0, y_max=1.0,
+                help="A bar a measure of use: full is as good as real text, empty as far off as unrelated text",
+            ),
+            "Leaks": st.column_config.TextColumn(
+                width=150, help="Of the privacy findings: clearly above chance, cannot be told, no more than chance",
+            ),
+            **{MEASURES[name].title: st.column_config.TextColumn(alignment="right", help=MEASURES[name].measure)
+               for name in chosen.values()},
+        },
+    )  # fmt: skip
+    ticked = [order[row] for row in event["selection"]["rows"] if row < len(order)]
+    few, many = len(ticked) < 2, len(ticked) > MOST
+    words = "Tick two to four runs to put them side by side" if few else f"Side by side: {count_of(len(ticked), 'run')}"
+    st.button(
+        f"At most {MOST} runs fit side by side" if many else words, key="compare.put", disabled=few or many,
+        icon=":material/compare:", on_click=_side_by_side, args=(ticked,),
+    )  # fmt: skip
+
+
+def _side_by_side(ticked: list[str]) -> None:
+    """Choose the runs and turn to the view that shows them; a callback."""
+    st.session_state[CHOSEN] = list(reversed(ticked))
+    st.session_state[VIEW] = "Side by side"
+
+
+def _row(
+    run: engine.RunSummary, drawn: BoardRun, findings: Sequence[Finding], chosen: Mapping[str, str]
+) -> dict[str, Any]:
+    from engine.figures.board import own
+
+    shown: dict[str, Any] = {
+        "Run": drawn.number, "Method": run.title, "Proof": drawn.promise, "Outputs": run.kept,
+    }  # fmt: skip
+    for name in chosen.values():
+        found = own(findings, name)
+        nothing = float("nan")
+        ends = (
+            (nothing, nothing) if found is None or found.low is None or found.high is None else (found.low, found.high)
+        )
+        shown[MEASURES[name].title] = "not measured" if found is None else cell(name, found.value, *ends)
+    shown["Leaks"] = leaks(findings)
+    shown["Use kept"] = way_kept(findings)
+    return shown
+
+
+def leaks(findings: Sequence[Finding]) -> str:
+    """Return how many privacy sentences speak of a leak, of nothing to be told, and of chance."""
+    levels: list[str] = [one.level for one in privacy_verdict(findings) if one.finding != "guarantee"]
+    said = [f"{levels.count(level)} {level}" for level in ("leak", "unsure", "chance") if level in levels]
+    return ", ".join(said) or "not measured"
