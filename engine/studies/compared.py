@@ -137,7 +137,7 @@ def power(repeats: int, tests: int) -> list[str]:
     enough = pairs_needed()
     more = f"; {enough} repeats are the fewest with which it can" if repeats < enough else ""
     said = [
-        f"With {repeats} repeats the paired permutation test has no p value below {least:.2g}, {shown} for a single "
+        f"With {repeats} repeats the paired permutation test has no p value below {least:.3g}, {shown} for a single "
         f"difference{more}."
     ]
     if tests > MANY:

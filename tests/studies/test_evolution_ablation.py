@@ -12,7 +12,8 @@ from engine.errors import UserError
 from engine.models.cancel import Cancelled
 from engine.studies.base import parse, refused
 from engine.studies.bench import standard
-from engine.studies.evolution_ablation.claims import claims
+from engine.studies.compared import compare
+from engine.studies.evolution_ablation.claims import ALL_VOTE, claims
 from engine.studies.evolution_ablation.run import EvolutionAblationStudy, variants
 from engine.studies.evolution_ablation.tables import BASE, KEYS, rounds_summary, table_3
 from engine.studies.figures import figures
@@ -108,7 +109,13 @@ def world(length=0.0, rise=0.0, rates=0.0, repeats=6, seed=0):
 
 def verdicts(**planted):
     runs, rounds = world(**planted)
-    table = claims(runs, rounds, rows("x", "kid", [0.1]))
+    names = [name for name in runs["variant"].unique() if name != BASE]
+    comparison = compare(runs, [(name, BASE) for name in names])
+    table = claims(runs, rounds, rows("x", "kid", [0.1]), comparison)
+    held = dict(zip(table["claim"], table["verdict"], strict=True))
+    for name, claim in (("without length", "Without lengths the result is worse"), ("q = 1", ALL_VOTE)):
+        said = comparison.set_index("one").loc[name, "verdict"]
+        assert {"worse": "holds", "better": "does not hold"}.get(said, said) == held[claim]
     return dict(zip(table["claim"], table["verdict"], strict=True))
 
 
@@ -117,7 +124,7 @@ def test_planted_effects_decide_what_holds():
     assert found["Without lengths the result is worse"] == "holds"
     assert found["Without suppression the result is worse"] == "cannot tell"
     assert found["Without suppression, likeness among the texts rises round by round"] == "holds"
-    assert found["Sampling at the usual rate is better than letting all vote (q = 1)"] == "does not hold"
+    assert found[ALL_VOTE] == "does not hold"
     assert verdicts(length=-0.2)["Without lengths the result is worse"] == "does not hold"
     assert set(verdicts(length=0.2, repeats=2).values()) == {"too few repeats"}
 
@@ -134,7 +141,7 @@ def test_the_best_threshold_is_looked_for_near_private_texts_likeness():
         rows(f"τ = {level:g}", "kid", [v, v + 0.01, v - 0.01, v + 0.005], level=level, **keys)
         for level, v in values.items()
     )
-    table = claims(runs, None, rows("x", "alike", [0.6], "closer to real is better", 0.48))
+    table = claims(runs, None, rows("x", "alike", [0.6], "closer to real is better", 0.48), compare(runs, []))
     assert table["claim"].str.contains("τ = 0.5, nearest to private text's own likeness (0.48)", regex=False).all()
     assert table["verdict"].tolist() == ["holds", "holds"]
 
@@ -159,7 +166,7 @@ def test_the_figure_of_thresholds_holds_each_against_the_method_as_it_is():
         rows("τ = 0.7", "kid", [0.1, 0.12, 0.09], changed="τ", level=0.7, **keys),
     ])  # fmt: skip
     tables = standard(runs, [("τ = 0.3", BASE), ("τ = 0.7", BASE)], 3, KEYS)
-    tables |= {"runs": runs, "claims": claims(runs, None, tables["summary"])}
+    tables |= {"runs": runs, "claims": claims(runs, None, tables["summary"], tables["comparison"])}
     made = dict(figures("evolution-ablation", tables))["tau_kid"]
     assert made.takeaway == (
         "KID: worse than dpga as it is: τ = 0.3; not to be told from dpga as it is: τ = 0.7."

@@ -89,7 +89,7 @@ class EvolutionAblationStudy:
                 found |= {"rounds": every, "rounds_summary": rounds_summary(every)}
             return found | {
                 "parts_left_out": table_3(found["summary"], found.get("rounds_summary")),
-                "claims": claims(runs, every, found["summary"]),
+                "claims": claims(runs, every, found["summary"], found["comparison"]),
             }
 
         yield from bench.steps(tables, each_round)
