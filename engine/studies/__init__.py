@@ -22,6 +22,7 @@ REGISTRY: tuple[tuple[str, str], ...] = (
     ("engine.studies.repeats.run", "RepeatsStudy"),
     ("engine.studies.epsilon_sweep.run", "EpsilonSweepStudy"),
     ("engine.studies.evolution_ablation.run", "EvolutionAblationStudy"),
+    ("engine.studies.rpsg_grid.run", "RpsgGridStudy"),
 )
 
 

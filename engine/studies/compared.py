@@ -121,11 +121,11 @@ def sentences(comparison: pd.DataFrame) -> list[str]:
     return said
 
 
-def power(repeats: int, tests: int) -> list[str]:
-    """Return what so many repeats a setting can show at all, in words.
+def reach(repeats: int, tests: int) -> list[str]:
+    """Return what the permutation of so many repeats can show at all, and how many tests are corrected, in words.
 
     Args:
-        repeats: a setting has. tests: differences in the table, which Holm's rule corrects for together.
+        repeats: a setting has. tests: of the table, corrected together.
     """
     if repeats < LEAST:
         return [
@@ -138,24 +138,34 @@ def power(repeats: int, tests: int) -> list[str]:
     more = f"; {enough} repeats are the fewest with which it can" if repeats < enough else ""
     said = [
         f"With {repeats} repeats the paired permutation test has no p value below {least:.3g}, {shown} for a single "
-        f"difference{more}."
+        f"test{more}."
     ]
     if tests > MANY:
         said.append(
-            f"{tests} differences are tested together, so that of those called better or worse one in twenty is false "
-            "on average (Benjamini and Hochberg)."
+            f"{tests} tests are corrected together, so that of what is called a difference one in twenty is false on "
+            "average (Benjamini and Hochberg)."
         )
     elif tests > 1:
         said.append(
-            f"{tests} differences are tested together, so that any of them is called better or worse by chance in one "
-            f"study of twenty (Holm); the permutation test would need {pairs_needed(tests)} repeats to show the "
-            "clearest of them."
+            f"{tests} tests are corrected together, so that chance is called a difference in one study of twenty "
+            f"(Holm); the permutation test would need {pairs_needed(tests)} repeats to show the clearest of them."
         )
-    said.append(
-        f"Welch's test, which takes repeats to vary normally, sees a single difference of {detectable(repeats):.1f} "
-        f"standard deviations of a repeat four times in five{_among(repeats, tests)}; smaller ones it mostly cannot "
-        "tell."
-    )
+    return said
+
+
+def power(repeats: int, tests: int) -> list[str]:
+    """Return what so many repeats a setting can show at all, in words.
+
+    Args:
+        repeats: a setting has. tests: differences in the table, corrected together.
+    """
+    said = reach(repeats, tests)
+    if repeats >= LEAST:
+        said.append(
+            f"Welch's test, which takes repeats to vary normally, sees a single difference of {detectable(repeats):.1f}"
+            f" standard deviations of a repeat four times in five{_among(repeats, tests)}; smaller ones it mostly "
+            "cannot tell."
+        )
     return said
 
 

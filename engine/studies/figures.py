@@ -23,6 +23,7 @@ def figures(study_id: str, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str
     from engine.studies.nll_filter import figures as nll_filter
     from engine.studies.pairs import figures as pairs
     from engine.studies.repeats import figures as repeats
+    from engine.studies.rpsg_grid import figures as rpsg_grid
     from engine.studies.surprisal import figures as surprisal
 
     known: dict[str, Callable[[Mapping[str, pd.DataFrame]], list[tuple[str, Figure]]]] = {
@@ -36,6 +37,7 @@ def figures(study_id: str, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str
         "nll-filter": nll_filter.figures,
         "repeats": repeats.figures,
         "epsilon-sweep": epsilon_sweep.figures,
+        "rpsg-grid": rpsg_grid.figures,
         "evolution-ablation": evolution_ablation.figures,
     }
     return known[study_id](tables) if study_id in known else []

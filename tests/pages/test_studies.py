@@ -147,20 +147,25 @@ def test_a_study_is_started_from_the_page(seeded, visit):
     assert [(r.study, r.state) for r in workspace.studies.runs(seeded.corpus)] == [("filter-presets", "queued")]
 
 
-@pytest.mark.parametrize("study", ["repeats", "epsilon-sweep", "evolution-ablation"])
-def test_what_a_small_corpus_cannot_carry_is_said_before_the_start(seeded, visit, study):
+@pytest.mark.parametrize(
+    ("study", "size", "few"),
+    [("repeats", "outputs", 50), ("epsilon-sweep", "outputs", 50), ("evolution-ablation", "outputs", 50),
+     ("rpsg-grid", "sizes", "50")],
+)  # fmt: skip
+def test_what_a_small_corpus_cannot_carry_is_said_before_the_start(seeded, visit, study, size, few):
     app = visit("compare", **{"compare.what": "Studies"})
     app.selectbox(key="study.which").set_value(study).run()
     assert not app.exception
     assert any("no guarantee covers them" in m.value for m in app.markdown)
     app.text_area(key=f"study.settings.{study}.measures").set_value("js_2gram").run()
     assert not app.button(key=f"study.start.{study}").disabled
-    app.number_input(key=f"study.settings.{study}.outputs").set_value(50)
+    key = f"study.settings.{study}.{size}"
+    (app.number_input(key=key) if size == "outputs" else app.text_area(key=key)).set_value(few)
     app.text_area(key=f"study.settings.{study}.measures").set_value("mauve").run()
     assert any("100 texts a side" in e.value for e in app.error)
     assert app.button(key=f"study.start.{study}").disabled
     with pytest.raises(engine.UserError, match="100 texts a side"):
-        seeded.open().studies.start(seeded.corpus, study, {"measures": "mauve", "outputs": 50})
+        seeded.open().studies.start(seeded.corpus, study, {"measures": "mauve", size: few})
     app.text_area(key=f"study.settings.{study}.measures").set_value("shouting").run()
     assert not app.exception
     assert any("is no measure of a study" in e.value for e in app.error)

@@ -22,7 +22,8 @@ def given(study, parameters, **options):
     facts = Facts(records=40, units=40, labels=len(set(records["label"].dropna())), mean_characters=300.0)
     run = dataclasses.replace(run, records=records.iloc[:40].reset_index(drop=True), facts=facts)
     holdout = records.iloc[40:].reset_index(drop=True)
-    return rerun_world.study_context(study, {**SMALL, **parameters}, run, holdout, **options)
+    small = {name: value for name, value in SMALL.items() if name in study.spec.parameters.model_fields}
+    return rerun_world.study_context(study, {**small, **parameters}, run, holdout, **options)
 
 
 def rows(variant, measure, values, direction="lower is better", real=0.0, **keys):

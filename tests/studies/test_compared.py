@@ -66,11 +66,11 @@ def test_what_three_repeats_can_show_is_said():
     said = " ".join(compared.power(3, 7))
     assert "no p value below 0.25, so it can never fall below 0.05" in said
     assert "6 repeats are the fewest" in said
-    assert "7 differences are tested together" in said
+    assert "7 tests are corrected together" in said
     assert "3.1 standard deviations" in said
     assert "which is below 0.05" in compared.power(6, 1)[0]
     assert "no interval and no difference" in compared.power(2, 7)[0]
-    assert "one in twenty is false" in " ".join(compared.power(3, 60))
+    assert "one in twenty is false on average" in " ".join(compared.power(3, 60))
 
 
 def test_a_mean_has_its_interval_where_there_is_one():

@@ -41,9 +41,11 @@ TABLES = {
     "both_unknown": "Direct and quasi-identifiers, found by the detector",
     "table_14": "Table 14: quasi-identifiers, known", "table_15": "Table 15: quasi-identifiers, found by the detector",
     "sweep_examples": "Other numbers of examples", "sweep_weights": "Other weights and directions of the objective",
-    "in_words": "In words", "comparison": "Differences, one by one", "time": "Time", "runs": "Every run",
-    "claims": "The paper's claims", "rounds": "Every round of every run", "rounds_summary": "Rounds",
+    "in_words": "In words", "effects": "What size and temperature do", "claims": "The paper's claims",
+    "sizes_and_temperatures": "Every size and temperature (the paper's Table 17)",
     "parts_left_out": "Parts left out, at the first and the last round (the paper's Table 3)",
+    "comparison": "Differences, one by one", "rounds_summary": "Rounds", "rounds": "Every round of every run",
+    "runs": "Every run", "time": "Time",
     "masked_against_plain": "Masked against plain prefix", "validity": "Usable texts, and private values in them",
 }  # fmt: skip
 

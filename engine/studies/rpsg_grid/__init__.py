@@ -1,0 +1,1 @@
+"""Study `rpsg-grid`: RPSG at several sizes and temperatures."""
