@@ -57,7 +57,7 @@ def test_views(seeded, visit, view):
         assert "Half of the synthetic records" in words(app, "markdown")
         assert set(app.dataframe[0].value["Phrase"].str.split().str.len()) == {1}
     elif view == "Classifier":
-        assert "No classifier was trained" in words(app, "caption")
+        assert "labels of the holdout" in words(app, "markdown")
     elif view == "All numbers":
         assert len(app.dataframe[0].value) == sum(
             f.group == "utility" for f in seeded.open().examinations.findings(seeded.run)
