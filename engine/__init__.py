@@ -72,12 +72,13 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "StudySpec": ("engine.studies.base", "StudySpec"),
     "SweepDraft": ("engine.jobs.sweeps", "SweepDraft"),
     "TEMPLATE_FILTERS": ("engine.models.prompts.templates", "FILTERS"),
-    "TICK": ("engine.examine.verdict", "TICK"),
+    "TICK": ("engine.examine.uses", "TICK"),
     "Template": ("engine.jobs.models.prompts", "Template"),
+    "Use": ("engine.examine.uses", "Use"),
     "UserError": ("engine.errors", "UserError"),
     "VERIFY_COMMANDS": ("engine.release.bundle", "VERIFY_COMMANDS"),
     "Verdict": ("engine.release.gate", "Verdict"),
-    "WARN": ("engine.examine.verdict", "WARN"),
+    "WARN": ("engine.examine.uses", "WARN"),
     "WorkerStatus": ("engine.jobs.launch", "WorkerStatus"),
     "Wanted": ("engine.jobs.sweeps", "Wanted"),
     "Workspace": ("engine.workspace", "Workspace"),
@@ -114,8 +115,8 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "sweep_grid": ("engine.jobs.sweeps", "grid"),
     "template_fields": ("engine.models.prompts.templates", "fields_of"),
     "unusual_labels": ("engine.corpus.label_rules", "unusual"),
-    "use_table": ("engine.examine.verdict", "use_table"),
-    "way_kept": ("engine.examine.verdict", "way_kept"),
+    "use_table": ("engine.examine.uses", "use_table"),
+    "way_kept": ("engine.examine.uses", "way_kept"),
     "wider_level": ("engine.examine.stats.simultaneous", "wider"),
 }
 __all__ = sorted(PLACES)
@@ -148,7 +149,8 @@ if TYPE_CHECKING:
     from engine.examine.stats.simultaneous import BLIND, GENERATOR, blind_row, holm
     from engine.examine.stats.simultaneous import judge as judge_attacks
     from engine.examine.stats.simultaneous import wider as wider_level
-    from engine.examine.verdict import TICK, WARN, Sentence, privacy_verdict, use_table, way_kept
+    from engine.examine.uses import TICK, WARN, Use, use_table, way_kept
+    from engine.examine.verdict import Sentence, privacy_verdict
     from engine.examine.verdict import ranked as ranked_sentences
     from engine.jobs.drafts import BudgetCurve
     from engine.jobs.launch import WorkerStatus

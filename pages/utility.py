@@ -19,7 +19,7 @@ COLUMNS = ("none", "train", "real", "unrelated")
 
 st.title("Utility", anchor=False)
 run, findings = examined_run.choose(workspace, key="utility", group="utility")
-utility_verdict.draw(findings)
+utility_verdict.draw(workspace.examinations.findings(run.id))  # whether it can be read is a finding of privacy
 
 view = st.radio("View", VIEWS, key="utility.view", horizontal=True, label_visibility="collapsed")
 if view == VIEWS[0]:

@@ -2,7 +2,7 @@
 
     registry     every part in the order in which it is run; battery runs them; examination: the whole
     base, words, samples, prepare, tables  what every part is given
-    findings, make, part, measures, verdict, sentence, risk, run_notes  what it gives back, and how that reads
+    findings, make, part, measures, verdict, uses, sentence, risk, run_notes  what it gives back, and how that reads
     repeats/     copies, near copies, closeness        values/   private values and canaries that come out
     members/     membership attacks                    persons/  words, style, sets and linked details of people
     guesses/     missing attributes                    curves/   epsilon-delta curves of outputs and attacks

@@ -1,4 +1,4 @@
-"""Say in plain sentences what the findings mean: five for privacy, a table of uses for utility.
+"""Say in plain sentences what the findings mean for privacy: five of them; uses have a table in `uses`.
 
 Thresholds are fixed here, before any run is looked at:
 - privacy compares the training part with the holdout at equal size (`_excess`). An excess whose interval lies
@@ -6,8 +6,6 @@ Thresholds are fixed here, before any run is looked at:
   names the shares that were compared, not the one against the whole training part.
 - attacks are judged together (`engine.examine.stats.simultaneous`), a proof by its trade-off curve
   (`engine.figures.proof_attack`).
-- utility compares synthetic with real against real at the same n, on the way from real to unrelated text.
-  A tick: at most `TICK` of that way lost; a warning: at most `WARN`; a cross: more.
 
 Light: the web process imports this.
 """
@@ -15,51 +13,20 @@ Light: the web process imports this.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from engine.examine.findings import Finding, Reference
-from engine.examine.measures import MEASURES, show
+from engine.examine.measures import show
 from engine.examine.sentence import NEGLIGIBLE, Level, Sentence
 from engine.examine.stats.intervals import wilson
 from engine.examine.stats.simultaneous import membership, wider
-from engine.examine.usefulness.metrics import METRICS
+from engine.examine.uses import unreadable
 from engine.json_types import JSONObject
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "NEGLIGIBLE", "USES", "Level", "Mark", "Sentence", "Use", "formal", "level_of", "lost", "privacy_verdict",
-    "ranked", "stands_out", "use_table", "way_kept",
-]  # fmt: skip
-
-Mark = Literal["tick", "warning", "cross", "unknown"]
-
-TICK, WARN = 0.10, 0.35
-READABLE_OF_REAL = 0.8  # below this part of the real share, a run's text counts as saying nothing
-
-
-@dataclass(frozen=True)
-class Use:
-    """One use of synthetic text: mark, the finding that decided, share of the way to unrelated text lost."""
-
-    use: str
-    mark: Mark
-    sentence: str
-    finding: str
-    lost: float | None
-
-
-# use, what must have been measured, and what counts too where it was (examinations of earlier editions lack it)
-USES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("Counting words and simple statistics", ("length_distance", "js_1gram"), ()),
-    ("Building search, rules and dictionaries", ("js_1gram", "js_2gram"), ()),
-    ("Training and testing language tools", ("js_2gram", "js_3gram", "mauve"), ("kid",)),
-    ("Training a language model", ("next_word",), ()),
-    ("Topics and clusters", ("embedding_similarity", "mauve"), ("kid", "topic_shift")),
-    ("Reading many different examples", ("self_bleu", "distinct_2"), ("balance",)),
-)
+__all__ = ["NEGLIGIBLE", "Level", "Sentence", "formal", "level_of", "privacy_verdict", "ranked", "stands_out"]
 
 
 def _find(findings: Sequence[Finding], name: str, reference: Reference) -> Finding | None:
@@ -201,10 +168,7 @@ def privacy_verdict(
 def _says_nothing(findings: Sequence[Finding]) -> list[Sentence]:
     """Return the sentence about text that cannot be read, where clearly fewer records can be read than real ones."""
     ours, real = (_find(findings, "readable", reference) for reference in ("none", "baseline"))
-    if ours is None or ours.high is None:
-        return []
-    level = READABLE_OF_REAL * (1.0 if real is None else real.value)
-    if ours.high >= level:
+    if ours is None or not unreadable(findings):
         return []
     beside = "" if real is None else f", of real records that nobody used {show('readable', real.value)}"
     text = (
@@ -308,48 +272,3 @@ def formal(guarantee: JSONObject, violations: Sequence[str] = ()) -> Sentence:
             "explained.", "leak", "guarantee",
         )  # fmt: skip
     return Sentence(f"{claim}, whatever an attacker knows or tries; no attack passed it.", "proof", "guarantee")
-
-
-def lost(findings: Sequence[Finding], name: str) -> float | None:
-    """Return which share of the way from real against real to unrelated text was lost; 0 = as good as real.
-
-    Diversity has no unrelated level; there it is the relative difference to real. None where not measured.
-    """
-    ours, real = _find(findings, name, "train"), _find(findings, name, "real")
-    if ours is None or real is None:
-        return None
-    far = _find(findings, name, "unrelated")
-    difference = ours.value - real.value
-    if far is None:
-        return abs(difference) / abs(real.value) if real.value else None
-    way = far.value - real.value
-    if way == 0:
-        return None
-    part = difference / way
-    return abs(part) if ours.direction == "closer to real is better" else max(0.0, part)
-
-
-def way_kept(findings: Sequence[Finding]) -> list[float]:
-    """Return what each headline measure of use kept of the way from unrelated to real text, in [0, 1]; a bar each."""
-    names = ("next_word", *(metric.name for metric in METRICS if metric.headline))
-    parts = [lost(findings, name) for name in names]
-    return [max(0.0, 1.0 - part) for part in parts if part is not None]
-
-
-def use_table(findings: Sequence[Finding]) -> tuple[Use, ...]:
-    """Return each use with the mark of its worst finding."""
-    rows = []
-    for use, needed, more in USES:
-        parts = {name: part for name in (*needed, *more) if (part := lost(findings, name)) is not None}
-        missing = next((name for name in needed if name not in parts), None)
-        if missing is not None:
-            rows.append(Use(use, "unknown", f"{MEASURES[missing].title}: not measured.", missing, None))
-            continue
-        worst = max(parts, key=lambda name: parts[name])
-        mark: Mark = "tick" if parts[worst] <= TICK else "warning" if parts[worst] <= WARN else "cross"
-        ours, real = _find(findings, worst, "train"), _find(findings, worst, "real")
-        values = "" if ours is None or real is None else (
-            f"{show(worst, ours.value)}, real against real {show(worst, real.value)}; {ours.direction}"
-        )  # fmt: skip
-        rows.append(Use(use, mark, f"{MEASURES[worst].title}: {values}.", worst, parts[worst]))
-    return tuple(rows)

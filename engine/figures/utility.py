@@ -14,7 +14,7 @@ from engine.examine.usefulness.metrics import METRICS
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled, whiskers
 
-DOTS = ("next_word", *(metric.name for metric in METRICS if metric.headline))
+DOTS = ("next_word", "classifier_f1", *(metric.name for metric in METRICS if metric.headline))
 
 
 def within_real(ours: Finding, real: Finding) -> bool:

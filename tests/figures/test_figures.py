@@ -14,7 +14,7 @@ import pytest
 from engine import figures
 from engine.examine.findings import Finding
 from engine.examine.measures import MEASURES
-from engine.examine.verdict import USES, formal, privacy_verdict, ranked, use_table
+from engine.examine.verdict import formal, privacy_verdict, ranked
 from engine.figures import palette
 from engine.figures.board import BoardRun, dominated
 from engine.figures.privacy import stands_out
@@ -208,19 +208,9 @@ def test_text_of_the_own_source_and_guessed_details_are_said_and_ranked():
     assert ranked([*said, broken])[0] == broken
 
 
-def test_uses_are_judged_by_their_worst_finding() -> None:
-    marks = {use.use: use for use in use_table(UTILITY)}
-    assert len(marks) == len(USES)
-    assert marks["Counting words and simple statistics"].mark == "tick"
-    assert marks["Training and testing language tools"].mark == "cross"
-    assert marks["Training and testing language tools"].finding in {"mauve", "js_3gram"}
-    assert marks["Building search, rules and dictionaries"].mark == "warning"
-    assert {use.mark for use in use_table([])} == {"unknown"}
-
-
 def test_the_web_process_can_import_figures_and_verdicts() -> None:
     code = (
-        "import sys, engine.figures, engine.examine.verdict, engine.examine.measures;"
+        "import sys, engine.figures, engine.examine.verdict, engine.examine.uses, engine.examine.measures;"
         "bad = {'torch', 'umap', 'mauve', 'sklearn', 'numba', 'faiss', 'scipy', 'spacy'} & set(sys.modules);"
         "sys.exit(str(sorted(bad)) if bad else 0)"
     )

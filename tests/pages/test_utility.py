@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.examine.verdict import Mark, use_table
+from engine.examine.uses import Mark, use_table
 from pages._ui.utility import map as utility_map
 from pages._ui.utility import verdict as utility_verdict
 
@@ -36,7 +36,7 @@ def test_running_and_failed(seeded, visit, add_run, add_job, import_small):
 def test_full(seeded, visit):
     app = visit("utility", **{"_ui.run": seeded.run})
     lines = [m.value for m in app.container(key="utility.verdict").markdown]
-    uses = use_table([f for f in seeded.open().examinations.findings(seeded.run) if f.group == "utility"])
+    uses = use_table(seeded.open().examinations.findings(seeded.run))
     assert len(lines) == len(uses)
     for line, use in zip(lines, uses, strict=True):
         assert utility_verdict.MARKS[use.mark][1] in line  # the word, not only the colour

@@ -25,11 +25,20 @@ def draw(findings: Sequence[Finding]) -> None:
     with st.container(border=True, key="utility.verdict", gap="small"):
         for use in use_table(findings):
             icon, word, colour = MARKS[use.mark]
-            st.markdown(f":{colour}[{icon} **{word}**] · **{plain(use.use)}** – :gray[{plain(use.sentence)}]")
+            said = f"{use.sentence}{size(use)}"
+            st.markdown(f":{colour}[{icon} **{word}**] · **{plain(use.use)}** – :gray[{plain(said)}]")
     st.caption(
         f"A use suits where its weakest finding loses at most {TICK:.0%} of the way from real to unrelated text, "
-        f"and needs care up to {WARN:.0%}. This is a first look: test your own task before you rely on it."
+        f"and needs care up to {WARN:.0%}. What rests on too few texts, or could be good as well "
+        "as bad, is not known. This is a first look: test your own task before you rely on it."
     )
+
+
+def size(use: engine.Use) -> str:
+    """Return on how many texts a judgement rests and how many it needs, as a sentence; empty where it has none."""
+    if use.mark == "unknown" or use.size is None:
+        return ""
+    return f" Rests on {use.size:,} {use.counted}; at least {use.least:,} are needed."
 
 
 def figure(findings: Sequence[Finding], run: engine.RunSummary) -> None:
