@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 from engine.errors import UserError
 from engine.examine import each
 from engine.examine.measures import MEASURES
+from engine.jobs.kept_embeddings import KeptEmbeddings, kept_embeddings
 from engine.jobs.task import Stopped, Task
 from engine.store.runs.runs import run_row
 from engine.store.summaries import corpus_row
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from engine.models.contracts import Embedder
 
 TOUCHED = "The run's records were measured against private ones; the results are internal and must not leave."
 
@@ -38,6 +41,7 @@ def run(task: Task) -> None:
     privacy, utility = bool(task.arguments["privacy"]), bool(task.arguments["utility"])
     records = store.corpora.frame(task.corpus_id)
     train = records[records["split"] == "train"].reset_index(drop=True)
+    embedder = kept_embeddings(task, list(records["text"]))
     output = examine_run(
         ExamineInput(
             synthetic=synthetic,
@@ -49,7 +53,7 @@ def run(task: Task) -> None:
             privacy=privacy,
             utility=utility,
             model_attacks=bool(task.arguments.get("model_attacks", True)),
-            embedder=task.models.embedder(),
+            embedder=embedder,
             detector=task.models.detector(store.review.detector_settings(task.corpus_id)),
             seed=seed_of(task.corpus_id),
         ),
@@ -63,18 +67,22 @@ def run(task: Task) -> None:
     output.tables[each.NAME] = each.renewed(earlier, output.tables.get(each.NAME), again)
     groups = [name for name, wanted in (("privacy", privacy), ("utility", utility)) if wanted]
     try:
-        store.examinations.save_tables(task.run_id, {**output.tables, **_iterations(task, list(train["text"]))})
+        if isinstance(embedder, KeptEmbeddings):
+            embedder.keep()
+        store.examinations.save_tables(
+            task.run_id, {**output.tables, **_iterations(task, list(train["text"]), embedder)}
+        )
         with task.batch("store findings", 1, 1) as connection:
             store.examinations.save(
                 connection, task.run_id, output.findings, output.record_risk, row.corpus_revision, groups
             )
             store.ledger.touch(connection, task.run_id, "examination", TOUCHED)
     except Stopped:
-        store.session.sweep()  # the run was deleted meanwhile: its tables go too
+        store.session.sweep()  # the run was deleted meanwhile: its tables go too, and a deleted corpus' embeddings
         raise
 
 
-def _iterations(task: Task, texts: list[str]) -> dict[str, pd.DataFrame]:
+def _iterations(task: Task, texts: list[str], embedder: Embedder) -> dict[str, pd.DataFrame]:
     """Return the table of a run's rounds against the training part; none where the method works in no rounds."""
     snapshots = task.store.examinations.snapshots(task.run_id)
     if not snapshots or find_spec("engine.examine.usefulness.iterations") is None:
@@ -83,4 +91,4 @@ def _iterations(task: Task, texts: list[str]) -> dict[str, pd.DataFrame]:
 
     task.report("rounds", 0, len(snapshots))
     tables = [table.assign(iteration=number) for number, table in snapshots]
-    return {"iterations": iteration_table(tables, texts, task.models.embedder())}
+    return {"iterations": iteration_table(tables, texts, embedder)}

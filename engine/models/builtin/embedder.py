@@ -7,6 +7,7 @@ Source: Reimers and Gurevych 2019 (Sentence-BERT), mean pooling and unit norm.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
 from functools import lru_cache
@@ -46,8 +47,16 @@ class SentenceEmbedder:
                 "sentence-transformers folder with safetensors weights"
             ) from None
         self.model.eval()
+        self._weights = _digest(Path(source) / minilm.WEIGHTS)
         self.dimension = int(self.model.get_embedding_dimension() or 0)
         self.half = self.model.device.type == "cpu" and bf16_pays()
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells its rows from those of other weights or precision; empty where no weights lie in a folder."""
+        if self._weights is None:
+            return ""
+        return f"{self.id} {self._weights} {'bf16' if self.half else 'float32'}"
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit-norm rows (n, d) float32 in the order of `texts`; long texts are cut at the model's limit."""
@@ -79,6 +88,14 @@ class SentenceEmbedder:
                 features = batch_to_device(self.model.preprocess([text]), self.model.device)
                 rows.append(self.model(features)["sentence_embedding"].float().cpu().numpy())
         return _unit(np.concatenate(rows))
+
+
+def _digest(weights: Path) -> str | None:
+    """Return the SHA-256 of a file of weights, None where there is none."""
+    if not weights.is_file():
+        return None
+    with weights.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
