@@ -42,6 +42,18 @@ def never() -> bool:
 
 
 @dataclass(frozen=True)
+class Effort:
+    """What a run took: records kept, seconds at work, and what a server was asked for (nothing where none was)."""
+
+    kept: int
+    seconds: float
+    requests: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    money: float = 0.0
+
+
+@dataclass(frozen=True)
 class ExamineInput:
     """What is examined.
 
@@ -54,6 +66,7 @@ class ExamineInput:
         embedder, detector: tools, or None; then what needs them is reported as not estimable.
         model_attacks: whether models are trained on the synthetic text, to be attacked and asked; it takes minutes.
         seed: fixes every sample and every resampling.
+        effort: what the run took, where that is known.
     """
 
     synthetic: pd.DataFrame
@@ -68,6 +81,7 @@ class ExamineInput:
     detector: Detector | None = None
     seed: int = 0
     model_attacks: bool = True
+    effort: Effort | None = None
 
 
 @dataclass

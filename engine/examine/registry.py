@@ -92,6 +92,10 @@ LAST: tuple[Examination, ...] = (
 USEFULNESS: tuple[Examination, ...] = (
     Examination("tone", "sentiment", "usefulness.tone", "examine_tone", ("embedder",)),
     Examination("entity_mix", "types of details", "usefulness.entity_mix", "examine_entity_mix", ("detector",)),
+    Examination("label_agreement", "labels that fit their text", "usefulness.label_agreement",
+                "examine_label_agreement", ("labels",)),
+    Examination("reference_loss", "surprise under public text", "usefulness.reference_loss", "examine_reference_loss"),
+    Examination("cost", "what it took", "usefulness.cost", "examine_cost"),
     Examination("language", "a language model's next words", "usefulness.language_model", "examine_language",
                 ("holdout", "models")),
     Examination("downstream", "a classifier trained on the text", "usefulness.downstream", "examine_downstream",

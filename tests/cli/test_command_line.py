@@ -101,7 +101,7 @@ def test_the_whole_path(folder, imported):
         names = {f["name"] for f in findings}
         assert {"pipp", "elp", "pii_rate", "verbatim_8gram", "nearest_similarity"} <= names
         assert {"length_distance", "js_1gram", "js_2gram", "js_3gram", "embedding_similarity"} <= names
-        assert {"mauve", "self_bleu", "distinct_2"} <= names
+        assert {"mauve", "self_bleu", "distinct_2", "label_agreement", "seconds_per_1000"} <= names
     compared = run(workspace, "compare", first["run"], second["run"])
     assert compared["rows"]
     message = run(workspace, "release", second["run"], "--policy", "public", "--out", folder / "no", expect=2)

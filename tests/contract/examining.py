@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.examine.prepare import ExamineInput
+from engine.examine.prepare import Effort, ExamineInput
 from tests.examine.examine_helpers import WordEmbedder
 
 WORDS = [f"{a}{b}" for a in ("knee", "ward", "pain", "dose", "scan", "calm", "walk", "rest") for b in "abcdefghijkl"]
@@ -86,5 +86,5 @@ def world(
         synthetic, train, held, spans(train).iloc[: None if given_spans else 0],
         spans(held).iloc[: None if given_spans else 0], unit="source",
         embedder=PackagedEmbedder() if embedder else None, detector=MarkDetector() if detector else None,
-        seed=seed, model_attacks=models,
+        seed=seed, model_attacks=models, effort=Effort(len(synthetic), 90.0),
     )  # fmt: skip

@@ -34,7 +34,7 @@ def of_texts(texts: Sequence[str], usual: frozenset[str]) -> dict[str, NDArray[n
     `lix` is NaN for a text without words, `headings` NaN where there are no usual ones.
     """
     sentences = np.array([sentences_of(text) for text in texts], np.float64)
-    tokens = np.array([len(found) for found in _tokenizer().encode_batch(list(texts))], np.float64)
+    tokens = np.array([len(found) for found in shipped_tokenizer().encode_batch(list(texts))], np.float64)
     carried = [len(headings(text) & usual) / len(usual) if usual else np.nan for text in texts]
     return {
         "sentences": sentences,
@@ -45,7 +45,8 @@ def of_texts(texts: Sequence[str], usual: frozenset[str]) -> dict[str, NDArray[n
 
 
 @cache
-def _tokenizer() -> Tokenizer:
+def shipped_tokenizer() -> Tokenizer:
+    """Return the tokenizer of the built-in model; its vocabulary was read from public text alone."""
     from engine.models.builtin.shipped import lm_folder
     from engine.models.builtin.tokenizer import load_tokenizer
 

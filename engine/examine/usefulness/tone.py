@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from engine.errors import UserError
 from engine.examine.base import Side
+from engine.examine.each import each_output
 from engine.examine.findings import Finding, Reference
 from engine.examine.make import finding, missing
 from engine.examine.part import Part
@@ -39,12 +40,14 @@ def examine_tone(prepared: Prepared) -> Part:
         classifier = BuiltinSentiment(embedder)
     except UserError as error:
         return _none(str(error))
-    return Part([*_shift(prepared, classifier), *_kept(prepared, classifier)])
+    part = Part(_shift(prepared, classifier))
+    part.add(_kept(prepared, classifier))
+    return part
 
 
 def _none(why: str) -> Part:
     part = Part([missing(SHIFT, reference, why) for reference in ("train", "real")])
-    part.findings += [missing(KEPT, reference, why) for reference in ("train", "baseline")]
+    part.add(_not_kept(why))
     return part
 
 
@@ -82,38 +85,39 @@ def _shift(prepared: Prepared, classifier: BuiltinSentiment) -> list[Finding]:
     return found
 
 
-def _kept(prepared: Prepared, classifier: BuiltinSentiment) -> list[Finding]:
+def _kept(prepared: Prepared, classifier: BuiltinSentiment) -> Part:
     """Return the share with the sentiment of their own source, and with that of another record's source."""
-    made, sources = _pairs(prepared)
-    if made is None or sources is None:
-        return [missing(KEPT, reference, NO_LINEAGE) for reference in ("train", "baseline")]
-    if len(made) < FEWEST:
-        why = f"{len(made)} records name their source; at least {FEWEST} are needed"
-        return [missing(KEPT, reference, why) for reference in ("train", "baseline")]
-    ours = _tones(prepared.embedded(made, "synthetic"), classifier)
-    theirs = _tones(prepared.embedded(sources, "train"), classifier)
+    rows, places = _pairs(prepared)
+    if not len(rows):
+        return _not_kept(NO_LINEAGE)
+    if len(rows) < FEWEST:
+        return _not_kept(f"{len(rows)} records name their source; at least {FEWEST} are needed")
+    made, sources = prepared.synthetic.take(rows), prepared.train.take(places)
     other = np.random.default_rng(prepared.seed).permutation(len(made))
     strange = sources.units[other] != sources.units
     if not strange.any():
-        why = "all records stem from one source"
-        return [missing(KEPT, reference, why) for reference in ("train", "baseline")]
-    groups = np.asarray(sources.units)
-    own = intervals.share(ours == theirs, groups)
-    by_chance = intervals.share((ours == theirs[other])[strange], groups[strange])
-    return [
+        return _not_kept("all records stem from one source")
+    ours = _tones(prepared.embedded(made, "synthetic"), classifier)
+    theirs = _tones(prepared.embedded(sources, "train"), classifier)
+    own = intervals.share(ours == theirs, sources.units)
+    by_chance = intervals.share((ours == theirs[other])[strange], sources.units[strange])
+    part = Part(tables=each_output(prepared, KEPT, "train", ours == theirs, rows))
+    part.findings += [
         finding(KEPT, "train", own, pairs=len(made), chance=by_chance.value),
         finding(KEPT, "baseline", by_chance, pairs=int(strange.sum()), what="the source of another record"),
     ]
+    return part
 
 
-def _pairs(prepared: Prepared) -> tuple[Side | None, Side | None]:
-    """Return records that name a source of the training part, and those sources, in pairs."""
-    lineage = prepared.synthetic.lineage
-    if lineage is None:
-        return None, None
+def _not_kept(why: str) -> Part:
+    return Part([missing(KEPT, reference, why) for reference in ("train", "baseline")])
+
+
+def _pairs(prepared: Prepared) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of records that name a source of the training part, and the rows of those sources."""
+    synthetic = prepared.synthetic
+    lineage = synthetic.lineage if synthetic.lineage is not None else np.full(len(synthetic), None, object)
     place = {record: row for row, record in enumerate(prepared.train.record_ids)}
     known = np.array([row for row, source in enumerate(lineage) if source in place], np.int64)
-    if not len(known):
-        return None, None
-    rows = known[sample(prepared.synthetic.record_ids[known], OWN_SOURCES, prepared.seed, "tone")]
-    return prepared.synthetic.take(rows), prepared.train.take(np.array([place[lineage[row]] for row in rows], np.int64))
+    rows = known[sample(synthetic.record_ids[known], OWN_SOURCES, prepared.seed, "tone")]
+    return rows, np.array([place[lineage[row]] for row in rows], np.int64)

@@ -11,23 +11,29 @@ from engine.examine.usefulness.base import Sample
 from engine.examine.usefulness.ngrams import ngram_divergence
 
 LARGEST = 1000
-KEY = "unrelated"  # in `prepared.kept`
+KEY = "shipped samples"  # in `prepared.kept`
 
 
 def unrelated_text(prepared: Prepared) -> Side | None:
     """Return the shipped sample corpus whose words differ most from the training part's, or None if none is shipped."""
+    sides = shipped_samples(prepared)
+    return sides[-1] if sides else None
+
+
+def shipped_samples(prepared: Prepared) -> list[Side]:
+    """Return the shipped sample corpora, the one whose words are most like the training part's first."""
     if KEY not in prepared.kept:
-        prepared.kept[KEY] = _farthest(prepared)
-    found: Side | None = prepared.kept[KEY]
+        prepared.kept[KEY] = _by_distance(prepared)
+    found: list[Side] = prepared.kept[KEY]
     return found
 
 
-def _farthest(prepared: Prepared) -> Side | None:
+def _by_distance(prepared: Prepared) -> list[Side]:
     from engine.corpus.samples import SAMPLES, load_sample
     from engine.errors import UserError
 
     real = _sample(prepared.train)
-    best: tuple[float, Side] | None = None
+    found: list[tuple[float, Side]] = []
     for info in SAMPLES:
         try:
             frame = load_sample(info.id)
@@ -36,10 +42,8 @@ def _farthest(prepared: Prepared) -> Side | None:
         texts = frame["text"].head(LARGEST).to_numpy(dtype=object)
         ids = np.array([f"{info.id}:{record}" for record in frame["record_id"].head(LARGEST)], dtype=object)
         side = Side(ids, texts, cut(texts.tolist(), prepared.vocabulary), ids)
-        apart = ngram_divergence(_sample(side), real, 1).value
-        if best is None or apart > best[0]:
-            best = (apart, side)
-    return None if best is None else best[1]
+        found.append((ngram_divergence(_sample(side), real, 1).value, side))
+    return [side for _, side in sorted(found, key=lambda pair: pair[0])]
 
 
 def _sample(side: Side) -> Sample:

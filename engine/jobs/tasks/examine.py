@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,9 @@ from engine.store.summaries import corpus_row
 if TYPE_CHECKING:
     import pandas as pd
 
+    from engine.examine.prepare import Effort
     from engine.models.contracts import Embedder
+    from engine.store.rows import RunRow
 
 TOUCHED = "The run's records were measured against private ones; the results are internal and must not leave."
 
@@ -56,6 +59,7 @@ def run(task: Task) -> None:
             embedder=embedder,
             detector=task.models.detector(store.review.detector_settings(task.corpus_id)),
             seed=seed_of(task.corpus_id),
+            effort=effort_of(row),
         ),
         progress=task.report,
         cancelled=task.cancelled,
@@ -80,6 +84,19 @@ def run(task: Task) -> None:
     except Stopped:
         store.session.sweep()  # the run was deleted meanwhile: its tables go too, and a deleted corpus' embeddings
         raise
+
+
+def effort_of(row: RunRow) -> Effort:
+    """Return what a run took, as its row and its notes tell."""
+    from engine.examine.prepare import Effort
+
+    noted = row.diagnostics.get("endpoint")
+    counts = {
+        name: float(value) for name, value in (noted.items() if isinstance(noted, Mapping) else ())
+        if isinstance(value, int | float)
+    }  # fmt: skip
+    requests, tokens_in, tokens_out = (int(counts.get(name, 0)) for name in ("requests", "tokens_in", "tokens_out"))
+    return Effort(row.kept, row.seconds, requests, tokens_in, tokens_out, counts.get("cost", 0.0))
 
 
 def _iterations(task: Task, texts: list[str], embedder: Embedder) -> dict[str, pd.DataFrame]:

@@ -113,6 +113,9 @@ def test_rewritten_records_keep_or_lose_the_sentiment_of_their_source() -> None:
     sources = [f"t{i}" for i in range(0, 120)]
     kept = values(tone(frame(real[:120], "s", sources), real))
     assert kept["tone_kept", "train"] == 1.0
+    table = tone(frame(real[:120], "s", sources), real).tables["each"]
+    assert set(table["item"]) == set(sources)
+    assert table["value"].mean() == 1.0
     shares = np.array([np.mean([text.startswith(voice) for text in real[:120]]) for voice in VOICES])
     assert kept["tone_kept", "baseline"] == pytest.approx(np.sum(shares**2), abs=0.12)
     lost = values(tone(frame(voices((0.4, 0.3, 0.3), 120, 5), "s", sources), real))
