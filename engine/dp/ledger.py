@@ -182,6 +182,9 @@ def admit_all(state: LedgerState, claims: Sequence[tuple[Sequence[Event], float,
         if acting(events):
             run = LedgerRun("", tuple(events), "reserved", 0, epsilon=epsilon, delta=delta, whole=last.whole)
             state = _with(state, run)
+    if len(claims) > 1 and not last.whole:
+        said = f"The {len(claims)} runs fit together. After them a further run may claim up to ε = "
+        last = replace(last, sentence=f"{said}{last.remaining_after:.3g} at δ = {state.limit.delta:.3g}.")
     return replace(last, share_before=first.share_before, remaining_before=first.remaining_before)
 
 

@@ -72,6 +72,7 @@ def test_together_is_one_after_another():
     assert f"Run {many} of {many + 5} does not fit" in refused.sentence
     assert refused.share_before == 0.0
     assert admit_all(state, [one] * (many - 1)).allowed
+    assert admit_all(state, [one] * 2).sentence.startswith("The 2 runs fit together. After them")
 
 
 def test_all_runs_are_queued_and_the_ledger_holds_each(workspace, small):
