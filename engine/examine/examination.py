@@ -21,7 +21,7 @@ from engine.examine.prepare import (
 )
 from engine.examine.registry import USEFULNESS
 from engine.examine.risk import record_risk
-from engine.examine.tables import lengths, ngrams, text_map
+from engine.examine.tables import CORPUS_MAP, corpus_map, lengths, ngrams, text_map
 from engine.examine.usefulness.part import examine_usefulness
 from engine.examine.usefulness.topics import topics
 from engine.examine.usefulness.unrelated import unrelated_text
@@ -86,6 +86,7 @@ def _utility(prepared: Prepared) -> Part:
     for one in USEFULNESS:
         part.add(one.run(prepared))
     if prepared.given.embedder is not None:
-        part.tables["map"] = text_map(prepared)
+        part.tables[CORPUS_MAP] = corpus_map(prepared)
+        part.tables["map"] = text_map(prepared, part.tables[CORPUS_MAP])
         part.tables["topics"] = topics(prepared)
     return part

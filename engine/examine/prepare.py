@@ -67,6 +67,7 @@ class ExamineInput:
         model_attacks: whether models are trained on the synthetic text, to be attacked and asked; it takes minutes.
         seed: fixes every sample and every resampling.
         effort: what the run took, where that is known.
+        corpus_map: the plane of this corpus' texts as an earlier examination laid it out, or None.
     """
 
     synthetic: pd.DataFrame
@@ -82,6 +83,7 @@ class ExamineInput:
     seed: int = 0
     model_attacks: bool = True
     effort: Effort | None = None
+    corpus_map: pd.DataFrame | None = None
 
 
 @dataclass

@@ -6,6 +6,8 @@ at least `COMMON` units' records are listed. The others hold ids and numbers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -14,11 +16,13 @@ from engine.corpus.text.words import WordTable
 from engine.examine.base import Side
 from engine.examine.prepare import Prepared
 from engine.examine.samples import sample_units
-from engine.examine.usefulness.text_map import lay_out
+from engine.examine.usefulness.text_map import lay_out, put_in
 
 COMMON = 10
 PHRASES = 60
-MAPPED = 1000
+CORPUS_MAP = "corpus_map"  # the plane that all runs of a corpus are drawn on
+MAPPED = 1000  # texts of either real part, and of a run
+MAP_COLUMNS = ("kind", "record_id", "x", "y", "tsne_x", "tsne_y", "embedder", "seed")
 
 
 def lengths(prepared: Prepared) -> pd.DataFrame:
@@ -77,26 +81,86 @@ def _phrase(code: int, n: int, base: int, vocabulary: list[str]) -> str:
     return " ".join(vocabulary[number] for number in reversed(numbers))
 
 
-def text_map(prepared: Prepared) -> pd.DataFrame:
-    """Return a map of at most `MAPPED` private and as many synthetic texts: x, y, kind, record_id, label."""
+def corpus_map(prepared: Prepared) -> pd.DataFrame:
+    """Return the plane of a corpus: kind (private, holdout), record_id, x, y, tsne_x, tsne_y, embedder, seed.
+
+    At most `MAPPED` texts of either part. One that was laid out before, for the same records and embedder, is kept.
+    """
+    embedder = prepared.given.embedder
+    assert embedder is not None
     rows = prepared.embedding_rows()
-    private = prepared.train.take(rows["train"])
-    private = private.take(sample_units(private.units, MAPPED, prepared.seed, "map"))
-    made = prepared.synthetic.take(rows["synthetic"][:])
-    made = made.take(sample_units(made.record_ids, MAPPED, prepared.seed, "map"))
-    sides: list[tuple[str, Side]] = [
-        ("private", prepared.embedded(private, "train")),
-        ("synthetic", prepared.embedded(made, "synthetic")),
+    sides = []
+    for kind, side, which in (("private", prepared.train, "train"), ("holdout", prepared.holdout, "holdout")):
+        pool = side.take(rows[which])
+        sides.append((kind, pool.take(sample_units(pool.units, MAPPED, prepared.seed, "map"))))
+    ids = np.concatenate([side.record_ids for _, side in sides])
+    known = prepared.given.corpus_map
+    if known is not None and _still_holds(known, ids, embedder.id, prepared.seed):
+        return known
+    prepared.report("map of texts", 0, 2)
+    vectors = _vectors(prepared, sides)
+    umap = lay_out(vectors, prepared.seed)
+    prepared.report("map of texts", 1, 2)
+    tsne = lay_out(vectors, prepared.seed, "tsne")
+    prepared.report("map of texts", 2, 2)
+    kinds = np.repeat([kind for kind, _ in sides], [len(side) for _, side in sides])
+    return pd.DataFrame(
+        {"kind": kinds, "record_id": ids, "x": umap[:, 0], "y": umap[:, 1], "tsne_x": tsne[:, 0], "tsne_y": tsne[:, 1],
+         "embedder": embedder.id, "seed": prepared.seed},
+        columns=MAP_COLUMNS,
+    )  # fmt: skip
+
+
+def _still_holds(known: pd.DataFrame, ids: NDArray[np.object_], embedder: str, seed: int) -> bool:
+    """Say whether a plane was laid out for these records, by this embedder, with this seed."""
+    if list(known.columns) != list(MAP_COLUMNS) or list(known["record_id"]) != list(ids):
+        return False
+    return set(known["embedder"]) == {embedder} and set(known["seed"]) == {seed}
+
+
+def text_map(prepared: Prepared, plane: pd.DataFrame) -> pd.DataFrame:
+    """Return the run on the plane of its corpus.
+
+    Returns:
+        Columns kind (private, holdout, synthetic), record_id, label, x, y, tsne_x, tsne_y, and `nearest`: the cosine
+        distance of a synthetic text to the nearest private one that is embedded, NaN for the others.
+    """
+    rows = prepared.embedding_rows()
+    made = prepared.synthetic.take(rows["synthetic"])
+    made = prepared.embedded(made.take(sample_units(made.record_ids, MAPPED, prepared.seed, "map")), "synthetic")
+    parts = {"private": prepared.train, "holdout": prepared.holdout}
+    at = {kind: {record: row for row, record in enumerate(side.record_ids)} for kind, side in parts.items()}
+    sides = [
+        (kind, side.take(np.array([at[kind][r] for r in plane.loc[plane["kind"] == kind, "record_id"]], np.int64)))
+        for kind, side in parts.items()
     ]
-    prepared.report("map of texts", 0, 1)
-    vectors = np.vstack([side.embeddings for _, side in sides if side.embeddings is not None])
-    placed = lay_out(vectors, prepared.seed)
-    prepared.report("map of texts", 1, 1)
-    frames = [prepared.given.train, prepared.given.synthetic]
-    labels = [dict(zip(f["record_id"].astype(str), f["label"], strict=True)) if "label" in f else {} for f in frames]
-    return pd.DataFrame({
-        "x": placed[:, 0], "y": placed[:, 1],
-        "kind": np.repeat([kind for kind, _ in sides], [len(side) for _, side in sides]),
-        "record_id": np.concatenate([side.record_ids for _, side in sides]),
-        "label": [known.get(r) for (_, side), known in zip(sides, labels, strict=True) for r in side.record_ids],
-    })  # fmt: skip
+    reference = _vectors(prepared, sides)
+    private = prepared.embedded(prepared.train.take(rows["train"]), "train").embeddings
+    own = made.embeddings
+    assert own is not None
+    assert private is not None
+    drawn: dict[str, object] = {
+        "kind": [*plane["kind"], *["synthetic"] * len(made)],
+        "record_id": [*plane["record_id"], *made.record_ids],
+    }
+    labels = {
+        kind: dict(zip(frame["record_id"].astype(str), frame["label"], strict=True)) if "label" in frame else {}
+        for kind, frame in (("private", prepared.given.train), ("holdout", prepared.given.holdout),
+                            ("synthetic", prepared.given.synthetic))
+    }  # fmt: skip
+    pairs = zip([*plane["kind"], *["synthetic"] * len(made)], [*plane["record_id"], *made.record_ids], strict=True)
+    drawn["label"] = [labels[kind].get(record) for kind, record in pairs]
+    for first, second in (("x", "y"), ("tsne_x", "tsne_y")):
+        placed = put_in(own, reference, plane[[first, second]].to_numpy(float))
+        drawn[first] = np.concatenate([plane[first].to_numpy(float), placed[:, 0]])
+        drawn[second] = np.concatenate([plane[second].to_numpy(float), placed[:, 1]])
+    nearest = np.concatenate([1.0 - (own[i : i + 500] @ private.T).max(axis=1) for i in range(0, len(own), 500)])
+    drawn["nearest"] = np.concatenate([np.full(len(plane), np.nan), np.maximum(0.0, nearest.astype(float))])
+    return pd.DataFrame(drawn)
+
+
+def _vectors(prepared: Prepared, sides: Sequence[tuple[str, Side]]) -> NDArray[np.float32]:
+    """Return the embeddings of texts of both real parts, one part after the other."""
+    which = {"private": "train", "holdout": "holdout"}
+    found = [prepared.embedded(side, which[kind]).embeddings for kind, side in sides if len(side)]
+    return np.vstack([vectors for vectors in found if vectors is not None])

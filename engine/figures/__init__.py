@@ -9,8 +9,9 @@ from engine.figures.budget import guarantee_curve, ledger_timeline
 from engine.figures.funnel import funnel
 from engine.figures.iterations import over_rounds
 from engine.figures.privacy import closeness, triple_bars
+from engine.figures.text_map import text_map
 from engine.figures.thresholds import attack_grid
-from engine.figures.utility import lengths, text_map, utility_dots
+from engine.figures.utility import lengths, utility_dots
 
 __all__ = [
     "BoardRun",

@@ -175,9 +175,10 @@ def test_meaning_is_measured_beside_real_and_unrelated_text(notes: Notes) -> Non
         assert far.value < real.value - 0.3 * abs(real.value)
         assert ours.n == real.n
     marks = output.tables["map"]
-    assert set(marks["kind"]) == {"private", "synthetic"}
+    assert set(marks["kind"]) == {"private", "holdout", "synthetic"}
     assert np.isfinite(marks[["x", "y"]].to_numpy()).all()
     assert "text" not in marks
+    assert marks["nearest"].notna().eq(marks["kind"] == "synthetic").all()
 
 
 def test_the_packaged_embedder_finds_copies_closer_than_unused_notes(notes: Notes) -> None:

@@ -18,7 +18,7 @@ from engine.examine.verdict import formal, privacy_verdict, ranked
 from engine.figures import palette
 from engine.figures.board import BoardRun, dominated
 from engine.figures.privacy import stands_out
-from engine.figures.utility import mixing
+from engine.figures.text_map import mixing
 from engine.methods import REGISTRY as METHODS
 
 

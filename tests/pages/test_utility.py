@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import get_args
 
 import numpy as np
@@ -122,25 +123,74 @@ def test_topics_are_named_with_their_shares(seeded, visit):
 
 def test_chosen_points_are_told_apart_by_curve():
     points = [
-        {"curve_number": 1, "customdata": ["s-1"]},
-        {"curve_number": 0, "customdata": ["C1"]},
-        {"curve_number": 7, "customdata": ["x"]},
-        {"curve_number": 1, "customdata": None},
+        {"customdata": ["s-1", "synthetic", ""]},
+        {"customdata": ["s-1", "synthetic", "Another run"]},
+        {"customdata": ["C1", "private", ""]},
+        {"customdata": ["x"]},
+        {"customdata": None},
         {},
     ]
-    assert utility_map.chosen({"selection": {"points": points}}) == {"private": ["C1"], "synthetic": ["s-1"]}
-    assert utility_map.chosen(None) == {"private": [], "synthetic": []}
+    assert utility_map.chosen({"selection": {"points": points}}) == {
+        ("synthetic", ""): ["s-1"], ("synthetic", "Another run"): ["s-1"], ("private", ""): ["C1"],
+    }  # fmt: skip
+    assert utility_map.chosen(None) == {}
 
 
-def test_curves_are_in_the_order_of_the_figure():
-    from engine.figures.utility import text_map
+def test_points_carry_id_kind_and_run():
+    from engine.figures.text_map import text_map
 
     table = pd.DataFrame(
         {"x": [0.0, 1.0], "y": [0.0, 1.0], "kind": ["synthetic", "private"], "record_id": ["s-1", "C1"]}
     )
-    drawn = [list(trace.customdata[:, 0]) for trace in text_map(table).plot.data]
-    assert drawn == [["C1"], ["s-1"]]
-    assert utility_map.CURVES == ("private", "synthetic")
+    drawn = [point for trace in text_map(table, others={"B": table}).plot.data for point in trace.customdata.tolist()]
+    assert drawn == [["C1", "private", ""], ["s-1", "synthetic", ""], ["s-1", "synthetic", "B"]]
+
+
+def plane(seeded, run: str) -> pd.DataFrame:
+    """Return the map of a run on the plane of its corpus, as an examination with an embedder keeps it."""
+    workspace = seeded.open()
+    made = [str(i) for i in workspace.runs.synthetic(run, limit=12)["record_id"]]
+    private = [str(i) for i in workspace.corpora.records(seeded.corpus, split="train", limit=12)["record_id"]]
+    at = np.arange(24.0)
+    return pd.DataFrame({
+        "kind": ["private"] * 12 + ["synthetic"] * 12, "record_id": private + made, "label": ["a", "b", None] * 8,
+        "x": at, "y": at % 5, "tsne_x": at % 7, "tsne_y": at, "nearest": [np.nan] * 12 + [0.1] * 12,
+    })  # fmt: skip
+
+
+def test_the_map_by_label_distance_layout_and_run(seeded, visit):
+    workspace = seeded.open()
+    for run in (seeded.run, seeded.other):
+        workspace.examinations.save_tables(run, {"map": plane(seeded, run)})
+    app = visit("utility", **{"_ui.run": seeded.run, "utility.view": "Map of texts"})
+    for colour in ("label", "nearest"):
+        app.radio(key="utility.map.colour").set_value(colour).run()
+        assert not app.exception
+    app.radio(key="utility.map.layout").set_value("tsne").run()
+    app.multiselect(key=f"utility.map.others.{seeded.run}").set_value([seeded.other]).run()
+    assert not app.exception
+    spec = json.loads(app.get("plotly_chart")[0].spec)
+    runs = {point[2] for trace in spec["data"] for point in trace["customdata"] if point[1] == "synthetic"}
+    assert len(runs) == 2
+
+
+def test_a_run_on_another_plane_is_not_drawn(seeded, visit):
+    workspace = seeded.open()
+    workspace.examinations.save_tables(seeded.run, {"map": plane(seeded, seeded.run)})
+    workspace.examinations.save_tables(seeded.other, {"map": plane(seeded, seeded.other).tail(12)})
+    app = visit("utility", **{"_ui.run": seeded.run, "utility.view": "Map of texts"})
+    app.multiselect(key=f"utility.map.others.{seeded.run}").set_value([seeded.other]).run()
+    assert "is not drawn" in words(app, "caption")
+
+
+def test_a_damaged_plane_is_laid_out_again(seeded):
+    workspace = seeded.open()
+    assert workspace.examinations.corpus_map(seeded.corpus) is None
+    workspace.examinations.save_corpus_map(seeded.corpus, plane(seeded, seeded.run))
+    assert workspace.examinations.corpus_map(seeded.corpus) is not None
+    path = workspace.session.folder.corpus(seeded.corpus) / "map.parquet"
+    path.write_bytes(path.read_bytes()[:100])
+    assert workspace.examinations.corpus_map(seeded.corpus) is None
 
 
 def test_every_mark_has_a_word():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from engine.errors import UserError
 from engine.examine import each
 from engine.examine.measures import MEASURES
+from engine.examine.tables import CORPUS_MAP
 from engine.jobs.kept_embeddings import KeptEmbeddings, kept_embeddings
 from engine.jobs.task import Stopped, Task
 from engine.store.runs.runs import run_row
@@ -60,12 +61,14 @@ def run(task: Task) -> None:
             detector=task.models.detector(store.review.detector_settings(task.corpus_id)),
             seed=seed_of(task.corpus_id),
             effort=effort_of(row),
+            corpus_map=store.examinations.corpus_map(task.corpus_id),
         ),
         progress=task.report,
         cancelled=task.cancelled,
     )
     if output.cancelled or task.cancelled():
         raise Stopped
+    plane = output.tables.pop(CORPUS_MAP, None)
     again = frozenset(name for name, one in MEASURES.items() if (privacy, utility)[one.group == "utility"])
     earlier = store.examinations.table(task.run_id, each.NAME)
     output.tables[each.NAME] = each.renewed(earlier, output.tables.get(each.NAME), again)
@@ -81,6 +84,8 @@ def run(task: Task) -> None:
                 connection, task.run_id, output.findings, output.record_risk, row.corpus_revision, groups
             )
             store.ledger.touch(connection, task.run_id, "examination", TOUCHED)
+            if plane is not None:
+                store.examinations.save_corpus_map(task.corpus_id, plane)
     except Stopped:
         store.session.sweep()  # the run was deleted meanwhile: its tables go too, and a deleted corpus' embeddings
         raise

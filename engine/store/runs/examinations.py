@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from sqlalchemy import Connection, select, text, update
 
-from engine.errors import UserError
+from engine.errors import UnderstudyError, UserError
 from engine.store.audit import now
 from engine.store.records import read_table, write_table
 from engine.store.runs.runs import run_row, seen
@@ -20,6 +20,7 @@ from engine.store.session import Session
 if TYPE_CHECKING:
     from engine.examine.findings import Finding
 
+MAP_FILE = "map.parquet"
 TABLE_NAME = re.compile(r"[a-z0-9_]{1,60}")
 SNAPSHOT = re.compile(r"iteration_(\d+)")  # a method's candidates of one round, kept for internal figures
 
@@ -113,6 +114,18 @@ class Examinations:
             if not TABLE_NAME.fullmatch(name):
                 raise UserError(f"table name {name!r}: must be lower-case letters, digits and underscores")
             write_table(self.session.folder.run(run_id) / f"{name}.parquet", frame)
+
+    def corpus_map(self, corpus_id: str) -> pd.DataFrame | None:
+        """Return the plane that a corpus' texts were laid out on, or None where there is none or it is damaged."""
+        path = self.session.folder.corpus(corpus_id) / MAP_FILE
+        try:
+            return read_table(path) if path.exists() else None
+        except UnderstudyError:
+            return None
+
+    def save_corpus_map(self, corpus_id: str, frame: pd.DataFrame) -> None:
+        """Keep the plane of a corpus' texts beside its records; it goes with the corpus."""
+        write_table(self.session.folder.corpus(corpus_id) / MAP_FILE, frame)
 
     def save_snapshot(
         self, run_id: str, iteration: int, texts: Sequence[str], labels: Sequence[str | None] | None
