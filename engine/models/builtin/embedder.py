@@ -21,7 +21,8 @@ from engine.errors import UserError
 from engine.models.builtin import minilm
 from engine.models.contracts import Embedder
 
-BATCH = 64
+TOKENS = 1024  # a batch on a processor: its caches hold the activations of about so many
+TOKENS_GPU = 32_768
 
 
 class SentenceEmbedder:
@@ -61,18 +62,29 @@ class SentenceEmbedder:
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit-norm rows (n, d) float32 in the order of `texts`; long texts are cut at the model's limit."""
         import torch
+        from sentence_transformers.util import batch_to_device
 
-        if not texts:
-            return np.zeros((0, self.dimension), dtype=np.float32)
+        found = np.zeros((len(texts), self.dimension), dtype=np.float32)
         with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.half):
-            found = self.model.encode(
-                list(texts),
-                batch_size=BATCH,
-                show_progress_bar=False,
-                convert_to_numpy=True,
-                normalize_embeddings=False,
-            )
-        return _unit(np.asarray(found, dtype=np.float32))
+            for rows in self._batches(texts):
+                features = batch_to_device(self.model.preprocess([texts[row] for row in rows]), self.model.device)
+                found[rows] = self.model(features)["sentence_embedding"].float().cpu().numpy()
+        return _unit(found)
+
+    def _batches(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the rows of batches that hold about as many tokens each, padding included; texts of like length."""
+        if not texts:
+            return []
+        longest = int(self.model.max_seq_length or 512)
+        ids = self.model.tokenizer(list(texts), truncation=True, max_length=longest)["input_ids"]
+        lengths = [len(row) for row in ids]
+        most = TOKENS if self.model.device.type == "cpu" else TOKENS_GPU
+        batches: list[list[int]] = [[]]
+        for row in sorted(range(len(texts)), key=lengths.__getitem__):
+            if batches[-1] and (len(batches[-1]) + 1) * lengths[row] > most:
+                batches.append([])
+            batches[-1].append(row)
+        return batches
 
     def embed_apart(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return what `embed` returns for each text alone: (n, d) rows that no other text of the call can move.

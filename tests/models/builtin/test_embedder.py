@@ -60,3 +60,18 @@ def test_apart_is_what_each_text_alone_gives_to_the_last_bit(embedder: SentenceE
     assert (embedder.embed_apart(mixed) == alone).all()
     assert (embedder.embed_apart(mixed[3:]) == alone[3:]).all()
     assert embedder.embed_apart([]).shape == (0, 384)
+
+
+def test_batches_hold_every_text_once_and_no_more_tokens_than_they_may(embedder: SentenceEmbedder) -> None:
+    texts = ["word " * n for n in (1, 300, 7, 2, 90, 1, 250)] * 20
+    batches = embedder._batches(texts)
+    assert sorted(row for batch in batches for row in batch) == list(range(len(texts)))
+    for batch in batches:
+        longest = max(min(len(texts[row].split()) + 2, 256) for row in batch)
+        assert len(batch) == 1 or len(batch) * longest <= 1024
+
+
+def test_rows_are_those_of_the_library(embedder: SentenceEmbedder) -> None:
+    texts = [*TEXTS, *("left arm pain and fever " * n for n in (30, 1, 100, 4))]
+    plain = np.asarray(embedder.model.encode(texts, show_progress_bar=False, normalize_embeddings=True))
+    assert float((embedder.embed(texts) * plain).sum(axis=1).min()) > 0.999
