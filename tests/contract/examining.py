@@ -13,16 +13,17 @@ from tests.examine.examine_helpers import WordEmbedder
 
 WORDS = [f"{a}{b}" for a in ("knee", "ward", "pain", "dose", "scan", "calm", "walk", "rest") for b in "abcdefghijkl"]
 MARK = re.compile(r"zq\d+\w")  # a private word: each stands in the records of one person alone
+FOUND = ((MARK, "PERSON", "direct"), (re.compile(r"\d+ May"), "DATE", "quasi"))
 LABELS = ("mild", "severe", "unknown")
 
 
 class MarkDetector:
-    """A real, tiny detector: it finds the marks."""
+    """A real, tiny detector: it finds the marks and the days."""
 
     def detect(self, texts: Any) -> list[list[dict[str, Any]]]:
         return [
-            [{"start": m.start(), "end": m.end(), "label": "PERSON", "score": 1.0, "recogniser": "pattern",
-              "identifier_type": "direct"} for m in MARK.finditer(text)]
+            [{"start": m.start(), "end": m.end(), "label": label, "score": 1.0, "recogniser": "pattern",
+              "identifier_type": kind} for pattern, label, kind in FOUND for m in pattern.finditer(text)]
             for text in texts
         ]  # fmt: skip
 
@@ -63,7 +64,7 @@ def spans(frame: pd.DataFrame) -> pd.DataFrame:
     """Return each record's mark as a direct identifier and its day as a quasi one."""
     rows = []
     for record, text in zip(frame["record_id"], frame["text"], strict=True):
-        for pattern, label, kind in ((MARK, "PERSON", "direct"), (re.compile(r"\d+ May"), "DATE", "quasi")):
+        for pattern, label, kind in FOUND:
             rows += [(record, m.start(), m.end(), label, kind) for m in pattern.finditer(text)]
     return pd.DataFrame(rows, columns=["record_id", "start", "end", "label", "identifier_type"])
 

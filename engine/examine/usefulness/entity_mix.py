@@ -55,6 +55,8 @@ def _row(
     if least < FEWEST:
         why = f"{least} details were detected on one side; at least {FEWEST} are needed"
         return missing(NAME, reference, why)
+    if np.count_nonzero(mix.counts.sum(axis=0) + target.counts.sum(axis=0)) < 2:
+        return missing(NAME, reference, "details of one type alone were detected, so there are no shares to compare")
     types: dict[str, JSON] = {
         label: [float(ours), float(real)]
         for label, ours, real in zip(labels, mix.shares(), target.shares(), strict=True)

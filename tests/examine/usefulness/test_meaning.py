@@ -183,6 +183,12 @@ def test_too_few_details_are_not_compared(made: list[str]) -> None:
             assert "at least 20" in one.settings["why"]
 
 
+def test_one_type_of_detail_alone_has_no_shares() -> None:
+    for one in entity_mix(notes(0, 3, 60), notes(0, 3, 80)).findings:
+        assert math.isnan(one.value)
+        assert "one type alone" in one.settings["why"]
+
+
 def test_topics_are_named_by_their_own_words_with_shares_on_both_sides() -> None:
     rng = np.random.default_rng(0)
     kinds = {"knee": "knee walking swollen joint", "tax": "invoice refund payment account"}

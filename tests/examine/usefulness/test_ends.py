@@ -1,0 +1,81 @@
+"""On real text: real against real sits at the best end of each measure, text of another kind at the other."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.examine.prepare import ExamineInput, Prepared, prepare
+from engine.examine.usefulness.metrics import METRICS
+from engine.examine.usefulness.reference_loss import examine_reference_loss
+from engine.examine.usefulness.sides import Trio, pick
+from tests.examine.examine_helpers import WordEmbedder
+
+SPANS = pd.DataFrame(columns=["record_id", "start", "end", "label", "identifier_type"])
+METRIC = {metric.name: metric for metric in METRICS}
+VARIETY = ("distinct_1", "distinct_3")  # as high in any kind of varied text
+APART = ("sinkhorn", "likeness_shift", "sentences", "tokens")
+OF_ONE = ("distinct_1", "distinct_3", "compression", "alike", "reading_level", "self_bleu")
+
+
+def frame(texts: list[str], mark: str) -> pd.DataFrame:
+    ids = [f"{mark}{i}" for i in range(len(texts))]
+    return pd.DataFrame({"record_id": ids, "text": texts, "source_id": ids, "label": None, "lineage": None})
+
+
+@cache
+def examined(folder: Path, made: str) -> Prepared:
+    notes = pd.read_parquet(folder / "vaers_1998_1999.parquet")["text"].drop_duplicates().sample(600, random_state=0)
+    chat = pd.read_parquet(folder / "ubuntu_irc.parquet")["text"].sample(300, random_state=0)
+    texts = notes.tolist()
+    sides = {"same": texts[300:], "chat": chat.tolist(), "one": [texts[5]] * 300}
+    given = (frame(sides[made], "s"), frame(texts[:300], "t"), frame([], "h"))
+    return prepare(ExamineInput(*given, SPANS, SPANS, privacy=False, embedder=WordEmbedder()))
+
+
+def trio(folder: Path, made: str, name: str) -> Trio:
+    return pick(examined(folder, made), METRIC[name].largest, METRIC[name].needs, None)
+
+
+@pytest.mark.parametrize("name", APART)
+def test_distances(test_data: Path, name: str) -> None:
+    sides = {made: trio(test_data, made, name) for made in ("same", "chat", "one")}
+    far = {made: METRIC[name].score(side.synthetic, side.target, 0).value for made, side in sides.items()}
+    real = METRIC[name].score(sides["same"].real, sides["same"].target, 0).value
+    assert far["same"] < 1.6 * real + 0.02
+    assert min(far["chat"], far["one"]) > 1.3 * max(real, far["same"])
+
+
+@pytest.mark.parametrize("name", OF_ONE)
+def test_values_of_one_side(test_data: Path, name: str) -> None:
+    """Equal sources differ by less than half of what text of another kind does."""
+    apart = {}
+    for made in ("same", "chat", "one"):
+        side = trio(test_data, made, name)
+        ours, real = (
+            METRIC[name].score(*pair, 0).value for pair in ((side.synthetic, side.real), (side.real, side.synthetic))
+        )
+        apart[made] = abs(np.log(ours / real))
+    assert apart["same"] < 0.5 * (apart["one"] if name in VARIETY else min(apart["chat"], apart["one"]))
+
+
+@pytest.mark.parametrize("name", ["duplicates", "near_duplicates"])
+def test_repeated_texts(test_data: Path, name: str) -> None:
+    for made, share in (("same", 0.0), ("one", 1.0)):
+        side = trio(test_data, made, name)
+        assert METRIC[name].score(side.synthetic, side.real, 0).value == pytest.approx(share, abs=0.03)
+        assert METRIC[name].score(side.real, side.synthetic, 0).value == pytest.approx(0.0, abs=0.03)
+
+
+def test_surprise(test_data: Path) -> None:
+    same, real = examine_reference_loss(examined(test_data, "same")).findings
+    assert same.low < real.high
+    assert real.low < same.high
+    chat, _ = examine_reference_loss(examined(test_data, "chat")).findings
+    one, _ = examine_reference_loss(examined(test_data, "one")).findings
+    assert chat.low > real.high
+    assert one.high < real.low
