@@ -79,3 +79,19 @@ def test_surprise(test_data: Path) -> None:
     one, _ = examine_reference_loss(examined(test_data, "one")).findings
     assert chat.low > real.high
     assert one.high < real.low
+
+
+def test_headings_of_clinical_notes(test_data: Path) -> None:
+    notes = pd.read_parquet(test_data / "aci_bench.parquet")["note"].sample(frac=1.0, random_state=0).tolist()
+    bare = [" ".join(note.split()) for note in notes[140:]]  # the same words in one line
+    carried = []
+    for made in (notes[140:], bare):
+        given = (frame(made, "s"), frame(notes[:140], "t"), frame([], "h"))
+        side = pick(prepare(ExamineInput(*given, SPANS, SPANS, privacy=False)), 1000, "features", None)
+        found = [
+            METRIC["headings"].score(*pair, 0).value for pair in ((side.synthetic, side.real), (side.real, side.target))
+        ]
+        carried.append(found)
+    assert carried[0][0] == pytest.approx(carried[0][1], abs=0.08)
+    assert carried[0][1] > 0.5
+    assert carried[1][0] < 0.3 * carried[1][1]
