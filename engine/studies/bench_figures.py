@@ -76,6 +76,7 @@ def along(
         if len(values):
             _line(plot, float(values.mean()), name, colour, number)
     styled(plot, x=x, y=f"{title}<br>({GOOD[direction]})", height=400)
+    plot.update_layout(showlegend=True)  # also for a single line
     if category:
         plot.update_xaxes(type="category", categoryorder="array", categoryarray=list(category))
     said = f"{title}: {takeaway}"
