@@ -29,7 +29,7 @@ def figures(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
         runs[runs["variant"].isin(names)], summary[left_out], comparison[comparison["one"].isin(names)]
     )
     if parts is not None:
-        said = f"{claimed(tables['claims'])} {parts.takeaway}".strip()
+        said = claimed(tables["claims"]) or parts.takeaway
         made.append(("parts", Figure(parts.plot, said, parts.caveat, parts.alt)))
     rounds = tables.get("rounds_summary")
     if rounds is not None and rounds["round"].nunique() > 1:
