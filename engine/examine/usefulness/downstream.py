@@ -35,6 +35,7 @@ from engine.examine.samples import sample, sample_units
 from engine.examine.stats.intervals import group_numbers
 from engine.examine.stats.simultaneous import wider
 from engine.examine.usefulness.downstream_scores import (
+    REFITS,
     Exam,
     Lesson,
     Marks,
@@ -217,7 +218,7 @@ def _taught(prepared: Prepared, name: str, tables: tuple[Table, Table], codes: N
     stage = f"{STAGE}: {'synthetic' if name == 'train' else 'real'}"
     if name == "full":
         return teach(lesson, prepared.seed, refits=0)
-    return teach(lesson, prepared.seed, after=lambda done: prepared.report(stage, done, 20))
+    return teach(lesson, prepared.seed, after=lambda done: prepared.report(stage, done, REFITS))
 
 
 def _by_meaning(prepared: Prepared, labels: _Labels) -> tuple[Exam, _Class, NDArray[np.int64]] | str:

@@ -28,7 +28,7 @@ STEPS = 200
 PRECISE = 1e-3
 REFITS = 20
 HALVINGS = 50
-_BLOCK = 100  # draws at once
+BLOCK = 100  # draws at once: a row each of as many numbers as units were asked
 SOURCE = (
     "Efron and Tibshirani 1993, chapters 6 and 7; Agresti and Coull 1998, section 2, where nothing was wrong; "
     "Satterthwaite 1946 for the degrees of freedom"
@@ -159,15 +159,18 @@ def mark(exam: Exam, taught: Taught, seed: int) -> Marks:
     counts = _outcomes(exam, taught.answers[None, :], units)
     shape = (3, exam.labels)
     rng = np.random.default_rng(seed)
-    drawn = np.empty((DRAWS, units))
-    for draw in drawn:
-        draw[:] = np.bincount(rng.integers(0, units, units), minlength=units)
+    drawn = np.empty((DRAWS, *shape))
+    for start in range(0, DRAWS, BLOCK):
+        weights = np.stack([
+            np.bincount(rng.integers(0, units, units), minlength=units) for _ in range(start, min(start + BLOCK, DRAWS))
+        ]).astype(np.float64)  # fmt: skip
+        drawn[start : start + BLOCK] = (counts.T @ weights.T).T.reshape(-1, *shape)
     first = np.stack([rng.permutation(units) < units // 2 for _ in range(HALVINGS)]).astype(np.float64)
     trainings = len(taught.again)
     again = _outcomes(exam, taught.again, units)
     halves = np.stack([(again.T @ side.T).T.reshape(HALVINGS, trainings, *shape) for side in (first, 1.0 - first)], 1)
     whole = np.asarray(counts.sum(axis=0)).reshape(shape)
-    return Marks(whole, (counts.T @ drawn.T).T.reshape(DRAWS, *shape), halves, len(exam.truth), units)
+    return Marks(whole, drawn, halves, len(exam.truth), units)
 
 
 def counted(exam: Exam, answers: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -198,7 +198,8 @@ def test_the_interval_of_the_gap_holds_zero_for_other_real_text(trained, questio
     draws = 120
     for draw in range(draws):
         made, train, holdout = (frame(n, 10 * draw + i, "x") for i, n in enumerate((trained, trained, questions)))
-        held += _gap(made, train, holdout, draw).low <= 0 <= _gap(made, train, holdout, draw).high
+        gap = _gap(made, train, holdout, draw)
+        held += gap.low <= 0 <= gap.high
         if draw < 10:
             made["label"] = np.random.default_rng(draw).permutation(made["label"].to_numpy())
             found += _gap(made, train, holdout, draw).low > 0
