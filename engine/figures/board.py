@@ -14,6 +14,7 @@ from engine.figures.base import Figure, listed, pick, styled, whiskers
 
 AGAINST = ("none", "train", "holdout")  # the references under which a finding speaks about the run itself
 HEIGHT = 460
+SIDES = ("top right", "bottom right", "top center", "bottom center")  # so that words of close marks seldom meet
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,8 @@ def _marks(
         p, u = [found[run][0] for run in rows], [found[run][1] for run in rows]
         plot.add_scatter(
             x=[f.value for f in u], y=[f.value for f in p], mode="markers+text",
-            text=[f"{runs[run].number} · {runs[run].promise}" for run in rows], textposition="top center",
+            text=[f"{runs[run].number} · {runs[run].promise}" for run in rows],
+            textposition=[SIDES[runs[run].number % len(SIDES)] for run in rows],
             error_x=whiskers(u) | {"color": colour, "width": 3}, error_y=whiskers(p) | {"color": colour, "width": 3},
             customdata=[[run] for run in rows], name=known[0].title + (" (beaten)" if colour == palette.GREY else ""),
             marker={"size": 14, "color": colour, "symbol": palette.symbol_of(known[0].method)},

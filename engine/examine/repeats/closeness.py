@@ -21,6 +21,7 @@ from engine.examine.prepare import EMBED_ALL_WORDS, OWN_SOURCES, Prepared
 from engine.examine.repeats.nearest import nearest
 from engine.examine.samples import sample_units
 from engine.examine.stats import intervals
+from engine.examine.stats.highest import highest_excess, parts_of
 from engine.examine.values.leaks import NO_HOLDOUT
 from engine.json_types import JSON
 
@@ -82,7 +83,7 @@ def examine_closeness(prepared: Prepared) -> Part:
                 what="holdout records in the place of the synthetic ones, against the training part",
                 quantiles=_quantiles(real))
     )  # fmt: skip
-    excess = intervals.mean(to_train - to_holdout, seed, groups)
+    excess = highest_excess(_by_tenth(synthetic, small, seed), _by_tenth(synthetic, level, seed), groups)
     part.findings.append(finding(f"{NAME}_excess", "holdout", excess, reference_records=size))
     part.signals["nearest"] = _spread(prepared, rows["synthetic"], all_train, real)
     part.add(Part(tables=each_output(prepared, NAME, "train", to_train, rows["synthetic"])))
@@ -90,6 +91,13 @@ def examine_closeness(prepared: Prepared) -> Part:
     part.add(Part(tables=each_output(prepared, f"{NAME}_excess", "holdout", more, rows["synthetic"])))
     part.tables["nearest_quantiles"] = _quantile_table(to_train, to_holdout, real)
     return part
+
+
+def _by_tenth(queries: Side, reference: Side, seed: int) -> NDArray[np.float64]:
+    """Return the cosine to the nearest record in each tenth of the reference's units, float array (n, tenths)."""
+    tenths = parts_of(reference.units, seed)
+    parts = [reference.take(np.flatnonzero(tenths == tenth)) for tenth in np.unique(tenths)]
+    return np.column_stack([_nearest(queries, part)[0] for part in parts])
 
 
 def _nearest(queries: Side, reference: Side) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -20,6 +20,7 @@ from engine.examine.part import Part
 from engine.examine.prepare import Prepared
 from engine.examine.repeats.verbatim import copied_spans
 from engine.examine.stats import intervals
+from engine.examine.stats.highest import parts_of, share_excess
 from engine.examine.values.leaks import NO_HOLDOUT, equal_size
 
 NAME = "verbatim_8gram"
@@ -49,13 +50,25 @@ def examine_copies(prepared: Prepared) -> Part:
         finding(NAME, "holdout", intervals.share(holdout, groups), words=WINDOW,
                 reference_records=len(prepared.holdout)),
         _baseline_finding(prepared),
-        finding(f"{NAME}_excess", "holdout", intervals.difference_paired(small, holdout, groups), words=WINDOW,
+        finding(f"{NAME}_excess", "holdout", share_excess(*_by_tenth(prepared), groups), words=WINDOW,
                 reference_records=size),
     ]  # fmt: skip
     more = small.astype(float) - holdout
     part.add(Part(tables=each_output(prepared, f"{NAME}_excess", "holdout", more)))
     prepared.report("word-for-word copies", 3, 3)
     return part
+
+
+def _by_tenth(prepared: Prepared) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which synthetic records copy from each tenth of the units of equal-size train, and of the holdout."""
+    found = []
+    for side in (equal_size(prepared), prepared.holdout):
+        tenths = parts_of(side.units, prepared.seed)
+        words = [side.words.take(np.flatnonzero(tenths == tenth)) for tenth in np.unique(tenths)]
+        found.append(
+            np.column_stack([copies_anything(prepared.synthetic.words, _indexed(prepared, part)) for part in words])
+        )
+    return found[0], found[1]
 
 
 def _indexed(prepared: Prepared, words: WordTable) -> WindowIndex:

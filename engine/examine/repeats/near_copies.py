@@ -7,6 +7,7 @@ records is larger by itself, so settings carry `equal_size_value`, and the `_exc
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +25,7 @@ from engine.examine.repeats.longest_run import common_run, longest_runs
 from engine.examine.repeats.near_copies_scores import SHINGLE_WORDS, NearPairs, Sketch, near_pairs, sketch
 from engine.examine.samples import sample_units
 from engine.examine.stats import intervals
-from engine.examine.stats.highest import highest_excess, parts_of
+from engine.examine.stats.highest import highest_excess, parts_of, share_excess
 from engine.examine.values.leaks import NO_HOLDOUT
 from engine.json_types import JSON
 
@@ -79,9 +80,15 @@ def _copies(prepared: Prepared, sketches: dict[str, Sketch], small: NDArray[np.i
     real = pairs(holdout, train, 2)
     levels = _Levels(to_train.best(made), to_train.best(made, train.holds(small)), to_holdout.best(made),
                      real.best(holdout))  # fmt: skip
+    ours = _by_tenth(prepared, prepared.train, small, lambda rows: to_train.best(made, train.holds(rows)))
+    theirs = _by_tenth(prepared, prepared.holdout, np.arange(len(prepared.holdout)),
+                       lambda rows: to_holdout.best(made, holdout.holds(rows)))  # fmt: skip
     _keep_duplicates(prepared, real, train, holdout)
     for name, least in LEVELS:
-        part.findings += _triple(prepared, name, levels, least, threshold=least, shingle_words=SHINGLE_WORDS)
+        excess = (
+            share_excess(ours >= least, theirs >= least, prepared.synthetic_groups()) if len(prepared.holdout) else None
+        )
+        part.findings += _triple(prepared, name, levels, least, excess, threshold=least, shingle_words=SHINGLE_WORDS)
         part.add(Part(tables=each_output(prepared, name, "train", levels.train >= least)))
         if len(prepared.holdout):
             more = (levels.small >= least).astype(float) - (levels.holdout >= least)
@@ -93,6 +100,15 @@ def _copies(prepared: Prepared, sketches: dict[str, Sketch], small: NDArray[np.i
     prepared.report(STAGE, 3, 3)
 
 
+def _by_tenth(
+    prepared: Prepared, side: Side, rows: NDArray[np.int64], best: Callable[[NDArray[np.int64]], Numbers]
+) -> Numbers:
+    """Return a column a tenth of the units of a side's rows: what the synthetic records reach there at best."""
+    tenths = parts_of(side.units[rows], prepared.seed)
+    columns = [best(rows[tenths == tenth]) for tenth in np.unique(tenths)]
+    return np.column_stack(columns) if columns else np.empty((len(prepared.synthetic), 0))
+
+
 def _runs(prepared: Prepared, small: NDArray[np.int64], part: Part) -> None:
     """Add the mean of the longest run of words each record shares with one reference record."""
     made, train, holdout = prepared.synthetic.words, prepared.train, prepared.holdout
@@ -101,9 +117,7 @@ def _runs(prepared: Prepared, small: NDArray[np.int64], part: Part) -> None:
         return longest_runs(ours, theirs, lambda done, total: prepared.check()).astype(np.float64)
 
     def by_tenth(side: Side) -> Numbers:
-        """Return a column a tenth of the reference's units (fewer where there are fewer)."""
-        tenths = parts_of(side.units, prepared.seed)
-        return np.column_stack([longest(made, side.words.take(np.flatnonzero(tenths == t))) for t in np.unique(tenths)])
+        return _by_tenth(prepared, side, np.arange(len(side)), lambda rows: longest(made, side.words.take(rows)))
 
     prepared.report(RUNS, 0, 4)
     whole = longest(made, train.words)
@@ -119,7 +133,7 @@ def _runs(prepared: Prepared, small: NDArray[np.int64], part: Part) -> None:
     theirs = by_tenth(holdout)
     prepared.report(RUNS, 3, 4)
     levels = _Levels(whole, ours.max(axis=1), theirs.max(axis=1), longest(holdout.words, train.words))
-    excess = highest_excess(ours, theirs, prepared.seed, prepared.synthetic_groups())
+    excess = highest_excess(ours, theirs, prepared.synthetic_groups())
     part.findings += _triple(prepared, "longest_run", levels, None, excess)
     prepared.report(RUNS, 4, 4)
 
@@ -132,10 +146,7 @@ def _triple(
     excess: intervals.Interval | None = None,
     **settings: JSON,
 ) -> list[Finding]:
-    """Return train, holdout, baseline and excess of one measure: its mean, or the share of at least `least`.
-
-    Without `excess`, the difference is that of paired shares.
-    """
+    """Return train, holdout, baseline and excess of one measure: its mean, or the share of at least `least`."""
     groups = prepared.synthetic_groups()
     real_groups = prepared.holdout.units if prepared.grouped else None
 
@@ -151,9 +162,7 @@ def _triple(
         return [finding(name, "train", level(levels.train, groups), **train), *why,
                 missing(f"{name}_excess", "holdout", NO_HOLDOUT)]  # fmt: skip
     equal = float(np.mean(levels.small if least is None else levels.small >= least))
-    if excess is None:
-        ours, theirs = np.asarray(levels.small >= (least or 0.0)), np.asarray(levels.holdout >= (least or 0.0))
-        excess = intervals.difference_paired(ours, theirs, groups)
+    assert excess is not None
     return [
         finding(name, "train", level(levels.train, groups), equal_size_value=equal, **train),
         finding(name, "holdout", level(levels.holdout, groups), reference_records=len(prepared.holdout),

@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.examine.stats.intervals import GROUPS, LEVEL, Interval, group_numbers
+from engine.examine.stats.intervals import GROUPS, LEVEL, Interval, difference_paired, group_numbers
 
 SOURCE = "Owen 2007, section 3; Kott 2001, equation 1"
 
@@ -29,7 +29,7 @@ def parts_of(units: NDArray[np.object_], seed: int) -> NDArray[np.int64]:
 
 
 def highest_excess(
-    first: NDArray[np.float64], second: NDArray[np.float64], seed: int, groups: NDArray[np.object_] | None = None
+    first: NDArray[np.float64], second: NDArray[np.float64], groups: NDArray[np.object_] | None = None
 ) -> Interval:
     """Return mean(highest of first) - mean(highest of second), with an interval for items and references drawn again.
 
@@ -62,3 +62,25 @@ def _left_out(table: NDArray[np.float64]) -> float:
     parts = table.shape[1]
     means = np.array([np.delete(table, part, axis=1).max(axis=1).mean() for part in range(parts)])
     return float((parts - 1) / parts * np.sum((means - means.mean()) ** 2))
+
+
+def share_excess(
+    first: NDArray[np.bool_], second: NDArray[np.bool_], groups: NDArray[np.object_] | None = None
+) -> Interval:
+    """Return share(any of first) - share(any of second): the wider of two intervals on either side.
+
+    One is `highest_excess`, which sees that few reference records may move many items; where no item is hit at all it
+    has no width. The other is that of paired shares (Newcombe 1998c), which holds there.
+
+    Args:
+        first, second: bool (n, p), (n, q): whether each part of a reference has a hit for the item.
+        groups: the unit of each item, or None.
+    """
+    ours, theirs = (np.asarray(side.any(axis=1), bool) for side in (first, second))
+    paired = difference_paired(ours, theirs, groups)
+    drawn = highest_excess(first.astype(float), second.astype(float), groups)
+    if paired.low is None or paired.high is None or drawn.low is None or drawn.high is None:
+        return paired
+    low, high = max(-1.0, min(paired.low, drawn.low)), min(1.0, max(paired.high, drawn.high))
+    return Interval(paired.value, low, high, paired.n, f"the wider of {paired.method}, and {drawn.method}",
+                    f"{paired.source}; {drawn.source}")  # fmt: skip

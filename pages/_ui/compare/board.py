@@ -39,7 +39,7 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
     if chosen is None:
         st.info("No run has both a privacy and a utility finding; examine them fully.", icon=":material/info:")
         return
-    numbers = numbered(runs)
+    numbers = numbered(runs, workspace.runs.all(next(iter(runs.values())).corpus_id))
     figure = board(numbers, findings, chosen["privacy"], chosen["utility"])
     st.markdown(plain(figure.takeaway))
     event = st.plotly_chart(
@@ -59,12 +59,11 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary]) -> 
         st.caption(SELECTION)
 
 
-def numbered(runs: Mapping[str, engine.RunSummary]) -> dict[str, BoardRun]:
-    """Return the runs as the board draws them, numbered from the oldest."""
+def numbered(runs: Mapping[str, engine.RunSummary], every: Sequence[engine.RunSummary]) -> dict[str, BoardRun]:
+    """Return the runs as the board draws them, numbered from the oldest of all runs of the corpus."""
     from engine.figures.board import BoardRun
 
-    oldest = sorted(runs, key=lambda run_id: runs[run_id].created)
-    place = {run_id: number for number, run_id in enumerate(oldest, 1)}
+    place = {run.id: number for number, run in enumerate(sorted(every, key=lambda run: run.created), 1)}
     return {
         run_id: BoardRun(place[run_id], run.title, run.method, promise(run.guarantee)) for run_id, run in runs.items()
     }

@@ -34,17 +34,22 @@ def draw(
         pd.DataFrame(rows), hide_index=True, key="compare.overview", on_select="rerun", selection_mode="multi-row",
         height="content", alt="Every examined run with its promise, leaks and use",
         column_config={
-            "Run": st.column_config.NumberColumn(width=60, pinned=True),
-            "Method": st.column_config.TextColumn(width=190, pinned=True),
+            "Run": st.column_config.NumberColumn(width=50, pinned=True),
+            "Method": st.column_config.TextColumn(width=175, pinned=True),
+            "Proof": st.column_config.TextColumn(width=80),
+            "Outputs": st.column_config.NumberColumn(width=70),
             "Use kept": st.column_config.BarChartColumn(
-                width=110, y_min=0.0, y_max=1.0,
+                width=105, y_min=0.0, y_max=1.0,
                 help="A bar a measure of use: full is as good as real text, empty as far off as unrelated text",
             ),
             "Leaks": st.column_config.TextColumn(
-                width=150, help="Of the privacy findings: clearly above chance, cannot be told, no more than chance",
+                width=165,
+                help="Of the privacy findings: clearly above chance, cannot be told, no more than chance; attacks are "
+                "on the Privacy page",
             ),
-            **{MEASURES[name].title: st.column_config.TextColumn(alignment="right", help=MEASURES[name].measure)
-               for name in chosen.values()},
+            **{MEASURES[name].title: st.column_config.TextColumn(
+                width=180, alignment="right", help=f"{MEASURES[name].title}: {MEASURES[name].measure}"
+            ) for name in chosen.values()},
         },
     )  # fmt: skip
     ticked = [order[row] for row in event["selection"]["rows"] if row < len(order)]
@@ -69,6 +74,7 @@ def _row(
 
     shown: dict[str, Any] = {
         "Run": drawn.number, "Method": run.title, "Proof": drawn.promise, "Outputs": run.kept,
+        "Use kept": way_kept(findings), "Leaks": leaks(findings),
     }  # fmt: skip
     for name in chosen.values():
         found = own(findings, name)
@@ -77,8 +83,6 @@ def _row(
             (nothing, nothing) if found is None or found.low is None or found.high is None else (found.low, found.high)
         )
         shown[MEASURES[name].title] = "not measured" if found is None else cell(name, found.value, *ends)
-    shown["Leaks"] = leaks(findings)
-    shown["Use kept"] = way_kept(findings)
     return shown
 
 
