@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 
+import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from engine.examine.findings import Finding
@@ -19,6 +21,7 @@ PRIVACY = ("strict_pipp_excess", "verbatim_8gram_excess", "near_copies_08_excess
 UTILITY = ("readable", "kid", "next_word", "mauve", "js_2gram", "coverage", "self_bleu", "length_distance")
 MOST = 5
 SYMBOLS = ("circle", "square", "diamond", "triangle-up")
+WIDTH = 44  # characters of a title in half a page
 
 
 def shared(findings: Mapping[str, Sequence[Finding]], names: Sequence[str], most: int = MOST) -> list[str]:
@@ -29,44 +32,61 @@ def shared(findings: Mapping[str, Sequence[Finding]], names: Sequence[str], most
 
 
 def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> Figure:
-    """Return a panel a measure with every run's value and interval.
+    """Return a panel a measure with every run's value and interval; a run stands there by its letter.
 
     Args:
-        findings: how a run is called -> what was found, in the order of drawing. names: measures that all runs have.
+        findings: how a run is called ("A · …") -> what was found, in the order of drawing. names: measures that all
+            runs have.
     """
-    plot = make_subplots(
-        rows=max(1, len(names)), cols=1, subplot_titles=[MEASURES[name].title for name in names] or None,
-        vertical_spacing=0.32 / max(2, len(names)),
-    )  # fmt: skip
+    letters = {run: run.split(" · ", 1)[0] for run in findings}
+    panel, gap = 26 * max(1, len(findings)) + 10, 96  # pixels
+    height = 40 + max(1, len(names)) * (panel + gap)
+    plot = make_subplots(rows=max(1, len(names)), cols=1, vertical_spacing=gap / height if len(names) > 1 else None)
     for row, name in enumerate(names, 1):
-        real = next((f for rows in findings.values() if (f := pick(rows, name, "real"))), None)
-        if name.endswith("_excess"):
-            plot.add_vline(x=0, row=row, col=1, line={"dash": "dot", "width": 1.5, "color": palette.GREY})
-        elif real is not None:
-            low, high = (real.value if end is None else end for end in (real.low, real.high))
-            plot.add_vrect(x0=low, x1=high, row=row, col=1, line_width=0, fillcolor="rgba(0,158,115,0.25)")
-            plot.add_vline(x=real.value, row=row, col=1, line={"dash": "dash", "width": 1, "color": palette.GREEN})
         for place, (run, rows) in enumerate(findings.items()):
             found = own(rows, name)
             if found is None:
                 continue
             colour = palette.OKABE_ITO[place % len(palette.OKABE_ITO)]
             plot.add_scatter(
-                x=[found.value], y=[run], mode="markers", name=run, legendgroup=run, showlegend=False,
+                x=[found.value], y=[letters[run]], mode="markers", name=run, showlegend=False,
                 error_x=whiskers([found]) | {"color": colour},
                 marker={"size": 11, "color": colour, "symbol": SYMBOLS[place % len(SYMBOLS)]}, row=row, col=1,
-                hovertemplate=f"{MEASURES[name].title}: %{{x:.3g}}<extra>%{{y}}</extra>",
+                hovertemplate=f"{MEASURES[name].title}: %{{x:.3g}}<extra>{run}</extra>",
             )  # fmt: skip
-        plot.update_xaxes(title={"text": MEASURES[name].direction, "standoff": 2}, row=row, col=1, automargin=True)
+        _level(plot, row, name, findings)
+        plot.add_annotation(
+            text=_titled(name), row=row, col=1, x=0, y=1, xref="x domain", yref="y domain", xanchor="left",
+            yanchor="bottom", showarrow=False, align="left", font={"size": 13},
+        )  # fmt: skip
+        plot.update_xaxes(title={"text": MEASURES[name].direction, "standoff": 4}, row=row, col=1)
+    plot.update_xaxes(nticks=5, tickangle=0, automargin=True)
     plot.update_yaxes(type="category", autorange="reversed", automargin=True, categoryorder="array",
-                      categoryarray=list(findings))  # fmt: skip
+                      categoryarray=list(letters.values()))  # fmt: skip
     plot.update_layout(
-        height=60 + max(1, len(names)) * (70 + 24 * len(findings)), margin={"l": 10, "r": 10, "t": 40, "b": 10},
-        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
+        height=height, margin={"l": 10, "r": 10, "t": 50, "b": 10}, paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
     )  # fmt: skip
     takeaway = _takeaway(findings, names)
     caveat = "The dotted line is chance, the green band real text against real text; bars are 95% intervals."
     return Figure(plot, takeaway, caveat, f"{len(names)} panels with a mark a run. {takeaway}")
+
+
+def _level(plot: go.Figure, row: int, name: str, findings: Mapping[str, Sequence[Finding]]) -> None:
+    """Draw chance, or the band of real text, behind the marks of a panel."""
+    if name.endswith("_excess"):
+        plot.add_vline(x=0, row=row, col=1, line={"dash": "dot", "width": 1.5, "color": palette.GREY})
+        return
+    real = next((f for rows in findings.values() if (f := pick(rows, name, "real", "baseline"))), None)
+    if real is not None:
+        low, high = (real.value if end is None else end for end in (real.low, real.high))
+        plot.add_vrect(x0=low, x1=high, row=row, col=1, line_width=0, fillcolor="rgba(0,158,115,0.25)", layer="below")
+        plot.add_vline(x=real.value, row=row, col=1, line={"dash": "dash", "width": 1, "color": palette.GREEN})
+
+
+def _titled(name: str) -> str:
+    """Return a measure's title, broken where it is long."""
+    return "<br>".join(textwrap.wrap(MEASURES[name].title, WIDTH))
 
 
 def _leaks(found: Finding | None) -> bool:

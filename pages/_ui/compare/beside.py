@@ -53,7 +53,10 @@ def draw(
             if figure is None:
                 st.caption("This run's examination has nothing to draw here; examine it again.")
             else:
-                examined_figure.draw(figure, key=f"compare.figure.{which}.{run}")
+                st.plotly_chart(
+                    figure.plot, key=f"compare.figure.{which}.{run}", alt=figure.alt, config={"displayModeBar": False}
+                )
+                st.caption(plain(f"{figure.takeaway} {figure.caveat}"))
 
 
 def _equal(figures: Sequence[Figure]) -> None:
