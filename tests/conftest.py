@@ -24,7 +24,7 @@ NOT_QUICK = {
     "examine/members/test_text_membership.py", "examine/persons/test_people.py", "examine/stats/test_roc.py",
     "examine/stats/test_split_excess.py", "examine/test_examine_run.py", "examine/usefulness/test_iterations.py",
     "examine/usefulness/test_distribution.py", "examine/usefulness/test_language_model.py",
-    "examine/usefulness/test_metrics.py",
+    "examine/usefulness/test_metrics.py", "examine/usefulness/test_text_map.py",
     "examine/values/test_strict.py", "methods/evolution/test_common.py",
     "methods/evolution/test_dpga.py", "methods/examples/test_control_icl.py", "methods/filter/test_filter.py",
     "methods/filter/test_parameters.py", "methods/filter/test_values.py", "methods/prefix/test_control_prefix.py",
