@@ -99,6 +99,8 @@ with left:
     for warning in answer.warnings:
         if warning not in plan.notes:
             st.warning(plain(warning), icon=":material/warning:")
+    for sentence in answer.advice:
+        st.info(plain(sentence), icon=":material/lightbulb:")
     for blocker in answer.blockers:
         states.refused(blocker, "Change this first, then start.")
     if "spans" in method.needs and corpus.span_source is None and st.button("Go to review", key="plan.review"):

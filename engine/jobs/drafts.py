@@ -18,7 +18,7 @@ class Draft:
     """What a run would cost and promise.
 
     blockers: sentences; while there is one, a run is refused. what_if: the budget before and after, None without a
-    formal claim and while that is pending.
+    formal claim and while that is pending. advice: what the budget can buy, in sentences.
     """
 
     plan: Plan
@@ -26,6 +26,7 @@ class Draft:
     blockers: Sequence[str]
     warnings: Sequence[str]
     what_if: Admission | None
+    advice: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from engine.jobs.drafts import BudgetCurve, Buys, Copies, Draft
 from engine.jobs.models.language_models import Models
 from engine.jobs.sweeps import SweepDraft, Wanted
 from engine.json_types import JSON, JSONObject, as_list, as_object
+from engine.methods.advice import advice
 from engine.methods.base import Facts, MethodSpec, Plan, parse_parameters
 from engine.store.budget import accounts
 from engine.store.budget.ledger import Ledger
@@ -97,7 +98,8 @@ class Planning:
             warnings.append(copies.sentence)
         if count is not None and count != wanted:
             warnings.append(f"{known.spec.title} makes at most one output a training record: {wanted:,}.")
-        return Draft(plan, claim, blockers, warnings, budget)
+        told = advice(method, values, facts, claim, wanted)
+        return Draft(plan, claim, blockers, warnings, budget, told)
 
     def sweep(self, corpus_id: str, wanted: Sequence[Wanted]) -> SweepDraft:
         """Return what several runs would cost and promise together, and why they may not be started."""

@@ -66,8 +66,8 @@ def vote_signal(request: Question, embedder: Embedder) -> Answer:
 
 def _votes(request: Question, sigma: float, embedder: Embedder) -> tuple[list[dict[str, str]], list[str]]:
     method, parameters, facts = request["method"], request["parameters"], request["facts"]
-    candidates, keep = _population(method, parameters, int(request.get("count") or OUTPUTS))
-    voters = facts["records"] * _number(parameters, "sampling_rate", 1.0)
+    candidates, keep = population(method, parameters, int(request.get("count") or OUTPUTS))
+    voters = facts["records"] * number(parameters, "sampling_rate", 1.0)
     each = voters / candidates
     shares = _geometry(embedder, str(parameters.get("domain", "generic")))
     clean, noisy = kept_share(shares, each, keep, 0.0), kept_share(shares, each, keep, sigma)
@@ -87,17 +87,17 @@ def _votes(request: Question, sigma: float, embedder: Embedder) -> tuple[list[di
     return rows, [sentence + (", or let private texts vote for clusters." if method == "aug-pe" else ".")]
 
 
-def _population(method: str, parameters: JSONObject, count: int) -> tuple[int, float]:
+def population(method: str, parameters: JSONObject, count: int) -> tuple[int, float]:
     """Return how many candidates are voted for in a round, and which share of them is kept."""
     if method == "aug-pe":
-        size = int(_number(parameters, "variations", 1))
+        size = int(number(parameters, "variations", 1))
         return count * size, 1.0 / size
     if method == "dpga":
         from engine.methods.evolution.parameters import DpgaParameters, sizes_of
 
         sizes = sizes_of(DpgaParameters.model_validate(dict(parameters)), count)
         return sizes["population"], sizes["elite"] / sizes["population"]
-    size = int(_number(parameters, "candidates", 10))
+    size = int(number(parameters, "candidates", 10))
     if method == "rpsg-public":
         from engine.methods.rpsg.parameters import RpsgPublicParameters
 
@@ -105,7 +105,8 @@ def _population(method: str, parameters: JSONObject, count: int) -> tuple[int, f
     return count * size, 1.0 / size
 
 
-def _number(parameters: JSONObject, name: str, default: float) -> float:
+def number(parameters: JSONObject, name: str, default: float) -> float:
+    """Return a parameter as a number, or the default where it is none."""
     value = parameters.get(name, default)
     return float(value) if isinstance(value, int | float) else default
 

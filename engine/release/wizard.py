@@ -1,4 +1,4 @@
-"""Propose unit, cap, method and policy from five plain questions, and say why.
+"""Propose unit, cap, method and policy from six plain questions, and say why.
 
 Pure: it reads answers and public quantities, never data. A proposal is a start; each part can be changed.
 """
@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 from engine.dp.accounting.closed_form import default_delta, noise_multiplier, zcdp_rho
 from engine.errors import UserError
+from engine.methods import sizes
 
 Recipients = Literal["team", "organisation", "researchers", "public"]
 About = Literal["unit", "cap", "method", "policy", "review", "label"]
@@ -19,17 +20,11 @@ About = Literal["unit", "cap", "method", "policy", "review", "label"]
 POLICIES: dict[str, str] = {
     "team": "exploratory", "organisation": "internal", "researchers": "research", "public": "public",
 }  # fmt: skip
-# Units below which noise hides nearly every vote, at ε = 4: for one vote, for ten rounds of votes, and where
-# a part of the budget goes into keywords, lengths and labels as well.
-ENOUGH_FOR_ONE_VOTE = 1_000
-ENOUGH_FOR_ROUNDS = 3_000
-ENOUGH_FOR_METADATA = 20_000
-ENOUGH_FOR_TRAINING = 10_000  # units with which training with noise still learns
 ENOUGH_TEXTS = 50  # that private prediction should be able to write
 PREDICTED_TOKENS = 100
 ENOUGH_FOR_TUNING = 500  # outputs that a surrogate model is tuned on
 ROUNDS = 10
-EPSILON = 4.0  # what the sentences about noise are computed for
+EPSILON = 4.0  # where nobody says how much may be spent
 CAP_WITHOUT_CLAIM = 20
 
 
@@ -43,6 +38,7 @@ class Answers:
         label: whether records carry a label that outputs should carry too.
         private_beside: whether reviewers see private text beside the output before they approve it.
         units: persons (or records, where each stands alone) that a method may learn from, >= 0.
+        epsilon: ε that a run may spend, > 0; noise, and so the least size of a corpus, depends on it.
     """
 
     repeats: bool
@@ -50,6 +46,7 @@ class Answers:
     label: bool
     private_beside: bool
     units: int
+    epsilon: float = EPSILON
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ def propose(answers: Answers, available: Collection[str] | None = None) -> Propo
     """Return what suits the answers.
 
     Args:
-        answers: the five answers.
+        answers: the six answers.
         available: ids of the methods on offer; None means all. The first suitable one is taken.
 
     Raises:
@@ -89,6 +86,8 @@ def propose(answers: Answers, available: Collection[str] | None = None) -> Propo
         raise UserError(f"recipients: must be one of {', '.join(get_args(Recipients))}, got {answers.recipients!r}")
     if answers.units < 0:
         raise UserError(f"units: must be at least 0, got {answers.units}")
+    if not 0.01 <= answers.epsilon <= 100.0:
+        raise UserError(f"epsilon: must be from 0.01 to 100, got {answers.epsilon:g}")
     method, why = next(
         ((name, why) for name, why in _suited(answers) if available is None or name in available), (None, "")
     )
@@ -143,28 +142,28 @@ def _suited(answers: Answers) -> list[tuple[str, str]]:
 
 def _formal(answers: Answers) -> list[tuple[str, str]]:
     """Return methods with a guarantee whose statistics stand out from their noise at this size."""
-    if answers.units < ENOUGH_FOR_ONE_VOTE:
+    if answers.units < sizes.single_vote_units(answers.epsilon):
         return []
     n, delta = f"{answers.units:,}", default_delta(answers.units)
-    one, many = (noise_multiplier(EPSILON, delta, count) for count in (1, ROUNDS))
+    one, many = (noise_multiplier(answers.epsilon, delta, count) for count in (1, ROUNDS))
     votes = (
         "aug-pe",
         f"Private text only votes for public candidates, with noise, in {ROUNDS} rounds. {n} are enough to vote: at "
-        f"ε = {EPSILON:g} a count has noise of σ = {many:.1f} for each record a unit may add.",
+        f"ε = {answers.epsilon:g} a count has noise of σ = {many:.1f} for each record a unit may add.",
     )
     single = (
         "rpsg-public",
-        f"Private text votes once for public candidates: at ε = {EPSILON:g} a count has noise of σ = {one:.1f} instead "
-        f"of {many:.1f} over {ROUNDS} rounds, which matters with {n} to learn from.",
+        f"Private text votes once for public candidates: at ε = {answers.epsilon:g} a count has noise of σ = {one:.1f} "
+        f"instead of {many:.1f} over {ROUNDS} rounds, which matters with {n} to learn from.",
     )
     metadata = (
         "dpga",
         f"{n} are enough to buy words and lengths besides the rounds of votes, and labels to group them by are there.",
     )
     training, prediction = _training(answers), _prediction(answers, delta)
-    if answers.units < ENOUGH_FOR_ROUNDS:
+    if answers.units < sizes.voting_units(answers.epsilon):
         return [single, *prediction, votes]
-    if answers.units < ENOUGH_FOR_METADATA:
+    if answers.units < sizes.metadata_units(answers.epsilon):
         return [votes, *training, *prediction]
     if answers.label:
         return [metadata, *training, votes, *prediction]
@@ -174,11 +173,12 @@ def _formal(answers: Answers) -> list[tuple[str, str]]:
 
 def _training(answers: Answers) -> list[tuple[str, str]]:
     """Return training with noise where enough take part in it."""
-    if answers.units < ENOUGH_FOR_TRAINING:
+    if answers.units < sizes.training_units(answers.epsilon):
         return []
     why = (
-        f"The noise of training is the same for few and for many, and {answers.units:,} are enough to learn from under "
-        "it how these texts are written. The model then writes any number of them. It takes hours."
+        f"The noise of training is the same for few and for many, and {answers.units:,} are enough at ε = "
+        f"{answers.epsilon:g} to learn from under it how these texts are written. The model then writes any number of "
+        "them. It takes hours."
     )
     if answers.repeats:
         why += " Records of one person are averaged before they count, so several cost no more noise than one."
@@ -190,14 +190,14 @@ def _prediction(answers: Answers, delta: float) -> list[tuple[str, str]]:
 
     A clip as long as the temperature, C = τ, takes s = √(T / 2ρ) records a batch (InvisibleInk, theorem 2).
     """
-    batch = math.ceil(math.sqrt(PREDICTED_TOKENS / (2.0 * zcdp_rho(EPSILON, delta))))
+    batch = math.ceil(math.sqrt(PREDICTED_TOKENS / (2.0 * zcdp_rho(answers.epsilon, delta))))
     texts = answers.units // batch
     if texts < ENOUGH_TEXTS:
         return []
     return [(
         "private-prediction",
-        f"Batches of {batch} records draw every word together: at ε = {EPSILON:g} that is enough for their common "
-        f"manner to come through, and {answers.units:,} make {texts:,} batches, each with one text of "
+        f"Batches of {batch} records draw every word together: at ε = {answers.epsilon:g} that is enough for their "
+        f"common manner to come through, and {answers.units:,} make {texts:,} batches, each with one text of "
         f"{PREDICTED_TOKENS} tokens. Few texts, but near to the records.",
     )]  # fmt: skip
 

@@ -121,7 +121,9 @@ def test_past_the_limit_ends_with_status_2(imported):
     message = run(workspace, "synthesize", corpus, *asked, "--epsilon", "5", "--no-wait", expect=2)
     assert message.strip() == planned["what_if"]["sentence"]
     assert run(workspace, "runs") == {"runs": []}
-    assert run(workspace, "plan", corpus, *asked, "--epsilon", "1")["blockers"] == []
+    fits = run(workspace, "plan", corpus, *asked, "--epsilon", "1")
+    assert fits["blockers"] == []
+    assert "signal-to-noise ratio" in fits["advice"][0]
 
 
 def test_the_ledger_is_json_of_finite_numbers(imported):

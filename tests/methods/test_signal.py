@@ -6,7 +6,7 @@ import pytest
 from engine.methods import get_method
 from engine.methods.base import Facts, parse_parameters
 from engine.methods.evolution.parameters import sizes_of
-from engine.methods.signal import _population, kept_share, vote_signal
+from engine.methods.signal import kept_share, population, vote_signal
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_noise_moves_the_kept_share_from_the_best_to_chance():
 )
 def test_candidates_follow_from_the_outputs_wanted(method, parameters, count, expected):
     values = parse_parameters(get_method(method).spec, parameters)
-    assert _population(method, values.model_dump(mode="json"), count) == pytest.approx(expected)
+    assert population(method, values.model_dump(mode="json"), count) == pytest.approx(expected)
     if method == "dpga":
         assert expected[0] == sizes_of(values, count)["population"]
 

@@ -24,3 +24,10 @@ def test_a_run_with_the_filter_behind_its_method_is_queued(seeded, visit, method
 def test_the_filter_itself_has_no_switch(seeded, visit):
     app = visit("plan", **{"plan.method": "filter"})
     assert not [t for t in app.toggle if t.label == "Filter what comes out"]
+
+
+def test_advice_on_the_budget_stands_above_the_start(seeded, visit):
+    app = visit("plan", **{"plan.method": "rpsg-public"})
+    app.selectbox(key=f"plan.set.{seeded.corpus}.rpsg-public.labels").set_value("public").run()
+    assert not app.exception, app.exception
+    assert any("signal-to-noise ratio" in box.value for box in app.info)

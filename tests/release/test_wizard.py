@@ -61,7 +61,7 @@ def test_every_answer_gets_a_method_its_policy_accepts_and_reasons():
     [
         (False, False, 999, []),
         (False, False, 1_000, ["private-prediction", "aug-pe"]),
-        (False, True, 9_999, ["private-prediction"]),
+        (False, True, 3_000, ["dp-finetune", "private-prediction"]),
         (False, True, 10_000, ["dp-finetune", "private-prediction"]),
         (True, True, 20_000, ["dp-finetune", "aug-pe", "private-prediction"]),
         (True, False, 20_000, ["aug-pe", "private-prediction"]),
@@ -73,6 +73,21 @@ def test_training_and_prediction_are_proposed_where_they_fit(repeats, label, uni
     assert found.method not in others
     assert all(why.endswith(".") for _, why in found.others)
     assert propose(Answers(repeats, "organisation", label, False, units)).others == ()
+
+
+def test_a_smaller_budget_asks_for_more_people():
+    def found(units, epsilon):
+        return propose(Answers(False, "researchers", False, False, units, epsilon))
+
+    assert found(1_500, 4.0).method == "rpsg-public"
+    assert found(1_500, 1.0).method == "filter"
+    assert "dp-finetune" in [name for name, _ in found(8_000, 2.0).others]
+    assert "dp-finetune" not in [name for name, _ in found(8_000, 0.5).others]
+    (why,) = [reason.sentence for reason in found(30_000, 1.0).reasons if reason.about == "method"]
+    assert "ε = 1 " in why
+    for wrong in (0.0, 1e-3, 101.0):
+        with pytest.raises(UserError, match="epsilon"):
+            found(1_500, wrong)
 
 
 def test_a_batch_is_as_large_as_its_budget_asks_for():

@@ -1,4 +1,4 @@
-"""Five questions on the Plan page that propose unit, cap, method and policy, and say why.
+"""Six questions on the Plan page that propose unit, cap, method and policy, and say why.
 
 How to use: `plan_wizard.draw(workspace, corpus, facts)` before the method cards are drawn.
 """
@@ -24,11 +24,12 @@ RECIPIENTS: dict[Recipients, str] = {
 }
 ABOUT = {"unit": "Unit", "cap": "Cap", "method": "Method", "label": "Labels", "policy": "Policy", "review": "Review"}
 YES_NO = ["Yes", "No"]
+EPSILONS = [0.5, 1.0, 2.0, 4.0, 8.0]
 
 
 def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine.Facts) -> None:
     """Draw the questions, folded, with the proposal beside them."""
-    with st.expander("Not sure where to start? Answer five questions", icon=":material/quiz:", key="plan.wizard.box"):
+    with st.expander("Not sure where to start? Answer six questions", icon=":material/quiz:", key="plan.wizard.box"):
         left, right = st.columns(2, gap="large")
         with left:
             answers = _questions(corpus, facts)
@@ -43,7 +44,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engin
 
 
 def _questions(corpus: engine.CorpusSummary, facts: engine.Facts) -> Answers:
-    """Draw the five questions with what is known of the corpus filled in."""
+    """Draw the six questions with what is known of the corpus filled in."""
     key = f"plan.wizard.{corpus.id}"
     repeats = st.radio(
         "Does one person appear in more than one record?",
@@ -66,8 +67,13 @@ def _questions(corpus: engine.CorpusSummary, facts: engine.Facts) -> Answers:
         min_value=0, max_value=100_000_000, value=int(facts.units), step=100, key=f"{key}.units",
         help="Filled in from this corpus: everything that was not set aside at import.",
     )  # fmt: skip
+    epsilon = st.select_slider(
+        "How much may one run tell about a person at most (ε)?", EPSILONS, value=4.0, format_func="{:g}".format,
+        key=f"{key}.epsilon",
+        help="Smaller protects more and takes a larger corpus: how many people a method needs follows from it.",
+    )  # fmt: skip
     chosen: Recipients = recipients or "researchers"
-    return Answers(repeats == "Yes", chosen, label == "Yes", beside == "Yes", int(units or 0))
+    return Answers(repeats == "Yes", chosen, label == "Yes", beside == "Yes", int(units or 0), float(epsilon))
 
 
 def _proposal(

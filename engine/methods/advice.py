@@ -1,0 +1,117 @@
+"""Advice before spending: whether a planned run's budget can buy anything, in words, from public quantities alone.
+
+What it reads: the method's parameters, the public facts (N, unit, cap, number of declared labels), the noise that the
+guarantee names and the number of outputs wanted. It is computed at once, for the plan page and the command line; what
+takes an embedder is in `engine.methods.signal`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pydantic import BaseModel
+
+from engine.dp.guarantee import Guarantee
+from engine.json_types import JSONObject
+from engine.methods import sizes
+from engine.methods.base import Facts
+from engine.methods.signal import number, population
+
+FEWER = "Use a method that asks for a few noisy counts instead of it, or more records, or a larger ε."
+
+
+def advice(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, count: int) -> tuple[str, ...]:
+    """Return sentences on what a run's budget can buy; none where nothing is spent or the noise is not known yet.
+
+    Args:
+        method: its id, also behind `filter:`. claim: the run's guarantee. count: outputs wanted.
+    """
+    own = _OF.get(method.removeprefix("filter:"))
+    if own is None or claim.pending or claim.kind != "dp" or not claim.epsilon:
+        return ()
+    return own(method.removeprefix("filter:"), parameters, facts, claim, count)
+
+
+def _training(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, count: int) -> tuple[str, ...]:
+    from engine.methods.tuned.claim import rate_of
+    from engine.methods.tuned.parameters import DpFinetuneParameters
+
+    p, level = parameters, claim.noise.get("training")
+    if level is None:
+        return ()
+    assert isinstance(p, DpFinetuneParameters)
+    ratio = float(level["sigma"]) / p.clip / (rate_of(p, facts) * facts.units)
+    return (training_sentence(ratio, facts, float(claim.epsilon or 0.0), p.steps, p.units_a_step),)
+
+
+def training_sentence(ratio: float, facts: Facts, epsilon: float, steps: int, batch: int) -> str:
+    """Return what a noise-batch ratio means, beside published training, and how many units it takes."""
+    batch = max(batch, sizes.BATCH)
+    least = sizes.training_units(epsilon, steps, batch)
+    known = f"The noise is r = σ / (q N) = {ratio:.1e} of a unit's longest gradient, on the mean of a step"
+    published = f"published training with noise that learned had at most {sizes.AS_PUBLISHED:.0e}"
+    if ratio <= sizes.AS_PUBLISHED:
+        return f"{known}: {published}, so this is within what has worked."
+    larger = (
+        f"With {batch:,} {facts.unit}s a step it takes about {least:,} {facts.unit}s at ε = {epsilon:g}; here are "
+        f"{facts.units:,}."
+    )
+    if least <= facts.units:
+        larger = f"Draw {batch:,} {facts.unit}s a step: with {facts.units:,} {facts.unit}s that is enough."
+    if ratio <= sizes.NOTHING_LEARNED:
+        return f"{known}: {published}. Expect less than published work shows. {larger}"
+    none = f"none that we know of learned anything above {sizes.NOTHING_LEARNED:.0e}"
+    return f"{known}: {published}, and {none}. {larger} {FEWER}"
+
+
+def _votes(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, count: int) -> tuple[str, ...]:
+    level = claim.noise.get("votes")
+    if level is None:
+        return ()
+    settings: JSONObject = parameters.model_dump(mode="json")
+    candidates, _ = population(method, settings, count)
+    named = f"{candidates:,} candidates"
+    if method == "aug-pe" and settings.get("votes_for") == "clusters":
+        candidates = min(candidates, int(number(settings, "clusters", 50)))
+        named = f"{candidates:,} clusters of candidates"
+    rate, sigma = number(settings, "sampling_rate", 1.0), float(level["sigma"])
+    return (vote_sentence(named, candidates, rate * facts.units, sigma, facts, float(claim.epsilon or 0.0), rate),)
+
+
+def vote_sentence(
+    named: str, candidates: int, voters: float, sigma: float, facts: Facts, epsilon: float, rate: float = 1.0
+) -> str:
+    """Return how votes for so many candidates stand against their noise, and how many units it takes."""
+    each = voters / max(1, candidates)
+    signal = each / sigma
+    known = (
+        f"{facts.units:,} {facts.unit}s vote for {named}: {each:.2g} votes for each on average, under noise of σ = "
+        f"{sigma:.3g}, a signal-to-noise ratio of {signal:.2g}"
+    )
+    if signal >= sizes.ENOUGH_SIGNAL:
+        return f"{known}. That is enough to tell them apart."
+    least = _two_digits(sizes.ENOUGH_SIGNAL * sigma * candidates / rate)
+    verdict = "hardly more than chance" if signal < sizes.LITTLE_SIGNAL else "a weak signal"
+    return (
+        f"{known}: {verdict}. At ε = {epsilon:g} so many take about {least:,} {facts.unit}s; ask for fewer outputs or "
+        "rounds, which leaves more votes for each."
+    )
+
+
+def _prediction(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, count: int) -> tuple[str, ...]:
+    from engine.methods.prediction.claim import figures
+    from engine.methods.prediction.parameters import PrivatePredictionParameters
+
+    assert isinstance(parameters, PrivatePredictionParameters)
+    found = tuple(figures(parameters, facts)["advice"])
+    return found or ("The clip is at least as long as the temperature, so a batch of records can move its tokens.",)
+
+
+def _two_digits(value: float) -> int:
+    return int(float(f"{max(1.0, value):.2g}"))
+
+
+_OF: dict[str, Callable[[str, BaseModel, Facts, Guarantee, int], tuple[str, ...]]] = {
+    "dp-finetune": _training, "aug-pe": _votes, "dpga": _votes, "rpsg-public": _votes,
+    "private-prediction": _prediction,
+}  # fmt: skip

@@ -1,0 +1,90 @@
+"""Advice before spending: noise-batch ratio, votes against their noise, least sizes; from public facts alone."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.dp.accounting.closed_form import default_delta, noise_multiplier
+from engine.methods import get_method, sizes
+from engine.methods.advice import advice
+from engine.methods.base import Facts, parse_parameters
+
+
+def told(method, units, count=100, **parameters):
+    known = get_method(method)
+    values, facts = parse_parameters(known.spec, parameters), Facts(units, units)
+    return advice(method, values, facts, known.guarantee(values, facts), count)
+
+
+@pytest.mark.parametrize(
+    ("units", "epsilon", "batch", "ratio"),
+    [
+        # exact Rényi accounting at 300 steps, δ = 1/(N ln N)
+        (10_000, 1.0, 1_024, 7.1e-3), (10_000, 4.0, 1_024, 2.2e-3), (3_000, 1.0, 1_024, 2.2e-2),
+        (3_000, 4.0, 1_024, 6.4e-3), (1_000, 2.0, 500, 3.2e-2), (300, 8.0, 150, 3.1e-2),
+    ],
+)  # fmt: skip
+def test_the_closed_form_of_the_ratio_is_near_the_exact_one(units, epsilon, batch, ratio):
+    assert sizes.training_ratio(units, epsilon, 300, batch) == pytest.approx(ratio, rel=0.15)
+
+
+def test_least_sizes_grow_as_epsilon_falls():
+    for size in (sizes.training_units, sizes.single_vote_units, sizes.voting_units, sizes.metadata_units):
+        found = [size(epsilon) for epsilon in (0.5, 1.0, 2.0, 4.0, 8.0)]
+        assert found == sorted(found, reverse=True)
+        assert found[0] > 3 * found[-1]
+    assert 7_000 <= sizes.training_units(1.0) <= 11_000
+    assert 2_000 <= sizes.training_units(4.0) <= 3_000
+    assert (sizes.single_vote_units(4.0), sizes.voting_units(4.0), sizes.metadata_units(4.0)) == (1_000, 3_000, 20_000)
+    assert sizes.training_ratio(sizes.training_units(2.0), 2.0) <= sizes.AS_PUBLISHED
+
+
+def test_training_is_held_against_what_was_published():
+    (poor,) = told("dp-finetune", 500, epsilon=1.0)
+    assert "none that we know of learned anything above 2e-02" in poor
+    assert f"about {sizes.training_units(1.0, 200):,} records" in poor
+    (good,) = told("dp-finetune", 60_000, epsilon=4.0, units_a_step=1_024, steps=300)
+    assert "within what has worked" in good
+    (halfway,) = told("dp-finetune", 4_000, epsilon=4.0, units_a_step=64)
+    assert "Expect less" in halfway
+    assert "Draw 1,024 records a step" in halfway
+
+
+def test_the_ratio_is_that_of_the_exact_noise():
+    known, facts = get_method("dp-finetune"), Facts(2_000, 2_000)
+    for adjacency, factor in (("zero-out", 1.0), ("replace-one", 2.0)):
+        values = parse_parameters(known.spec, {"clip": 0.3, "adjacency": adjacency, "units_a_step": 250})
+        claim = known.guarantee(values, facts)
+        ratio = factor * float(claim.noise["training"]["noise_multiplier"]) / 250
+        assert f"= {ratio:.1e} " in advice("dp-finetune", values, facts, claim, 10)[0]
+
+
+def test_votes_are_held_against_their_noise():
+    (poor,) = told("aug-pe", 700, count=500, epsilon=1.0)
+    sigma = noise_multiplier(1.0, default_delta(700), 10)
+    assert f"signal-to-noise ratio of {0.2 / sigma:.2g}" in poor
+    assert "hardly more than chance" in poor
+    assert f"about {int(float(f'{0.5 * sigma * 3500:.2g}')):,} records" in poor
+    assert "a weak signal" in told("aug-pe", 700, count=100, epsilon=2.0)[0]
+    (few,) = told("aug-pe", 700, count=2, epsilon=8.0)
+    assert "enough to tell them apart" in few
+    (clusters,) = told("aug-pe", 700, count=100, epsilon=8.0, votes_for="clusters", clusters=10)
+    assert "10 clusters" in clusters
+    for method in ("dpga", "rpsg-public"):
+        assert "signal-to-noise ratio" in told(method, 700)[0]
+
+
+def test_nothing_is_said_where_nothing_is_spent_or_known():
+    assert told("public", 50) == ()
+    known, facts = get_method("aug-pe"), Facts(50, 50)
+    values = parse_parameters(known.spec, {})
+    pending = replace(known.guarantee(values, facts), pending=True)
+    assert advice("aug-pe", values, facts, pending, 5) == ()
+
+
+def test_the_filter_around_a_method_changes_no_advice():
+    known, facts = get_method("filter:aug-pe"), Facts(900, 900)
+    values = parse_parameters(known.spec, {"epsilon": 2.0})
+    assert advice("filter:aug-pe", values, facts, known.guarantee(values, facts), 100) == told(
+        "aug-pe", 900, epsilon=2.0
+    )
