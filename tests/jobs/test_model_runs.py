@@ -202,7 +202,7 @@ def test_an_imported_folder_runs_and_is_tested_by_the_worker(shared, letters, tm
     found = workspace.models.last_test("folder:tiny")
     assert found["state"] == "done"
     assert [check["name"] for check in found["result"]["checks"]] == [
-        "opens", "answers", "writes a line", "scores a line", "keeps given words out",
+        "opens", "answers", "writes a line", "scores a line", "keeps given words out", "can be steered",
     ]  # fmt: skip
     assert found["result"]["ok"], found
     run_id = workspace.jobs.synthesize(corpus.id, "public", count=2, parameters={"words": 10}, model="folder:tiny")

@@ -6,6 +6,7 @@ Privacy posture: made-up text only; no record is read. The line that the model w
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,8 +20,12 @@ from engine.store.audit import now
 from engine.store.model_settings import SelfTest
 from engine.store.views import Check
 
+if TYPE_CHECKING:
+    from engine.models.folder.transformers_local import TransformersGenerator
+
 LINE = "The shop opened at nine and the first visitors asked for a map."
 TOKENS, SHOWN, STAGES = 48, 400, 4
+STRONG = 8.0  # times a state's own length: what no text survives
 
 
 def run(task: Task) -> None:
@@ -66,6 +71,10 @@ def _test(task: Task, model: str, result: SelfTest) -> None:
     task.report("testing a model", 3, STAGES)
     if "block_tokens" in generator.capabilities:
         checks.append(_blocks(generator, prompt, made.text))
+    from engine.models.folder.transformers_local import TransformersGenerator
+
+    if isinstance(generator, TransformersGenerator) and "logits" in generator.capabilities:
+        checks.append(_moves(generator, prompt))
 
 
 def _ask_server(task: Task, model: str, generator: EndpointGenerator, checks: list[Check]) -> None:
@@ -106,6 +115,22 @@ def _blocks(generator: Generator, prompt: str, text: str) -> Check:
     return _check(
         "keeps given words out", kept_out, f"{len(frequent)} words, 2 lines, {time.monotonic() - begun:.2f} s"
     )
+
+
+def _moves(generator: TransformersGenerator, prompt: str) -> Check:
+    """Read the middle layer's states of a line and write with a long vector added to them: the text must change."""
+    from engine.models.folder.hidden_states import layers_of, mean_states, moved_states
+
+    begun = time.monotonic()
+    layer, asked = len(layers_of(generator)) // 2, Sampling(max_new_tokens=16, temperature=0.0)
+    state = mean_states(generator, [LINE], [layer])[0, 0]
+    push = np.random.default_rng(0).normal(size=len(state))
+    push *= STRONG * float(np.linalg.norm(state)) / float(np.linalg.norm(push))
+    plain = generator.generate([prompt], asked)[0].text
+    with moved_states(generator, {layer: push}):
+        moved = generator.generate([prompt], asked)[0].text
+    ok = bool(np.isfinite(state).all()) and moved != plain
+    return _check("can be steered", ok, f"layer {layer + 1}, {len(state)} numbers, {time.monotonic() - begun:.2f} s")
 
 
 def _check(name: str, ok: bool, detail: str) -> Check:

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from engine.corpus.regular import NotRegularError, open_regular
@@ -201,6 +202,11 @@ def _config(folder: Path, kept: list[str]) -> JSONObject:
         raise UserError("config.json: quantised weights are not read here; get the model in 16 or 32 bit")
     if not {"tokenizer.json", "tokenizer.model", "spiece.model", "vocab.json"} & set(kept):
         raise UserError("tokenizer.json: is missing; copy the model's tokenizer too")
+    if not {"tokenizer.json", "vocab.json"} & set(kept) and find_spec("sentencepiece") is None:
+        raise UserError(
+            "tokenizer.json: is missing, and the tokenizer that is there needs the package sentencepiece, which is not "
+            "installed; install it, or copy the model with its tokenizer.json"
+        )
     return config
 
 

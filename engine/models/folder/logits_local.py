@@ -38,10 +38,10 @@ class LocalLogits:
                 "cannot step: take a causal model"
             )
         self._generator, self._tokenizer = generator, generator.tokenizer
-        end = self._tokenizer.eos_token_id
-        if end is None:
+        ends = generator.ends()
+        if not ends:
             raise UserError(f"model {generator.id!r} names no token that ends a text: take another model")
-        self.end, self.context = int(end), int(generator.context)
+        self.end, self.context = ends[0], int(generator.context)
         self.allowed = np.ones(int(generator.model.get_output_embeddings().weight.shape[0]), dtype=bool)
         special = [int(i) for i in self._tokenizer.all_special_ids if int(i) < len(self.allowed)]
         self.allowed[special] = False
@@ -53,9 +53,7 @@ class LocalLogits:
         if not prompt:
             return list(self._tokenizer.encode(text, add_special_tokens=False))
         if self._generator.chat:
-            messages = [{"role": "user", "content": text}]
-            text = str(self._tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False))
-            return list(self._tokenizer.encode(text, add_special_tokens=False))
+            return self._generator.templated(text)
         ids = list(self._tokenizer.encode(text))
         return ids or [self._tokenizer.bos_token_id if self._tokenizer.bos_token_id is not None else self.end]
 

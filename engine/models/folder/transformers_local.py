@@ -91,7 +91,7 @@ class TransformersGenerator:
         self.encoder_decoder = self.facts.kind == "seq2seq"
         self.chat = bool(self.tokenizer.chat_template) and self.prompts == "instruct"
         self.context = self.facts.context
-        self._around = len(self._templated("")) if self.chat else SPARE_TOKENS
+        self._around = len(self.templated("")) if self.chat else SPARE_TOKENS
         found = {"logprobs", "block_tokens"} | (set() if self.encoder_decoder else {"logits", "train"})
         self.capabilities = frozenset(found | ({"instruct"} if self.prompts == "instruct" else set()))
         self.halved = 0
@@ -124,10 +124,13 @@ class TransformersGenerator:
         encoded = [self._encode(prompt, sampling.max_new_tokens) for prompt in prompts]
         order = sorted(range(len(prompts)), key=lambda i: (len(encoded[i]), i))
         made: dict[int, Generation] = {}
-        while order:
-            chunk = order[: self.batch_size]
+        rooms = [self._room(len(row), sampling.max_new_tokens) for row in encoded]
+        while order:  # side by side stand prompts with the same room, so that none shortens another's text
+            chunk = [i for i in order[: self.batch_size] if rooms[i] == rooms[order[0]]]
+            least = min(sampling.min_new_tokens, rooms[chunk[0]])
+            asked = replace(sampling, max_new_tokens=rooms[chunk[0]], min_new_tokens=least)
             try:
-                outputs = self._batch([encoded[i] for i in chunk], chunk, sampling, blocked)
+                outputs = self._batch([encoded[i] for i in chunk], chunk, asked, blocked)
             except (MemoryError, RuntimeError) as error:
                 if not _out_of_memory(error):
                     raise
@@ -155,6 +158,10 @@ class TransformersGenerator:
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 
+    def _room(self, tokens: int, wanted: int) -> int:
+        """Return how many tokens may follow a prompt; an encoder's prompt takes none of the decoder's places."""
+        return max(1, min(wanted, self.context - (1 if self.encoder_decoder else tokens)))
+
     def _encode(self, prompt: str, wanted: int) -> list[int]:
         """Return a prompt's tokens within the room that the outputs leave."""
         room = max(1, self.context - self._around - 1)
@@ -165,15 +172,32 @@ class TransformersGenerator:
             ids = ids[:head] + ids[len(ids) - (room - head) :]
             prompt = str(self.tokenizer.decode(ids))
         if self.chat:
-            return self._templated(prompt)
+            return self.templated(prompt)
         if self.prompts == "builtin":
             return ids
         return list(self.tokenizer.encode(prompt)) or self._start()
 
-    def _templated(self, prompt: str) -> list[int]:
-        messages = [{"role": "user", "content": prompt}]
-        text = self.tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+    def templated(self, prompt: str) -> list[int]:
+        """Return the tokens of a prompt inside the model's chat template.
+
+        Models that think aloud before they answer are asked not to; templates of others know no such word.
+        """
+        text = self.tokenizer.apply_chat_template(
+            [{"role": "user", "content": prompt}], add_generation_prompt=True, tokenize=False, enable_thinking=False
+        )
         return list(self.tokenizer.encode(text, add_special_tokens=False))
+
+    def ends(self) -> tuple[int, ...]:
+        """Return the tokens that end a text; the one that closes a turn of the chat template comes first."""
+        own = self.model.generation_config.eos_token_id
+        found = own if own is not None else self.tokenizer.eos_token_id
+        listed = [int(token) for token in (found if isinstance(found, list) else [found]) if token is not None]
+        if self.chat and len(listed) > 1:
+            turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+            text = self.tokenizer.apply_chat_template(turns, tokenize=False)
+            last = next((t for t in reversed(self.tokenizer.encode(text, add_special_tokens=False)) if t in listed), -1)
+            listed.sort(key=lambda token: token != last)
+        return tuple(listed)
 
     def _start(self) -> list[int]:
         start = self.tokenizer.bos_token_id
@@ -186,10 +210,6 @@ class TransformersGenerator:
     def _batch(
         self, rows: list[list[int]], positions: list[int], sampling: Sampling, blocked: Blocklist
     ) -> list[Generation]:
-        width = max(map(len, rows))
-        if not self.encoder_decoder and width + sampling.max_new_tokens > self.context:
-            most = max(1, self.context - width)
-            sampling = replace(sampling, max_new_tokens=most, min_new_tokens=min(sampling.min_new_tokens, most))
         draw = _Draw(self, sampling, blocked, positions)
         open_ = list(range(len(rows)))
         for _ in range(ROUNDS if blocked else 1):
@@ -208,8 +228,11 @@ class TransformersGenerator:
         kept = [draw.kept[i] for i in group]
         rows = rows if self.encoder_decoder else [[*row, *made] for row, made in zip(rows, kept, strict=True)]
         width = max(map(len, rows))
-        ids = torch.tensor([[self._pad()] * (width - len(row)) + row for row in rows])
-        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
+        before = 0 if self.encoder_decoder else 1  # an encoder counts places from the first token it is given
+        padding = [[self._pad()] * (width - len(row)) for row in rows]
+        ids = torch.tensor([gap * before + row + gap * (1 - before) for gap, row in zip(padding, rows, strict=True)])
+        places = [([0] * len(gap), [1] * len(row)) for gap, row in zip(padding, rows, strict=True)]
+        mask = torch.tensor([gap * before + row + gap * (1 - before) for gap, row in places])
         more: dict[str, Any] = {}
         if self.encoder_decoder and kept[0]:
             start = self.model.generation_config.decoder_start_token_id
@@ -236,10 +259,9 @@ class TransformersGenerator:
         from transformers import GenerationConfig
 
         own = self.model.generation_config
-        ends = own.eos_token_id if own.eos_token_id is not None else self.tokenizer.eos_token_id
         return GenerationConfig(
             do_sample=False, num_beams=1, max_new_tokens=longest, repetition_penalty=sampling.repetition_penalty,
-            eos_token_id=ends, pad_token_id=self._pad(), bos_token_id=own.bos_token_id,
+            eos_token_id=list(self.ends()) or None, pad_token_id=self._pad(), bos_token_id=own.bos_token_id,
             decoder_start_token_id=own.decoder_start_token_id,
         )  # fmt: skip
 
@@ -289,10 +311,7 @@ class _Draw:
     ) -> None:
         self.owner, self.sampling, self.blocked = owner, sampling, blocked
         self.randoms = [np.random.default_rng([sampling.seed, place]) for place in positions]
-        configured = owner.model.generation_config.eos_token_id
-        ends = configured if configured is not None else owner.tokenizer.eos_token_id
-        listed = ends if isinstance(ends, list) else [ends]
-        self.ends = frozenset(int(token) for token in listed if token is not None)
+        self.ends = frozenset(owner.ends())
         self.kept: list[list[int]] = [[] for _ in positions]
         self.refused: list[dict[int, set[int]]] = [{} for _ in positions]
         self.back: dict[int, int] = {}  # row -> tokens that may stay
