@@ -14,6 +14,7 @@ import os
 import random
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,19 +63,22 @@ def prepare(data: Path, work: Path, seed: int = 0) -> dict[str, int]:
 
 def _builder(net: str, work: Path) -> tuple[Callable[[], Any], Callable[[Any, Path], None]]:
     """Return (what makes the network, what writes it)."""
-    from engine.models.builtin.decoder.llama_net import LlamaNet, NetConfig, save_folder
+    from engine.models.builtin.decoder.bert_net import BertConfig, BertNet
+    from engine.models.builtin.decoder.folders import save_folder
+    from engine.models.builtin.decoder.llama_net import LlamaNet, NetConfig
     from engine.models.builtin.minilm import base_folder
-    from engine.training.language.causal_minilm import CausalConfig, CausalMiniLM, from_encoder, save_net
+    from engine.training.language.encoder_start import from_encoder
 
+    save = partial(save_folder, with_output=False)
     size = load_tokenizer(work).get_vocab_size()
     if net == "llama":
         config = NetConfig(vocab_size=size, hidden_size=384, layers=6, heads=6, intermediate_size=1024, context=CONTEXT)
-        return lambda: LlamaNet(config), save_folder
-    wide = CausalConfig(vocab_size=size, context=CONTEXT)
+        return lambda: LlamaNet(config), save
+    wide = BertConfig(vocab_size=size, context=CONTEXT)
     if net == "minilm-scratch":
-        return lambda: CausalMiniLM(wide), save_net
+        return lambda: BertNet(wide), save
 
-    def start() -> CausalMiniLM:
+    def start() -> BertNet:
         from safetensors.torch import load_file
 
         folder = base_folder()
@@ -82,7 +86,7 @@ def _builder(net: str, work: Path) -> tuple[Callable[[], Any], Callable[[Any, Pa
         first = vocabulary.start_embeddings(load_tokenizer(work), folder / "vocab.txt", old)
         return from_encoder(wide, folder, first)
 
-    return start, save_net
+    return start, save
 
 
 def train(options: argparse.Namespace) -> dict[str, float]:
@@ -109,12 +113,11 @@ def score(options: argparse.Namespace) -> dict[str, float]:
     """Return held-out bits a UTF-8 byte by kind, of bare documents, end token included, first 510 tokens of each."""
     import torch
 
-    from engine.models.builtin.decoder.llama_net import load_folder
-    from engine.training.language.causal_minilm import load_net
+    from engine.models.builtin.decoder.folders import load_folder
 
     torch.set_num_threads(options.threads)
     folder = options.folder or options.work / f"model-{options.net}"
-    net: Any = load_net(folder) if "layers" in json.loads((folder / "config.json").read_text()) else load_folder(folder)
+    net = load_folder(folder)
     tokenizer = load_tokenizer(folder)
     found: dict[str, float] = {}
     for kind, texts in json.loads((options.work / "held_out.json").read_text(encoding="utf-8")).items():

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from engine.errors import UserError
 from engine.models.builtin.decoder.beam import beam_search
+from engine.models.builtin.decoder.causal_net import CausalNet
+from engine.models.builtin.decoder.folders import load_folder
 from engine.models.builtin.decoder.generate import BOS, EOS, PAD, BatchDecoder
-from engine.models.builtin.decoder.llama_net import LlamaNet, load_folder
 from engine.models.builtin.decoder.net import DecodeNet, fast_type, side_by_side, version
 from engine.models.builtin.decoder.steering import Steering
 from engine.models.builtin.format import EXAMPLE, NO, OUT, YES, control_tokens
@@ -44,7 +45,7 @@ class BuiltinGenerator:
     """Prompts a call should bring: fewer leave the batch half empty, more make a run slow to report and to cancel."""
 
     def __init__(self, folder: Path, batch_size: int | None = None, dtype: torch.dtype | None = None) -> None:
-        self.net: LlamaNet = load_folder(folder)
+        self.net: CausalNet = load_folder(folder)
         if torch.cuda.is_available():
             self.net = self.net.cuda()
         self.tokenizer = load_tokenizer(folder)
@@ -63,7 +64,7 @@ class BuiltinGenerator:
         """Ask `cancelled` at every token; a running call then ends with `Cancelled`."""
         self._cancelled = cancelled
 
-    def with_net(self, net: LlamaNet, name: str) -> BuiltinGenerator:
+    def with_net(self, net: CausalNet, name: str) -> BuiltinGenerator:
         """Return a generator that writes with another network of the same vocabulary; this one stays as it is."""
         other = copy.copy(self)
         other.net, other.id, other._decode = net, name, None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from engine.dp.noise.prediction import Prefixes
-    from engine.models.builtin.decoder.llama_net import LlamaNet
+    from engine.models.builtin.decoder.causal_net import CausalNet
     from engine.models.builtin.language_model import BuiltinGenerator
     from engine.models.contracts import Generator
 
@@ -123,10 +123,10 @@ class BuiltinLogits:
 class _BuiltinBlock:
     """`block` rows of equal width, padded on the left, over the network's cache."""
 
-    def __init__(self, net: LlamaNet, rows: Sequence[Sequence[int]], width: int, room: int, block: int) -> None:
+    def __init__(self, net: CausalNet, rows: Sequence[Sequence[int]], width: int, room: int, block: int) -> None:
         import torch
 
-        from engine.models.builtin.decoder.llama_net import Cache
+        from engine.models.builtin.decoder.causal_net import Cache
 
         self._net, self._torch = net, torch
         self._device = net.embed_tokens.weight.device

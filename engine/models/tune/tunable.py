@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from engine.errors import UserError
-from engine.models.builtin.decoder.llama_net import save_folder
-from engine.models.builtin.decoder.lora import LAYERS, TunableNet, add_lora, merged
+from engine.models.builtin.decoder.folders import save_folder
+from engine.models.builtin.decoder.lora import LAYERS, add_lora, merged, tunable_net
 from engine.models.builtin.format import clean
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class BuiltinTunable:
         from engine.models.builtin.decoder.generate import EOS
 
         self._generator = generator
-        self.module = TunableNet(generator.net)
+        self.module = tunable_net(generator.net)
         if adapter.rank:
             add_lora(self.module, adapter.rank, adapter.alpha, adapter.layers, adapter.seed)
         self.eos, self.context = EOS, generator.net.config.context

@@ -13,15 +13,19 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import BackwardCFunction, FunctionCtx
 from torch.nn import functional as F
 
-from engine.models.builtin.decoder.llama_net import LlamaNet, save_folder
+from engine.models.builtin.decoder.bert_net import BertNet
+from engine.models.builtin.decoder.causal_net import CausalNet
+from engine.models.builtin.decoder.folders import save_folder
+from engine.training.language.document_attention import document_spans, packed_hidden, within
 from engine.training.language.pack import Batch, Packer, ShardReader
 
 SHARES = {
@@ -99,27 +103,25 @@ def rate_factor(progress: float, warmup: float, decay: float) -> float:
     return max(0.0, 1.0 - math.sqrt(min(1.0, (progress - 1.0 + decay) / decay)))
 
 
-class Trainable(Protocol):
-    """What the loop asks of a network beside being a torch module."""
-
-    embed_tokens: torch.nn.Embedding
-
-    def hidden(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Return what the output layer multiplies (B, T, C); `mask` is bool (B, 1, T, T)."""
-
-
-def batch_loss(net: Trainable, batch: Batch, device: str) -> tuple[Tensor, int]:
+def batch_loss(net: CausalNet, batch: Batch, device: str) -> tuple[Tensor, int]:
     """Return (summed loss in nats, number of predicted tokens) of one micro-batch."""
     ids, targets = torch.from_numpy(batch.ids).to(device), torch.from_numpy(batch.targets).to(device)
-    documents = torch.from_numpy(batch.documents).to(device)
-    length = ids.shape[1]
-    causal = torch.ones(length, length, dtype=torch.bool, device=device).tril()
-    mask = ((documents[:, :, None] == documents[:, None, :]) & causal)[:, None]  # (B, 1, T, T)
+    spans = document_spans(batch.documents)
+    positions = torch.from_numpy(within(batch.documents, spans)).to(device)
     with torch.autocast(device.split(":")[0], torch.bfloat16):
-        hidden = net.hidden(ids, mask)
+        if isinstance(net, BertNet) and device == "cpu":
+            hidden = packed_hidden(net, ids, positions, spans)
+        else:
+            hidden = net.hidden(ids, _mask(batch.documents, device), positions)
     chosen = targets.view(-1) >= 0
     flat = hidden.reshape(-1, hidden.shape[-1])[chosen]
     return chunked_loss(flat, net.embed_tokens.weight, targets.view(-1)[chosen]), int(chosen.sum())
+
+
+def _mask(documents: NDArray[np.int64], device: str) -> Tensor:
+    """Return what may be attended to, bool (B, 1, T, T): earlier positions of the same document."""
+    own = torch.from_numpy(documents).to(device)
+    return (own[:, :, None] == own[:, None, :]).tril()[:, None]
 
 
 class Trainer:
@@ -275,7 +277,7 @@ class Trainer:
         self.step, self.tokens, self.elapsed = counters["step"], counters["tokens"], counters["elapsed"]
 
 
-def bits_per_byte(net: LlamaNet, texts: list[list[int]], sizes: list[int]) -> float:
+def bits_per_byte(net: CausalNet, texts: list[list[int]], sizes: list[int]) -> float:
     """Return the bits a UTF-8 byte that bare documents cost the network.
 
     Args:

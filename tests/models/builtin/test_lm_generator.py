@@ -6,8 +6,8 @@ import torch
 
 from engine.corpus.text.folding import folded as fold
 from engine.errors import UserError
+from engine.models.builtin.decoder.causal_net import Cache
 from engine.models.builtin.decoder.draw import draw_tokens
-from engine.models.builtin.decoder.llama_net import Cache
 from engine.models.builtin.language_model import BuiltinGenerator, load_builtin_generator
 from engine.models.builtin.shipped import builtin_models, lm_folder
 from engine.models.contracts import Constraints, Sampling

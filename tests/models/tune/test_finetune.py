@@ -50,7 +50,7 @@ def test_untuned_scores_equal_the_generators(generator):
 
 
 def test_the_generator_itself_stays_as_it_was(generator, tuned):
-    from engine.models.builtin.decoder.llama_net import load_folder
+    from engine.models.builtin.decoder.folders import load_folder
     from engine.models.builtin.shipped import lm_folder
 
     fresh = load_folder(lm_folder())

@@ -9,14 +9,14 @@ import torch
 from engine.dp.noise.train import Document
 from engine.errors import InternalError, UserError
 from engine.models.builtin.decoder.llama_net import LlamaNet
-from engine.models.builtin.decoder.lora import TunableNet, add_lora, merged
+from engine.models.builtin.decoder.lora import add_lora, merged, tunable_net
 from engine.models.builtin.format import Fields, build_prompt
 from engine.models.builtin.language_model import BuiltinGenerator
 from engine.models.contracts import Sampling
 from engine.models.tune.learner import LearnerSettings, NetLearner
 from engine.models.tune.tunable import Adapter, BuiltinTunable, FolderTunable, tunable
 from engine.models.tune.tuning_rows import IGNORED, Goldfish, Row, collate, counted, document_losses, rows
-from tests.models.small_lm import small_generator
+from tests.models.small_lm import small_bert_generator, small_generator
 from tests.models.tiny_models import make_chat, make_llama, make_t5
 
 DOCUMENTS = [
@@ -51,6 +51,8 @@ def nets(generator, folder, llama=None):
         "adapters": lambda: BuiltinTunable(generator, Adapter(rank=3)),
         "some adapters": lambda: BuiltinTunable(generator, Adapter(rank=2, layers=("q_proj", "down_proj"))),
         "all weights": lambda: BuiltinTunable(generator, Adapter(rank=0)),
+        "adapters on BERT": lambda: BuiltinTunable(small_bert_generator(), Adapter(rank=3)),
+        "all of BERT": lambda: BuiltinTunable(small_bert_generator(), Adapter(rank=0)),
         "peft adapters": lambda: FolderTunable(folder, Adapter(rank=3)),
         "all of GPT-2": lambda: FolderTunable(folder, Adapter(rank=0)),
         "peft adapters on Llama": lambda: FolderTunable(llama, Adapter(rank=3)),
@@ -67,7 +69,7 @@ def learner(net, apart=True, **settings):
 
 EVERY = [
     "adapters", "some adapters", "all weights", "peft adapters", "all of GPT-2", "peft adapters on Llama",
-    "all of Llama",
+    "all of Llama", "adapters on BERT", "all of BERT",
 ]  # fmt: skip
 
 
@@ -105,7 +107,14 @@ def test_the_mean_gradient_is_the_mean_of_the_documents(generator, folder):
 # GPT-2 looks its positions up once for the whole batch, so hooks cannot tell documents apart there.
 @pytest.mark.parametrize(
     ("kind", "alone"),
-    [("all of GPT-2", True), ("peft adapters", False), ("peft adapters on Llama", False), ("all weights", False)],
+    [
+        ("all of GPT-2", True),
+        ("peft adapters", False),
+        ("peft adapters on Llama", False),
+        ("all weights", False),
+        ("adapters on BERT", False),
+        ("all of BERT", False),
+    ],
 )
 def test_where_hooks_cannot_tell_documents_apart_each_goes_by_itself(kind, alone, generator, folder, llama):
     assert learner(nets(generator, folder, llama)[kind]()).one_by_one is alone
@@ -125,7 +134,7 @@ def test_hooks_that_mix_documents_up_are_found_out(generator, monkeypatch):
 
 def test_adapters_begin_at_the_model_and_merge_into_what_they_compute(generator):
     ids = torch.tensor([[1, 9, 80, 800, 7]])
-    net = TunableNet(generator.net)
+    net = tunable_net(generator.net)
     before = net(ids)
     torch.testing.assert_close(before, generator.net(ids))
     add_lora(net, 4, 8.0, seed=5)
@@ -140,8 +149,14 @@ def test_adapters_begin_at_the_model_and_merge_into_what_they_compute(generator)
     torch.testing.assert_close(plain(ids), net(ids), rtol=1e-4, atol=1e-4)
     trained = sum(p.numel() for p in net.parameters() if p.requires_grad)
     assert trained == 4 * 2 * (4 * (32 + 32) + 3 * (32 + 48))  # rank x layers x (attention and the three wide ones)
+    bert = tunable_net(small_bert_generator().net)
+    add_lora(bert, 2, 4.0, seed=5)
+    with torch.no_grad():
+        for weight in bert.parameters():
+            weight.add_(0.1 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(4)))
+    torch.testing.assert_close(merged(bert)(ids), bert(ids), rtol=1e-4, atol=1e-4)
     with pytest.raises(UserError, match="layers"):
-        add_lora(TunableNet(generator.net), 4, 8.0, ("q_proj", "norm"))
+        add_lora(tunable_net(generator.net), 4, 8.0, ("q_proj", "norm"))
 
 
 @pytest.mark.parametrize("rank", [0, 3])

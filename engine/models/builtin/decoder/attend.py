@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from engine.models.builtin.decoder.llama_net import NetConfig, rotate
+from engine.models.builtin.decoder.causal_net import NetSizes
+from engine.models.builtin.decoder.llama_net import rotate
 
 Held = TypeVar("Held", np.uint16, np.float32)  # a cache's numbers: bfloat16 by its bits, or float32
 Floats: TypeAlias = NDArray[np.float32]
@@ -40,8 +41,8 @@ class Slots:
         torch.OutOfMemoryError, RuntimeError: there is no memory for them.
     """
 
-    def __init__(self, config: NetConfig, slots: int, room: int, dtype: torch.dtype, device: torch.device) -> None:
-        shape = (config.layers, slots, config.heads, room, config.hidden_size // config.heads)
+    def __init__(self, config: NetSizes, slots: int, room: int, dtype: torch.dtype, device: torch.device) -> None:
+        shape = (config.layers, slots, config.heads, room, config.head_size)
         # Zeros: a masked place still enters a sum with weight 0, and 0 × NaN of memory never written is NaN.
         self.keys, self.values = (torch.zeros(shape, dtype=dtype, device=device) for _ in range(2))
 
@@ -67,11 +68,11 @@ class Attention:
         compiled: Whether to use machine code on a processor where it can be made.
     """
 
-    def __init__(self, config: NetConfig, cos: Tensor, sin: Tensor, compiled: bool = True) -> None:
+    def __init__(self, config: NetSizes, cos: Tensor, sin: Tensor, compiled: bool = True) -> None:
         self.config, self.cos, self.sin = config, cos.float(), sin.float()
         self._kernel = None
         if compiled and cos.device.type == "cpu":
-            self._kernel = kernel(config.hidden_size // config.heads)
+            self._kernel = kernel(config.head_size)
 
     def __call__(self, layer: int, qkv: Tensor, place: Place, store: Slots) -> Tensor:
         """Write the tokens' keys and values and return what their queries read, (N, C) in the type of `qkv`.

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from engine.models.builtin.decoder.llama_net import Cache, LlamaNet
+from engine.models.builtin.decoder.causal_net import Cache, CausalNet
 from engine.models.cancel import Cancelled
 
 PAD, EOS = 0, 2
@@ -37,7 +37,7 @@ class _Search:
 
 
 def beam_search(
-    net: LlamaNet,
+    net: CausalNet,
     prompts: Sequence[list[int]],
     beams: int,
     *,
@@ -69,7 +69,7 @@ def beam_search(
 
 
 def _chunk(
-    net: LlamaNet, prompts: list[list[int]], beams: int, longest: int, shortest: int, banned: list[int]
+    net: CausalNet, prompts: list[list[int]], beams: int, longest: int, shortest: int, banned: list[int]
 ) -> list[list[list[int]]]:
     device, width = net.embed_tokens.weight.device, max(map(len, prompts))
     ids = torch.full((len(prompts), width), PAD)

@@ -1,4 +1,4 @@
-"""The built-in model's network: Llama's architecture in plain torch, with a key-value cache.
+"""Llama's architecture in plain torch, with a key-value cache.
 
 Weights carry transformers' names, so the saved folder opens as a `LlamaForCausalLM` too.
 Source: Touvron et al. 2023 (Llama); Su et al. 2021 (rotary positions, half-rotation layout as in transformers).
@@ -6,9 +6,8 @@ Source: Touvron et al. 2023 (Llama); Su et al. 2021 (rotary positions, half-rota
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypedDict
 
 import torch
@@ -16,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from engine.json_types import JSON
+from engine.models.builtin.decoder.causal_net import Cache, CausalNet, NetSizes
 
 
 class TransformersSizes(TypedDict):
@@ -32,17 +32,10 @@ class TransformersSizes(TypedDict):
 
 
 @dataclass(frozen=True)
-class NetConfig:
-    """Sizes of the network; defaults are the shipped model's."""
+class NetConfig(NetSizes):
+    """Sizes of the network and the base of its rotary positions."""
 
-    vocab_size: int = 8000
-    hidden_size: int = 256
-    layers: int = 7
-    heads: int = 4
-    intermediate_size: int = 704
-    context: int = 512
     rope_theta: float = 10000.0
-    norm_eps: float = 1e-5
 
     def to_transformers(self) -> dict[str, JSON]:
         """Return the `config.json` that transformers reads."""
@@ -55,7 +48,7 @@ class NetConfig:
             "num_hidden_layers": self.layers,
             "num_attention_heads": self.heads,
             "num_key_value_heads": self.heads,
-            "head_dim": self.hidden_size // self.heads,
+            "head_dim": self.head_size,
             "hidden_act": "silu",
             "max_position_embeddings": self.context,
             "rms_norm_eps": self.norm_eps,
@@ -83,36 +76,6 @@ class NetConfig:
             rope_theta=values["rope_theta"],
             norm_eps=values["rms_norm_eps"],
         )
-
-
-class Cache:
-    """Keys and values of every layer, preallocated: two tensors (layers, B, heads, room, head_dim).
-
-    Args:
-        config: Sizes of the network.
-        rows: Sequences in the batch.
-        room: Tokens a sequence may reach, prompt included.
-    """
-
-    def __init__(self, config: NetConfig, rows: int, room: int, dtype: torch.dtype, device: torch.device) -> None:
-        shape = (config.layers, rows, config.heads, room, config.hidden_size // config.heads)
-        self.keys, self.values = (torch.empty(shape, dtype=dtype, device=device) for _ in range(2))
-        self.length = 0
-
-    def extend(self, layer: int, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Write k and v (B, nh, T, hs) behind what the layer holds and return all of it."""
-        end = self.length + k.shape[2]
-        self.keys[layer, :, :, self.length : end] = k
-        self.values[layer, :, :, self.length : end] = v
-        return self.keys[layer, :, :, :end], self.values[layer, :, :, :end]
-
-    def keep(self, rows: Tensor) -> None:
-        """Drop every sequence but `rows` (int64 indices)."""
-        for name in ("keys", "values"):
-            old: Tensor = getattr(self, name)
-            new = old.new_empty((old.shape[0], len(rows), *old.shape[2:]))
-            new[:, :, :, : self.length] = old[:, rows, :, : self.length]
-            setattr(self, name, new)
 
 
 class RMSNorm(nn.Module):
@@ -185,9 +148,10 @@ class Block(nn.Module):
         return x + self.mlp(self.post_attention_layernorm(x))
 
 
-class LlamaNet(nn.Module):
-    """The causal language model with tied embeddings."""
+class LlamaNet(CausalNet):
+    """Llama's network with tied embeddings."""
 
+    config: NetConfig
     cos: Tensor
     sin: Tensor
 
@@ -197,7 +161,7 @@ class LlamaNet(nn.Module):
         self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)
         self.layers = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.norm = RMSNorm(config.hidden_size, config.norm_eps)
-        half = config.hidden_size // config.heads // 2
+        half = config.head_size // 2
         inverse = config.rope_theta ** (-torch.arange(half, dtype=torch.float32) / half)
         angle = torch.outer(torch.arange(config.context, dtype=torch.float32), inverse).repeat(1, 2)
         self.register_buffer("cos", angle.cos(), persistent=False)
@@ -211,14 +175,7 @@ class LlamaNet(nn.Module):
     def hidden(
         self, ids: Tensor, mask: Tensor | None = None, positions: Tensor | None = None, cache: Cache | None = None
     ) -> Tensor:
-        """Return normalised hidden states (B, T, C); a cache is extended by T tokens.
-
-        Args:
-            ids: int64 (B, T).
-            mask: bool, broadcastable to (B, heads, T, cached + T), true = may attend; None = causal.
-            positions: int64 (B, T), defaults to 0..T-1.
-            cache: keys and values of earlier calls, or None.
-        """
+        """Return normalised hidden states (B, T, C), as `CausalNet.hidden` says."""
         if positions is None:
             cos, sin = self.cos[: ids.shape[1]], self.sin[: ids.shape[1]]
         else:
@@ -230,14 +187,6 @@ class LlamaNet(nn.Module):
             cache.length += ids.shape[1]
         return self.norm(x)
 
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Return vocabulary logits (..., V) of hidden states (..., C)."""
-        return F.linear(hidden, self.embed_tokens.weight.to(hidden.dtype))
-
-    def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Return logits (B, T, V)."""
-        return self.logits(self.hidden(ids, mask))
-
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Return x (B, nh, T, hs) with rotary positions applied, half-rotation layout."""
@@ -246,26 +195,13 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return (x * cos + turned * sin).to(x.dtype)
 
 
-def save_folder(net: LlamaNet, folder: Path, dtype: torch.dtype = torch.bfloat16) -> None:
-    """Write config.json and model.safetensors so that transformers can open the folder; each file appears whole."""
-    from safetensors.torch import save_file
-
-    folder.mkdir(parents=True, exist_ok=True)
-    tensors = {f"model.{k}": v.detach().to("cpu", dtype).contiguous().clone() for k, v in net.state_dict().items()}
-    save_file(tensors, folder / "model.safetensors.tmp", metadata={"format": "pt"})
-    (folder / "model.safetensors.tmp").replace(folder / "model.safetensors")
-    (folder / "config.json").write_text(json.dumps(net.config.to_transformers(), indent=1) + "\n", encoding="utf-8")
+def to_folder(net: LlamaNet) -> dict[str, Tensor]:
+    """Return the weights under transformers' names."""
+    return {f"model.{k}": v for k, v in net.state_dict().items()}
 
 
-def load_folder(folder: Path, dtype: torch.dtype = torch.float32) -> LlamaNet:
-    """Return the network saved in `folder`, in evaluation mode and the given dtype."""
-    from safetensors.torch import load_file
-
-    values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+def from_folder(values: TransformersSizes, tensors: Mapping[str, Tensor]) -> LlamaNet:
+    """Return the network of a `config.json` and its tensors, float32."""
     net = LlamaNet(NetConfig.from_transformers(values))
-    tensors = {k.removeprefix("model."): v.float() for k, v in load_file(folder / "model.safetensors").items()}
-    net.load_state_dict(tensors)
-    return net.to(dtype).eval()
-
-
-__all__ = ["Cache", "LlamaNet", "NetConfig", "load_folder", "rotate", "save_folder"]
+    net.load_state_dict({k.removeprefix("model."): v.float() for k, v in tensors.items()})
+    return net

@@ -9,6 +9,7 @@ Privacy posture: adapters fitted to private text are private text. They stay in 
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 
@@ -16,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.errors import UserError
-from engine.models.builtin.decoder.llama_net import LlamaNet
+from engine.models.builtin.decoder.causal_net import CausalNet
 
 LAYERS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 
@@ -52,27 +53,16 @@ class LoraLinear(nn.Module):
         return self.base.weight.detach() + added * self.scale
 
 
-class TunableNet(LlamaNet):
-    """The built-in network in float32, with its output layer as a layer of its own that shares the embedding.
-
-    Args:
-        net: the network; it is copied and stays as it is.
-    """
-
-    def __init__(self, net: LlamaNet) -> None:
-        super().__init__(net.config)
-        self.load_state_dict({name: value.float() for name, value in net.state_dict().items()})
-        self.head = nn.Linear(net.config.hidden_size, net.config.vocab_size, bias=False)
-        self.head.weight = self.embed_tokens.weight
-        self.to(net.embed_tokens.weight.device)
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Return vocabulary logits (..., V) of hidden states (..., C)."""
-        out: Tensor = self.head(hidden)
-        return out
+def tunable_net(net: CausalNet) -> CausalNet:
+    """Return a copy of a network in float32 whose output layer is a layer of its own that shares the embedding."""
+    own = copy.deepcopy(net).float()
+    table = own.embed_tokens.weight
+    own.head = nn.Linear(table.shape[1], table.shape[0], bias=False, device="meta")
+    own.head.weight = table
+    return own
 
 
-def add_lora(net: TunableNet, rank: int, alpha: float, layers: Sequence[str] = LAYERS, seed: int = 0) -> None:
+def add_lora(net: CausalNet, rank: int, alpha: float, layers: Sequence[str] = LAYERS, seed: int = 0) -> None:
     """Freeze the network and put an adapter on each layer named.
 
     Args:
@@ -93,15 +83,13 @@ def add_lora(net: TunableNet, rank: int, alpha: float, layers: Sequence[str] = L
                     setattr(part, name, LoraLinear(getattr(part, name), rank, alpha, place))
 
 
-def merged(net: TunableNet) -> LlamaNet:
+def merged(net: CausalNet) -> CausalNet:
     """Return a plain network with the adapters added in, in evaluation mode."""
-    plain = LlamaNet(net.config)
-    tensors: dict[str, Tensor] = {}
-    for name, module in net.named_modules():
-        if isinstance(module, LoraLinear):
-            tensors[f"{name}.weight"] = module.weight()
-    for name, value in net.state_dict().items():
-        if not name.startswith("head.") and ".base." not in name and ".lora_" not in name:
-            tensors[name] = value.detach()
-    plain.load_state_dict(tensors)
-    return plain.to(net.embed_tokens.weight.device).eval()
+    plain = copy.deepcopy(net)
+    plain.head = None
+    for module in list(plain.modules()):
+        for name, layer in list(module.named_children()):
+            if isinstance(layer, LoraLinear):
+                layer.base.weight = nn.Parameter(layer.weight())
+                setattr(module, name, layer.base)
+    return plain.requires_grad_(True).eval()

@@ -14,8 +14,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from engine.models.builtin.decoder.causal_net import Cache
 from engine.models.builtin.decoder.generate import BOS, EOS, BatchDecoder
-from engine.models.builtin.decoder.llama_net import Cache
 from engine.models.builtin.decoder.net import DecodeNet
 from engine.models.builtin.format import control_tokens
 from engine.models.builtin.tokenizer import token_bytes

@@ -12,8 +12,9 @@ import torch
 from engine.corpus.samples import load_sample
 from engine.errors import InternalError
 from engine.models.builtin.decoder.attend import Attention, Place, Slots, kernel
+from engine.models.builtin.decoder.folders import load_folder
 from engine.models.builtin.decoder.generate import EOS, BatchDecoder, out_of_memory
-from engine.models.builtin.decoder.llama_net import LlamaNet, load_folder
+from engine.models.builtin.decoder.llama_net import LlamaNet
 from engine.models.builtin.decoder.net import DecodeNet, fast_type
 from engine.models.builtin.language_model import BuiltinGenerator
 from engine.models.builtin.shipped import lm_folder
