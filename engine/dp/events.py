@@ -133,6 +133,11 @@ def count_sensitivity(cap: int = 1, adjacency: str = "zero-out", norm: str = "l2
     return cap * (math.sqrt(2.0) if norm == "l2" else 2.0)
 
 
+def vector_sensitivity(length: float, adjacency: str = "zero-out") -> float:
+    """Return what one unit can change in a sum of vectors of at most this length, in L2 norm; twice it if replaced."""
+    return length if adjacency == "zero-out" else 2.0 * length
+
+
 def mean_sensitivity(units: int) -> float:
     """Return what one unit can change in the mean similarity over all pairs of N units: 2/N.
 

@@ -7,6 +7,7 @@ takes an embedder is in `engine.methods.signal`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from pydantic import BaseModel
@@ -17,6 +18,12 @@ from engine.methods import sizes
 from engine.methods.base import Facts
 from engine.methods.signal import number, population
 
+ENOUGH = "That is enough to tell them apart."
+DENSE = (
+    "Below 0.5, dense votes (votes: dense) choose better where the records are all of one kind, or of one kind a "
+    "label: each {unit} then scores every candidate."
+)
+ONE_KIND = "They choose what is near the records' mean: of several kinds without labels they keep the commonest alone."
 FEWER = "Use a method that asks for a few noisy counts instead of it, or more records, or a larger ε."
 
 
@@ -71,11 +78,29 @@ def _votes(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, c
     settings: JSONObject = parameters.model_dump(mode="json")
     candidates, _ = population(method, settings, count)
     named = f"{candidates:,} candidates"
+    if settings.get("votes") == "dense":
+        return (dense_sentence(candidates, float(level["sigma"]), facts),)
     if method == "aug-pe" and settings.get("votes_for") == "clusters":
         candidates = min(candidates, int(number(settings, "clusters", 50)))
         named = f"{candidates:,} clusters of candidates"
     rate, sigma = number(settings, "sampling_rate", 1.0), float(level["sigma"])
-    return (vote_sentence(named, candidates, rate * facts.units, sigma, facts, float(claim.epsilon or 0.0), rate),)
+    found = vote_sentence(named, candidates, rate * facts.units, sigma, facts, float(claim.epsilon or 0.0), rate)
+    if method == "aug-pe" and settings.get("votes_for") != "clusters" and ENOUGH not in found:
+        return (found, DENSE.format(unit=facts.unit))
+    return (found,)
+
+
+def dense_sentence(candidates: int, sigma: float, facts: Facts) -> str:
+    """Return how dense votes for so many candidates stand against their noise."""
+    signal = sizes.dense_signal(facts.units, candidates, sigma)
+    known = (
+        f"{facts.units:,} {facts.unit}s score {candidates:,} candidates: where they agree, their scores stand out from "
+        f"noise of σ = {sigma:.3g} by a factor of {signal:.2g}"
+    )
+    if signal >= sizes.ENOUGH_DENSE:
+        return f"{known}. That is enough to tell their kind of text from others. {ONE_KIND}"
+    least = _two_digits(sizes.ENOUGH_DENSE * sigma * math.sqrt(min(candidates, sizes.EMBEDDING)))
+    return f"{known}: a weak signal. So many rounds take about {least:,} {facts.unit}s. {ONE_KIND}"
 
 
 def vote_sentence(
@@ -89,7 +114,7 @@ def vote_sentence(
         f"{sigma:.3g}, a signal-to-noise ratio of {signal:.2g}"
     )
     if signal >= sizes.ENOUGH_SIGNAL:
-        return f"{known}. That is enough to tell them apart."
+        return f"{known}. {ENOUGH}"
     least = _two_digits(sizes.ENOUGH_SIGNAL * sigma * candidates / rate)
     verdict = "hardly more than chance" if signal < sizes.LITTLE_SIGNAL else "a weak signal"
     return (

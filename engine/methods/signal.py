@@ -15,6 +15,7 @@ from engine.dp.accounting.closed_form import noise_multiplier
 from engine.json_types import JSONObject
 from engine.methods.base import Facts
 from engine.methods.budget_figures import Answer, Question, row
+from engine.methods.sizes import dense_signal
 
 if TYPE_CHECKING:
     from engine.models.contracts import Embedder
@@ -56,7 +57,11 @@ def vote_signal(request: Question, embedder: Embedder) -> Answer:
         rows.append(row("Error of a label's count", f"{error:.1%}", f"of {each:,.0f} records a label on average"))
         if error > 0.25:
             advice.append("The label shares will be rough: raise their share of the budget, or declare them public.")
-    if "votes" in noise:
+    if "votes" in noise and request["parameters"].get("votes") == "dense":
+        candidates, _ = population(request["method"], request["parameters"], int(request.get("count") or OUTPUTS))
+        signal = dense_signal(facts["units"], candidates, float(noise["votes"]["sigma"]))
+        rows.append(row("Dense votes over their noise, where records agree", f"{signal:.2g}", "at least 1 is useful"))
+    elif "votes" in noise:
         found, sentences = _votes(request, float(noise["votes"]["sigma"]), embedder)
         rows += found
         advice += sentences

@@ -83,6 +83,10 @@ class Watched(Mechanisms):
         self._note("votes", key, {"embeddings": embeddings, **options})
         return super().noisy_votes(key, embeddings, **options)
 
+    def noisy_scores(self, key, embeddings, **options):
+        self._note("scores", key, {"embeddings": embeddings, **options})
+        return super().noisy_scores(key, embeddings, **options)
+
     def noisy_histogram(self, key, feature, bins, **options):
         self._note("histogram", key, {"feature": feature, "bins": bins, **options})
         return super().noisy_histogram(key, feature, bins, **options)
@@ -200,6 +204,16 @@ class World:
         return total
 
     def _counts(self, kind, options, table, size):
+        if kind == "scores":
+            grouped = options.get("groups") is not None
+            steps = votes.dense(
+                votes.quantised(self.models.embed(list(table["text"]))),
+                votes.quantised(options["embeddings"]),
+                np.array([zlib.crc32(name.encode()) for name in table["source_id"]]),
+                list(table["label"]) if grouped else None,
+                options.get("groups"),
+            )
+            return steps / votes.GRID
         if kind == "votes":
             near = votes.nearest(
                 votes.quantised(self.models.embed(list(table["text"]))),

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engine.dp.accounting.closed_form import default_delta, noise_multiplier
+from engine.dp.guarantee import Guarantee
 from engine.methods import get_method, sizes
 from engine.methods.advice import advice
 from engine.methods.base import Facts, parse_parameters
@@ -39,28 +40,42 @@ def test_least_sizes_grow_as_epsilon_falls():
     assert sizes.training_ratio(sizes.training_units(2.0), 2.0) <= sizes.AS_PUBLISHED
 
 
+def trained(units, multiplier, adjacency="zero-out", epsilon=4.0, **parameters):
+    """Return the advice on a training with this noise over sensitivity, as an accountant would have found it."""
+    values = parse_parameters(
+        get_method("dp-finetune").spec, {"adjacency": adjacency, "epsilon": epsilon, **parameters}
+    )
+    sigma = multiplier * values.clip * (1.0 if adjacency == "zero-out" else 2.0)
+    claim = Guarantee("dp", "", epsilon=epsilon, delta=1e-5, noise={"training": {"sigma": sigma}})
+    (found,) = advice("dp-finetune", values, Facts(units, units), claim, 100)
+    return found
+
+
 def test_training_is_held_against_what_was_published():
-    (poor,) = told("dp-finetune", 500, epsilon=1.0)
+    poor = trained(500, 6.0, epsilon=1.0)
+    assert "r = σ / (q N) = 4.7e-02 " in poor
     assert "none that we know of learned anything above 2e-02" in poor
     assert f"about {sizes.training_units(1.0, 200):,} records" in poor
-    (good,) = told("dp-finetune", 60_000, epsilon=4.0, units_a_step=1_024, steps=300)
-    assert "within what has worked" in good
-    (halfway,) = told("dp-finetune", 4_000, epsilon=4.0, units_a_step=64)
+    assert "within what has worked" in trained(60_000, 1.0, units_a_step=1_024, steps=300)
+    halfway = trained(4_000, 0.8, units_a_step=64)
     assert "Expect less" in halfway
     assert "Draw 1,024 records a step" in halfway
 
 
-def test_the_ratio_is_that_of_the_exact_noise():
-    known, facts = get_method("dp-finetune"), Facts(2_000, 2_000)
-    for adjacency, factor in (("zero-out", 1.0), ("replace-one", 2.0)):
-        values = parse_parameters(known.spec, {"clip": 0.3, "adjacency": adjacency, "units_a_step": 250})
-        claim = known.guarantee(values, facts)
-        ratio = factor * float(claim.noise["training"]["noise_multiplier"]) / 250
-        assert f"= {ratio:.1e} " in advice("dp-finetune", values, facts, claim, 10)[0]
+@pytest.mark.parametrize(("adjacency", "ratio"), [("zero-out", "1.2e-02"), ("replace-one", "2.4e-02")])
+def test_the_ratio_is_that_of_the_noise_over_the_clip(adjacency, ratio):
+    assert f"= {ratio} " in trained(2_000, 3.0, adjacency, clip=0.3, units_a_step=250)
+
+
+@pytest.mark.slow
+def test_the_ratio_of_a_real_claim_is_near_the_closed_form():
+    (found,) = told("dp-finetune", 3_000, epsilon=4.0, units_a_step=1_024, steps=300)
+    ratio = float(found.split("(q N) = ")[1].split(" of")[0])
+    assert ratio == pytest.approx(sizes.training_ratio(3_000, 4.0), rel=0.15)
 
 
 def test_votes_are_held_against_their_noise():
-    (poor,) = told("aug-pe", 700, count=500, epsilon=1.0)
+    (poor, _) = told("aug-pe", 700, count=500, epsilon=1.0)
     sigma = noise_multiplier(1.0, default_delta(700), 10)
     assert f"signal-to-noise ratio of {0.2 / sigma:.2g}" in poor
     assert "hardly more than chance" in poor
@@ -72,6 +87,20 @@ def test_votes_are_held_against_their_noise():
     assert "10 clusters" in clusters
     for method in ("dpga", "rpsg-public"):
         assert "signal-to-noise ratio" in told(method, 700)[0]
+
+
+def test_dense_votes_are_advised_where_single_ones_drown():
+    said, other = told("aug-pe", 300, count=300, epsilon=1.0)
+    assert "hardly more than chance" in said
+    assert "votes: dense" in other
+    (dense,) = told("aug-pe", 300, count=300, epsilon=1.0, votes="dense")
+    sigma = noise_multiplier(1.0, default_delta(300), 10)
+    assert f"by a factor of {300 / (sigma * 385**0.5):.2g}" in dense
+    assert "is enough to tell their kind" in dense
+    assert "the commonest alone" in dense
+    assert "takes about" not in dense
+    assert "a weak signal" in told("aug-pe", 60, count=300, epsilon=1.0, votes="dense")[0]
+    assert len(told("aug-pe", 700, count=2, epsilon=8.0)) == 1
 
 
 def test_nothing_is_said_where_nothing_is_spent_or_known():

@@ -76,3 +76,9 @@ def test_labels_that_are_bought_have_their_error_said(embedder):
     found = vote_signal(request_of("aug-pe", 200, labels=8, epsilon=1.0), embedder)
     assert found["rows"][0]["figure"] == "Error of a label's count"
     assert any("label shares" in sentence for sentence in found["advice"])
+
+
+def test_dense_votes_have_their_own_figure(embedder):
+    found = vote_signal(request_of("aug-pe", 300, epsilon=1.0, votes="dense") | {"count": 300}, embedder)
+    assert [row["figure"] for row in found["rows"]] == ["Dense votes over their noise, where records agree"]
+    assert float(found["rows"][0]["value"]) > 1.0

@@ -18,7 +18,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from engine.corpus.label_rules import LONGEST_LABEL, MOST_LABELS
-from engine.dp.events import Event, Noise, Whom, WhomHowMuch, count_sensitivity, mean_sensitivity
+from engine.dp.events import (
+    Event,
+    Noise,
+    Whom,
+    WhomHowMuch,
+    count_sensitivity,
+    mean_sensitivity,
+    vector_sensitivity,
+)
 from engine.dp.noise import label_list, mechanisms, prediction, votes
 from engine.dp.noise.private_data import PrivateData
 from engine.errors import InternalError
@@ -140,6 +148,39 @@ class Mechanisms:
             return self._with_noise(np.bincount(chosen, minlength=size), event)
 
         return self._output(key, request, event, counts)
+
+    def noisy_scores(
+        self,
+        key: str,
+        embeddings: NDArray[np.float32],
+        *,
+        fingerprint: str,
+        noise_multiplier: float,
+        groups: Sequence[str] | None = None,
+        what: str = "dense votes",
+    ) -> NDArray[np.float64]:
+        """Return the sum of units' clipped scores of every candidate, with Gaussian noise; see `engine.dp.noise.votes`.
+
+        Args:
+            key: names this output within the run. embeddings: candidates, (c, d) unit rows.
+            fingerprint: digest of the candidates; a resumed run must come with the same.
+            noise_multiplier: noise over sensitivity, which is 1 a unit (2 under replace-one) whatever its cap.
+            groups: a label a candidate; records score their own.
+        """
+        event = Event(
+            "gaussian", what, noise_multiplier=noise_multiplier, geometry="vectors",
+            **self._whom(vector_sensitivity(1.0, self.adjacency)),
+        )  # fmt: skip
+        request = self._request("scores", event, fingerprint=fingerprint, size=len(embeddings), groups=digest(groups))
+
+        def scores(data: PrivateData) -> NDArray[np.float64]:
+            steps = votes.dense(
+                data.embeddings(), votes.quantised(embeddings), data.unit_of,
+                data.labels if groups is not None else None, groups,
+            )  # fmt: skip
+            return self._with_noise(steps / mechanisms.GRID, event)
+
+        return self._output(key, request, event, scores)
 
     def noisy_histogram(
         self,

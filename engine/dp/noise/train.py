@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.dp.events import Event
+from engine.dp.events import Event, vector_sensitivity
 from engine.dp.noise import mechanisms
 from engine.dp.noise.private_data import PrivateData
 from engine.dp.noise.train_store import Keeper
@@ -116,16 +116,11 @@ class Learner(Protocol):
         ...
 
 
-def gradient_sensitivity(clip: float, adjacency: str = "zero-out") -> float:
-    """Return what one unit can change in a sum of gradients clipped to C: C, or 2 C under replace-one."""
-    return clip if adjacency == "zero-out" else 2.0 * clip
-
-
 def event_of(asked: Training, unit: str, adjacency: str) -> Event:
     """Return the event of the whole schedule."""
     return Event(
         "gaussian", WHAT, noise_multiplier=asked.noise_multiplier, sampling_probability=asked.sampling_probability,
-        count=asked.steps, sensitivity=gradient_sensitivity(asked.clip, adjacency), unit=unit, adjacency=adjacency,
+        count=asked.steps, sensitivity=vector_sensitivity(asked.clip, adjacency), unit=unit, adjacency=adjacency,
         geometry="vectors",
     )  # fmt: skip
 

@@ -1,4 +1,10 @@
-"""Nearest-neighbour votes in blocks: which candidate is each record closest to?
+"""Votes of records for candidates: for the closest one, or a clipped score for each of them.
+
+Dense votes (POPri's score, Hou et al. 2025, section 3) are a vector a unit: the cosines of its records to every
+candidate added up, standardised over the candidates of their label, and the whole cut to length 1. Each unit's vector
+is rounded towards zero to the grid of `engine.dp.noise.mechanisms` before units are added up, so that the sum is
+exact, one unit moves it by at most 1 in L2 norm whatever it holds and however many records it has (2 under
+replace-one, since such vectors may point any way), and noise on it is exact.
 
 Embeddings are rounded to multiples of 2^-11 first. Every partial sum of a dot product is then an integer below
 2^24, exact in float32 in any order, so a record's vote never depends on which other records share its block:
@@ -7,13 +13,15 @@ one unit's removal changes its own votes only, which is what the sensitivity say
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.dp.noise.mechanisms import GRID
 from engine.errors import InternalError
 
+_SHRINK = 1.0 - 1e-9  # a rounded quotient must not reach past length 1
 _SCALE = 2.0**11
 _BLOCK_VALUES = 20_000_000
 
@@ -78,6 +86,77 @@ def _nearest(records: NDArray[np.float32], candidates: NDArray[np.float32]) -> N
     for part, block in similarity_blocks(records, candidates):
         result[part] = block.argmax(axis=1)
     return result
+
+
+def dense(
+    records: NDArray[np.float32],
+    candidates: NDArray[np.float32],
+    unit_of: NDArray[np.int64],
+    record_groups: Sequence[str | None] | None = None,
+    candidate_groups: Sequence[str] | None = None,
+) -> NDArray[np.int64]:
+    """Return the sum over units of dense votes, (c,), in steps of the grid.
+
+    Args:
+        records: (n, d) and candidates: (c, d), outputs of `quantised`. unit_of: each record's unit, (n,).
+        record_groups, candidate_groups: labels; a record scores the candidates of its own, and none without one.
+    """
+    whole = {"": np.arange(len(candidates))}
+    if candidate_groups is not None:
+        if len(candidate_groups) != len(candidates) or record_groups is None or len(record_groups) != len(records):
+            raise InternalError("groups: one a candidate and one a record are needed")
+        names = np.array(candidate_groups, dtype=object)
+        whole = {name: np.flatnonzero(names == name) for name in sorted(set(candidate_groups))}
+    total = np.zeros(len(candidates), dtype=np.int64)
+    order = np.argsort(unit_of, kind="stable")
+    current, sums = -1, dict[str, NDArray[np.float64]]()
+    for part, block in similarity_blocks(records[order], candidates):
+        for row, place in zip(block, order[part], strict=True):
+            if unit_of[place] != current:
+                total += _clipped(sums, whole, len(candidates))
+                current, sums = int(unit_of[place]), {}
+            group = "" if record_groups is None or candidate_groups is None else record_groups[place]
+            if group in whole:
+                # Cosines are multiples of 2^-22, so that their sum is exact in any order.
+                sums[group] = sums.get(group, 0.0) + row[whole[group]].astype(np.float64)
+    return total + _clipped(sums, whole, len(candidates))
+
+
+def _clipped(
+    sums: Mapping[str, NDArray[np.float64]], columns: Mapping[str, NDArray[np.int64]], size: int
+) -> NDArray[np.int64]:
+    """Return one unit's vector, cut to length 1 and rounded towards zero, in steps of the grid."""
+    scores = np.zeros(size)
+    for group, row in sums.items():
+        centred = row - row.mean()
+        spread = float(np.sqrt(np.mean(centred**2)))
+        if spread > 0.0:
+            scores[columns[group]] = centred / spread
+    scores *= _SHRINK / max(1.0, float(np.sqrt(np.sum(scores**2))))
+    return np.trunc(scores * GRID).astype(np.int64)
+
+
+def in_reach(
+    scores: NDArray[np.float64], candidates: NDArray[np.float32], groups: Sequence[str] | None = None
+) -> NDArray[np.float64]:
+    """Return noisy dense votes without the noise that no votes could have made; post-processing, and free.
+
+    Before noise they are, label by label, a linear function of a candidate's embedding and a constant, so everything
+    outside the span of the embeddings' d coordinates is noise: of c candidates' noise d/c is left.
+
+    Args:
+        scores: (c,). candidates: (c, d). groups: a label a candidate.
+    """
+    names = np.array([""] * len(scores) if groups is None else list(groups), dtype=object)
+    found = np.array(scores, dtype=np.float64)
+    rows = np.asarray(quantised(candidates), dtype=np.float64) / _SCALE
+    for name in sorted(set(names.tolist())):
+        own = np.flatnonzero(names == name)
+        reached = rows[own] - rows[own].mean(axis=0)  # the votes of a label add up to nothing, and so does its span
+        left, size, _ = np.linalg.svd(reached, full_matrices=False)
+        left = left[:, size > 1e-9 * max(float(size.max(initial=0.0)), 1e-9)]
+        found[own] = left @ (left.T @ found[own])
+    return found
 
 
 def mean_similarity(rows: NDArray[np.float32], unit_of: NDArray[np.int64], units: int) -> float:

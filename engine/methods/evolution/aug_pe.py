@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from engine.dp.accounting.accountant import ExactAccountant
 from engine.dp.guarantee import Guarantee
+from engine.dp.noise.votes import in_reach
 from engine.methods import label_list
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
 from engine.methods.evolution import claim as pe_claim
@@ -30,6 +31,7 @@ from engine.models.builtin.format import blanked
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
 
+DENSE = "dense votes"
 _SHORTEST = 25  # words, the least length asked of a variation
 _SPREAD = (40.0, 60.0)  # words; the target length varies by degree × a value in this range
 
@@ -58,9 +60,11 @@ class AugPeMethod:
         facts, delta = label_list.known(parameters, facts), pe_claim.delta_of(parameters, facts)
         bought = facts.labels > 0 and parameters.labels == "bought"
         share = parameters.label_share if bought else 0.0
-        votes = pe_claim.gaussian(
-            "votes", parameters, facts, math.sqrt(parameters.rounds / (1.0 - share)), parameters.rounds
-        )
+        multiplier = math.sqrt(parameters.rounds / (1.0 - share))
+        if parameters.votes == "dense":
+            votes = pe_claim.vectors(DENSE, parameters, facts, multiplier, parameters.rounds)
+        else:
+            votes = pe_claim.gaussian("votes", parameters, facts, multiplier, parameters.rounds)
         free = [votes]
         if bought:
             free.insert(0, pe_claim.gaussian("label histogram", parameters, facts, math.sqrt(1.0 / share)))
@@ -69,7 +73,7 @@ class AugPeMethod:
             open_ = [label_list.list_event(parameters, facts, delta)]
         found = (accountant or ExactAccountant()).calibrate(open_, free, parameters.epsilon, delta)
         named = {event.what: event for event in found.events}
-        noise = {"votes": named["votes"]}
+        noise = {"votes": named[votes.what]}
         if bought:
             noise = {"labels": named["label histogram"], **noise}
         if label_list.WHAT in named:
@@ -100,12 +104,14 @@ class AugPeMethod:
         seconds = tokens * pe.SECONDS_A_TOKEN
         seconds += (count * parameters.variations * parameters.rounds + facts.units) * pe.SECONDS_A_TEXT
         claim = self.guarantee(parameters, facts)
-        each = facts.units / max(1, count * parameters.variations)
+        each, sigma = facts.units / max(1, count * parameters.variations), claim.noise["votes"]["sigma"]
+        votes = f"A candidate gets about {each:.2g} votes{pe_claim.one_vote(facts)}, with noise of σ = {sigma:.3g}."
+        if parameters.votes == "dense":
+            votes = f"A {facts.unit} scores all candidates, with noise of σ = {sigma:.3g} on each sum of scores."
         notes = [
             f"{count} outputs from {count * parameters.variations} candidates, {parameters.rounds} rounds, L = "
             f"{parameters.variations}.",
-            f"A candidate gets about {each:.2g} votes{pe_claim.one_vote(facts)}, with noise of σ = "
-            f"{claim.noise['votes']['sigma']:.3g}.",
+            votes,
             "Seconds are for the built-in model on two CPU cores.",
         ]
         if seconds > 3600:
@@ -188,6 +194,13 @@ class _AugPe(Evolution):
         groups = [str(label) for _, label in pool] if self.context.labels else None
         coarse = self.parameters.votes_for == "clusters"
         parts = cluster(points, groups, self.parameters.clusters) if coarse else None
+        if self.parameters.votes == "dense":
+            scores = self.mechanisms.noisy_scores(
+                f"votes/{round_}", points, fingerprint=pe.fingerprint(pool),
+                noise_multiplier=self.noise_multiplier("votes"), groups=groups, what=DENSE,
+            )  # fmt: skip
+            scores = in_reach(scores, points, groups)
+            return Selection(self._winners(state, pool, scores, None), scores)
         votes = self.mechanisms.noisy_votes(
             f"votes/{round_}",
             points,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from engine.dp.accounting import delta_rules
 from engine.dp.accounting.accountant import Calibration
 from engine.dp.accounting.closed_form import default_delta
-from engine.dp.events import Event, count_sensitivity
+from engine.dp.events import Event, count_sensitivity, vector_sensitivity
 from engine.dp.guarantee import Guarantee
 from engine.dp.noise.mechanisms import drawable
 from engine.errors import UserError
@@ -20,6 +20,7 @@ from engine.methods.parameters import PrivateParameters
 from engine.methods.public_inputs import listed, settings_taken, size_taken
 
 SIMILARITY = "self-similarity mean"
+FLOATING = "training"  # the one statistic whose noise is no exact draw on a grid
 
 
 def cap_of(facts: Facts) -> int:
@@ -56,6 +57,15 @@ def gaussian(
         unit=facts.unit,
         adjacency=parameters.adjacency,
     )
+
+
+def vectors(what: str, parameters: PrivateParameters, facts: Facts, noise_multiplier: float, count: int = 1) -> Event:
+    """Return the event of exact Gaussian noise on a sum of vectors, each unit's cut to length 1."""
+    return Event(
+        "gaussian", what, noise_multiplier=noise_multiplier, count=count,
+        sensitivity=vector_sensitivity(1.0, parameters.adjacency), unit=facts.unit, adjacency=parameters.adjacency,
+        geometry="vectors",
+    )  # fmt: skip
 
 
 def pure(what: str, parameters: PrivateParameters, facts: Facts, epsilon: float, kind: str = "laplace") -> Event:
@@ -97,7 +107,7 @@ def check_scales(noise: Mapping[str, Event]) -> None:
         UserError: it cannot; the message names the statistic.
     """
     for name, event in noise.items():
-        if event.geometry == "vectors" or event.type not in ("gaussian", "laplace", "pure"):
+        if name == FLOATING or event.type not in ("gaussian", "laplace", "pure"):
             continue
         if event.noise_multiplier is not None:
             scale = event.noise_multiplier * event.sensitivity

@@ -112,6 +112,11 @@ class AugPeParameters(PrivateParameters):
     lookahead: int = Field(
         0, ge=0, le=8, description=f"Variations whose mean embedding stands for a candidate; 0: its own ({_XIE})."
     )
+    votes: Literal["nearest", "dense"] = Field(
+        "nearest",
+        description="What a unit says: which candidate is nearest, a vote for each record; or dense, how near all of "
+        "them are, standardised and cut to length 1 (Hou et al. 2025), however many records it has.",
+    )
     votes_for: Literal["candidates", "clusters"] = Field(
         "candidates", description="Votes for each candidate, or for coarse clusters of them: less noise, small corpora."
     )
@@ -119,3 +124,9 @@ class AugPeParameters(PrivateParameters):
     label_share: float = Field(
         0.05, gt=0, lt=1, description="Share of the budget (of μ², the squared Gaussian parameter) for label shares."
     )
+
+    @model_validator(mode="after")
+    def _one_kind_of_votes(self) -> AugPeParameters:
+        if self.votes == "dense" and self.votes_for == "clusters":
+            raise ValueError("dense votes score every candidate; votes for clusters are for the nearest one")
+        return self

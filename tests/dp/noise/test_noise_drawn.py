@@ -64,6 +64,17 @@ def test_counts(name, noise, unit, cap, adjacency, handed):
 
 
 @pytest.mark.parametrize(("unit", "cap", "adjacency"), WHOM)
+@pytest.mark.parametrize("groups", [None, GROUPS])
+def test_scores(groups, unit, cap, adjacency, handed):
+    _, held = bound(table(), unit, cap, adjacency)
+    held.noisy_scores("k", CANDIDATES, fingerprint="f", noise_multiplier=1.7, groups=groups)
+    (event,) = held.events
+    moved = 1.0 if adjacency == "zero-out" else 2.0  # a unit's whole vector is cut, whatever its cap
+    assert handed == [("gaussian", pytest.approx(1.7 * moved, rel=1e-12))]
+    assert (event.sensitivity, event.geometry, event.noise_multiplier) == (moved, "vectors", 1.7)
+
+
+@pytest.mark.parametrize(("unit", "cap", "adjacency"), WHOM)
 def test_sampled_votes_take_part_with_the_claimed_chance(unit, cap, adjacency, handed, monkeypatch):
     chances = []
     real = mechanisms.poisson_sample

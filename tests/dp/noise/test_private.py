@@ -74,6 +74,11 @@ STATISTICS = {
         ),
         "l2",
     ),
+    "scores": (lambda m: m.noisy_scores("k", CANDIDATES, fingerprint="f", noise_multiplier=1.0), "l2"),
+    "scores by label": (
+        lambda m: m.noisy_scores("k", CANDIDATES, fingerprint="f", noise_multiplier=1.0, groups=GROUPS),
+        "l2",
+    ),
     "labels": (lambda m: m.noisy_histogram("k", "label", ["a", "b", "c"], epsilon=1.0), "l1"),
     "lengths": (lambda m: m.noisy_histogram("k", "length", [0, 4, 6, 9, 50], noise_multiplier=1.0), "l2"),
     "self-similarity": (lambda m: np.array([m.noisy_mean("k", epsilon=1.0)]), "l1"),

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from engine.dp.accounting.exact import account
-from engine.dp.events import Event
+from engine.dp.events import Event, vector_sensitivity
 from engine.dp.noise import mechanisms, train
 from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
-from engine.dp.noise.train import Training, clipped_sum, gaussian_noise, gradient_sensitivity
+from engine.dp.noise.train import Training, clipped_sum, gaussian_noise
 from engine.dp.noise.train_store import FolderKeeper, MemoryKeeper
 from engine.errors import InternalError, UserError
 
@@ -106,7 +106,7 @@ def test_no_unit_moves_the_sum_further_than_the_sensitivity(unit, adjacency, exa
         for other in others:
             data, _ = bound(other.reset_index(drop=True), unit=unit, units=whole.units)
             furthest = max(furthest, float((summed(data) - base).norm()))
-    limit = gradient_sensitivity(CLIP, adjacency)
+    limit = vector_sensitivity(CLIP, adjacency)
     assert furthest <= limit * (1 + 1e-6)
     assert furthest > 0.95 * CLIP  # and the limit is reached by a huge gradient
 

@@ -85,3 +85,75 @@ def test_seventy_five_thousand_records_vote_within_two_gigabytes():
     assert resource.RUSAGE_SELF == 0
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=280)
     assert int(done.stdout) * 1024 < 2 * 1024**3
+
+
+def dense_by_hand(records, candidates, unit_of, own=None, theirs=None):
+    """Return the sum of units' standardised, cut cosines without any rounding."""
+    total = np.zeros(len(candidates))
+    cosines = records.astype(float) @ candidates.T.astype(float) / 2.0**22
+    for unit in set(unit_of):
+        score = np.zeros(len(candidates))
+        for group in {None} if theirs is None else sorted(set(theirs)):
+            columns = np.array([theirs is None or name == group for name in theirs or candidates])
+            rows = np.array([u == unit and (own is None or own[i] == group) for i, u in enumerate(unit_of)])
+            if rows.any():
+                summed = cosines[np.ix_(rows, columns)].sum(axis=0)
+                score[columns] = (summed - summed.mean()) / summed.std()
+        total += score / max(1.0, np.linalg.norm(score))
+    return total
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_dense_votes_are_the_cut_standardised_cosines_of_each_unit(grouped, monkeypatch):
+    records, candidates = votes.quantised(unit_rows(40)), votes.quantised(unit_rows(30, seed=1))
+    unit_of = np.random.default_rng(3).integers(0, 12, 40)
+    own = [[None, "a", "b", "z"][i % 4] for i in range(40)] if grouped else None
+    theirs = ["ab"[i % 2] for i in range(30)] if grouped else None
+    found = votes.dense(records, candidates, unit_of, own, theirs)
+    assert found.dtype == np.int64
+    assert found / votes.GRID == pytest.approx(dense_by_hand(records, candidates, unit_of, own, theirs), abs=1e-4)
+    monkeypatch.setattr(votes, "_BLOCK_VALUES", 70)
+    assert np.array_equal(votes.dense(records, candidates, unit_of, own, theirs), found)
+
+
+@pytest.mark.parametrize("unit", range(12))
+def test_a_unit_moves_dense_votes_by_at_most_one_exactly(unit):
+    records, candidates = unit_rows(60, seed=4), votes.quantised(unit_rows(25, seed=5))
+    records[unit_rows(60, seed=4)[:, 0] > 0.3] = records[0]  # units of one text, several times
+    unit_of = np.random.default_rng(unit).integers(0, 12, 60)
+    rows, kept = votes.quantised(records), unit_of != unit
+    moved = votes.dense(rows, candidates, unit_of) - votes.dense(rows[kept], candidates, unit_of[kept])
+    square = int((moved.astype(object) ** 2).sum())
+    assert square <= votes.GRID**2  # in whole numbers: no rounding may carry it past
+    assert square > 0.99 * votes.GRID**2  # and the bound is nearly reached
+
+
+def test_dense_votes_of_nothing_are_nothing():
+    candidates = votes.quantised(unit_rows(5))
+    same = votes.quantised(np.repeat(unit_rows(1), 5, axis=0))
+    nobody = votes.quantised(unit_rows(3))[:0]
+    assert not votes.dense(nobody, candidates, np.array([], dtype=np.int64)).any()
+    assert not votes.dense(candidates, same, np.arange(5)).any()  # equal candidates cannot be told apart
+    assert not votes.dense(candidates, candidates, np.arange(5), ["b"] * 5, ["a"] * 5).any()
+    with pytest.raises(InternalError, match="groups"):
+        votes.dense(candidates, candidates, np.arange(5), ["a"], ["a"] * 5)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_what_no_votes_could_have_made_is_taken_off_again(grouped):
+    points = unit_rows(400, 24, seed=7)
+    groups = ["ab"[i % 2] for i in range(400)] if grouped else None
+    own = ["ab"[i % 2] for i in range(200)] if grouped else None
+    clean = votes.dense(votes.quantised(unit_rows(200, 24)), votes.quantised(points), np.arange(200), own, groups)
+    clean = clean / votes.GRID
+    assert votes.in_reach(clean, points, groups) == pytest.approx(clean, abs=1e-3)
+    noises = np.random.default_rng(8).normal(size=(20, 400))
+    left = np.array([votes.in_reach(clean + noise, points, groups) - clean for noise in noises])
+    assert (left**2).sum() / (noises**2).sum() == pytest.approx((48 if grouped else 24) / 400, rel=0.15)
+
+
+def test_few_candidates_keep_their_votes():
+    points = unit_rows(5, 24)
+    scores = np.array([3.0, -1.0, 0.5, -2.5, 0.0])
+    assert votes.in_reach(scores, points) == pytest.approx(scores, abs=1e-9)
+    assert votes.in_reach(scores, np.repeat(points[:1], 5, axis=0)) == pytest.approx(np.zeros(5), abs=1e-9)

@@ -27,6 +27,8 @@ SETTINGS = {
     "one round": {"rounds": 1},
     "drawn by votes": {"selection": "sample"},
     "votes for clusters": {"votes_for": "clusters", "clusters": 6},
+    "dense votes": {"votes": "dense"},
+    "dense votes, replace-one": {"votes": "dense", "adjacency": "replace-one", "selection": "sample"},
     "rephrased, shares public": {"variation": "rephrase", "labels": "public"},
     "looked ahead": {"lookahead": 1},
     "replace-one": {"adjacency": "replace-one"},
@@ -344,3 +346,29 @@ def test_a_state_is_json_and_holds_no_record():
     for step in steps:
         assert not texts & {text for text, _ in [*step.state["pool"], *step.state["fresh"]]}
     assert dataclasses.asdict(steps[0])["funnel"] == {"made": 0, "kept": 0}
+
+
+def test_dense_votes_cost_a_person_no_more_for_more_records():
+    claims = {
+        (votes, cap): parsed_claim({"votes": votes, "labels": "public"}, Facts(500, 500, "source", cap))
+        for votes in ("nearest", "dense") for cap in (1, 5)
+    }  # fmt: skip
+    sigma = {key: claim.noise["votes"]["sigma"] for key, claim in claims.items()}
+    assert sigma["nearest", 5] == pytest.approx(5 * sigma["nearest", 1])
+    assert sigma["dense", 5] == sigma["dense", 1] == sigma["nearest", 1]
+    (line,) = [event for event in claims["dense", 5].events if event["type"] == "gaussian"]
+    assert (line["what"], line["geometry"], line["sensitivity"], line["count"]) == ("dense votes", "vectors", 1.0, 10)
+
+
+def parsed_claim(parameters, facts):
+    return get_method("aug-pe").guarantee(parse_parameters(get_method("aug-pe").spec, parameters), facts)
+
+
+def test_dense_votes_are_not_for_clusters():
+    with pytest.raises(UserError, match="nearest one"):
+        parse_parameters(get_method("aug-pe").spec, {"votes": "dense", "votes_for": "clusters"})
+
+
+def test_noise_too_small_to_be_drawn_exactly_is_refused_for_dense_votes_too():
+    with pytest.raises(UserError, match="drawn exactly"):
+        pe_claim.check_scales({"votes": Event("gaussian", "dense votes", noise_multiplier=1e-6, geometry="vectors")})
