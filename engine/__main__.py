@@ -215,6 +215,10 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
                 (("--privacy",), {"action": "store_true", "help": "leakage only"}),
                 (("--utility",), {"action": "store_true", "help": "usefulness only"}),
                 (("--quick",), {"action": "store_true", "help": "leave out attacks that train models on the text"}),
+                (
+                    ("--tuned-classifier",),
+                    {"action": "store_true", "help": "train a small transformer too"},
+                ),
                 no_wait,
             ],
         ),

@@ -73,7 +73,11 @@ def examine(options: Namespace) -> Mapping[str, object]:
     workspace = opened(options)
     both = options.privacy == options.utility
     job = workspace.jobs.examine(
-        options.run, privacy=both or options.privacy, utility=both or options.utility, model_attacks=not options.quick
+        options.run,
+        privacy=both or options.privacy,
+        utility=both or options.utility,
+        model_attacks=not options.quick,
+        tuned_classifier=options.tuned_classifier,
     )
     if options.no_wait:
         return {"run": options.run, "job": job, "state": "queued"}

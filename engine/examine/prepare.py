@@ -65,6 +65,7 @@ class ExamineInput:
         privacy, utility: which halves to compute.
         embedder, detector: tools, or None; then what needs them is reported as not estimable.
         model_attacks: whether models are trained on the synthetic text, to be attacked and asked; it takes minutes.
+        tuned_classifier: whether an encoder is trained to label records too; it takes minutes more.
         seed: fixes every sample and every resampling.
         effort: what the run took, where that is known.
         corpus_map: the plane of this corpus' texts as an earlier examination laid it out, or None.
@@ -82,6 +83,7 @@ class ExamineInput:
     detector: Detector | None = None
     seed: int = 0
     model_attacks: bool = True
+    tuned_classifier: bool = False
     effort: Effort | None = None
     corpus_map: pd.DataFrame | None = None
 

@@ -216,12 +216,16 @@ class Jobs:
             model=run.model,
         )
 
-    def examine(self, run_id: str, *, privacy: bool = True, utility: bool = True, model_attacks: bool = True) -> str:
+    def examine(
+        self, run_id: str, *, privacy: bool = True, utility: bool = True, model_attacks: bool = True,
+        tuned_classifier: bool = False,
+    ) -> str:  # fmt: skip
         """Queue the examination of a finished run and return its job id.
 
         Args:
             run_id: the run. privacy, utility: which halves.
             model_attacks: whether models are trained on the text to be attacked, which takes minutes.
+            tuned_classifier: whether an encoder is trained to label records too, which takes minutes more.
         """
         if not (privacy or utility):
             raise UserError("privacy, utility: at least one must be true")
@@ -232,7 +236,8 @@ class Jobs:
             if not row.kept:
                 raise UserError("this run has no records to examine; run the method again with other settings")
             active = queue.active_jobs(connection, run_id=run_id, kind="examine")
-            wanted = {"privacy": privacy, "utility": utility, "model_attacks": model_attacks}
+            wanted = {"privacy": privacy, "utility": utility, "model_attacks": model_attacks,
+                      "tuned_classifier": tuned_classifier}  # fmt: skip
             job_id = (
                 active[0]
                 if active

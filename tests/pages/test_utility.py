@@ -90,6 +90,15 @@ def test_labels_stand_in_a_table_and_never_in_markdown(seeded, visit):
     assert "rash" not in words(app, "markdown", "caption")
 
 
+def test_a_transformer_is_trained_on_request(seeded, visit):
+    app = visit("utility", **{"_ui.run": seeded.run, "utility.view": "Classifier"})
+    app.button(key=f"utility.tuned.{seeded.run}").click().run()
+    workspace = seeded.open()
+    (job,) = [j for j in workspace.jobs.all() if j.kind == "examine" and j.run_id == seeded.run]
+    assert not [b for b in app.button if b.key == f"utility.tuned.{seeded.run}"]
+    workspace.jobs.cancel(job.id)
+
+
 def test_map_shows_ids_and_reads_synthetic_text_only(seeded, visit):
     workspace = seeded.open()
     made = [str(i) for i in workspace.runs.synthetic(seeded.run, limit=3)["record_id"]]

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,10 +59,12 @@ if TYPE_CHECKING:
     from engine.examine.usefulness.downstream_scores import Table
 
 STAGE = "a classifier trained on the text"
-WORDS, MEANING = "classifier", "encoder"
+WORDS, MEANING, TUNED = "classifier", "encoder", "tuned"
+NOT_ASKED = "it was not asked for, as it takes minutes: ask for it where the run is examined"
 NO_LABEL = "the synthetic records carry no label, so no classifier can be trained on them"
 MOST = 5_000  # texts trained on at equal size
 MOST_FULL = 20_000
+MOST_TUNED = 1_000  # texts an encoder is trained on
 MOST_LABELS = 30
 LEAST_LABEL = 10  # holdout records of a label that is asked
 LEAST_UNITS = 5  # people behind them
@@ -108,6 +111,10 @@ def examine_downstream(prepared: Prepared) -> Part:
     part.tables["classifier_labels"] = _label_table(prepared, found, exam, words)
     groups = pd.DataFrame(_group_rows(prepared, exam, words, rows), columns=GROUP_COLUMNS)
     part.tables["classifier_groups"] = groups
+    if prepared.given.tuned_classifier:
+        part.add(_findings(prepared, TUNED, exam, _by_tuning(prepared, exam, found, rows), found, rows))
+    else:
+        part.findings += [missing(f"{TUNED}_{name}", reference, NOT_ASKED) for name, reference in _OF_BOTH]
     if prepared.given.embedder is None:
         why = "no embedder was given"
         part.findings += [missing(f"{MEANING}_{name}", reference, why) for name, reference in _OF_BOTH]
@@ -121,13 +128,20 @@ def examine_downstream(prepared: Prepared) -> Part:
 
 
 _OF_BOTH: tuple[tuple[str, Reference], ...] = (("f1", "train"), ("f1", "real"), ("gap", "real"))
+_MODELS = {
+    WORDS: "TF-IDF of words and word pairs, logistic regression",
+    MEANING: "the sentence encoder's embeddings, logistic regression",
+    TUNED: "the sentence encoder with all its weights trained",
+}
 _OF_WORDS: tuple[tuple[str, Reference], ...] = (*_OF_BOTH, ("full", "real"), ("majority", "none"))
 
 
 def _none(why: str) -> Part:
     part = Part()
     part.findings += [missing(f"{WORDS}_{name}", reference, why) for name, reference in _OF_WORDS]
-    part.findings += [missing(f"{MEANING}_{name}", reference, why) for name, reference in _OF_BOTH]
+    part.findings += [
+        missing(f"{kind}_{name}", reference, why) for kind in (MEANING, TUNED) for name, reference in _OF_BOTH
+    ]
     return part
 
 
@@ -173,11 +187,11 @@ def _labels(prepared: Prepared) -> _Labels | str:
     return _Labels(names, few, *codes)
 
 
-def _picked(prepared: Prepared, labels: _Labels) -> dict[str, NDArray[np.int64]]:
+def _picked(prepared: Prepared, labels: _Labels, most: int = MOST) -> dict[str, NDArray[np.int64]]:
     """Return the rows trained on: of the synthetic text, as many of the training part, and the whole of it."""
     seed = prepared.seed
     made, real = np.flatnonzero(labels.synthetic != ABSENT), np.flatnonzero(labels.train != ABSENT)
-    size = min(len(made), len(real), MOST)
+    size = min(len(made), len(real), most)
     ids, units = prepared.synthetic.record_ids[made], prepared.train.units[real]
     return {
         "train": made[sample(ids, size, seed, "classifier")],
@@ -221,6 +235,25 @@ def _taught(prepared: Prepared, name: str, tables: tuple[Table, Table], codes: N
     return teach(lesson, prepared.seed, after=lambda done: prepared.report(stage, done, REFITS))
 
 
+def _by_tuning(prepared: Prepared, exam: Exam, labels: _Labels, asked: NDArray[np.int64]) -> _Class:
+    """Return encoders trained on synthetic and on as much real text."""
+    from engine.models.tune.encoder_classifier import tuned_answers
+
+    picked = _picked(prepared, labels, MOST_TUNED)
+    del picked["full"]
+    questions = [str(prepared.holdout.texts[row]) for row in asked]
+    taught: dict[str, Taught] = {}
+    for name, rows in picked.items():
+        side, codes = (prepared.synthetic, labels.synthetic) if name == "train" else (prepared.train, labels.train)
+        stage = f"an encoder trained on the text: {'synthetic' if name == 'train' else 'real'}"
+        answers = tuned_answers(
+            [str(side.texts[row]) for row in rows], codes[rows], questions, len(labels.asked) + 1, prepared.seed,
+            partial(prepared.report, stage),
+        )  # fmt: skip
+        taught[name] = Taught(answers, np.empty((0, len(asked)), np.int64))
+    return _Class(taught, _marks(exam, taught, prepared.seed), {name: len(rows) for name, rows in picked.items()})
+
+
 def _by_meaning(prepared: Prepared, labels: _Labels) -> tuple[Exam, _Class, NDArray[np.int64]] | str:
     """Return the classifiers on embeddings of the rows that other measures embed, or why there are none."""
     rows = prepared.embedding_rows()
@@ -261,12 +294,11 @@ def _findings(prepared: Prepared, kind: str, exam: Exam, of: _Class, labels: _La
     part = Part()
     fresh = _not_in_training(prepared, asked)
     texts = int((exam.truth < exam.labels).sum())
-    model = (
-        "TF-IDF of words and word pairs" if kind == WORDS else "the sentence encoder's embeddings"
-    ) + ", logistic regression with each label weighted alike"
+    anew = "those trained on; not of writing" if kind != TUNED else "not of training or writing"
     base: dict[str, JSON] = {
-        "model": model, "labels": exam.labels, "labels_with_too_few_records": len(labels.few),
-        "texts_asked": texts, "interval_is_of": "the people asked and those trained on; not of writing the text anew",
+        "model": f"{_MODELS[kind]}, each label weighted alike", "labels": exam.labels,
+        "labels_with_too_few_records": len(labels.few), "texts_asked": texts,
+        "interval_is_of": f"the people asked{' and ' if kind != TUNED else '; '}{anew} the text anew",
     }  # fmt: skip
     cases: tuple[tuple[str, Reference, tuple[str, ...]], ...] = (
         ("f1", "train", ("train",)), ("f1", "real", ("real",)), ("gap", "real", ("real", "train")),

@@ -57,6 +57,7 @@ def run(task: Task) -> None:
             privacy=privacy,
             utility=utility,
             model_attacks=bool(task.arguments.get("model_attacks", True)),
+            tuned_classifier=bool(task.arguments.get("tuned_classifier", False)),
             embedder=embedder,
             detector=task.models.detector(store.review.detector_settings(task.corpus_id)),
             seed=seed_of(task.corpus_id),

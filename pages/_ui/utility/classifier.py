@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 import engine
+from pages._ui.examined.table import cell
+from pages._ui.progress import running_job
+from pages._ui.states import act
 
 SIDES = {
     "train": "Synthetic text",
@@ -40,6 +44,28 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         "Brackets hold the 95% interval; those of what was lost hold for all labels together. Labels and columns of "
         "the private records stand here: this table is internal and never leaves with a release."
     )
+
+
+def trained(workspace: engine.Workspace, run: engine.RunSummary, findings: Sequence[engine.Finding]) -> None:
+    """Say how a small transformer trained on the text does, or offer to train one."""
+    by = {(f.name, f.reference): f for f in findings if f.name.startswith("tuned_")}
+    ours, real, gap = (by.get(key) for key in (("tuned_f1", "train"), ("tuned_f1", "real"), ("tuned_gap", "real")))
+    st.markdown("**A small transformer trained on the text** (macro-F1 on the holdout's records)")
+    if ours is not None and ours.value == ours.value:
+        st.markdown(
+            f"{cell(ours)} from {ours.settings.get('texts_trained_on')} synthetic texts, {cell(real)} from as many "
+            f"real ones; lost: {cell(gap)}."
+        )
+        return
+    st.caption(
+        "A sentence encoder whose weights are all trained, once on synthetic and once on as many real records (1,000 "
+        "at most): about ten minutes on two cores. The usefulness of this run is examined again with it."
+    )
+    if running_job(workspace, kind="examine", run_id=run.id) is None:
+        st.button(
+            "Train a small transformer too", icon=":material/model_training:", key=f"utility.tuned.{run.id}",
+            on_click=act, args=(partial(workspace.jobs.examine, privacy=False, tuned_classifier=True), run.id),
+        )  # fmt: skip
 
 
 def _beside(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:

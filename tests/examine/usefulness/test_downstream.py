@@ -14,6 +14,7 @@ from engine.examine.part import Part
 from engine.examine.prepare import ExamineInput, prepare
 from engine.examine.usefulness import downstream_scores as scores
 from engine.examine.usefulness.downstream import examine_downstream
+from engine.models.tune import encoder_classifier
 from tests.examine.examine_helpers import WordEmbedder
 
 SPANS = pd.DataFrame(columns=["record_id", "start", "end", "label", "identifier_type"])
@@ -60,6 +61,37 @@ def test_text_of_the_same_kind_teaches_as_much(kind):
     ours, real = one(alike(), f"{kind}_f1", "train"), one(alike(), f"{kind}_f1", "real")
     assert gap.value == pytest.approx(real.value - ours.value)
     assert ours.settings["texts_trained_on"] == real.settings["texts_trained_on"] == 200
+
+
+@pytest.mark.slow
+def test_an_encoder_is_trained_where_it_is_asked_for(monkeypatch):
+    monkeypatch.setattr(encoder_classifier, "EPOCHS", 1)
+    monkeypatch.setattr(encoder_classifier, "LEAST_STEPS", 24)
+    said = dict(zip(LABELS, ("knee pain", "high fever", "itching skin"), strict=True))
+
+    def plain(n: int, seed: int, mark: str) -> pd.DataFrame:
+        """Return notes of a task that a sentence encoder learns at once."""
+        made = frame(n, seed, mark)
+        return made.assign(text=made["text"].str.split().str[:4].str.join(" ") + " " + made["label"].map(said))
+
+    made, train, holdout = plain(96, 3, "s"), plain(96, 1, "t"), plain(60, 2, "h")
+    steps = []
+    given = ExamineInput(
+        made.drop(columns=["x_sex"]).assign(lineage=None), train, holdout, SPANS, SPANS, privacy=False,
+        tuned_classifier=True,
+    )  # fmt: skip
+    part = examine_downstream(prepare(given, lambda stage, done, total: steps.append(stage)))
+    found = one(part, "tuned_f1", "train")
+    assert found.settings["texts_trained_on"] == one(part, "tuned_f1", "real").settings["texts_trained_on"] == 96
+    assert found.value > 0.6
+    assert "not of training" in found.settings["interval_is_of"]
+    gap = one(part, "tuned_gap", "real")
+    assert gap.value == pytest.approx(one(part, "tuned_f1", "real").value - found.value)
+    assert {"an encoder trained on the text: synthetic", "an encoder trained on the text: real"} <= set(steps)
+
+
+def test_an_encoder_is_not_trained_unasked():
+    assert "asked for" in one(alike(), "tuned_f1", "train").settings["why"]
 
 
 def test_references_stand_in_their_order():
@@ -150,7 +182,8 @@ def test_records_of_one_person_widen_the_interval():
 def test_what_cannot_be_asked_says_why(change, why):
     part = asked(**change)
     assert {f.name for f in part.findings} == {
-        "classifier_f1", "classifier_gap", "classifier_full", "classifier_majority", "encoder_f1", "encoder_gap"
+        "classifier_f1", "classifier_gap", "classifier_full", "classifier_majority", "encoder_f1", "encoder_gap",
+        "tuned_f1", "tuned_gap",
     }  # fmt: skip
     for f in part.findings:
         assert math.isnan(f.value)
