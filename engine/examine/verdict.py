@@ -162,7 +162,21 @@ def privacy_verdict(
     nothing = _says_nothing(findings)
     if nothing:
         identifiers, copies, closeness = (_hollow(one) for one in (identifiers, copies, closeness))
-    return (*nothing, identifiers, copies, *canaries, *_details(findings), *membership(attacks), closeness, claim)
+    found = (*nothing, identifiers, copies, *canaries, *_details(findings), *membership(attacks), closeness)
+    if claim.level == "proof" and (guarantee or {}).get("epsilon") == 0:
+        found = tuple(_untouched(one) for one in found)
+    return (*found, claim)
+
+
+def _untouched(sentence: Sentence) -> Sentence:
+    """Return a sentence about text that no private record went into, with what a leak there can only be."""
+    if sentence.level != "leak":
+        return sentence
+    text = (
+        f"{sentence.text} No private record went into this text (ε = 0), so this is chance, or what the corpus shares "
+        "with public text."
+    )
+    return Sentence(text, "unsure", sentence.finding)
 
 
 def _says_nothing(findings: Sequence[Finding]) -> list[Sentence]:
@@ -262,7 +276,7 @@ def formal(guarantee: JSONObject, violations: Sequence[str] = ()) -> Sentence:
             "Formal claim: nothing is proven about this method. A better attack could find more than these did.",
             "no proof", "guarantee",
         )  # fmt: skip
-    if epsilon == 0:
+    if epsilon == 0 and not violations:
         return Sentence("Formal claim: ε = 0. No private record went into this text.", "proof", "guarantee")
     unit = "person" if guarantee.get("unit") == "source" else "record"
     claim = f"Formal claim: ε = {epsilon:.3g} at δ = {delta if isinstance(delta, float) else 0:.2g} for each {unit}"

@@ -169,8 +169,15 @@ def _part(
         "interval_is_of": "the words asked, whole units drawn; not of training anew",
     }
     part = Part()
+    real = slice(references.index("real") * effort.models, (references.index("real") + 1) * effort.models)
     for name, table, of in (("next_word", right, 1), ("next_word_loss", loss, 0)):
-        untrained = float(np.concatenate([found[of] for found in blank], axis=1).mean())
+        before = np.concatenate([found[of] for found in blank], axis=1)
+        untrained = float(before.mean())
+        learned = intervals.mean(table[real].mean(axis=0) - before.mean(axis=0), prepared.seed, units)
+        if name == "next_word" and (learned.low is None or learned.low <= 0.0):
+            why = f"{tokens} tokens are too few: as much real text did not teach the models one more word than none"
+            part.findings += [missing(name, reference, why) for reference in references]
+            continue
         for place, reference in enumerate(references):
             rows = table[place * effort.models : (place + 1) * effort.models]
             interval = intervals.mean(rows.mean(axis=0), prepared.seed, units)

@@ -62,6 +62,22 @@ def test_the_same_words_turned_around_teach_little(alike):
     assert found["next_word", "train"] < values(alike)["next_word", "real"] / 2
 
 
+def test_where_real_text_teaches_no_word_neither_side_has_an_accuracy():
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abcdefghijklmnop"), 6)) for _ in range(3000)]
+
+    def noise(n: int) -> list[str]:
+        return [" ".join(rng.choice(words, 12)) for _ in range(n)]
+
+    sides = (frame(noise(30), "s"), frame(noise(30), "t"), frame(noise(20), "h"))
+    part = examine_language(prepare(ExamineInput(*sides, SPANS, SPANS, privacy=False)))
+    found = {(f.name, f.reference): f for f in part.findings}
+    for reference in ("train", "real"):
+        assert math.isnan(found["next_word", reference].value)
+        assert "too few" in found["next_word", reference].settings["why"]
+        assert math.isfinite(found["next_word_loss", reference].value)
+
+
 def test_it_repeats(alike):
     assert values(asked(notes(120, 3))) == values(alike)
 
