@@ -23,6 +23,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "Curve": ("engine.examine.curves.lbf", "Curve"),
     "CustomPattern": ("engine.pii.detect.settings", "CustomPattern"),
     "DataError": ("engine.errors", "DataError"),
+    "Description": ("engine.corpus.description", "Description"),
     "DetectorSettings": ("engine.pii.detect.settings", "DetectorSettings"),
     "Event": ("engine.dp.events", "Event"),
     "FEWEST_HOLDERS": ("engine.corpus.label_rules", "FEWEST_HOLDERS"),
@@ -36,6 +37,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "JSONObject": ("engine.json_types", "JSONObject"),
     "JobView": ("engine.store.views", "JobView"),
     "LABELS": ("engine.pii.spans", "LABELS"),
+    "LANGUAGE_NAMES": ("engine.corpus.description", "LANGUAGES"),
     "LIST_SHARE": ("engine.dp.ledger", "LIST_SHARE"),
     "LONGEST_LABEL": ("engine.corpus.label_rules", "LONGEST_LABEL"),
     "LedgerView": ("engine.store.views", "LedgerView"),
@@ -48,9 +50,11 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "ModelInfo": ("engine.models.catalogue", "ModelInfo"),
     "NAME_LABELS": ("engine.pii.spans", "NAME_LABELS"),
     "NotFoundError": ("engine.errors", "NotFoundError"),
+    "PRECISIONS": ("engine.models.offered.offers", "PRECISIONS"),
     "PairsParameters": ("engine.studies.pairs.parameters", "PairsParameters"),
     "Policy": ("engine.release.policy", "Policy"),
     "Proposal": ("engine.release.wizard", "Proposal"),
+    "Proposals": ("engine.jobs.models.hub", "Proposals"),
     "READABLE_FIELD": ("engine.methods.readable", "FIELD"),
     "READABLE_HELP": ("engine.methods.parameters", "HELP"),
     "READABLE_NOTED": ("engine.methods.readable", "NOTED"),
@@ -70,6 +74,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "StorageError": ("engine.errors", "StorageError"),
     "StudyRun": ("engine.studies.running", "StudyRun"),
     "StudySpec": ("engine.studies.base", "StudySpec"),
+    "Suggestion": ("engine.models.offered.suggest", "Suggestion"),
     "SweepDraft": ("engine.jobs.sweeps", "SweepDraft"),
     "TEMPLATE_FILTERS": ("engine.models.prompts.templates", "FILTERS"),
     "TICK": ("engine.examine.uses", "TICK"),
@@ -79,8 +84,8 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "VERIFY_COMMANDS": ("engine.release.bundle", "VERIFY_COMMANDS"),
     "Verdict": ("engine.release.gate", "Verdict"),
     "WARN": ("engine.examine.uses", "WARN"),
-    "WorkerStatus": ("engine.jobs.launch", "WorkerStatus"),
     "Wanted": ("engine.jobs.sweeps", "Wanted"),
+    "WorkerStatus": ("engine.jobs.launch", "WorkerStatus"),
     "Workspace": ("engine.workspace", "Workspace"),
     "as_list": ("engine.json_types", "as_list"),
     "as_number": ("engine.json_types", "as_number"),
@@ -122,6 +127,8 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
 __all__ = sorted(PLACES)
 
 if TYPE_CHECKING:
+    from engine.corpus.description import LANGUAGES as LANGUAGE_NAMES
+    from engine.corpus.description import Description
     from engine.corpus.label_rules import FEWEST_HOLDERS, LONGEST_LABEL, MOST_LABELS
     from engine.corpus.label_rules import unusual as unusual_labels
     from engine.corpus.mapping import ColumnMapping, default_cap
@@ -155,6 +162,7 @@ if TYPE_CHECKING:
     from engine.jobs.drafts import BudgetCurve
     from engine.jobs.launch import WorkerStatus
     from engine.jobs.models.built_in import BuiltInModel
+    from engine.jobs.models.hub import Proposals
     from engine.jobs.models.prompts import Template
     from engine.jobs.sweeps import SweepDraft, Wanted
     from engine.jobs.sweeps import grid as sweep_grid
@@ -168,6 +176,8 @@ if TYPE_CHECKING:
     from engine.methods.rpsg.filters import Scores
     from engine.methods.rpsg.filters import moved as filters_moved
     from engine.models.catalogue import CAPABILITIES, ModelInfo
+    from engine.models.offered.offers import PRECISIONS
+    from engine.models.offered.suggest import Suggestion
     from engine.models.prompts.templates import FILTERS as TEMPLATE_FILTERS
     from engine.models.prompts.templates import SYSTEM as SYSTEM_TEMPLATE
     from engine.models.prompts.templates import fields_of as template_fields

@@ -20,6 +20,7 @@ from typing import NoReturn
 from engine.cli import verbs as commands
 from engine.cli.arguments import Argument
 from engine.cli.curve import ARGUMENTS as CURVE
+from engine.cli.describe import ARGUMENTS as DESCRIBE
 from engine.cli.models import ARGUMENTS
 from engine.cli.sweep import ARGUMENTS as SWEEP
 from engine.dp.ledger import LIST_SHARE
@@ -109,6 +110,7 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
                 (("--withdraw",), {"action": "store_true", "help": "take the declaration back"}),
             ],
         ),
+        "describe": ("say in public words what a corpus holds, or print what was said", DESCRIBE),
         "delete": ("delete a corpus with its spans, runs and caches", [corpus]),
         "detect": (
             "find what identifies people",

@@ -7,6 +7,7 @@ from pathlib import Path
 from engine.jobs import accounting, launch
 from engine.jobs.doctor import Doctor
 from engine.jobs.models.catalogued import models_folder
+from engine.jobs.models.first_texts import FirstLook
 from engine.jobs.models.hub import Hub
 from engine.jobs.models.language_models import Models
 from engine.jobs.models.prompts import Prompts
@@ -33,8 +34,8 @@ class Workspace(Opened):
         actor: who acts; goes into the audit log.
 
     Attributes:
-        corpora, labels, review, values: private text and what was decided about it.
-        models, hub, prompts: what writes.
+        corpora, labels, review, values: private text and what was decided about it; descriptions: what it is in public.
+        models, hub, first_look, prompts: what writes.
         plan, jobs, runs, examinations, studies: what is made and measured.
         ledger, releases: what it costs and what leaves.
         settings, audit, disk, doctor, session: the workspace itself.
@@ -48,9 +49,18 @@ class Workspace(Opened):
         self.ledger, self.releases = store.ledger, store.releases
         self.models = Models(self.session, self.corpora, self.audit)
         self.hub = Hub(self.session)
+        self.descriptions = store.descriptions
+        self.first_look = FirstLook(self.session, self.models, self.descriptions)
         self.prompts = Prompts(self.settings, self.audit)
         self.plan = Planning(
-            self.session, self.corpora, self.review, self.runs, self.ledger, self.settings, self.models
+            self.session,
+            self.corpora,
+            self.review,
+            self.runs,
+            self.ledger,
+            self.settings,
+            self.models,
+            self.first_look,
         )
         self.jobs = Jobs(self.plan, self.labels, self.prompts)
         self.doctor = Doctor(self.session, self.ledger, self.audit, self.jobs)

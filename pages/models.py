@@ -1,14 +1,17 @@
-"""Models: what is here, what each can do, its memory, licence, folder and self-test; import a folder, add a server."""
+"""Models: what is here and what would suit this machine; what each can do, its memory and test; adding one."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from pages._ui.current import current_corpus
 from pages._ui.guard import guard
 from pages._ui.models import add as models_add
 from pages._ui.models import cards as models_cards
+from pages._ui.models import describe as models_describe
 from pages._ui.models import hub as models_hub
 from pages._ui.models import language as models_language
+from pages._ui.models import suggested as models_suggested
 from pages._ui.progress import job_progress, running_job
 
 workspace = guard()
@@ -23,12 +26,18 @@ if (job := running_job(workspace, kind="selftest")) is not None:
     job_progress(workspace, job.id, key="models.testing")
 models_hub.state(workspace)
 
+corpus = current_corpus(workspace)
+description = models_describe.form(workspace, corpus, "models") if corpus is not None else None
+
 st.subheader("Language models", anchor=False)
 found = models_cards.known(workspace)
-models_cards.card("builtin", found["builtin"], workspace)
+models_cards.card("builtin", found["builtin"], workspace, corpus)
 for info in workspace.models.all():
     if info.id != "builtin":
-        models_language.card(workspace, info)
+        models_language.card(workspace, info, corpus)
+
+st.subheader("Suggested for this machine", anchor=False)
+models_suggested.draw(workspace, description)
 
 st.subheader("Add a language model", anchor=False)
 from_folder, from_server, from_hub = st.tabs(["From a folder", "A server", "From the hub"])

@@ -10,6 +10,7 @@ from engine import JSON, Wanted
 from pages._ui import method_cards, once, parameters, readable, states
 from pages._ui.current import current_corpus, show_run
 from pages._ui.guard import guard
+from pages._ui.models import describe as models_describe
 from pages._ui.navigation import go
 from pages._ui.plan import budget as plan_budget
 from pages._ui.plan import filter as plan_filter
@@ -37,6 +38,8 @@ with left:
     st.subheader("How much, and how", anchor=False)
     method = plan_filter.ask(method, corpus.id)
     model = plan_model.choose(workspace, method)
+    if "generator" in method.needs:
+        models_describe.form(workspace, corpus, "plan")
     if method.one_to_one:
         count = None
         st.markdown(f"One output for each of the {number(facts.records)} records that were not set aside.")

@@ -1,4 +1,4 @@
-"""The verb `models`: list language models, import a folder, fetch one, keep an endpoint, give consents, test.
+"""The verb `models`: list and suggest language models, import a folder, fetch one, keep an endpoint, consent, test.
 
 Privacy posture: prints names, sizes, digests and settings; a key is read from standard input or named by its
 environment variable, and never printed.
@@ -22,7 +22,19 @@ if TYPE_CHECKING:
     from engine.models.folder.inspection import FolderFacts
     from engine.workspace import Workspace
 
-ACTIONS = ("list", "inspect", "import", "fetch", "endpoint", "consent", "withdraw", "test", "remove")
+ACTIONS = (
+    "list",
+    "suggest",
+    "inspect",
+    "import",
+    "fetch",
+    "endpoint",
+    "consent",
+    "withdraw",
+    "test",
+    "texts",
+    "remove",
+)
 ARGUMENTS: list[Argument] = [
     (("action",), {"nargs": "?", "choices": ACTIONS, "default": "list", "help": "what to do; list by default"}),
     (
@@ -33,10 +45,14 @@ ARGUMENTS: list[Argument] = [
     (("--prompts",), {"choices": ("instruct", "plain", "builtin"), "help": "how the model is asked"}),
     (("--set",), {"action": "append", "default": [], "metavar": "k=v", "help": "endpoint: a setting, such as url=…"}),
     (("--key-stdin",), {"action": "store_true", "help": "endpoint: read its key from standard input"}),
-    (("--corpus",), {"help": "consent, withdraw: the corpus"}),
+    (("--corpus",), {"help": "consent, withdraw: the corpus; texts, fetch: whose public description texts are for"}),
     (("--text",), {"default": "", "help": "consent, fetch: why this is allowed, in your words"}),
     (("--host",), {"default": "", "help": "consent, fetch: the host that is connected, typed out"}),
-    (("--revision",), {"default": "main", "help": "fetch: branch, tag or commit"}),
+    (
+        ("--revision",),
+        {"default": "", "help": "fetch: branch, tag or commit; by default as `suggest` names it, else main"},
+    ),
+    (("--language",), {"default": "en", "help": "suggest: the text's language (two letters)"}),
 ]
 
 
@@ -45,6 +61,8 @@ def models(options: Namespace) -> Mapping[str, object]:
     workspace = opened(options)
     if options.action == "list":
         return {"models": [_shown(info) for info in workspace.models.all()]}
+    if options.action == "suggest":
+        return _suggest(workspace, options.language)
     if not options.name:
         raise UserError(f"models {options.action}: name the folder, endpoint or model")
     if options.action == "inspect":
@@ -58,6 +76,8 @@ def models(options: Namespace) -> Mapping[str, object]:
         return _endpoint(workspace, options)
     if options.action == "test":
         return _test(workspace, options.name)
+    if options.action == "texts":
+        return _texts(workspace, options)
     if options.action == "remove":
         workspace.models.remove(options.name)
         return {"removed": options.name}
@@ -72,10 +92,27 @@ def _fetch(workspace: Workspace, options: Namespace) -> Mapping[str, object]:
         )
     name = options.as_name or options.name.rpartition("/")[2].lower()
     job = workspace.hub.fetch(
-        options.name, name, options.text, options.host, revision=options.revision, prompts=options.prompts
-    )
+        options.name, name, options.text, options.host, revision=options.revision, prompts=options.prompts,
+        description=workspace.descriptions.get(options.corpus) if options.corpus else None,
+    )  # fmt: skip
     wait_for(workspace, job)
     return _shown(workspace.models.info(f"folder:{name}"))
+
+
+def _suggest(workspace: Workspace, language: str) -> Mapping[str, object]:
+    found = workspace.hub.suggest(language)
+    listed = []
+    for one in found.models:
+        served, lacking = workspace.hub.serves(one.offer)
+        listed.append(
+            one.offer.model_dump() | {
+                "verdict": one.verdict, "role": one.role, "precision": one.precision, "memory_bytes": one.memory_bytes,
+                "hours_for_500_texts": round(one.hours, 2), "trains_here": one.trains, "serves": served,
+                "lacks": lacking,
+            }
+        )  # fmt: skip
+    roles: dict[str, object] = {one.role: one.offer.hub for one in found.models if one.role}
+    return {"machine": asdict(found.machine), "language": found.language, **roles, "models": listed}
 
 
 def _shown(info: ModelInfo | FolderFacts) -> Mapping[str, object]:
@@ -107,6 +144,14 @@ def _consent(workspace: Workspace, options: Namespace) -> Mapping[str, object]:
             f"{workspace.models.consent_statement(options.corpus, options.name)}"
         )
     return asdict(workspace.models.give_consent(options.corpus, options.name, options.text, options.host))
+
+
+def _texts(workspace: Workspace, options: Namespace) -> Mapping[str, object]:
+    if not options.corpus:
+        raise UserError("models texts: --corpus is needed; its public description is what they are written for")
+    wait_for(workspace, workspace.first_look.write(options.name, options.corpus))
+    found = workspace.first_look.of(options.name, options.corpus).result
+    return {"model": options.name, "unlike": workspace.first_look.unlike(options.name, options.corpus), **(found or {})}
 
 
 def _test(workspace: Workspace, model: str) -> Mapping[str, object]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from engine.cli.budget import guarantee, ledger, methods, plan
 from engine.cli.corpora import corpora, delete, detect, import_, labels
 from engine.cli.curve import curve
+from engine.cli.describe import describe
 from engine.cli.models import models
 from engine.cli.runs import again, approve, compare, examine, release, resume, runs, synthesize, verify
 from engine.cli.study import study
@@ -18,6 +19,7 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "import": import_,
     "corpora": corpora,
     "labels": labels,
+    "describe": describe,
     "delete": delete,
     "detect": detect,
     "methods": methods,

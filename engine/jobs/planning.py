@@ -13,6 +13,7 @@ from engine.dp.accounting.closed_form import default_delta
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.jobs.drafts import BudgetCurve, Buys, Copies, Draft
+from engine.jobs.models.first_texts import FirstLook
 from engine.jobs.models.language_models import Models
 from engine.jobs.sweeps import SweepDraft, Wanted
 from engine.json_types import JSON, JSONObject, as_list, as_object
@@ -51,6 +52,7 @@ class Planning:
         ledger: Ledger,
         settings: Settings,
         models: Models,
+        first_look: FirstLook,
     ) -> None:
         self.session = session
         self.corpora = corpora
@@ -59,6 +61,7 @@ class Planning:
         self.ledger = ledger
         self.settings = settings
         self.models = models
+        self.first_look = first_look
 
     def methods(self) -> tuple[MethodSpec, ...]:
         """Return the specification of every method."""
@@ -78,7 +81,7 @@ class Planning:
         """Return what a run would cost and promise, and why it may not be started."""
         known, summary = find_method(method), self.corpora.get(corpus_id)
         facts = self.ledger.facts_for(known, corpus_id)
-        values = parse_parameters(known.spec, self.with_domain(known.spec, parameters))
+        values = parse_parameters(known.spec, self.with_domain(known.spec, parameters, corpus_id))
         wanted = self.count(known, facts, count)
         blockers = [*self.blockers(known, summary), *self.models.blockers(known.spec, corpus_id, model)]
         copies = self.copies(corpus_id, values)
@@ -90,6 +93,8 @@ class Planning:
         if budget is not None and not budget.allowed:
             blockers.append(budget.sentence)
         warnings = [*plan.notes, *self.models.warnings(known.spec, model, plan)]
+        unlike = self.first_look.unlike(model, corpus_id) if "generator" in known.spec.needs else ""
+        warnings += [unlike] if unlike else []
         if known.spec.kind == "dp" and not facts.labels and getattr(values, "label_list", "declared") == "declared":
             warnings.append(NO_LABELS)
         if "spans" in known.spec.needs and summary.span_source == "detected" and not summary.reviewed:
@@ -271,7 +276,7 @@ class Planning:
             facts = (
                 self.ledger.facts_for(known, corpus_id) if corpus_id is not None else Facts(records=1000, units=1000)
             )
-        given = self.with_domain(known.spec, parameters) if corpus_id is not None else parameters
+        given = parameters if corpus_id is None else self.with_domain(known.spec, parameters, corpus_id)
         return known, parse_parameters(known.spec, given), facts
 
     def _guarantee_now(self, method: Method, values: BaseModel, facts: Facts) -> Guarantee:
@@ -281,12 +286,18 @@ class Planning:
             self.ledger.ask("account", pending.request)
             return pending_guarantee(method, values, facts)
 
-    def with_domain(self, spec: MethodSpec, parameters: JSONObject | None) -> dict[str, JSON]:
-        """Return the parameters with the domain from the settings where it was left to the program."""
-        given = dict(parameters or {})
-        domain = self.settings.get("domain", "auto")
-        if "domain" in spec.parameters.model_fields and given.get("domain", "auto") == "auto" and domain != "auto":
+    def with_domain(self, spec: MethodSpec, parameters: JSONObject | None, corpus_id: str) -> dict[str, JSON]:
+        """Return the parameters with domain and kind as declared where they were left to the program.
+
+        The corpus' public description comes first, then the domain of the settings.
+        """
+        given, fields = dict(parameters or {}), spec.parameters.model_fields
+        said = self.first_look.descriptions.get(corpus_id)
+        domain = said.domain if said is not None else self.settings.get("domain", "auto")
+        if "domain" in fields and given.get("domain", "auto") == "auto" and domain != "auto":
             given["domain"] = domain
+        if "kind" in fields and said is not None and not given.get("kind"):
+            given["kind"] = said.asked
         return given
 
 

@@ -140,7 +140,7 @@ class Jobs:
         """
         known, summary = find_method(wanted.method), self.corpora.get(corpus_id)
         facts = self.ledger.facts_for(known, corpus_id)
-        values = parse_parameters(known.spec, self.plan.with_domain(known.spec, dict(wanted.parameters)))
+        values = parse_parameters(known.spec, self.plan.with_domain(known.spec, dict(wanted.parameters), corpus_id))
         count = self.plan.count(known, facts, wanted.count)
         blockers = [*self.plan.blockers(known, summary), *self.models.blockers(known.spec, corpus_id, wanted.model)]
         copies = self.plan.copies(corpus_id, values)

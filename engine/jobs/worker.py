@@ -46,7 +46,7 @@ Handler = Callable[[Task], None]
 
 def handlers() -> dict[str, Handler]:
     """Return the function of each kind of job, for the kinds that this package knows."""
-    from engine.jobs.tasks import account, detect, examine, fetch, profile, selftest, synthesize
+    from engine.jobs.tasks import account, detect, examine, fetch, first_texts, profile, selftest, synthesize
 
     return {
         "profile": profile.run,
@@ -55,6 +55,7 @@ def handlers() -> dict[str, Handler]:
         "examine": examine.run,
         "selftest": selftest.run,
         "fetch": fetch.run,
+        "first texts": first_texts.run,
         "account": account.run,
         "signal": account.run,
     }

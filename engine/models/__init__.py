@@ -5,6 +5,7 @@
     constraints  keeps private values out of generated text; marks: what weights were fitted to private text
     builtin/     what ships with the program; builtin/decoder/ runs its network
     folder/      transformers models from a folder on this machine
+    offered/     open models that are proposed, and which suit this machine
     remote/      OpenAI-compatible servers and the hub, after a written consent
     prompts/     operators (abstract, rephrase, expand ...) and templates
     tune/        fitting networks to records

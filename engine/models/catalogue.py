@@ -175,6 +175,13 @@ def lacks(info: ModelInfo, title: str, needs: tuple[str, ...]) -> list[str]:
     return [f"{title} needs a model that {CAPABILITIES[need]}; {info.id} does not ({need})." for need in missing]
 
 
+def capabilities_of_folder(kind: str, prompts: str) -> frozenset[str]:
+    """Return what a model folder can do; `kind` is `causal` or `seq2seq`."""
+    found = {"logprobs", "block_tokens"} | ({"instruct"} if prompts == "instruct" else set())
+    found |= {"logits", "train"} if kind == "causal" else set()
+    return frozenset(found | LM_CAPABILITIES) if prompts == "builtin" else frozenset(found)
+
+
 def hub_folder(model: str) -> Path | None:
     """Return the folder of a hub model's latest cached revision, or None where it is not on this machine."""
     home = Path(os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface")
@@ -225,11 +232,9 @@ def _hub_info(model: str) -> ModelInfo:
 
 
 def _folder_info(model: str, back_end: str, facts: FolderFacts, prompts: str, revision: str) -> ModelInfo:
-    found = {"logprobs", "block_tokens"} | ({"instruct"} if prompts == "instruct" else set())
-    found |= {"logits", "train"} if facts.kind == "causal" else set()
-    found |= LM_CAPABILITIES if prompts == "builtin" else set()
     return ModelInfo(
-        id=model, back_end=back_end, capabilities=frozenset(found), prompts=prompts, parameters=facts.parameters,
+        id=model, back_end=back_end, capabilities=capabilities_of_folder(facts.kind, prompts), prompts=prompts,
+        parameters=facts.parameters,
         bytes=facts.bytes, memory_bytes=_memory(facts.parameters), context=facts.context, licence=facts.licence,
         where=str(facts.folder), revision=revision, architecture=facts.architecture,
         saw="; ".join(mark.sentence() for mark in read_marks(facts.folder)),

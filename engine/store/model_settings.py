@@ -22,7 +22,7 @@ from engine.store.disk.folder import Folder, file_errors, write_atomic
 from engine.store.schema import audit, settings
 from engine.store.views import Check
 
-ENDPOINTS, TESTS = "endpoints", "model tests"
+ENDPOINTS, TESTS, FIRST = "endpoints", "model tests", "first texts"
 
 
 class SelfTest(TypedDict):
@@ -32,6 +32,17 @@ class SelfTest(TypedDict):
     at: str
     checks: list[Check]
     line: str
+
+
+class FirstTexts(TypedDict):
+    """Five texts for a public description: the mean cosine of texts and the kind's name, tokens and seconds."""
+
+    description: dict[str, str]
+    texts: list[str]
+    cosine: float
+    tokens: int
+    seconds: float
+    at: str
 
 
 def endpoints(connection: Connection) -> dict[str, EndpointSettings]:
@@ -59,6 +70,19 @@ def save_test(connection: Connection, model: str, result: SelfTest | None) -> No
     else:
         known[model] = result
     _save(connection, TESTS, known)
+
+
+def first_texts(connection: Connection) -> dict[str, FirstTexts]:
+    """Return the latest texts for a public description by model id."""
+    found: dict[str, FirstTexts] = _value(connection, FIRST)
+    return found
+
+
+def save_first_texts(connection: Connection, model: str, result: FirstTexts | None) -> None:
+    """Keep a model's texts for a description; None forgets them."""
+    known = first_texts(connection)
+    known.pop(model, None)
+    _save(connection, FIRST, known if result is None else {**known, model: result})
 
 
 def consents(connection: Connection, corpus_id: str | None = None, endpoint: str | None = None) -> list[Consent]:

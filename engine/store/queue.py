@@ -23,6 +23,7 @@ LANES = {
     "examine": "heavy",
     "selftest": "heavy",
     "fetch": "heavy",
+    "first texts": "heavy",
     "account": "light",
     "signal": "light",
     "study": "heavy",

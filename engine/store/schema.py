@@ -99,7 +99,7 @@ declarations = Table(  # what a person declared public of a corpus
     "declarations",
     metadata,
     Column("corpus_id", String, ForeignKey("corpora.id", ondelete="CASCADE"), primary_key=True),
-    Column("what", String, primary_key=True),  # 'labels'
+    Column("what", String, primary_key=True),  # 'labels', 'description'
     Column("value", JSON, nullable=False),
     Column("actor", String, nullable=False),
     Column("at", String, nullable=False),

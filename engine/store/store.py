@@ -9,6 +9,7 @@ from pathlib import Path
 from engine.json_types import JSONObject
 from engine.store.budget.ledger import Ledger, ask_nobody
 from engine.store.corpora.corpora import Corpora
+from engine.store.corpora.descriptions import Descriptions
 from engine.store.corpora.labels import Labels
 from engine.store.disk.folder import Folder
 from engine.store.review.review import Review
@@ -43,6 +44,7 @@ class Store(Opened):
         self.audit = AuditLog(self.session)
         self.disk = Disk(self.session)
         self.corpora = Corpora(self.session)
+        self.descriptions = Descriptions(self.session)
         self.labels = Labels(self.session, self.corpora)
         self.review = Review(self.session)
         self.values = Values(self.session, self.corpora, self.review)

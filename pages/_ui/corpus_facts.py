@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
+from engine import LANGUAGE_NAMES
 from pages._ui.charts import bars
 from pages._ui.navigation import go
 from pages._ui.progress import job_progress, running_job
@@ -19,7 +20,6 @@ QUANTILES = {
     "p95": "95%",
     "max": "longest",
 }
-LANGUAGES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "nl": "Dutch", "it": "Italian"}
 
 
 def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
@@ -110,7 +110,7 @@ def _languages(corpus: engine.CorpusSummary, facts: engine.CorpusStatistics) -> 
         return
     largest = sorted(facts.language.items(), key=lambda item: -item[1])[:8]
     bars(
-        [LANGUAGES.get(code, code) for code, _ in largest],
+        [LANGUAGE_NAMES.get(code, code) for code, _ in largest],
         [100 * part for _, part in largest],
         key=f"load.languages.{corpus.id}",
         takeaway=f"{share(facts.english_share, 0)} of the text is English.",

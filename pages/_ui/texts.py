@@ -45,6 +45,7 @@ JOBS = {
     "study": "Running a study",
     "selftest": "Testing a language model",
     "fetch": "Fetching a language model",
+    "first texts": "Writing five texts for the public description",
 }
 
 STEPS = {

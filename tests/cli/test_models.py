@@ -77,3 +77,15 @@ def test_fetch_asks_for_a_consent_and_keeps_the_model(verb, tmp_path, monkeypatc
         "folder",
         "someone/tiny",
     )
+
+
+def test_suggest_names_what_suits_this_machine(verb):
+    found = verb("suggest", "--language", "en")
+    assert found["machine"]["memory_bytes"] > 0
+    assert len(found["models"]) == 10
+    assert found.get("best") in {one["hub"] for one in found["models"]} | {None}
+    plain, chatty = found["models"][0], found["models"][1]
+    assert "dp-finetune" in plain["serves"]
+    assert plain["lacks"] == ["rewrite"]
+    assert chatty["lacks"] == []
+    assert verb("suggest", "--language", "et")["language"] == "et"

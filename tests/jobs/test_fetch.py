@@ -7,8 +7,9 @@ import shutil
 
 import pytest
 
+from engine.corpus.description import Description
 from engine.errors import UserError
-from engine.store import queue
+from engine.store import model_settings, queue
 from engine.workspace import open_workspace
 from tests.jobs.conftest import wait
 from tests.models.hub_server import COMMIT, hub
@@ -53,10 +54,15 @@ def test_a_consented_model_is_fetched_kept_and_known_by_its_hub_id(workspace, so
             workspace.hub.fetch("../tiny", "tiny", WHY, served.host)
         assert served.asked == []
         assert lines(workspace) == [] or "consent" not in lines(workspace)[0][0]
-        job = workspace.hub.fetch("someone/tiny", "tiny", WHY, served.host)
+        described = Description("discharge letter", "en", "clinical")
+        job = workspace.hub.fetch("someone/tiny", "tiny", WHY, served.host, description=described)
         done = wait(workspace, job, seconds=120)
         assert (done.state, done.error) == ("done", None)
     info = workspace.models.info("folder:tiny")
+    follow = {one.kind: one for one in workspace.jobs.all() if one.kind in ("selftest", "first texts")}
+    assert set(follow) == {"selftest", "first texts"}  # asked with made-up and public text, before any record is
+    for one in follow.values():
+        workspace.jobs.cancel(one.id)
     assert (info.source, info.problem, info.licence) == (f"someone/tiny@{COMMIT}", "", "apache-2.0")
     assert workspace.models.info("someone/tiny") == info
     assert info.as_manifest()["source"] == info.source
@@ -103,3 +109,24 @@ def test_without_a_network_the_cache_is_taken_and_else_it_is_said(workspace, sou
     done = wait(workspace, job, seconds=120)
     assert (done.state, done.error) == ("done", None)
     assert workspace.models.info("folder:tiny").source == f"someone/tiny@{COMMIT}"
+
+
+@pytest.mark.slow
+def test_what_was_fetched_is_tested_and_writes_for_the_description_before_anything_private_is_read(
+    workspace, source, monkeypatch
+):
+    with hub(source) as served:
+        monkeypatch.setenv("HF_ENDPOINT", served.url)
+        described = Description("discharge letter", "en", "clinical")
+        job = workspace.hub.fetch("someone/tiny", "tiny", WHY, served.host, description=described)
+        assert wait(workspace, job, seconds=120).error is None
+    follow = {one.kind: one.id for one in workspace.jobs.all() if one.kind in ("selftest", "first texts")}
+    assert wait(workspace, follow["selftest"], seconds=120).error is None
+    found = workspace.models.last_test("folder:tiny")["result"]
+    assert [check["name"] for check in found["checks"]][-1] == "can be steered"
+    wait(workspace, follow["first texts"], seconds=120)
+    with workspace.session.db.read() as connection:
+        texts = model_settings.first_texts(connection)["folder:tiny"]["texts"]
+    assert len(texts) == 5
+    actions = [action for action, _, _ in lines(workspace)]
+    assert not {"corpus opened", "touch"} & set(actions)

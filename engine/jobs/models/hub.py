@@ -1,26 +1,62 @@
-"""Fetching a model by its hub id: what is consented to, and the job that does it.
+"""Models of the hub: which suit this machine, what is consented to, and the job that fetches one.
 
 Privacy posture: nothing in this process is connected; the worker connects, after it has found the consent's line.
 """
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
 from sqlalchemy import select
 
 from engine.errors import UserError
 from engine.jobs.models.catalogued import models_folder
+from engine.models.catalogue import CAPABILITIES
 from engine.models.remote import consent as rules
 from engine.models.remote.consent import Download
 from engine.store import model_settings, queue
 from engine.store.schema import jobs
 from engine.store.session import Session
 
+if TYPE_CHECKING:
+    from engine.corpus.description import Description
+    from engine.models.offered.machine import Machine
+    from engine.models.offered.offers import Offer
+    from engine.models.offered.suggest import Suggestion
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """What is thought of each open model on this machine, in their order."""
+
+    machine: Machine
+    language: str
+    models: tuple[Suggestion, ...]
+
 
 class Hub:
-    """Models of the hub: what is consented to, and the job that fetches them."""
+    """Models of the hub: what is proposed, what is consented to, and the job that fetches them."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
+
+    def suggest(self, language: str = "en") -> Proposals:
+        """Return what suits this machine and a language (ISO 639-1); nothing is connected."""
+        from engine.models.offered.machine import this_machine
+        from engine.models.offered.offers import offers
+        from engine.models.offered.suggest import suggest
+
+        machine, language = this_machine(), language.strip().lower()[:2]
+        return Proposals(machine, language, tuple(suggest(offers(), machine, language)))
+
+    def serves(self, offer: Offer) -> tuple[list[str], list[str]]:
+        """Return the ids of the methods that a model serves, and of those that ask more of one."""
+        from engine.methods import methods
+
+        asking = [method.spec for method in methods() if "generator" in method.spec.needs]
+        served = [s.id for s in asking if {need for need in s.needs if need in CAPABILITIES} <= offer.capabilities]
+        return served, [spec.id for spec in asking if spec.id not in served]
 
     def host(self) -> str:
         """Return host:port of the hub that a consent has to name."""
@@ -38,14 +74,24 @@ class Hub:
             return model_settings.downloads(connection)
 
     def fetch(
-        self, model: str, name: str, text: str, host: str, *, revision: str = "main", prompts: str | None = None
+        self,
+        model: str,
+        name: str,
+        text: str,
+        host: str,
+        *,
+        revision: str = "",
+        prompts: str | None = None,
+        description: Description | None = None,
     ) -> str:
         """Write the custodian's consent into the audit log, queue the download and return its job id.
 
         Args:
             model: hub id, owner/model. name: what it is called here. text: why this is allowed, in the custodian's
-                words. host: host:port of the hub, as the custodian typed it. revision: branch, tag or commit.
+                words. host: host:port of the hub, as the custodian typed it. revision: branch, tag or commit; empty:
+                the commit that the list of open models names, else the main branch.
             prompts: instruct, plain or builtin; None follows from the model.
+            description: of a corpus, in public words; the model then writes five texts for it once it is here.
 
         Raises:
             UserError: the text is too short, the host another one, or a name breaks a rule or is taken.
@@ -53,7 +99,8 @@ class Hub:
         from engine.models.remote import hub
         from engine.models.remote.endpoint_settings import NAME
 
-        model, name, revision, cleaned = _checked(model), name.strip(), revision.strip(), rules.checked_text(text)
+        model, name, cleaned = _checked(model), name.strip(), rules.checked_text(text)
+        revision = revision.strip() or pinned(model) or "main"
         if not NAME.fullmatch(name):
             raise UserError(f"name: must be 1 to 40 small letters, digits, dots, hyphens or underscores, is {name!r}")
         if (models_folder(self.session) / f"{name}.json").exists():
@@ -72,10 +119,21 @@ class Hub:
                 connection, rules.DOWNLOAD, model, revision=revision, host=self.host(), text=cleaned
             )
             line = model_settings.downloads(connection, model)[0].line
-            arguments = {"model": model, "name": name, "revision": revision, "prompts": prompts, "consent": line}
+            arguments = {
+                "model": model, "name": name, "revision": revision, "prompts": prompts, "consent": line,
+                "description": None if description is None else asdict(description),
+            }  # fmt: skip
             job_id = queue.enqueue(connection, "fetch", arguments=arguments)
         self.session.wake()
         return job_id
+
+
+def pinned(model: str) -> str:
+    """Return the commit that the list of open models names for a hub id, or nothing."""
+    from engine.models.offered.offers import offer
+
+    found = offer(model)
+    return (found.revision or "") if found is not None else ""
 
 
 def _checked(model: str) -> str:

@@ -132,6 +132,7 @@ class Models:
             raise UserError(f"model {model!r} was not added here, so it cannot be removed")
         with self.session.db.write() as connection:
             model_settings.save_test(connection, model, None)
+            model_settings.save_first_texts(connection, model, None)
             self.session.write_audit(connection, "model removed", model)
 
     def endpoints(self) -> dict[str, EndpointSettings]:
@@ -214,23 +215,34 @@ class Models:
         Raises:
             UserError: the model is unknown, or an endpoint on another machine that no corpus has a consent for.
         """
-        info = self.info(model)
-        if info.problem:
-            raise UserError(info.problem)
+        self.check_reachable(model)
         with self.session.db.write() as connection:
-            if not info.local:
-                name = model.removeprefix("endpoint:")
-                if not [c for c in model_settings.consents(connection, None, name) if c.host == info.where]:
-                    raise UserError(
-                        f"model {model!r} is on another machine; give a consent for a corpus first. The test itself "
-                        "sends made-up text only"
-                    )
             waiting = self._test_job(connection, model)
             if waiting is not None:
                 return str(waiting.id)
             job_id = queue.enqueue(connection, "selftest", arguments={"model": model})
         self.session.wake()
         return job_id
+
+    def check_reachable(self, model: str) -> None:
+        """Check that a model may be asked with public text: it is whole, and a server elsewhere has a consent.
+
+        Raises:
+            UserError: it is unknown or has a problem, or it is on another machine that no corpus has a consent for.
+        """
+        info = self.info(model)
+        if info.problem:
+            raise UserError(info.problem)
+        if info.local:
+            return
+        name = model.removeprefix("endpoint:")
+        with self.session.db.read() as connection:
+            given = [c for c in model_settings.consents(connection, None, name) if c.host == info.where]
+        if not given:
+            raise UserError(
+                f"model {model!r} is on another machine; give a consent for a corpus first. The test itself sends "
+                "made-up text only"
+            )
 
     def last_test(self, model: str) -> LastTest:
         """Return how far a model's latest self-test is, and its result."""

@@ -1,7 +1,8 @@
 """Job `fetch`: bring a model that the custodian consented to from the hub, or from the hub library's cache.
 
 Where the cache holds it nothing is connected. What was fetched is checked like any imported folder; a job that fails
-or is cancelled leaves nothing behind.
+or is cancelled leaves nothing behind. What was fetched is then tested, and writes five texts for a public description
+where one was given, before anything private is read.
 
 Privacy posture: see `engine.models.remote.hub`; this reads no record.
 """
@@ -15,12 +16,13 @@ from typing import TYPE_CHECKING
 
 from engine.errors import StorageError, UserError
 from engine.jobs.models.catalogued import models_folder
+from engine.jobs.models.first_texts import KIND as FIRST_TEXTS
 from engine.jobs.models.marks import carry
 from engine.jobs.task import Task
 from engine.models.folder.imports import SPARE_BYTES, import_folder, remove_folder
 from engine.models.remote import consent as rules
 from engine.models.remote import hub
-from engine.store import model_settings
+from engine.store import model_settings, queue
 
 if TYPE_CHECKING:
     from engine.models.catalogue import ModelInfo
@@ -44,6 +46,10 @@ def run(task: Task) -> None:
                 connection, "model imported", info.id, sha256=info.revision, bytes=info.bytes, licence=info.licence,
                 source=info.source, consent=given.line if given else 0,
             )  # fmt: skip
+            queue.enqueue(connection, "selftest", arguments={"model": info.id})
+            if task.arguments.get("description") is not None:
+                asked = {"model": info.id, "description": task.arguments["description"]}
+                queue.enqueue(connection, FIRST_TEXTS, arguments=asked)
     except BaseException:  # cancelled at the last moment, say: a model without its line in the audit log may not stay
         remove_folder(models_folder(task.store.session), str(task.arguments["name"]))
         raise
@@ -52,8 +58,8 @@ def run(task: Task) -> None:
 def _cached(task: Task, model: str, revision: str) -> ModelInfo | None:
     from engine.models.catalogue import hub_folder
 
-    folder = hub_folder(model) if revision == "main" else None
-    if folder is None:
+    folder = hub_folder(model)
+    if folder is None or revision not in ("main", folder.name):
         return None
     name, prompts = str(task.arguments["name"]), task.arguments["prompts"]
     return import_folder(

@@ -8,11 +8,12 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
+from pages._ui.models import describe as models_describe
 from pages._ui.models import language as models_language
 from pages._ui.texts import number, plain
 
 TITLES = {
-    "builtin": "Built-in language model",
+    "builtin": "Built-in language model, for trying out",
     "builtin-tagger": "Built-in tagger",
     "builtin-sentiment": "Built-in sentiment classifier",
     "encoder": "Sentence encoder",
@@ -33,7 +34,12 @@ def known(workspace: engine.Workspace) -> dict[str, engine.BuiltInModel | None]:
     return {**found, **{model_id: None for model_id in EXPECTED if model_id not in found}}
 
 
-def card(model_id: str, model: engine.BuiltInModel | None, workspace: engine.Workspace | None = None) -> None:
+def card(
+    model_id: str,
+    model: engine.BuiltInModel | None,
+    workspace: engine.Workspace | None = None,
+    corpus: engine.CorpusSummary | None = None,
+) -> None:
     """Draw one built-in model, None for a missing one; with a workspace, also what the worker found in its test."""
     name = TITLES.get(model_id, model_id)
     with st.container(border=True, key=f"models.card.{model_id}"):
@@ -59,6 +65,8 @@ def card(model_id: str, model: engine.BuiltInModel | None, workspace: engine.Wor
         _result(model_id)
         if workspace is not None:
             models_language.self_test(workspace, model_id)
+            if corpus is not None:
+                models_describe.first_texts(workspace, model_id, corpus)
 
 
 def _result(model_id: str) -> None:

@@ -28,6 +28,11 @@ def draw(workspace: engine.Workspace) -> None:
     right.text_input("Branch, tag or commit", value="main", key=f"{FORM}.revision", max_chars=200)
     if not model:
         return
+    consent(workspace, model, key=FORM, description=None)
+
+
+def consent(workspace: engine.Workspace, model: str, *, key: str, description: engine.Description | None) -> None:
+    """Ask for a written consent to fetch a model; the revision is what `key`.revision holds, else the listed one."""
     try:
         said, host = workspace.hub.statement(model), workspace.hub.host()
     except engine.UserError as error:
@@ -36,31 +41,34 @@ def draw(workspace: engine.Workspace) -> None:
     st.warning(plain(said), icon=":material/public:")
     suggested = "".join(c if c.isalnum() or c in "._-" else "-" for c in model.rpartition("/")[2].lower()).strip("-._")
     left, right = st.columns(2)
-    left.text_input("Name here", value=suggested[:40], key=f"{FORM}.name.{model}", max_chars=40)
-    right.text_input(f"Type the host to confirm: {host}", key=f"{FORM}.host")
+    left.text_input("Name here", value=suggested[:40], key=f"{key}.name.{model}", max_chars=40)
+    right.text_input(f"Type the host to confirm: {host}", key=f"{key}.host")
     st.text_area(
-        "Why this is allowed, in your words", key=f"{FORM}.text", max_chars=1000,
+        "Why this is allowed, in your words", key=f"{key}.text", max_chars=1000,
         placeholder="The decision, who took it, the model's licence",
         help="At least 20 characters. It stands in the audit log with your name and the time.",
     )  # fmt: skip
     st.caption(f"Acting: {plain(workspace.actor)}. Change the name on the Settings page.")
     st.button(
-        "I consent; fetch it", type="primary", icon=":material/cloud_download:", key=f"{FORM}.fetch", on_click=_fetch,
-        args=(workspace, model),
+        "I consent; fetch it", type="primary", icon=":material/cloud_download:", key=f"{key}.fetch", on_click=_fetch,
+        args=(workspace, model, key, description),
     )  # fmt: skip
 
 
-def _fetch(workspace: engine.Workspace, model: str) -> None:
-    typed = {part: str(st.session_state.get(f"{FORM}.{part}", "")) for part in ("text", "host", "revision")}
-    name = str(st.session_state[f"{FORM}.name.{model}"])
+def _fetch(workspace: engine.Workspace, model: str, key: str, description: engine.Description | None) -> None:
+    typed = {part: str(st.session_state.get(f"{key}.{part}", "")) for part in ("text", "host", "revision")}
+    name = str(st.session_state[f"{key}.name.{model}"])
     job = act(
-        workspace.hub.fetch, model, name, typed["text"], typed["host"], revision=typed["revision"].strip() or "main"
-    )
+        workspace.hub.fetch, model, name, typed["text"], typed["host"], revision=typed["revision"].strip(),
+        description=description,
+    )  # fmt: skip
     if job is not None:
         st.session_state[f"{FORM}.job"] = job
-        notice("Your consent is in the audit log. Test the model once before the first run.")
+        notice(
+            "Your consent is in the audit log. The model is tested once it is here, before anything private is read."
+        )
         for part in ("model", "text", "host"):
-            st.session_state[f"{FORM}.{part}"] = ""
+            st.session_state[f"{key}.{part}"] = ""
 
 
 def state(workspace: engine.Workspace) -> None:

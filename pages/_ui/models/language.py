@@ -12,6 +12,7 @@ import streamlit as st
 import engine
 from engine import CAPABILITIES
 from pages._ui.current import corpora
+from pages._ui.models import describe as models_describe
 from pages._ui.states import act
 from pages._ui.texts import number, plain
 
@@ -29,8 +30,8 @@ ASKED = {
 }
 
 
-def card(workspace: engine.Workspace, info: engine.ModelInfo) -> None:
-    """Draw one model that was added."""
+def card(workspace: engine.Workspace, info: engine.ModelInfo, corpus: engine.CorpusSummary | None = None) -> None:
+    """Draw one model that was added, with its texts for the current corpus' description."""
     title, icon = KINDS[info.back_end]
     with st.container(border=True, key=f"models.card.{info.id}"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -69,6 +70,8 @@ def card(workspace: engine.Workspace, info: engine.ModelInfo) -> None:
         if not info.local:
             consents(workspace, info)
         self_test(workspace, info.id)
+        if corpus is not None:
+            models_describe.first_texts(workspace, info.id, corpus)
         _remove(workspace, info)
 
 

@@ -48,6 +48,6 @@ def called(workspace: engine.Workspace, model: str) -> str:
 
 def _name(info: engine.ModelInfo) -> str:
     if info.id == BUILTIN:
-        return "Built-in language model"
+        return "Built-in language model (for trying out)"
     place = "" if info.local else ", on another machine"
     return f"{info.id.partition(':')[2] or info.id} ({KINDS[info.back_end][0].lower()}{place})"

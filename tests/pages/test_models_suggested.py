@@ -1,0 +1,91 @@
+"""Open models suggested for this machine, the public description, and what Plan says of the built-in model."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.models.offered import machine as machines
+from engine.models.offered.machine import Machine
+from tests.pages.small import words
+
+WHY = "Apache licence; agreed by the data board on 3 May."
+OFFICE = Machine("cpu", 16 * 10**9, 4, (), False, False, False)
+BEST = "models.suggested.chosen.en"
+
+
+@pytest.fixture(autouse=True)
+def office(monkeypatch):
+    monkeypatch.setattr(machines, "this_machine", lambda: OFFICE)
+
+
+def test_the_page_proposes_says_what_each_needs_and_asks_for_consent(small, open_page, monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    app = open_page("models")
+    told = words(app)
+    assert "This machine has 4 processor core(s), 16 GB of memory and no graphics card" in told
+    assert "The built-in model is for trying out" in told
+    table = next(frame.value for frame in app.dataframe if "Proposed" in frame.value)
+    assert len(table) == 10
+    assert set(table["Proposed"]) == {"", "best text here", "a first try"}
+    best = table.loc[table["Proposed"] == "best text here", "Model"].item()
+    assert app.selectbox(key=BEST).value == best
+    assert "Licence: apache-2.0" in told
+    app.selectbox(key=BEST).select("Qwen/Qwen2.5-0.5B-Instruct").run()
+    assert "Commit 7ae557604adf67be50417f59c2c2f167def9a775" in words(app)
+    app.text_area(key="models.suggested.text").set_value(WHY)
+    app.text_input(key="models.suggested.host").set_value("127.0.0.1:9").run()
+    app.button(key="models.suggested.fetch").click().run()
+    assert not app.exception
+    workspace = small.open()
+    job = next(job for job in workspace.jobs.all() if job.kind == "fetch")
+    (given,) = workspace.hub.consents()
+    assert (given.model, given.revision) == (
+        "Qwen/Qwen2.5-0.5B-Instruct", "7ae557604adf67be50417f59c2c2f167def9a775",
+    )  # fmt: skip
+    assert job.state == "queued"
+    app.selectbox(key="models.suggested.language").select("et").run()
+    app.selectbox(key="models.suggested.chosen.et").select("utter-project/EuroLLM-1.7B-Instruct").run()
+    assert "could be confirmed beforehand" in words(app)
+
+
+def test_a_description_is_kept_and_texts_are_asked_for_it(small, open_page):
+    app = open_page("models")
+    key = f"models.describe.{small.corpus}"
+    app.text_input(key=f"{key}.kind").set_value("support ticket 42").run()
+    app.button(key=f"{key}.keep").click().run()
+    assert "no numbers" in words(app)
+    app.text_input(key=f"{key}.kind").set_value("support ticket")
+    app.selectbox(key=f"{key}.domain").select("reviews").run()
+    app.button(key=f"{key}.keep").click().run()
+    assert small.open().descriptions.get(small.corpus).kind == "support ticket"
+    app.button(key="models.first.builtin").click().run()
+    assert not app.exception
+    assert [job.kind for job in small.open().jobs.all() if job.kind == "first texts"] == ["first texts"]
+
+
+def test_texts_are_shown_as_text_and_what_they_say_of_the_model(small, open_page):
+    from engine.store import model_settings
+
+    workspace = small.open()
+    workspace.descriptions.declare(small.corpus, "cooking recipe")
+    hostile = "![x](http://evil.example/a.png) <script>1</script>"
+    with workspace.session.db.write() as connection:
+        result = {
+            "description": {"kind": "cooking recipe", "language": "en", "domain": "generic"}, "cosine": 0.02,
+            "texts": [hostile, "two", "three", "four", ""], "tokens": 100, "seconds": 2.0, "at": "2026-01-01T00:00",
+        }  # fmt: skip
+        model_settings.save_first_texts(connection, "builtin", result)
+    app = open_page("models")
+    assert [text.value for text in app.text[:5]] == [hostile, "two", "three", "four", "(empty)"]
+    assert "evil.example" not in words(app)
+    assert "are not about that" in words(app)
+
+
+def test_plan_says_that_the_built_in_model_is_not_made_for_such_text(small, open_page):
+    app = open_page("plan", **{"plan.method": "public"})
+    assert "has not learned" not in words(app)
+    key = f"plan.describe.{small.corpus}"
+    app.text_input(key=f"{key}.kind").set_value("cooking recipe").run()
+    app.button(key=f"{key}.keep").click().run()
+    assert not app.exception
+    assert "The built-in model has not learned from text called “cooking recipe”" in words(app)
