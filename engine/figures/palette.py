@@ -14,14 +14,15 @@ METHODS: dict[str, str] = {
     "surrogate": BLUE, "filter": ORANGE, "public": SKY, "aug-pe": GREEN, "dpga": PINK, "rpsg": VERMILION,
     "rpsg-public": VERMILION, "icl": YELLOW, "control-icl": YELLOW, "control-icl-blocked": YELLOW,
     "control-prefix": BLUE, "control-prefix-masked": BLUE, "finetune": GREEN, "goldfish": GREEN, "dp-finetune": SKY,
-    "private-prediction": PINK, "rewrite": ORANGE,
+    "dp-topics": YELLOW, "private-prediction": PINK, "rewrite": ORANGE,
 }  # fmt: skip
 METHOD_SYMBOLS: dict[str, str] = {
     "surrogate": "circle", "filter": "diamond", "public": "x", "aug-pe": "triangle-up", "dpga": "pentagon",
     "rpsg": "star", "rpsg-public": "star-open", "icl": "hexagon", "control-icl": "hexagon2",
     "control-icl-blocked": "hexagon2-open", "control-prefix": "triangle-left",
     "control-prefix-masked": "triangle-left-open", "finetune": "triangle-down", "goldfish": "triangle-down-open",
-    "dp-finetune": "cross", "private-prediction": "star-triangle-up", "rewrite": "diamond-open",
+    "dp-finetune": "cross", "dp-topics": "square-cross", "private-prediction": "star-triangle-up",
+    "rewrite": "diamond-open",
 }  # fmt: skip
 OTHER_SYMBOL = "square"
 REFERENCES: dict[str, str] = {

@@ -26,6 +26,7 @@ REGISTRY: tuple[tuple[str, str, str], ...] = (
     ("finetune", "engine.methods.tuned.finetune", "FinetuneMethod"),
     ("goldfish", "engine.methods.tuned.goldfish", "GoldfishMethod"),
     ("dp-finetune", "engine.methods.tuned.dp_finetune", "DpFinetuneMethod"),
+    ("dp-topics", "engine.methods.topics.method", "DpTopicsMethod"),
     ("private-prediction", "engine.methods.prediction.method", "PrivatePredictionMethod"),
     ("rpsg", "engine.methods.rpsg.method", "RpsgMethod"),
     ("rpsg-public", "engine.methods.rpsg.public", "RpsgPublicMethod"),

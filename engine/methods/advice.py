@@ -17,6 +17,7 @@ from engine.json_types import JSONObject
 from engine.methods import sizes
 from engine.methods.base import Facts
 from engine.methods.signal import number, population
+from engine.methods.tuned.claim import rate_of
 
 ENOUGH = "That is enough to tell them apart."
 DENSE = (
@@ -40,7 +41,6 @@ def advice(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, c
 
 
 def _training(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, count: int) -> tuple[str, ...]:
-    from engine.methods.tuned.claim import rate_of
     from engine.methods.tuned.parameters import DpFinetuneParameters
 
     p, level = parameters, claim.noise.get("training")
@@ -123,6 +123,36 @@ def vote_sentence(
     )
 
 
+def _topics(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, count: int) -> tuple[str, ...]:
+    from engine.methods.topics.claim import questions
+    from engine.methods.topics.histogram import COARSE
+    from engine.methods.topics.parameters import DpTopicsParameters
+
+    p = parameters
+    assert isinstance(p, DpTopicsParameters)
+    sigma, cells = float(claim.noise["histogram"]["sigma"]), COARSE * max(1, facts.labels)
+    each = facts.units / cells
+    said = (
+        f"{facts.units:,} {facts.unit}s are counted in {cells:,} cells first, {each:.2g} in each on average, under "
+        f"noise of σ = {sigma:.3g}, then more finely where they are ({questions(p, facts)} questions in all)"
+    )
+    if each >= p.threshold * sigma:
+        found = f"{said}. That is enough to tell common topics from absent ones."
+    else:
+        least = _two_digits(p.threshold * sigma * cells)
+        found = (
+            f"{said}. Only topics with more than about {_two_digits(p.threshold * sigma):,} records are seen; where "
+            f"records are spread evenly it takes about {least:,} {facts.unit}s."
+        )
+    if p.tuning == "none":
+        return (found,)
+    ratio = float(claim.noise["training"]["sigma"]) / p.clip / (rate_of(p, facts) * facts.units)
+    told = training_sentence(ratio, facts, float(claim.epsilon or 0.0), p.steps, p.units_a_step)
+    if ratio > sizes.NOTHING_LEARNED:
+        told += " Here that is tuning: none, which spends the whole budget on the histogram."
+    return (found, told)
+
+
 def _prediction(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, count: int) -> tuple[str, ...]:
     from engine.methods.prediction.claim import figures
     from engine.methods.prediction.parameters import PrivatePredictionParameters
@@ -138,5 +168,5 @@ def _two_digits(value: float) -> int:
 
 _OF: dict[str, Callable[[str, BaseModel, Facts, Guarantee, int], tuple[str, ...]]] = {
     "dp-finetune": _training, "aug-pe": _votes, "dpga": _votes, "rpsg-public": _votes,
-    "private-prediction": _prediction,
+    "private-prediction": _prediction, "dp-topics": _topics,
 }  # fmt: skip

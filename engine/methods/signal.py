@@ -49,6 +49,8 @@ def vote_signal(request: Question, embedder: Embedder) -> Answer:
 
         return dp_finetune_claim.figures(request)
     noise, facts = request["noise"], request["facts"]
+    if request["method"] == "dp-topics":
+        return _topic_figures(request)
     rows: list[dict[str, str]] = []
     advice: list[str] = []
     if "labels" in noise:
@@ -67,6 +69,20 @@ def vote_signal(request: Question, embedder: Embedder) -> Answer:
         advice += sentences
         rows.append(_clusters(request, embedder))
     return {"rows": rows, "advice": advice}
+
+
+def _topic_figures(request: Question) -> Answer:
+    """Return what the noise of a histogram of topics hides."""
+    level, p = request["noise"]["histogram"], request["parameters"]
+    least = number(p, "threshold", 2.0) * float(level["sigma"])
+    share = least / max(1, request["facts"]["units"])
+    return {
+        "rows": [
+            row("Noise of a count", f"{float(level['sigma']):.3g}", "records, one standard deviation"),
+            row("Smallest topic that is seen", f"{least:,.0f}", f"records: {min(1.0, share):.1%} of the corpus"),
+        ],
+        "advice": [],
+    }
 
 
 def _votes(request: Question, sigma: float, embedder: Embedder) -> tuple[list[dict[str, str]], list[str]]:

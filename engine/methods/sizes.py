@@ -19,6 +19,7 @@ LITTLE_SIGNAL = 0.1  # and with which hardly a tenth does; both from public text
 ENOUGH_DENSE = 1.0  # dense votes over their noise with which nearly all that is kept is of the records' kind
 EMBEDDING = 385  # coordinates of the shipped embedder and a constant: noise outside their span can be taken off
 _EPSILON, _ROUNDS = 4.0, 10  # what the sizes below were measured for
+_TOPICS = 300  # records from which texts by topics were nearer to them than public ones, at ε = 1
 _ONE_VOTE, _TEN_ROUNDS, _METADATA = 1_000, 3_000, 20_000
 
 
@@ -45,6 +46,12 @@ def training_ratio(units: int, epsilon: float, steps: int = STEPS, batch: int = 
 def training_units(epsilon: float, steps: int = STEPS, batch: int = BATCH) -> int:
     """Return the least N at which training with noise reaches the ratio of published successes."""
     return _rounded(smallest(lambda n: n >= 1 and training_ratio(int(n), epsilon, steps, batch) <= AS_PUBLISHED))
+
+
+def topic_units(epsilon: float) -> int:
+    """Return the least N at which a histogram of topics, three questions, says something: measured at ε = 1."""
+    delta = default_delta(_TOPICS)
+    return _rounded(_TOPICS * noise_multiplier(epsilon, delta, 3) / noise_multiplier(1.0, delta, 3))
 
 
 def single_vote_units(epsilon: float) -> int:

@@ -107,8 +107,8 @@ def propose(answers: Answers, available: Collection[str] | None = None) -> Propo
     )
 
 
-FORMAL = ("aug-pe", "dpga", "rpsg-public", "dp-finetune", "private-prediction", "public")
-NOISY = ("aug-pe", "dpga", "rpsg-public", "dp-finetune", "private-prediction")
+FORMAL = ("dp-topics", "aug-pe", "dpga", "rpsg-public", "dp-finetune", "private-prediction", "public")
+NOISY = ("dp-topics", "aug-pe", "dpga", "rpsg-public", "dp-finetune", "private-prediction")
 POLICY_REASONS: dict[str, str] = {
     "team": "Whoever receives the text may read the original anyway, so leaks must be known but need no limit.",
     "organisation": "Colleagues under the same duties may see whole sentences, but no identifiers of people.",
@@ -142,9 +142,16 @@ def _suited(answers: Answers) -> list[tuple[str, str]]:
 
 def _formal(answers: Answers) -> list[tuple[str, str]]:
     """Return methods with a guarantee whose statistics stand out from their noise at this size."""
-    if answers.units < sizes.single_vote_units(answers.epsilon):
+    if answers.units < sizes.topic_units(answers.epsilon):
         return []
     n, delta = f"{answers.units:,}", default_delta(answers.units)
+    topics = (
+        "dp-topics",
+        f"Private text is counted once, by public topics, which takes the fewest people: {n} are enough at ε = "
+        f"{answers.epsilon:g}. A model then writes from the key words of the topics that were found.",
+    )
+    if answers.units < sizes.single_vote_units(answers.epsilon):
+        return [topics]
     one, many = (noise_multiplier(answers.epsilon, delta, count) for count in (1, ROUNDS))
     votes = (
         "aug-pe",
@@ -162,9 +169,9 @@ def _formal(answers: Answers) -> list[tuple[str, str]]:
     )
     training, prediction = _training(answers), _prediction(answers, delta)
     if answers.units < sizes.voting_units(answers.epsilon):
-        return [single, *prediction, votes]
+        return [topics, single, *prediction, votes]
     if answers.units < sizes.metadata_units(answers.epsilon):
-        return [votes, *training, *prediction]
+        return [votes, topics, *training, *prediction]
     if answers.label:
         return [metadata, *training, votes, *prediction]
     # Votes cost noise for every record of a person; a person's gradient is cut once.

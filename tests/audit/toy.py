@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 
 from engine.dp.noise import votes
+from engine.dp.noise.cells import counts
 from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.methods.base import Context, Facts, parse_parameters
+from engine.methods.topics.public import load_topics
 from engine.models.contracts import Generation
 
 LABELS = ("a", "b")
@@ -90,6 +92,10 @@ class Watched(Mechanisms):
     def noisy_histogram(self, key, feature, bins, **options):
         self._note("histogram", key, {"feature": feature, "bins": bins, **options})
         return super().noisy_histogram(key, feature, bins, **options)
+
+    def noisy_cells(self, key, asked, **options):
+        self._note("cells", key, {"cells": asked, **options})
+        return super().noisy_cells(key, asked, **options)
 
     def above_threshold(self, key, feature="length", **options):
         self._note("search", key, options)
@@ -204,6 +210,10 @@ class World:
         return total
 
     def _counts(self, kind, options, table, size):
+        if kind == "cells":
+            data = PrivateData(table, unit="source", cap=CAP, embed=self.models.embed, order_key=KEY).open()
+            data.keep_topics(load_topics().centres)
+            return counts(data, options["cells"]).astype(float)
         if kind == "scores":
             grouped = options.get("groups") is not None
             steps = votes.dense(

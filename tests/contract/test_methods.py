@@ -32,6 +32,7 @@ QUICK = {
     "finetune": {"epochs": 1, "tokens": 24, "rank": 2, "records_a_step": 4},
     "goldfish": {"epochs": 1, "tokens": 24, "rank": 2, "records_a_step": 4},
     "dp-finetune": {"steps": 2, "units_a_step": 4, "tokens": 24, "rank": 2, "words": 12, "lengths": "public"},
+    "dp-topics": {"candidates": 2, "words": 12, "lengths": "public"},
     "rpsg": {"oversampling": 2, "candidates": 2, "minimum_tokens": 4, "maximum_tokens": 24, "epochs": 1}
     | {"similarity_keep": 0.9, "nll_keep": 0.9},
     "rpsg-public": {"candidates": 2, "words": 12, "epochs": 1, "nll_keep": 0.8},

@@ -42,6 +42,7 @@ SETTINGS = {
     "dpga": QUICK["dpga"] | {"temperature": 1.0},
     "dp-finetune": {"steps": 2, "units_a_step": 3, "rank": 2, "tokens": 12, "words": 12, "temperature": 1.0},
 }
+SETTINGS["dp-topics"] = {"candidates": 2, "words": 12, "temperature": 1.0}
 MAPPING = ColumnMapping(text="text", record_id="id", source_id="who", label="kind", keep=())
 
 

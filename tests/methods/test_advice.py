@@ -30,7 +30,13 @@ def test_the_closed_form_of_the_ratio_is_near_the_exact_one(units, epsilon, batc
 
 
 def test_least_sizes_grow_as_epsilon_falls():
-    for size in (sizes.training_units, sizes.single_vote_units, sizes.voting_units, sizes.metadata_units):
+    for size in (
+        sizes.topic_units,
+        sizes.training_units,
+        sizes.single_vote_units,
+        sizes.voting_units,
+        sizes.metadata_units,
+    ):
         found = [size(epsilon) for epsilon in (0.5, 1.0, 2.0, 4.0, 8.0)]
         assert found == sorted(found, reverse=True)
         assert found[0] > 3 * found[-1]
@@ -101,6 +107,19 @@ def test_dense_votes_are_advised_where_single_ones_drown():
     assert "takes about" not in dense
     assert "a weak signal" in told("aug-pe", 60, count=300, epsilon=1.0, votes="dense")[0]
     assert len(told("aug-pe", 700, count=2, epsilon=8.0)) == 1
+
+
+def test_topics_are_held_against_the_noise_of_a_count():
+    (few,) = told("dp-topics", 100, epsilon=1.0)
+    assert "it takes about" in few
+    (many,) = told("dp-topics", 3_000, epsilon=1.0)
+    assert "enough to tell common topics from absent ones" in many
+    known = get_method("dp-topics")
+    values = parse_parameters(known.spec, {"tuning": "noisy", "epsilon": 1.0})
+    noise = {"histogram": {"sigma": 9.0}, "training": {"sigma": 6.0 * values.clip}}
+    claim = Guarantee("dp", "", epsilon=1.0, delta=1e-4, noise=noise)
+    _, training = advice("dp-topics", values, Facts(500, 500), claim, 100)
+    assert "tuning: none" in training
 
 
 def test_nothing_is_said_where_nothing_is_spent_or_known():

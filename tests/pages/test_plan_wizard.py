@@ -49,7 +49,7 @@ def test_another_unit_asks_for_another_import(seeded, visit):
 
 def test_reading_only_public_text_is_proposed_where_noise_would_hide_everything(seeded, visit):
     app = visit("plan")
-    answer(app, seeded.corpus, recipients="public", units=200)
+    answer(app, seeded.corpus, recipients="public", units=60)
     assert "reads no private text at all" in words(app)
 
 

@@ -27,7 +27,7 @@ from engine.dp.events import (
     mean_sensitivity,
     vector_sensitivity,
 )
-from engine.dp.noise import label_list, mechanisms, prediction, votes
+from engine.dp.noise import cells, label_list, mechanisms, prediction, votes
 from engine.dp.noise.private_data import PrivateData
 from engine.errors import InternalError
 
@@ -99,6 +99,7 @@ class Mechanisms:
         self.unit, self.adjacency = unit, adjacency
         self.cap = 1 if unit == "record" else cap
         self.events: list[Event] = []
+        self._topics = (0, "")  # how many public topics records carry, and which
         self._trainers: dict[str, Trainer] = {}
         self._kept: dict[str, MemoryKeeper] = {}
 
@@ -242,6 +243,27 @@ class Mechanisms:
         """Let labels outside a list, public or bought, count as none in everything drawn from now on."""
         if self._data is not None:
             self._data.keep_labels(labels)
+
+    def keep_topics(self, centres: NDArray[np.float32]) -> None:
+        """Let each record carry the nearest of these public centres in everything drawn from now on."""
+        if self._data is not None:
+            self._data.keep_topics(centres)
+        self._topics = (len(centres), hashlib.sha256(np.ascontiguousarray(centres).tobytes()).hexdigest())
+
+    def noisy_cells(
+        self, key: str, asked: Sequence[cells.Cell], *, noise_multiplier: float, what: str = "joint histogram"
+    ) -> NDArray[np.float64]:
+        """Return the noisy number of records in each of several disjoint cells; see `engine.dp.noise.cells`.
+
+        Args:
+            key: names this output within the run. asked: label, topics and lengths of each; `keep_topics` comes first.
+            noise_multiplier: Gaussian noise over sensitivity.
+        """
+        number, centres = self._topics
+        cells.check_cells(asked, number)
+        event = Event(what=what, **self._noise(noise_multiplier, None))
+        request = self._request("cells", event, cells=digest([asdict(one) for one in asked]), centres=centres)
+        return self._output(key, request, event, lambda data: self._with_noise(cells.counts(data, asked), event))
 
     def above_threshold(
         self,
@@ -408,7 +430,10 @@ class Mechanisms:
         trainer = self._trainers.get(key)
         if trainer is None or trainer.learner is not learner:
             event = train.event_of(asked, self.unit, self.adjacency)
-            request = self._request("training", event, settings=asdict(asked), fingerprint=fingerprint)
+            request = self._request(
+                "training", event, settings=asdict(asked), fingerprint=fingerprint,
+                **({"topics": self._topics[1]} if self._topics[0] else {}),
+            )  # fmt: skip
             kept = (
                 train_store.FolderKeeper(folder)
                 if folder is not None

@@ -58,6 +58,8 @@ class PrivateData:
         names = _unit_names(records, self.unit)
         self._owners, self._key = [names[i] for i in kept], order_key
         self._places: NDArray[np.float64] | None = None
+        self._centres: NDArray[np.float32] | None = None
+        self._topics: NDArray[np.int64] | None = None
         self.units = max(there, units or 0)
 
     def open(self) -> PrivateData:
@@ -96,6 +98,25 @@ class PrivateData:
         """Let every label outside a list, public or bought, count as none from now on."""
         kept = set(labels)
         self._labels = [label if label in kept else None for label in self._labels]
+
+    def keep_topics(self, centres: NDArray[np.float32]) -> None:
+        """Let each record carry the nearest of these public centres, (k, d), in everything drawn from now on."""
+        self._centres, self._topics = centres, None
+
+    @property
+    def has_topics(self) -> bool:
+        """Whether records carry a public topic."""
+        return self._centres is not None
+
+    @property
+    def topics(self) -> NDArray[np.int64]:
+        """Return each record's nearest public centre, 0..k−1, shape (n,)."""
+        self._check()
+        if self._centres is None:
+            raise InternalError("private data carry no topics")
+        if self._topics is None:
+            self._topics = votes.nearest(self.embeddings(), votes.quantised(self._centres))
+        return self._topics
 
     def lengths(self, measure: Callable[[str], int] | None) -> NDArray[np.int64]:
         """Return each record's length by a public measure; words by default."""

@@ -54,10 +54,11 @@ _SHRINK = 1.0 - 1e-6  # a rounded quotient must not reach past the clip
 
 @dataclass(frozen=True)
 class Document:
-    """One record as training reads it."""
+    """One record as training reads it. topic: its nearest public topic, where records carry one."""
 
     text: str
     label: str | None = None
+    topic: int | None = None
 
 
 @dataclass(frozen=True)
@@ -259,9 +260,10 @@ def _groups(data: PrivateData, chosen: NDArray[np.bool_], most: int) -> list[lis
     Units of like length stand together, so that little padding is computed; the sum does not depend on it.
     """
     units: dict[int, list[Document]] = {}
-    for unit, text, label in zip(data.unit_of.tolist(), data.texts, data.labels, strict=True):
+    topics: list[int | None] = data.topics.tolist() if data.has_topics else [None] * len(data.texts)
+    for unit, text, label, topic in zip(data.unit_of.tolist(), data.texts, data.labels, topics, strict=True):
         if chosen[unit]:
-            units.setdefault(unit, []).append(Document(text, label))
+            units.setdefault(unit, []).append(Document(text, label, topic))
     found: list[list[list[Document]]] = []
     held = most
     for documents in sorted(units.values(), key=lambda own: max(len(one.text) for one in own)):

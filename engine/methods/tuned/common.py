@@ -6,7 +6,7 @@ tuned model, labels and lengths alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Required, TypedDict, Unpack, cast
@@ -56,25 +56,38 @@ class TunedPrompts:
 
     Args:
         operators: of the run. bare: whether the network reads plain words instead of control tokens.
+        keys: a public topic's number to its key words, where prompts carry them.
     """
 
-    def __init__(self, operators: Operators | None, bare: bool, domain: str, kind: str) -> None:
+    def __init__(
+        self, operators: Operators | None, bare: bool, domain: str, kind: str,
+        keys: Callable[[int], Sequence[str]] | None = None,
+    ) -> None:  # fmt: skip
         self._operators, self._domain, self._kind = None if bare else operators, domain, kind
+        self._keys = keys
         if operators is None and not bare:
             raise InternalError("the method was started without operators")
 
-    def head(self, label: str | None, words: int) -> str:
-        """Return what stands in front of a text of this label and length."""
+    def head(self, label: str | None, words: int, topic: int | None = None) -> str:
+        """Return what stands in front of a text of this label, length and public topic."""
+        keys = () if topic is None or self._keys is None else tuple(self._keys(topic))
+        return self._head(label, words, keys)
+
+    def _head(self, label: str | None, words: int, keys: Sequence[str]) -> str:
         if self._operators is not None:
-            return self._operators.prompt(
-                "invent", domain=self._domain, kind=self._kind, label=label or "", words=max(1, words)
-            )
-        shown = f", {label}" if label else ""
+            own: OperatorInputs = {
+                "domain": self._domain, "kind": self._kind, "label": label or "", "words": max(1, words)
+            }  # fmt: skip
+            if keys:
+                own["keywords"] = keys
+            return self._operators.prompt("invent", **own)
+        shown = (f", {label}" if label else "") + (f", about {', '.join(keys)}" if keys else "")
         return f"{(self._kind or self._domain).capitalize()}{shown}, up to {length_of(words)} words.\n\n"
 
     def prompt(self, name: str, **inputs: Unpack[OperatorInputs]) -> str:
-        """Return the prompt of one text."""
-        return self.head(inputs.get("label"), int(inputs["words"]))
+        """Return the prompt of one text; key words are shown where training showed them."""
+        keys = inputs.get("keywords") or ()
+        return self._head(inputs.get("label"), int(inputs["words"]), keys if self._keys is not None else ())
 
     def parse(self, name: str, output: str, **inputs: Unpack[OperatorInputs]) -> str:
         """Return the usable text of a raw output."""

@@ -20,8 +20,8 @@ from engine.dp.noise.train import Document
 from engine.models.tune.tunable import Tunable
 
 IGNORED = -100
-Prompt = Callable[[str | None, int], str]
-"""A record's label and length in words to the prompt in front of it."""
+Prompt = Callable[..., str]
+"""A record's label, its length in words and, where it carries one, its public topic to the prompt in front of it."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ def rows(
     """Return documents as rows, the text cut to `tokens` and to what the network reads, its end token last."""
     found = []
     for document, ids in zip(documents, net.text_ids([one.text for one in documents]), strict=True):
-        head = net.prompt_ids(prompt(document.label, len(document.text.split())))
+        about = (document.label, len(document.text.split()))
+        head = net.prompt_ids(prompt(*about) if document.topic is None else prompt(*about, document.topic))
         room = max(0, min(tokens, net.context - len(head)) - 1)
         # A text that was cut has no end here: the network must not learn to stop in the middle.
         text = [*ids, net.eos] if len(ids) <= room else ids[: room + 1]

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from engine.studies.bench_parameters import SizedParameters
 
-Budgeted = Literal["aug-pe", "dpga", "dp-finetune", "private-prediction", "rpsg", "rpsg-public"]
+Budgeted = Literal["aug-pe", "dpga", "dp-finetune", "dp-topics", "private-prediction", "rpsg", "rpsg-public"]
 BUDGETED: tuple[Budgeted, ...] = get_args(Budgeted)
 
 

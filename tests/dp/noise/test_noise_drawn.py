@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.dp.noise import label_list, mechanisms, prediction, train
-from tests.dp.noise.test_private import CANDIDATES, GROUPS, bound, table
+from tests.dp.noise.test_private import CANDIDATES, GROUPS, bound, joint, table
 
 WHOM = [(unit, cap, adjacency) for unit, cap in (("record", 1), ("source", 1), ("source", 3), ("source", 7))
         for adjacency in ("zero-out", "replace-one")]  # fmt: skip
@@ -61,6 +61,16 @@ def test_counts(name, noise, unit, cap, adjacency, handed):
         assert event.noise_multiplier == 1.7
     assert event.sensitivity == pytest.approx(moved, rel=1e-12)
     assert (event.unit, event.adjacency, event.sampling_probability) == (unit, adjacency, 1.0)
+
+
+@pytest.mark.parametrize(("unit", "cap", "adjacency"), WHOM)
+def test_cells(unit, cap, adjacency, handed):
+    _, held = bound(table(), unit, cap, adjacency)
+    joint(held, noise_multiplier=1.7)
+    (event,) = held.events
+    moved = (cap if unit == "source" else 1) * (1.0 if adjacency == "zero-out" else math.sqrt(2.0))
+    assert handed == [("gaussian", pytest.approx(1.7 * moved, rel=1e-12))]
+    assert (event.sensitivity, event.geometry) == (pytest.approx(moved), "counts")
 
 
 @pytest.mark.parametrize(("unit", "cap", "adjacency"), WHOM)

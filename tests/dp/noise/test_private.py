@@ -10,6 +10,7 @@ import pytest
 
 from engine.dp.events import Event
 from engine.dp.noise import mechanisms
+from engine.dp.noise.cells import Cell, check_cells
 from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData, digest
 from engine.errors import InternalError
 
@@ -57,6 +58,15 @@ def exact(monkeypatch):
     monkeypatch.setattr(mechanisms, "poisson_sample", lambda units, q: np.ones(units, dtype=bool))
 
 
+CELLS = [Cell(label, (i,), words) for label in "abc" for i in range(9) for words in ((0, 6), (6, 9), (9, 99))]
+
+
+def joint(held, asked=CELLS, **noise):
+    """Count records by label, nearest candidate and length together."""
+    held.keep_topics(CANDIDATES)
+    return held.noisy_cells("k", asked, **noise)
+
+
 STATISTICS = {
     "votes": (lambda m: m.noisy_votes("k", CANDIDATES, fingerprint="f", noise_multiplier=1.0), "l2"),
     "votes, sampled": (
@@ -79,6 +89,7 @@ STATISTICS = {
         lambda m: m.noisy_scores("k", CANDIDATES, fingerprint="f", noise_multiplier=1.0, groups=GROUPS),
         "l2",
     ),
+    "cells": (lambda m: joint(m, noise_multiplier=1.0), "l2"),
     "labels": (lambda m: m.noisy_histogram("k", "label", ["a", "b", "c"], epsilon=1.0), "l1"),
     "lengths": (lambda m: m.noisy_histogram("k", "length", [0, 4, 6, 9, 50], noise_multiplier=1.0), "l2"),
     "self-similarity": (lambda m: np.array([m.noisy_mean("k", epsilon=1.0)]), "l1"),
@@ -302,3 +313,40 @@ def test_the_mean_similarity_can_be_drawn_for_any_number_of_units(units):
     data, held = bound(table(), units=units)
     drawn = np.array([held.noisy_mean(f"tau/{turn}", epsilon=0.08) for turn in range(400)])
     assert np.abs(drawn - np.median(drawn)).mean() == pytest.approx(2.0 / data.units / 0.08, rel=0.25)
+
+
+@pytest.mark.usefixtures("exact")
+def test_cells_count_each_record_once():
+    _, held = bound(table())
+    found = joint(held, noise_multiplier=1.0)
+    assert found.sum() == table()["label"].notna().sum() == len(table()) - 1
+    _, whole = bound(table())
+    assert joint(whole, [Cell(None, tuple(range(9)))], noise_multiplier=1.0).tolist() == [len(table())]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        [Cell("a", (0, 1)), Cell("a", (1, 2))],
+        [Cell(None, (0,)), Cell("a", (0,))],
+        [Cell("a", (0,), (0, 9)), Cell("a", (0,), (8, 12))],
+        [Cell("a", (0,)), Cell("a", (0,), (5, 6))],
+        [Cell("a", ())],
+        [Cell("a", (9,))],
+        [Cell("a", (0,), (4, 4))],
+    ],
+)
+def test_cells_that_share_a_record_are_refused(asked):
+    _, held = bound(table())
+    with pytest.raises(InternalError, match=r"overlap|empty"):
+        joint(held, asked, noise_multiplier=1.0)
+    check_cells([Cell("a", (0,)), Cell("b", (0,)), Cell("a", (1,), (0, 5)), Cell("a", (1,), (5, 9))], 9)
+
+
+def test_other_topics_under_a_stored_key_are_refused():
+    outputs = MemoryOutputs()
+    joint(bound(table(), outputs=outputs)[1], noise_multiplier=1.0)
+    again = bound(table(), outputs=outputs)[1]
+    again.keep_topics(CANDIDATES[::-1])
+    with pytest.raises(InternalError, match="another request"):
+        again.noisy_cells("k", CELLS, noise_multiplier=1.0)
