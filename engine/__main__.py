@@ -22,6 +22,7 @@ from engine.cli.arguments import Argument
 from engine.cli.curve import ARGUMENTS as CURVE
 from engine.cli.describe import ARGUMENTS as DESCRIBE
 from engine.cli.models import ARGUMENTS
+from engine.cli.pools import PACK, POOL
 from engine.cli.sweep import ARGUMENTS as SWEEP
 from engine.dp.ledger import LIST_SHARE
 from engine.errors import UnderstudyError
@@ -123,6 +124,8 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
         ),
         "methods": ("list synthesis methods", []),
         "models": ("list, add and test language models", ARGUMENTS),
+        "pool": ("list, import, check and delete pools of text that was made elsewhere", POOL),
+        "pack": ("show, log and write prompts that may leave, so that text can be made elsewhere", PACK),
         "guarantee": (
             "state what a method promises",
             [

@@ -11,6 +11,7 @@ from engine.jobs.models.first_texts import FirstLook
 from engine.jobs.models.hub import Hub
 from engine.jobs.models.language_models import Models
 from engine.jobs.models.prompts import Prompts
+from engine.jobs.packs import Packs
 from engine.jobs.planning import Planning
 from engine.jobs.running import Jobs
 from engine.models.folder.imports import sweep
@@ -36,6 +37,7 @@ class Workspace(Opened):
     Attributes:
         corpora, labels, review, values: private text and what was decided about it; descriptions: what it is in public.
         models, hub, first_look, prompts: what writes.
+        pools, packs: text made elsewhere, and the prompts that it answers.
         plan, jobs, runs, examinations, studies: what is made and measured.
         ledger, releases: what it costs and what leaves.
         settings, audit, disk, doctor, session: the workspace itself.
@@ -45,7 +47,7 @@ class Workspace(Opened):
         store = Store(path, actor, wake=start_worker, ask=accounting.ask)
         self.session, self.settings, self.audit, self.disk = store.session, store.settings, store.audit, store.disk
         self.corpora, self.labels, self.review, self.values = store.corpora, store.labels, store.review, store.values
-        self.runs, self.examinations = store.runs, store.examinations
+        self.runs, self.examinations, self.pools = store.runs, store.examinations, store.pools
         self.ledger, self.releases = store.ledger, store.releases
         self.models = Models(self.session, self.corpora, self.audit)
         self.hub = Hub(self.session)
@@ -61,8 +63,10 @@ class Workspace(Opened):
             self.settings,
             self.models,
             self.first_look,
+            self.pools,
         )
         self.jobs = Jobs(self.plan, self.labels, self.prompts)
+        self.packs = Packs(self.session, self.pools, self.prompts, self.ledger)
         self.doctor = Doctor(self.session, self.ledger, self.audit, self.jobs)
         self.studies = Studies(self.session, self.corpora, self.models, self.prompts, self.ledger)
 

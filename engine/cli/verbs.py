@@ -10,6 +10,7 @@ from engine.cli.corpora import corpora, delete, detect, import_, labels
 from engine.cli.curve import curve
 from engine.cli.describe import describe
 from engine.cli.models import models
+from engine.cli.pools import pack, pool
 from engine.cli.runs import again, approve, compare, examine, release, resume, runs, synthesize, verify
 from engine.cli.study import study
 from engine.cli.sweep import sweep
@@ -24,6 +25,8 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "detect": detect,
     "methods": methods,
     "models": models,
+    "pool": pool,
+    "pack": pack,
     "guarantee": guarantee,
     "plan": plan,
     "ledger": ledger,

@@ -14,7 +14,7 @@ METHODS: dict[str, str] = {
     "surrogate": BLUE, "filter": ORANGE, "public": SKY, "aug-pe": GREEN, "dpga": PINK, "rpsg": VERMILION,
     "rpsg-public": VERMILION, "icl": YELLOW, "control-icl": YELLOW, "control-icl-blocked": YELLOW,
     "control-prefix": BLUE, "control-prefix-masked": BLUE, "finetune": GREEN, "goldfish": GREEN, "dp-finetune": SKY,
-    "dp-topics": YELLOW, "private-prediction": PINK, "rewrite": ORANGE,
+    "dp-topics": YELLOW, "private-prediction": PINK, "rewrite": ORANGE, "dp-select": BLUE,
 }  # fmt: skip
 METHOD_SYMBOLS: dict[str, str] = {
     "surrogate": "circle", "filter": "diamond", "public": "x", "aug-pe": "triangle-up", "dpga": "pentagon",
@@ -22,7 +22,7 @@ METHOD_SYMBOLS: dict[str, str] = {
     "control-icl-blocked": "hexagon2-open", "control-prefix": "triangle-left",
     "control-prefix-masked": "triangle-left-open", "finetune": "triangle-down", "goldfish": "triangle-down-open",
     "dp-finetune": "cross", "dp-topics": "square-cross", "private-prediction": "star-triangle-up",
-    "rewrite": "diamond-open",
+    "rewrite": "diamond-open", "dp-select": "bowtie",
 }  # fmt: skip
 OTHER_SYMBOL = "square"
 REFERENCES: dict[str, str] = {

@@ -19,9 +19,12 @@ from engine.jobs.sweeps import SweepDraft, Wanted
 from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.methods.advice import advice
 from engine.methods.base import Facts, MethodSpec, Plan, parse_parameters
+from engine.methods.select.method import blockers as pool_blockers
+from engine.methods.select.parameters import DpSelectParameters
 from engine.store.budget import accounts
 from engine.store.budget.ledger import Ledger
 from engine.store.corpora.corpora import Corpora
+from engine.store.pools.pools import Pools
 from engine.store.review.review import Review
 from engine.store.runs.runs import Runs
 from engine.store.session import Session
@@ -37,6 +40,11 @@ CURVE_POINTS = 61
 DEFAULT_COUNT = 500  # outputs of a method that may make any number
 LARGEST_COUNT = 1_000_000
 NO_LABELS = "The outputs carry no labels, because no list of labels of this corpus has been declared public."
+UNCHECKED = (
+    "Nobody has compared this pool with the records of this corpus. Its declaration stands alone; the Pools page "
+    "compares "
+    "them, which the ledger notes."
+)
 PENDING = "The exact accounting is still being computed; the statement follows."
 
 
@@ -53,6 +61,7 @@ class Planning:
         settings: Settings,
         models: Models,
         first_look: FirstLook,
+        pools: Pools,
     ) -> None:
         self.session = session
         self.corpora = corpora
@@ -62,6 +71,7 @@ class Planning:
         self.settings = settings
         self.models = models
         self.first_look = first_look
+        self.pools = pools
 
     def methods(self) -> tuple[MethodSpec, ...]:
         """Return the specification of every method."""
@@ -81,9 +91,10 @@ class Planning:
         """Return what a run would cost and promise, and why it may not be started."""
         known, summary = find_method(method), self.corpora.get(corpus_id)
         facts = self.ledger.facts_for(known, corpus_id)
-        values = parse_parameters(known.spec, self.with_domain(known.spec, parameters, corpus_id))
+        values = parse_parameters(known.spec, self.completed(known.spec, parameters, corpus_id))
         wanted = self.count(known, facts, count)
         blockers = [*self.blockers(known, summary), *self.models.blockers(known.spec, corpus_id, model)]
+        blockers += pool_blockers(values, wanted)
         copies = self.copies(corpus_id, values)
         blockers += [copies.refused] if copies.refused else []
         plan: Plan = known.plan(values, facts, wanted)
@@ -101,6 +112,8 @@ class Planning:
             warnings.append("Nobody has reviewed the detected spans yet; missed ones stay as they are.")
         if copies.sentence:
             warnings.append(copies.sentence)
+        if isinstance(values, DpSelectParameters) and values.pool and not self.pools.checked(values.pool, corpus_id):
+            warnings.append(UNCHECKED)
         if count is not None and count != wanted:
             warnings.append(f"{known.spec.title} makes at most one output a training record: {wanted:,}.")
         told = advice(method, values, facts, claim, wanted)
@@ -276,7 +289,7 @@ class Planning:
             facts = (
                 self.ledger.facts_for(known, corpus_id) if corpus_id is not None else Facts(records=1000, units=1000)
             )
-        given = parameters if corpus_id is None else self.with_domain(known.spec, parameters, corpus_id)
+        given = parameters if corpus_id is None else self.completed(known.spec, parameters, corpus_id)
         return known, parse_parameters(known.spec, given), facts
 
     def _guarantee_now(self, method: Method, values: BaseModel, facts: Facts) -> Guarantee:
@@ -286,8 +299,8 @@ class Planning:
             self.ledger.ask("account", pending.request)
             return pending_guarantee(method, values, facts)
 
-    def with_domain(self, spec: MethodSpec, parameters: JSONObject | None, corpus_id: str) -> dict[str, JSON]:
-        """Return the parameters with domain and kind as declared where they were left to the program.
+    def completed(self, spec: MethodSpec, parameters: JSONObject | None, corpus_id: str) -> dict[str, JSON]:
+        """Return the parameters with what the program fills in: domain and kind as declared, what is said of a pool.
 
         The corpus' public description comes first, then the domain of the settings.
         """
@@ -298,6 +311,9 @@ class Planning:
             given["domain"] = domain
         if "kind" in fields and said is not None and not given.get("kind"):
             given["kind"] = said.asked
+        if "pool" in spec.needs:
+            name = str(given.get("pool") or "")
+            given["promise"] = self.pools.promise(name) if name else None
         return given
 
 

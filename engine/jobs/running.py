@@ -20,6 +20,7 @@ from engine.jobs.sweeps import MOST as MOST_SWEPT
 from engine.jobs.sweeps import Wanted
 from engine.json_types import JSONObject
 from engine.methods.base import parse_parameters
+from engine.methods.select.method import blockers as pool_blockers
 from engine.store import queue
 from engine.store.audit import now
 from engine.store.corpora.labels import Labels
@@ -140,11 +141,12 @@ class Jobs:
         """
         known, summary = find_method(wanted.method), self.corpora.get(corpus_id)
         facts = self.ledger.facts_for(known, corpus_id)
-        values = parse_parameters(known.spec, self.plan.with_domain(known.spec, dict(wanted.parameters), corpus_id))
+        values = parse_parameters(known.spec, self.plan.completed(known.spec, dict(wanted.parameters), corpus_id))
         count = self.plan.count(known, facts, wanted.count)
         blockers = [*self.plan.blockers(known, summary), *self.models.blockers(known.spec, corpus_id, wanted.model)]
         copies = self.plan.copies(corpus_id, values)
         blockers += [copies.refused] if copies.refused else []
+        blockers += pool_blockers(values, count)
         promised, found = self.plan.claim(known, values, facts, corpus_id, wanted.model)
         if blockers or found:
             raise UserError(" ".join([*blockers, *found]))

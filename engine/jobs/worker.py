@@ -46,7 +46,17 @@ Handler = Callable[[Task], None]
 
 def handlers() -> dict[str, Handler]:
     """Return the function of each kind of job, for the kinds that this package knows."""
-    from engine.jobs.tasks import account, detect, examine, fetch, first_texts, profile, selftest, synthesize
+    from engine.jobs.tasks import (
+        account,
+        detect,
+        examine,
+        fetch,
+        first_texts,
+        pool_check,
+        profile,
+        selftest,
+        synthesize,
+    )
 
     return {
         "profile": profile.run,
@@ -58,6 +68,7 @@ def handlers() -> dict[str, Handler]:
         "first texts": first_texts.run,
         "account": account.run,
         "signal": account.run,
+        "pool check": pool_check.run,
     }
 
 

@@ -23,6 +23,7 @@ REGISTRY: tuple[tuple[str, str, str], ...] = (
     ("public", "engine.methods.public", "PublicMethod"),
     ("aug-pe", "engine.methods.evolution.aug_pe", "AugPeMethod"),
     ("dpga", "engine.methods.evolution.dpga", "DpgaMethod"),
+    ("dp-select", "engine.methods.select.method", "DpSelectMethod"),
     ("finetune", "engine.methods.tuned.finetune", "FinetuneMethod"),
     ("goldfish", "engine.methods.tuned.goldfish", "GoldfishMethod"),
     ("dp-finetune", "engine.methods.tuned.dp_finetune", "DpFinetuneMethod"),

@@ -16,6 +16,7 @@ from engine.dp.guarantee import Guarantee
 from engine.json_types import JSONObject
 from engine.methods import sizes
 from engine.methods.base import Facts
+from engine.methods.evolution.dpga_elite import NEIGHBOURS
 from engine.methods.signal import number, population
 from engine.methods.tuned.claim import rate_of
 
@@ -88,6 +89,24 @@ def _votes(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, c
     if method == "aug-pe" and settings.get("votes_for") != "clusters" and ENOUGH not in found:
         return (found, DENSE.format(unit=facts.unit))
     return (found,)
+
+
+def _select(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, count: int) -> tuple[str, ...]:
+    level = claim.noise.get("votes")
+    texts, _ = population(method, parameters.model_dump(mode="json"), count)
+    if level is None or getattr(parameters, "promise", None) is None:
+        return ()
+    each, sigma = facts.units / texts, float(level["sigma"])
+    left = sigma / math.sqrt(min(NEIGHBOURS, texts))
+    known = (
+        f"{facts.units:,} {facts.unit}s vote among {texts:,} texts: {each:.2g} votes for each on average, under noise "
+        f"of σ = {sigma:.3g}; averaged over a text's {NEIGHBOURS} nearest, noise of about {left:.2g} is left, a "
+        f"signal-to-noise ratio of {each / left:.2g}"
+    )
+    if each >= sizes.ENOUGH_SIGNAL * left:
+        return (f"{known}. {ENOUGH}",)
+    verdict = "hardly more than chance" if each < sizes.LITTLE_SIGNAL * left else "a weak signal"
+    return (f"{known}: {verdict}. A smaller pool that is nearer to these texts, or a larger ε, leaves more for each.",)
 
 
 def dense_sentence(candidates: int, sigma: float, facts: Facts) -> str:
@@ -168,5 +187,5 @@ def _two_digits(value: float) -> int:
 
 _OF: dict[str, Callable[[str, BaseModel, Facts, Guarantee, int], tuple[str, ...]]] = {
     "dp-finetune": _training, "aug-pe": _votes, "dpga": _votes, "rpsg-public": _votes,
-    "private-prediction": _prediction, "dp-topics": _topics,
+    "private-prediction": _prediction, "dp-topics": _topics, "dp-select": _select,
 }  # fmt: skip

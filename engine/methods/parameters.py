@@ -62,7 +62,7 @@ class WritingParameters(ReadableParameters):
     top_p: float = Field(0.95, gt=0, le=1, description="Probability mass considered at each step.")
 
 
-class PrivateParameters(LabelListParameters, WritingParameters):
+class BudgetParameters(LabelListParameters):
     """Budget and neighbourhood of a method with a formal guarantee."""
 
     epsilon: float = Field(4.0, gt=0, le=100, description="Privacy loss bound ε of the run's complete output.")
@@ -76,3 +76,7 @@ class PrivateParameters(LabelListParameters, WritingParameters):
         "bought",
         description="Label shares: bought with a part of the budget, or declared public.",
     )
+
+
+class PrivateParameters(BudgetParameters, WritingParameters):
+    """Budget and neighbourhood of a method with a formal guarantee that writes."""

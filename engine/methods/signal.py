@@ -6,6 +6,8 @@ sample corpora): half of it votes for the other half. The number of votes a cand
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +17,7 @@ from engine.dp.accounting.closed_form import noise_multiplier
 from engine.json_types import JSONObject
 from engine.methods.base import Facts
 from engine.methods.budget_figures import Answer, Question, row
+from engine.methods.evolution.dpga_elite import NEIGHBOURS
 from engine.methods.sizes import dense_signal
 
 if TYPE_CHECKING:
@@ -91,7 +94,8 @@ def _votes(request: Question, sigma: float, embedder: Embedder) -> tuple[list[di
     voters = facts["records"] * number(parameters, "sampling_rate", 1.0)
     each = voters / candidates
     shares = _geometry(embedder, str(parameters.get("domain", "generic")))
-    clean, noisy = kept_share(shares, each, keep, 0.0), kept_share(shares, each, keep, sigma)
+    smoothing = math.sqrt(NEIGHBOURS) if method == "dp-select" else 1.0  # noise of a mean over near candidates
+    clean, noisy = kept_share(shares, each, keep, 0.0), kept_share(shares, each, keep, sigma / smoothing)
     rows = [
         row("Votes a candidate gets, on average", f"{each:.2g}", f"noise of σ = {sigma:.3g} on each"),
         row(
@@ -110,6 +114,7 @@ def _votes(request: Question, sigma: float, embedder: Embedder) -> tuple[list[di
 
 def population(method: str, parameters: JSONObject, count: int) -> tuple[int, float]:
     """Return how many candidates are voted for in a round, and which share of them is kept."""
+    parameters = {name: value for name, value in parameters.items() if not name.startswith("filter_")}  # of a wrapper
     if method == "aug-pe":
         size = int(number(parameters, "variations", 1))
         return count * size, 1.0 / size
@@ -118,6 +123,10 @@ def population(method: str, parameters: JSONObject, count: int) -> tuple[int, fl
 
         sizes = sizes_of(DpgaParameters.model_validate(dict(parameters)), count)
         return sizes["population"], sizes["elite"] / sizes["population"]
+    if method == "dp-select":
+        promise = parameters.get("promise")
+        texts = max(int(number(promise, "texts", 1)) if isinstance(promise, Mapping) else 1, count)
+        return texts, count / texts
     size = int(number(parameters, "candidates", 10))
     if method == "rpsg-public":
         from engine.methods.rpsg.parameters import RpsgPublicParameters

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from engine.errors import UserError
 
 KEY = "understudy"  # in config.json
+POOL = "pool"
 LEAST_VALUES = 512  # smaller tensors, norms say, are alike in many models
 BLOCK_VALUES = 1 << 22
 DATABASE, WORKSPACE_KEY = "understudy.sqlite", "workspace.key"
@@ -33,10 +34,10 @@ DATABASE, WORKSPACE_KEY = "understudy.sqlite", "workspace.key"
 
 @dataclass(frozen=True)
 class Mark:
-    """One run that fitted weights to private text.
+    """One run whose output something was made with: weights that it fitted to private text, or a pool of candidates.
 
     kind: `dp` or `none`. epsilon, delta, unit, adjacency: of a `dp` run's claim. whole: whether all weights that the
-    run made are there; where some differ, nothing is known of what else they saw.
+    run made are there; where some differ, nothing is known of what else they saw. of: `model` or `pool`.
     """
 
     run: str
@@ -47,6 +48,7 @@ class Mark:
     unit: str = "record"
     adjacency: str = ""
     whole: bool = True
+    of: str = "model"
 
     @property
     def bounded(self) -> bool:
@@ -55,6 +57,11 @@ class Mark:
 
     def sentence(self) -> str:
         """Return what the mark says, for people."""
+        if self.of == POOL:
+            return (
+                f"written from what run {self.run} chose by private votes, under ε = {self.epsilon or 0:g} at "
+                f"δ = {self.delta or 0:.3g}"
+            )
         if self.bounded:
             return f"fitted to private text by run {self.run}, under ε = {self.epsilon:g} at δ = {self.delta or 0:.3g}"
         return f"fitted to private text by run {self.run}, without a guarantee that holds for these weights"

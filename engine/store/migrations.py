@@ -10,7 +10,7 @@ from engine.errors import StorageError
 from engine.store import schema
 from engine.store.database import Database
 
-APPEND_ONLY = ("audit", "ledger")
+APPEND_ONLY = ("audit", "ledger", "packs")
 
 
 def first_tables(connection: Connection) -> None:
@@ -83,6 +83,12 @@ def equal_marks_table(connection: Connection) -> None:
     schema.metadata.create_all(connection)
 
 
+def pool_tables(connection: Connection) -> None:
+    """Add pools of text made elsewhere, what comparisons of them found, and the prompt packs that left."""
+    schema.metadata.create_all(connection)
+    _forbid_changes(connection)
+
+
 def _forbid_changes(connection: Connection) -> None:
     for table in APPEND_ONLY:
         for verb in ("UPDATE", "DELETE"):
@@ -104,6 +110,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     largest_units,
     seen_table,
     equal_marks_table,
+    pool_tables,
 )
 VERSION = len(MIGRATIONS)
 

@@ -27,6 +27,7 @@ LANES = {
     "account": "light",
     "signal": "light",
     "study": "heavy",
+    "pool check": "light",
 }
 ACTIVE = ("queued", "running")
 EXAMINE = "examine"  # argument of a job that makes a run: examine it when it is done

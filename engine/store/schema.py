@@ -5,6 +5,8 @@ Privacy posture: private text is held in `synthetic.text`, `synthetic.lineage`, 
 positions and keyed digests; `mechanism_outputs.values`
 holds noisy statistics, and exact ones that were declared public. All of it goes when its corpus is deleted.
 `audit`, `ledger`, `populations`, `unit_hashes`, `people_marks`, `short_marks` and `equal_marks` stay and hold no text.
+`pools`, `pool_texts` and `packs` are public: text that was made elsewhere, and what left as prompts. `pool_checks`
+holds counts taken from private text, and goes with its corpus.
 """
 
 from __future__ import annotations
@@ -390,4 +392,54 @@ people_questions = Table(  # whether two populations are the same people
     Column("detail", JSON, nullable=False),  # counts and a sentence
     Column("at", String, nullable=False),
     UniqueConstraint("first", "second"),
+)
+
+pools = Table(  # text made elsewhere, for dp-select to choose from; never a corpus
+    "pools",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("created", String, nullable=False),
+    Column("actor", String, nullable=False),  # who declared that it was made without the private data
+    Column("texts", Integer, nullable=False),
+    Column("labels", JSON, nullable=False),  # label to number of texts
+    Column("digest", String(32), nullable=False),  # of texts and labels in order
+    Column("origin", String, nullable=False),
+    Column("licence", String, nullable=False),
+    Column("statement", Text, nullable=False),  # what was declared
+    Column("pack_id", String, nullable=False),  # the prompt pack that it answers, empty for none
+    Column("marks", JSON, nullable=False),  # runs whose protected output it was written from
+    Column("found", JSON, nullable=False),  # counts of the import
+)
+
+pool_texts = Table(
+    "pool_texts",
+    metadata,
+    Column("pool", String, ForeignKey("pools.name", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("text", Text, nullable=False),
+    Column("label", String),
+)
+
+pool_checks = Table(  # what a comparison of a pool with private records found: internal
+    "pool_checks",
+    metadata,
+    Column("pool", String, ForeignKey("pools.name", ondelete="CASCADE"), primary_key=True),
+    Column("corpus_id", String, ForeignKey("corpora.id", ondelete="CASCADE"), primary_key=True),
+    Column("at", String, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("body", JSON, nullable=False),  # counts, and positions in the pool
+)
+
+packs = Table(  # append-only: prompts that left, or were made to leave
+    "packs",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("created", String, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("run_id", String, nullable=False),  # whose winners stand in it, empty for none; the run may be gone
+    Column("statement", Text, nullable=False),  # what was declared
+    Column("listed", JSON, nullable=False),  # what is in it and why it may leave
+    Column("marks", JSON, nullable=False),  # of the run
+    Column("prompts", JSON, nullable=False),
+    Column("digest", String(64), nullable=False),  # SHA-256 of the prompts
 )

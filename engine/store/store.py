@@ -12,6 +12,7 @@ from engine.store.corpora.corpora import Corpora
 from engine.store.corpora.descriptions import Descriptions
 from engine.store.corpora.labels import Labels
 from engine.store.disk.folder import Folder
+from engine.store.pools.pools import Pools
 from engine.store.review.review import Review
 from engine.store.review.values import Values
 from engine.store.runs.examinations import Examinations
@@ -48,6 +49,7 @@ class Store(Opened):
         self.labels = Labels(self.session, self.corpora)
         self.review = Review(self.session)
         self.values = Values(self.session, self.corpora, self.review)
+        self.pools = Pools(self.session)
         self.runs = Runs(self.session)
         self.examinations = Examinations(self.session)
         self.ledger = Ledger(self.session, self.corpora, self.labels, partial(ask, self.session) if ask else ask_nobody)

@@ -17,6 +17,7 @@ from engine.methods import get_method
 from tests.audit.bounds import epsilon_lower_bound
 from tests.audit.toy import CAP, World
 
+POOL = {"pool": "made", "promise": {"name": "made", "digest": "0", "texts": 12, "labels": ["a", "b"]}}
 SETTINGS = {
     "aug-pe": {"epsilon": 1.0, "rounds": 2, "variations": 2, "words": 12},
     "aug-pe clusters": {"epsilon": 1.0, "rounds": 1, "variations": 3, "votes_for": "clusters", "clusters": 3},
@@ -24,6 +25,8 @@ SETTINGS = {
     "dpga": {"epsilon": 1.0, "rounds": 2, "population": 8, "longest": 60, "keyword_count": 4, "words": 12},
     "dp-topics": {"epsilon": 1.0, "candidates": 1, "words": 12, "refinements": 2, "threshold": 0.0},
     "rpsg-public": {"epsilon": 1.0, "candidates": 2, "words": 12},
+    "dp-select": {"epsilon": 1.0, **POOL},
+    "dp-select lengths": {"epsilon": 1.0, "lengths": [9, 20], **POOL},
 }
 UNTIL = {"rpsg-public": "writing"}  # what follows reads neither records nor mechanisms
 SPREAD = ("a", "b", "a", "b", "a")

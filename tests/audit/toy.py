@@ -11,6 +11,7 @@ import pandas as pd
 
 from engine.dp.noise import votes
 from engine.dp.noise.cells import counts
+from engine.dp.noise.classes import class_of
 from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.methods.base import Context, Facts, parse_parameters
 from engine.methods.topics.public import load_topics
@@ -61,6 +62,13 @@ class Models:
 
     def parse(self, name, output, **inputs):
         return output
+
+
+# Public candidates; one is what the worst-case person writes, so that all of their votes fall on it.
+POOL = tuple(
+    (" ".join(WORDS[i * 7 : i * 7 + 5 + i]) if i else " ".join(["w7", "w8", "w9"] * 18), LABELS[i % 2])
+    for i in range(12)
+)
 
 
 def corpus(unit_labels=("a", "a", "a", "a", "a")):
@@ -170,6 +178,7 @@ class World:
             facts=self.facts,
             labels=LABELS,
             guarantee=weakened(self.guarantee, factor),
+            candidates=POOL,
         )
         released, states = [], []
         for step in self.method.run(context):
@@ -224,18 +233,22 @@ class World:
                 options.get("groups"),
             )
             return steps / votes.GRID
+        labels, edges = list(table["label"]), options.get("edges")
+        if edges is not None:
+            own = labels if options["by_label"] else [None] * len(labels)
+            labels = [class_of(a, len(t.split()), edges) for a, t in zip(own, table["text"], strict=True)]
         if kind == "votes":
             near = votes.nearest(
                 votes.quantised(self.models.embed(list(table["text"]))),
                 votes.quantised(options["embeddings"]),
-                list(table["label"]) if options.get("groups") is not None else None,
+                labels if options.get("groups") is not None else None,
                 options.get("groups"),
             )
             near = near[near >= 0]
             if options.get("clusters") is not None:
                 near = np.asarray(options["clusters"])[near]
             return np.bincount(near, minlength=size).astype(float)
-        if options["feature"] == "label":
-            return np.array([list(table["label"]).count(label) for label in options["bins"]], dtype=float)
+        if options["feature"] in ("label", "class"):
+            return np.array([labels.count(label) for label in options["bins"]], dtype=float)
         lengths = [len(text.split()) for text in table["text"]]
         return np.histogram(lengths, bins=np.asarray(options["bins"], dtype=float))[0].astype(float)

@@ -19,7 +19,7 @@ ALL = [*methods(), get_method("filter:aug-pe"), get_method("filter:icl")]
 # What each method does with an original text; a new method must be looked at before it gets a card.
 KEEPS_THE_TEXT = {"surrogate"}
 READS_NOTHING = {"public"}
-COUNTS_ONLY = {"aug-pe", "dpga", "rpsg-public", "dp-topics", "filter:aug-pe"}
+COUNTS_ONLY = {"aug-pe", "dpga", "dp-select", "rpsg-public", "dp-topics", "filter:aug-pe"}
 FINITE = re.compile(
     r"\b(is|are|was|were|has|have|lies|stands?|stem|points?|copies|keeps?|repeats?|holds?|reads|uses|can)\b"
 )

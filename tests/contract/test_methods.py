@@ -35,11 +35,24 @@ QUICK = {
     "dp-topics": {"candidates": 2, "words": 12, "lengths": "public"},
     "rpsg": {"oversampling": 2, "candidates": 2, "minimum_tokens": 4, "maximum_tokens": 24, "epochs": 1}
     | {"similarity_keep": 0.9, "nll_keep": 0.9},
+    "dp-select": {"pool": "made", "promise": {"name": "made", "digest": "0", "texts": 12, "labels": ["billing"]}},
     "rpsg-public": {"candidates": 2, "words": 12, "epochs": 1, "nll_keep": 0.8},
 }
 # What a plan needs besides for ten texts out of a hundred units.
 PLANNED = {"private-prediction": {"texts_a_batch": 10}}
-NEEDS = {"generator", "operators", "embedder", "detector", "spans", "instruct", "train", "logits", "block_tokens"}
+NEEDS = {
+    "generator",
+    "operators",
+    "embedder",
+    "detector",
+    "spans",
+    "instruct",
+    "train",
+    "logits",
+    "block_tokens",
+    "pool",
+}
+POOL = [("The parcel came late and nobody said why.", "billing"), ("Two invoices for one order.", "delivery")] * 6
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +118,7 @@ def context(method, corpus, models, **changes):
         unit="source",
         surrogate_key=b"k" * 32,
         batch_size=3,
+        candidates=tuple((f"Ticket {i}: {text}", label) for i, (text, label) in enumerate(POOL)),
         **given,
     )
     if method.spec.one_to_one:

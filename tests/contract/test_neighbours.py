@@ -24,7 +24,7 @@ from engine.methods import get_method, methods
 from engine.methods.base import parse_parameters
 from engine.models.builtin.language_model import BuiltinGenerator
 from engine.models.prompts.operators_builtin import BuiltinOperators
-from engine.store.schema import runs
+from engine.store.schema import pools, runs
 from engine.workspace import open_workspace
 from tests.audit.toy import Models
 from tests.contract.test_methods import QUICK
@@ -40,9 +40,11 @@ SETTINGS = {
     "public": {"words": 12, "temperature": 1.0},
     "aug-pe": QUICK["aug-pe"] | {"temperature": 1.0},
     "dpga": QUICK["dpga"] | {"temperature": 1.0},
+    "dp-select": {"pool": "made-elsewhere"},
     "dp-finetune": {"steps": 2, "units_a_step": 3, "rank": 2, "tokens": 12, "words": 12, "temperature": 1.0},
 }
 SETTINGS["dp-topics"] = {"candidates": 2, "words": 12, "temperature": 1.0}
+NAMED = {name: {"pool": "made-elsewhere"} for name in ("dp-select", "filter:dp-select")}  # what has no default
 MAPPING = ColumnMapping(text="text", record_id="id", source_id="who", label="kind", keep=())
 
 
@@ -73,6 +75,13 @@ CORPORA = {
     "one long text": [*_rows(TWICE)[:-1], {**_rows(TWICE)[-1], "text": "word " * 900}],
     "another column": [{**row, "ward": "north"} for row in _rows(TWICE)],
 }
+POOL = [
+    ("The soup was hot and we thanked the cook.", "praise"),
+    ("A waiter spilled wine on the table twice.", "complaint"),
+    ("Nobody answered the phone all morning.", "complaint"),
+    ("The garden is lovely in the evening.", "praise"),
+    ("We asked where the museum is.", "question"),
+] * 3
 
 
 class Task:
@@ -129,6 +138,20 @@ def worlds(tmp_path_factory):
             pd.DataFrame(rows), mapping, name=f"Notes, {name}", unit="source", cap=CAP, holdout=0.0
         )
         opened[name] = (workspace, made.id)
+        lines = [
+            f'{{"text": "{text} It was day {i} of the fair.", "label": "{kind}"}}'
+            for i, (text, kind) in enumerate(POOL)
+        ]
+        workspace.pools.import_file(
+            "\n".join(lines).encode(),
+            "pool.jsonl",
+            name="made-elsewhere",
+            origin="made up",
+            licence="CC0",
+            declared=True,
+        )
+        with workspace.session.db.write() as connection:  # not the day on which this test runs
+            connection.execute(pools.update().values(created="2026-01-01T00:00:00+00:00"))
     yield opened
     for workspace, _ in opened.values():
         workspace.close()
@@ -164,6 +187,7 @@ def as_text(value):
 
 def asked(workspace, corpus, name, **options):
     """Return what a run asks for, or the sentence that refuses it."""
+    options["parameters"] = NAMED.get(name, {}) | options.get("parameters", {})
     try:
         run_id = workspace.jobs.synthesize(corpus, name, **options)
     except UnderstudyError as error:
@@ -179,10 +203,11 @@ def asked(workspace, corpus, name, **options):
 def test_plans_claims_and_requests_are_those_of_any_corpus_with_this_n(name, worlds, declared):
     plans, claims, requests, signals = {}, {}, {}, {}
     for variant, (workspace, corpus) in worlds.items():
-        answer = workspace.plan.draft(corpus, name)
+        named = NAMED.get(name)
+        answer = workspace.plan.draft(corpus, name, parameters=named)
         plans[variant] = as_text(answer)
-        claims[variant] = as_text(workspace.plan.guarantee(name, corpus_id=corpus))
-        signals[variant] = as_text(workspace.plan.buys(corpus, name))
+        claims[variant] = as_text(workspace.plan.guarantee(name, corpus_id=corpus, parameters=named))
+        signals[variant] = as_text(workspace.plan.buys(corpus, name, named))
         requests[variant] = asked(workspace, corpus, name)
         assert asked(workspace, corpus, name, count=7) != requests[variant]
     assert {"plans": differing(plans), "claims": differing(claims), "requests": differing(requests)} == {
@@ -221,6 +246,14 @@ class Frozen:
 REAL = Mechanisms._once
 
 
+def settings_of(workspace, corpus, name, **more):
+    """Return a method's quick settings, with what the program fills in."""
+    spec = get_method(name).spec
+    return parse_parameters(
+        spec, workspace.plan.completed(spec, SETTINGS.get(name.removeprefix("filter:"), {}) | more, corpus)
+    )
+
+
 def ran(world, name, claim, outputs, monkeypatch, first=None, **settings):
     """Run a method in the worker's own context; return prompts, records and the folder of its training."""
     workspace, corpus = world
@@ -231,7 +264,7 @@ def ran(world, name, claim, outputs, monkeypatch, first=None, **settings):
         prompts.extend(given)
         return real(self, given, *arguments, **options)
 
-    values = parse_parameters(get_method(name).spec, SETTINGS.get(name.removeprefix("filter:"), {}) | settings)
+    values = settings_of(workspace, corpus, name, **settings)
     row = SimpleNamespace(
         method=name, parameters=values.model_dump(mode="json"), seed=3, count=4, model="builtin", state_json=None,
         manifest={"labels": list(workspace.labels.public(corpus))},
@@ -256,7 +289,7 @@ def ran(world, name, claim, outputs, monkeypatch, first=None, **settings):
 def test_with_the_mechanisms_frozen_prompts_and_records_are_equal(name, worlds, declared, monkeypatch):
     workspace, corpus = worlds["base"]
     method = get_method(name)
-    values = parse_parameters(method.spec, SETTINGS.get(name.removeprefix("filter:")))
+    values = settings_of(workspace, corpus, name)
     claim = method.guarantee(values, workspace.ledger.public_facts(corpus))
     outputs = MemoryOutputs()
     prompts, made, scratch = ran(worlds["base"], name, claim, outputs, monkeypatch)
@@ -264,7 +297,9 @@ def test_with_the_mechanisms_frozen_prompts_and_records_are_equal(name, worlds, 
     assert {label for _, label in made} <= (set(LISTED) if declared else {None})
     others = [variant for variant in CORPORA if variant != "base"]
     # A method that draws nothing but its prompts is quick enough for every corpus, others for the telling ones.
-    for variant in others if name in ("public", "aug-pe") else ["one unit's own label", "one unit beyond the cap"]:
+    for variant in (
+        others if name in ("public", "aug-pe", "dp-select") else ["one unit's own label", "one unit beyond the cap"]
+    ):
         again, same, _ = ran(worlds[variant], name, claim, outputs, monkeypatch, first=scratch)
         assert again == prompts
         assert same == made
@@ -279,7 +314,7 @@ def test_a_sentence_read_as_a_label_never_reaches_an_output_unconfirmed(name, wo
     workspace.labels.withdraw(corpus)
     assert SENTENCE in workspace.labels.counts(corpus)
     method = get_method(name)
-    values = parse_parameters(method.spec, SETTINGS.get(name))
+    values = settings_of(workspace, corpus, name)
     claim = method.guarantee(values, workspace.ledger.public_facts(corpus))
     prompts, made, scratch = ran(world, name, claim, MemoryOutputs(), monkeypatch)
     shutil.rmtree(scratch, ignore_errors=True)
@@ -298,7 +333,7 @@ def test_a_bought_list_is_all_that_a_run_knows_of_labels(name, worlds, monkeypat
     method, own = get_method(name), {"label_list": "bought", "epsilon": 100.0}
     workspace, corpus = worlds["base"]
     workspace.labels.withdraw(corpus)
-    values = parse_parameters(method.spec, SETTINGS.get(name, {}) | own)
+    values = settings_of(workspace, corpus, name, **own)
     claim = method.guarantee(values, workspace.ledger.public_facts(corpus))
     outputs = MemoryOutputs()
     prompts, made, scratch = ran(worlds["base"], name, claim, outputs, monkeypatch, **own)

@@ -56,9 +56,9 @@ def test_the_description_is_declared_kept_and_asked_with(workspace, corpus):
     drafted = workspace.plan.draft(corpus, "public")
     assert any("writes English alone" in warning for warning in drafted.warnings)
     spec = next(spec for spec in workspace.plan.methods() if spec.id == "public")
-    given = workspace.plan.with_domain(spec, {}, corpus)
+    given = workspace.plan.completed(spec, {}, corpus)
     assert (given["kind"], given["domain"]) == ("cooking recipe, in German", "generic")
-    assert workspace.plan.with_domain(spec, {"kind": "memo", "domain": "legal"}, corpus) == {
+    assert workspace.plan.completed(spec, {"kind": "memo", "domain": "legal"}, corpus) == {
         "kind": "memo", "domain": "legal",
     }  # fmt: skip
     surrogate = workspace.plan.draft(corpus, "surrogate")  # asks no model

@@ -127,6 +127,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     corpus = workspace.corpora.import_table(sample, MAPPING, name="Tickets", unit="source", cap=5, labels_public=labels)
     workspace.review.use_gold(corpus.id)
     workspace.ledger.set_limit(corpus.id, 50.0, 1e-4)
+    made_elsewhere = "text\n" + "".join(f"Parcel {i} came late and nobody said why on day {i}.\n" for i in range(12))
+    workspace.pools.import_file(
+        made_elsewhere.encode(), "p.csv", name="made", origin="made up", licence="CC0", declared=True
+    )
     found = World(workspace, corpus.id)
     try:
         with serving() as served:

@@ -31,6 +31,15 @@ def fails_at(share):
     return lambda prompt, seed: _rng("unusable", prompt, seed).random() < share
 
 
+# A pool for methods that choose among texts made elsewhere: readable, of several lengths and labels.
+CANDIDATES = tuple(
+    (f"{text} {' '.join(WORDS[i : i + 3 * i])} in the end.", label)
+    for i, (text, label) in enumerate(
+        [("The parcel came late and nobody said why.", "a"), ("Two invoices came for one order.", "b")] * 15
+    )
+)
+
+
 class Scribe:
     """A generator whose texts follow from prompt and seed alone; `unusable` says which prompts it fails at."""
 
@@ -116,6 +125,7 @@ class World:
             guarantee=self.guarantee,
             batch_size=2,
             mechanisms=self.mechanisms(),
+            candidates=CANDIDATES,
         )
         return replace(base, **changes)
 

@@ -136,3 +136,16 @@ def test_the_filter_around_a_method_changes_no_advice():
     assert advice("filter:aug-pe", values, facts, known.guarantee(values, facts), 100) == told(
         "aug-pe", 900, epsilon=2.0
     )
+
+
+def test_votes_for_a_pool_are_held_against_the_noise_that_averaging_leaves():
+    promise = {"name": "p", "digest": "0", "texts": 3000}
+    enough, weak, none = (
+        told("dp-select", units, epsilon=epsilon, promise=promise)[0]
+        for units, epsilon in ((3000, 4.0), (600, 1.0), (60, 1.0))
+    )
+    assert "vote among 3,000 texts: 1 votes for each" in enough
+    assert enough.endswith("That is enough to tell them apart.")
+    assert "a weak signal. A smaller pool" in weak
+    assert "hardly more than chance" in none
+    assert told("dp-select", 3000) == ()  # no pool is chosen yet

@@ -13,8 +13,9 @@ from engine.errors import NotFoundError, StorageError, UserError
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ("torch", "transformers", "spacy", "presidio_analyzer", "sentence_transformers", "umap", "mauve", "numba")
 PARTS = {
-    "corpora", "labels", "review", "values", "models", "hub", "prompts", "plan", "jobs", "runs", "examinations",
-    "studies", "ledger", "releases", "settings", "audit", "disk", "doctor", "session",
+    "corpora", "descriptions", "labels", "review", "values", "models", "hub", "first_look", "prompts", "packs", "pools",
+    "plan", "jobs", "runs", "examinations", "studies", "ledger", "releases", "settings", "audit", "disk", "doctor",
+    "session",
 }  # fmt: skip
 MOST_METHODS = 25
 

@@ -113,6 +113,8 @@ class Mechanisms:
         epsilon: float | None = None,
         sampling_probability: float = 1.0,
         groups: Sequence[str] | None = None,
+        edges: Sequence[int] | None = None,
+        by_label: bool = True,
         clusters: NDArray[np.int64] | None = None,
         what: str = "votes",
     ) -> NDArray[np.float64]:
@@ -123,7 +125,9 @@ class Mechanisms:
             fingerprint: digest of the candidates; a resumed run must come with the same.
             noise_multiplier: Gaussian noise over sensitivity; or epsilon: Laplace noise of that pure loss.
             sampling_probability: chance that a unit votes at all, with Gaussian noise only.
-            groups: a label a candidate; records vote within their own. clusters: (c,) from 0, to add votes up in.
+            groups: a label a candidate, or with `edges` a class (`engine.dp.noise.classes`); records vote within their
+                own. edges: of length classes in words, public. by_label: whether labels make classes too.
+            clusters: (c,) from 0, to add votes up in.
         """
         noise = self._noise(noise_multiplier, epsilon)
         if noise_multiplier is None and sampling_probability != 1.0:
@@ -131,12 +135,14 @@ class Mechanisms:
         event = Event(what=what, sampling_probability=sampling_probability, **noise)
         size = len(embeddings) if clusters is None else int(np.max(clusters, initial=-1)) + 1
         request = self._request(
-            "votes", event, fingerprint=fingerprint, size=size, groups=digest(groups), clusters=digest(clusters)
-        )
+            "votes", event, fingerprint=fingerprint, size=size, groups=digest(groups), clusters=digest(clusters),
+            **({} if edges is None else {"edges": list(edges), "by_label": by_label}),
+        )  # fmt: skip
 
         def counts(data: PrivateData) -> NDArray[np.float64]:
             taking_part = mechanisms.poisson_sample(data.units, sampling_probability)[data.unit_of]
-            labels = [label for label, kept in zip(data.labels, taking_part) if kept]
+            own = data.labels if edges is None else data.classes(edges, by_label)
+            labels = [label for label, kept in zip(own, taking_part) if kept]
             chosen = votes.nearest(
                 data.embeddings()[taking_part],
                 votes.quantised(embeddings),
@@ -192,25 +198,34 @@ class Mechanisms:
         noise_multiplier: float | None = None,
         epsilon: float | None = None,
         measure: Measure | None = None,
+        edges: Sequence[int] | None = None,
+        by_label: bool = True,
         what: str | None = None,
     ) -> NDArray[np.float64]:
         """Return noisy counts a bin.
 
         Args:
-            key: names this output within the run. feature: `label` or `length`.
+            key: names this output within the run. feature: `label`, `length` or `class`.
             bins: `label`: the public list of labels; `length`: n + 1 ascending edges of n bins, the last one
-                closed. Records outside are not counted.
+                closed; `class`: names of classes. Records outside are not counted.
+            edges, by_label: of classes, as in `noisy_votes`.
             noise_multiplier: Gaussian noise over sensitivity; or epsilon: Laplace noise of that pure loss.
             measure: public length of a text; words by default.
         """
         event = Event(what=what or f"{feature} histogram", **self._noise(noise_multiplier, epsilon))
-        request = self._request("histogram", event, feature=feature, bins=digest(bins))
+        request = self._request(
+            "histogram", event, feature=feature, bins=digest(bins),
+            **({} if edges is None else {"edges": list(edges), "by_label": by_label}),
+        )  # fmt: skip
 
         def counts(data: PrivateData) -> NDArray[np.float64]:
             if feature == "label":
                 exact = np.array([data.labels.count(str(label)) for label in bins], dtype=np.int64)
             elif feature == "length":
                 exact = np.histogram(data.lengths(measure), bins=np.asarray(bins, dtype=float))[0]
+            elif feature == "class" and edges is not None:
+                own = data.classes(edges, by_label)
+                exact = np.array([own.count(str(name)) for name in bins], dtype=np.int64)
             else:
                 raise InternalError(f"feature {feature!r} has no histogram")
             return self._with_noise(exact, event)

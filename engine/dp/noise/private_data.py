@@ -6,7 +6,7 @@ is counted, so that a test can hold openings against recorded events.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from engine.corpus.keyed import keyed_order, keyed_uniform
 from engine.dp.noise import votes
+from engine.dp.noise.classes import class_of
 from engine.errors import InternalError
 
 if TYPE_CHECKING:
@@ -117,6 +118,13 @@ class PrivateData:
         if self._topics is None:
             self._topics = votes.nearest(self.embeddings(), votes.quantised(self._centres))
         return self._topics
+
+    def classes(self, edges: Sequence[int], by_label: bool) -> list[str | None]:
+        """Return each record's class by label and by words between public edges; None where it has no label."""
+        return [
+            class_of(label, words, edges) if label is not None or not by_label else None
+            for label, words in zip(self.labels if by_label else [None] * len(self._texts), self.lengths(None).tolist())
+        ]
 
     def lengths(self, measure: Callable[[str], int] | None) -> NDArray[np.int64]:
         """Return each record's length by a public measure; words by default."""

@@ -24,10 +24,10 @@ from sqlalchemy import select
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.jobs.models.catalogued import catalogue
-from engine.models.marks import Mark, read_marks, weight_digests, workspace_above, write_marks
+from engine.models.marks import POOL, Mark, read_marks, weight_digests, workspace_above, write_marks
 from engine.store.budget import fitted
 from engine.store.budget import lines as ledger_lines
-from engine.store.schema import corpora, fitted_weights, runs
+from engine.store.schema import corpora, fitted_weights, pools, runs
 from engine.store.session import Session
 
 if TYPE_CHECKING:
@@ -77,7 +77,18 @@ def marks_used(session: Session, spec: MethodSpec, values: BaseModel, model: str
                     "seen is counted, and choose it as the model"
                 )
             folders.append(path)
-    return list({mark.run: mark for folder in folders for mark in marks_in(session, folder)}.values())
+    found = [mark for folder in folders for mark in marks_in(session, folder)]
+    return list({mark.run: mark for mark in (*found, *_of_pool(session, spec, values))}.values())
+
+
+def _of_pool(session: Session, spec: MethodSpec, values: BaseModel) -> list[Mark]:
+    """Return the marks of the pool that a run would choose from: earlier rounds whose winners were varied."""
+    name = str(getattr(values, "pool", "") or "") if "pool" in spec.needs else ""
+    if not name:
+        return []
+    with session.db.read() as connection:
+        row = connection.execute(select(pools.c.marks).where(pools.c.name == name)).first()
+    return [] if row is None else [Mark(**mark) for mark in row.marks]
 
 
 def refused(title: str, claim: Guarantee, marks: Sequence[Mark], population: str) -> list[str]:
@@ -93,9 +104,9 @@ def refused(title: str, claim: Guarantee, marks: Sequence[Mark], population: str
             )
         elif mark.population == population and (claim.kind != "dp" or not _alike(claim, mark)):
             found.append(
-                f"The model was {mark.sentence()} for each {mark.unit} ({mark.adjacency}) of the same people; that "
+                f"The {mark.of} was {mark.sentence()} for each {mark.unit} ({mark.adjacency}) of the same people; that "
                 "cannot be added to this run's claim, which is for another unit, neighbour or kind. Choose another "
-                "model."
+                f"{mark.of}."
             )
     return found
 
@@ -107,7 +118,7 @@ def counted(claim: Guarantee, marks: Sequence[Mark], population: str) -> Guarant
         return claim
     same = [mark for mark in bounded if mark.population == population]
     others = tuple(
-        f"The model was {mark.sentence()}, of other people; their own ledger counts it."
+        f"The {mark.of} was {mark.sentence()}, of other people; their own ledger counts it."
         for mark in bounded
         if mark not in same
     )
@@ -116,18 +127,23 @@ def counted(claim: Guarantee, marks: Sequence[Mark], population: str) -> Guarant
     epsilon = claim.epsilon + sum(float(mark.epsilon or 0.0) for mark in same)
     delta = float(claim.delta or 0.0) + sum(float(mark.delta or 0.0) for mark in same)
     named = " and ".join(f"run {mark.run}" for mark in same)
+    how, thing, own = "The model was fitted to these people's text by", "model", ""
+    if all(mark.of == POOL for mark in same):
+        # The own claim goes on to say what it takes as given, the pool's promise among it.
+        how, thing = "The pool was written from what these people's votes chose in", "pool"
+        own = f" This run alone, the pool given: {claim.sentence}"
     return replace(
         claim,
         sentence=(
-            f"The model was fitted to these people's text by {named}, so both count: together (ε = {epsilon:.4g}, "
+            f"{how} {named}, so both count: together (ε = {epsilon:.4g}, "
             f"δ = {delta:.3g}) differential privacy for each {claim.unit} ({claim.adjacency}), this run's own "
-            f"(ε = {claim.epsilon:.4g}, δ = {claim.delta or 0.0:.3g}) and the model's added."
+            f"(ε = {claim.epsilon:.4g}, δ = {claim.delta or 0.0:.3g}) and the {thing}'s added.{own}"
         ),
         epsilon=epsilon,
         delta=delta,
         assumptions=(
             *(one for one in claim.assumptions if not UNTOUCHED.search(one)),
-            *(f"The model was {mark.sentence()}; that run's line in the ledger pays for it." for mark in same),
+            *(f"The {mark.of} was {mark.sentence()}; that run's line in the ledger pays for it." for mark in same),
             *others,
         ),
         voided_by=tuple(one for one in claim.voided_by if not UNTOUCHED.search(one)),
@@ -155,14 +171,15 @@ def mark_tuned(session: Session, run_id: str, folder: Path, base: Sequence[Mark]
         folder: the saved model, before it gets its name. base: marks of the model that was tuned. starts: folders of
             it; tensors that did not change are not the run's.
     """
-    marks = [_own_mark(session, run_id), *base]
+    marks = [own_mark(session, run_id), *base]
     write_marks(folder, marks)
     before = frozenset[str]().union(*(weight_digests(start) for start in starts))
     with session.db.write() as connection:
         fitted.register(connection, session.key, weight_digests(folder) - before, marks)
 
 
-def _own_mark(session: Session, run_id: str) -> Mark:
+def own_mark(session: Session, run_id: str) -> Mark:
+    """Return the mark that a run leaves on what is made with its output."""
     with session.db.read() as connection:
         row = connection.execute(
             select(runs.c.guarantee, corpora.c.population)

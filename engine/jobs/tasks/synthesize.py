@@ -38,6 +38,8 @@ from engine.store.schema import runs, synthetic
 from engine.store.summaries import corpus_row
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from engine.methods.base import Method
     from engine.models.contracts import Operators
     from engine.store.store import Store
@@ -138,13 +140,13 @@ def _context(task: Task, row: RunRow, method: Method, claim: Guarantee) -> Conte
         spans = store.review.accepted_spans(task.corpus_id, "train")
     else:
         spans = pd.DataFrame(columns=ACCEPTED_COLUMNS)
-    models = task.models
+    models, values = task.models, parse_parameters(method.spec, row.parameters)
     generator = models.generator(row.model, store.session, task.corpus_id) if "generator" in needs else None
     context = Context(
         records=records.iloc[:0] if private else records,
         spans=spans,
         count=row.count,
-        parameters=parse_parameters(method.spec, row.parameters),
+        parameters=values,
         seed=row.seed,
         unit=corpus.unit,
         state=row.state_json,
@@ -167,10 +169,19 @@ def _context(task: Task, row: RunRow, method: Method, claim: Guarantee) -> Conte
         facts=facts,
         labels=labels,
         guarantee=claim,
+        candidates=_candidates(task, values) if "pool" in needs else (),
         scratch=_scratch(task),
         saved=partial(_mark, task, row, method),
     )
     return with_labels(context)
+
+
+def _candidates(task: Task, values: BaseModel) -> tuple[tuple[str, str | None], ...]:
+    """Return the pool that a run was asked for with, whole and unchanged."""
+    promise = getattr(values, "promise", None)
+    if promise is None:
+        raise UserError("this run names no pool; start a new one with a pool")
+    return task.store.pools.candidates(promise.name, promise.digest)
 
 
 def _labels(task: Task, row: RunRow, method: Method) -> tuple[str, ...]:

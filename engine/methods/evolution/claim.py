@@ -16,7 +16,7 @@ from engine.json_types import JSON, JSONObject
 from engine.methods import label_list
 from engine.methods.base import Facts
 from engine.methods.dp_claim import dp_claim
-from engine.methods.parameters import PrivateParameters
+from engine.methods.parameters import BudgetParameters
 from engine.methods.public_inputs import listed, settings_taken, size_taken
 
 SIMILARITY = "self-similarity mean"
@@ -28,7 +28,7 @@ def cap_of(facts: Facts) -> int:
     return facts.cap if facts.unit == "source" else 1
 
 
-def delta_of(parameters: PrivateParameters, facts: Facts) -> float:
+def delta_of(parameters: BudgetParameters, facts: Facts) -> float:
     """Return δ as asked, else 1 / (N ln N).
 
     Raises:
@@ -40,7 +40,7 @@ def delta_of(parameters: PrivateParameters, facts: Facts) -> float:
 
 def gaussian(
     what: str,
-    parameters: PrivateParameters,
+    parameters: BudgetParameters,
     facts: Facts,
     noise_multiplier: float,
     count: int = 1,
@@ -59,7 +59,7 @@ def gaussian(
     )
 
 
-def vectors(what: str, parameters: PrivateParameters, facts: Facts, noise_multiplier: float, count: int = 1) -> Event:
+def vectors(what: str, parameters: BudgetParameters, facts: Facts, noise_multiplier: float, count: int = 1) -> Event:
     """Return the event of exact Gaussian noise on a sum of vectors, each unit's cut to length 1."""
     return Event(
         "gaussian", what, noise_multiplier=noise_multiplier, count=count,
@@ -68,7 +68,7 @@ def vectors(what: str, parameters: PrivateParameters, facts: Facts, noise_multip
     )  # fmt: skip
 
 
-def pure(what: str, parameters: PrivateParameters, facts: Facts, epsilon: float, kind: str = "laplace") -> Event:
+def pure(what: str, parameters: BudgetParameters, facts: Facts, epsilon: float, kind: str = "laplace") -> Event:
     """Return the event of a pure-ε mechanism on counts (`laplace`, or `pure` for a sparse vector)."""
     return Event(
         "laplace" if kind == "laplace" else "pure",
@@ -80,7 +80,7 @@ def pure(what: str, parameters: PrivateParameters, facts: Facts, epsilon: float,
     )
 
 
-def declared(what: str, parameters: PrivateParameters, facts: Facts) -> Event:
+def declared(what: str, parameters: BudgetParameters, facts: Facts) -> Event:
     """Return the event of a statistic that the custodian declared public."""
     return Event("declared", what, sensitivity=0.0, unit=facts.unit, adjacency=parameters.adjacency)
 
@@ -123,7 +123,7 @@ def check_scales(noise: Mapping[str, Event]) -> None:
 
 
 def dp_guarantee(
-    parameters: PrivateParameters,
+    parameters: BudgetParameters,
     facts: Facts,
     calibration: Calibration,
     *,

@@ -1,0 +1,1 @@
+"""Texts made elsewhere, chosen here by noisy votes of private records."""
