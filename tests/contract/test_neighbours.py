@@ -43,6 +43,7 @@ SETTINGS = {
     "dp-select": {"pool": "made-elsewhere"},
     "dp-finetune": {"steps": 2, "units_a_step": 3, "rank": 2, "tokens": 12, "words": 12, "temperature": 1.0},
 }
+SETTINGS["private-prediction"] = QUICK["private-prediction"] | {"clusters": "coarse"}
 SETTINGS["dp-topics"] = {"candidates": 2, "words": 12, "temperature": 1.0}
 NAMED = {name: {"pool": "made-elsewhere"} for name in ("dp-select", "filter:dp-select")}  # what has no default
 MAPPING = ColumnMapping(text="text", record_id="id", source_id="who", label="kind", keep=())

@@ -9,8 +9,9 @@ Sensitivity: a unit has at most r rows in a run's batches; s, the expected numbe
 an absent row adds nothing. A unit therefore moves every coordinate of the mean within ±r C/s, a range of 2 r C/s: each
 draw is ½ (r C / (s τ))²-zCDP (Cesar and Rogers 2021: η-bounded range is η²/8-zCDP). The sparse vector's question is a
 total variation between a mean of distributions and the public one: it moves by at most r/s.
-Unit: a record or a source. Batches are disjoint by keyed hash of the unit's name, so they compose in parallel; the
-texts that one batch writes add up.
+Unit: a record or a source. Batches are disjoint: by label, by public topic (each of them a function of the record and
+of public inputs alone), and by keyed hash of the unit's name. So they compose in parallel; the texts that one batch
+writes add up. A unit's rows in different batches cost no more than the same rows in one, where their ranges add up.
 Adjacency: zero-out (a unit's rows become absent; N public). Replace-one doubles the range, and so has four times the
 cost; the sparse vector's question moves by r/s there too.
 Public: the prompts, the model, N, s, r, C, τ, k, lengths and counts; the public logits, which come from a computation
@@ -29,7 +30,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal, Protocol
 
 import numpy as np
@@ -69,25 +70,36 @@ class TokenModel(Protocol):
 
 @dataclass(frozen=True)
 class Cell:
-    """One batch: the units of a label (or of all) whose keyed place lies in part `number` of `parts`.
+    """One batch: records of a label (or of all), and of some topics, whose keyed place is in part `number` of `parts`.
 
-    `slots` is s, the rows it is expected to have; a public constant, never the rows it has.
+    `slots` is s, the rows it is expected to have; a public constant, never the rows it has. topics: numbers of public
+    topics that records carry; empty for records of all of them.
     """
 
     label: str | None
     number: int
     parts: int
     slots: float
+    topics: tuple[int, ...] = ()
 
     def rows(self, data: PrivateData, most: int) -> list[str]:
         """Return the texts of this batch; a unit's first `most` records in keyed order count, over all labels."""
         taken: dict[int, int] = {}
         found = []
-        for unit, label, text, place in zip(data.unit_of, data.labels, data.texts, data.places, strict=True):
+        inside = np.isin(data.topics, self.topics) if self.topics else np.ones(len(data.texts), dtype=bool)
+        rows = zip(data.unit_of, data.labels, data.texts, data.places, inside, strict=True)
+        for unit, label, text, place, topic in rows:
             taken[unit] = taken.get(unit, 0) + 1
-            mine = (self.label is None or label == self.label) and int(place * self.parts) == self.number
+            mine = topic and (self.label is None or label == self.label) and int(place * self.parts) == self.number
             if mine and taken[unit] <= most:
                 found.append(text)
+        return found
+
+    def stored(self) -> dict[str, object]:
+        """Return the batch as what a stored text is known by; without topics as before there were any."""
+        found = asdict(self)
+        if not self.topics:
+            del found["topics"]
         return found
 
 
@@ -148,11 +160,16 @@ def parallel_of(asked: Prediction, whom: Whom) -> Event:
 
 def check_disjoint(cells: Sequence[Cell]) -> None:
     """Refuse batches that could share a unit's row."""
-    seen = {(cell.label, cell.number) for cell in cells}
-    parts: dict[str | None, int] = {}
-    same = all(parts.setdefault(cell.label, cell.parts) == cell.parts for cell in cells)
-    mixed = None in parts and len(parts) > 1
-    if len(seen) < len(cells) or not same or mixed:
+    seen = {(cell.label, cell.topics, cell.number) for cell in cells}
+    parts: dict[tuple[str | None, tuple[int, ...]], int] = {}
+    same = all(parts.setdefault((cell.label, cell.topics), cell.parts) == cell.parts for cell in cells)
+    labels = sorted({label for label, _ in parts if label is not None})
+    width = max((max(topics, default=0) for _, topics in parts), default=0) + 2  # and one for every topic unnamed
+    taken = np.zeros((len(labels) + 1, width), dtype=np.int64)
+    for label, topics in parts:
+        rows = list(range(len(labels) + 1)) if label is None else [labels.index(label)]
+        taken[np.ix_(rows, sorted(set(topics)) if topics else range(width))] += 1
+    if len(seen) < len(cells) or not same or taken.max(initial=0) > 1:
         raise InternalError("batches of private prediction overlap; their losses would add up")
 
 

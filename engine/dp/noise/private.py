@@ -265,6 +265,10 @@ class Mechanisms:
             self._data.keep_topics(centres)
         self._topics = (len(centres), hashlib.sha256(np.ascontiguousarray(centres).tobytes()).hexdigest())
 
+    def _topic_request(self) -> dict[str, object]:
+        """Return what a request says of the topics that records carry; nothing where they carry none."""
+        return {"topics": self._topics[1]} if self._topics[0] else {}
+
     def noisy_cells(
         self, key: str, asked: Sequence[cells.Cell], *, noise_multiplier: float, what: str = "joint histogram"
     ) -> NDArray[np.float64]:
@@ -404,10 +408,11 @@ class Mechanisms:
         whom: Whom = {"unit": self.unit, "adjacency": self.adjacency}
         paid, pays = f"text/{turn}/0", cell == 0
         event = (prediction.event_of if pays else prediction.parallel_of)(asked, whom)
-        table = digest([asdict(one) for one in cells])
+        table = digest([one.stored() for one in cells])
         request = self._request(
-            "private logits", event, settings=asdict(asked), cells=table, cell=cell, fingerprint=fingerprint
-        )
+            "private logits", event, settings=asdict(asked), cells=table, cell=cell, fingerprint=fingerprint,
+            **self._topic_request(),
+        )  # fmt: skip
         if not pays:
             first = self._outputs.load(paid)
             if first is None or first.request["cells"] != table or first.request["settings"] != request["settings"]:
@@ -447,7 +452,7 @@ class Mechanisms:
             event = train.event_of(asked, self.unit, self.adjacency)
             request = self._request(
                 "training", event, settings=asdict(asked), fingerprint=fingerprint,
-                **({"topics": self._topics[1]} if self._topics[0] else {}),
+                **self._topic_request(),
             )  # fmt: skip
             kept = (
                 train_store.FolderKeeper(folder)

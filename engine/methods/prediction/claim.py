@@ -23,7 +23,10 @@ from engine.methods.budget_figures import Answer, row
 from engine.methods.dp_claim import dp_claim
 from engine.methods.prediction.parameters import PrivatePredictionParameters
 from engine.methods.public_inputs import settings_taken, size_taken
+from engine.methods.topics.public import Node, load_topics
 
+CLUSTERS = "cluster histogram"
+ONE_TOPIC = "Each record lies in one public topic, so that batches of different topics share no record."
 _ROUNDING = 1.0 - 1e-9
 
 
@@ -40,6 +43,7 @@ class Schedule:
     events: tuple[Event, ...]
     label_event: Event | None
     list_event: Event | None
+    cluster_event: Event | None = None
 
 
 def rows_of(p: PrivatePredictionParameters, facts: Facts) -> int:
@@ -80,6 +84,14 @@ def schedule(p: PrivatePredictionParameters, facts: Facts) -> Schedule:
     if label_list.is_bought(p):
         bought = p.list_share * rho
         listing = label_list.list_event(p, facts, delta, 1.0 / math.sqrt(2.0 * bought))
+    cluster: Event | None = None
+    if p.clusters != "none":
+        own = p.cluster_share * rho
+        bought += own
+        cluster = Event(
+            "gaussian", CLUSTERS, noise_multiplier=1.0 / math.sqrt(2.0 * own),
+            sensitivity=count_sensitivity(facts.cap if facts.unit == "source" else 1, p.adjacency), **whom,
+        )  # fmt: skip
     token = (rho - bought) / (p.tokens * p.texts_a_batch)
     rows = rows_of(p, facts)
     parts, slots = parts_of(p, facts.units * rows)
@@ -97,12 +109,21 @@ def schedule(p: PrivatePredictionParameters, facts: Facts) -> Schedule:
         search=math.sqrt(2.0 * search),
     )
     # Labels round their batches up, each on its own.
-    batches = parts + max(0, (MOST_LABELS if listing else facts.labels) - 1)
+    groups = max(1, MOST_LABELS if listing else facts.labels) * (1 + len(nodes(p)))
+    batches = parts + groups - 1
     events = prediction.events(settings, whom, p.texts_a_batch, batches)
     return Schedule(
         delta, rho, settings, slots, batches, parts * p.texts_a_batch,
-        (*(one for one in (listing, label) if one is not None), *events), label, listing,
+        (*(one for one in (listing, label, cluster) if one is not None), *events), label, listing, cluster,
     )  # fmt: skip
+
+
+def nodes(p: PrivatePredictionParameters) -> tuple[Node, ...]:
+    """Return the public topics that batches are made by; none where they are mixed."""
+    if p.clusters == "none":
+        return ()
+    coarse = load_topics().children(())
+    return coarse if p.clusters == "coarse" else tuple(n for node in coarse for n in load_topics().children(node))
 
 
 @lru_cache(maxsize=256)
@@ -114,8 +135,10 @@ def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
     """Return the claim of a run."""
     planned, facts = schedule(p, facts), label_list.known(p, facts)
     settings = planned.settings
-    clip = settings.reach * planned.slots
-    read = "the label shares and " if planned.label_event is not None and p.labels == "bought" else ""
+    clip, topical = settings.reach * planned.slots, p.clusters != "none"
+    bought = ["the label shares"] if planned.label_event is not None and p.labels == "bought" else []
+    bought += ["how many records each public topic has"] if planned.cluster_event is not None else []
+    read = f"{', '.join(bought)} and " if bought else ""
     total = epsilon_rdp(planned.events, planned.delta)
     noise: dict[str, dict[str, float]] = {
         "tokens": {
@@ -127,9 +150,10 @@ def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
     }  # fmt: skip
     if planned.list_event is not None:
         noise[label_list.NAME] = label_list.level_of(planned.list_event, facts)
-    if planned.label_event is not None and planned.label_event.noise_multiplier is not None:
-        multiplier, one = planned.label_event.noise_multiplier, planned.label_event.sensitivity
-        noise["labels"] = {"sigma": multiplier * one, "noise_multiplier": multiplier, "sensitivity": one}
+    for name, event in (("labels", planned.label_event), ("clusters", planned.cluster_event)):
+        if event is not None and event.noise_multiplier is not None:
+            multiplier, one = event.noise_multiplier, event.sensitivity
+            noise[name] = {"sigma": multiplier * one, "noise_multiplier": multiplier, "sensitivity": one}
     return dp_claim(
         facts,
         epsilon=p.epsilon,
@@ -142,6 +166,7 @@ def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
         ),
         inputs=(
             "the domain and the prompts",
+            *(["the public topics"] if topical else []),
             "the model",
             "the settings of this plan",
             f"the length of {p.words} words",
@@ -152,6 +177,7 @@ def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
             size_taken(facts),
             settings_taken("the batch size", "the lengths", "the domain", "the prompts", "the model"),
             "Batches are disjoint by keyed hash; all tokens of the schedule are paid, also where a text ends early.",
+            *([ONE_TOPIC] if topical else []),
             "Tokens are drawn by inversion of 53-bit uniforms from the operating system, in floating point.",
             "A record's logits do not depend on which other records are computed beside it, and timings are not seen.",
             "The model was not trained on this corpus.",

@@ -12,15 +12,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from engine.dp.guarantee import Guarantee
+from engine.dp.noise.cells import Cell as Counted
 from engine.dp.noise.prediction import Cell, Prediction
 from engine.dp.noise.private import digest
 from engine.errors import InternalError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
-from engine.methods.prediction.claim import figures, guarantee_of, parts_of, schedule
+from engine.methods.prediction.claim import CLUSTERS, figures, guarantee_of, nodes, parts_of, schedule
 from engine.methods.prediction.parameters import PrivatePredictionParameters
+from engine.methods.topics.public import load_topics
 
 if TYPE_CHECKING:
     from engine.dp.accounting.accountant import Accountant
@@ -127,15 +130,47 @@ class _Writing:
         self.settings: Prediction = replace(planned, reach=level["reach"], search=level["search"])
         self.domain = "generic" if self.p.domain == "auto" else self.p.domain
         self._models: dict[str | None, Any] = {}
+        if self.p.clusters != "none":
+            self.mechanisms.keep_topics(load_topics().centres)
 
     def cells(self) -> list[Cell]:
         """Return the batches, labels mixed in proportion; the first pays for those beside it."""
         rows = float(self.facts.units * self.settings.rows)
         found = []
         for label, share in self._shares().items():
-            parts, slots = parts_of(self.p, rows * share)
-            found += [Cell(label, number, parts, slots) for number in range(parts)]
+            for topics, part in self._clusters(label, rows * share):
+                parts, slots = parts_of(self.p, rows * share * part)
+                found += [Cell(label, number, parts, slots, topics) for number in range(parts)]
         return sorted(found, key=lambda cell: ((cell.number + 0.5) / cell.parts, str(cell.label)))
+
+    def _clusters(self, label: str | None, rows: float) -> list[tuple[tuple[int, ...], float]]:
+        """Return the topics that fill batches of their own, and the others together, each with its share of `rows`.
+
+        The others are left out where they would not fill half a batch; if nothing fills one, all are together.
+        """
+        if self.p.clusters == "none":
+            return [((), 1.0)]
+        counts = np.maximum(self._topic_counts()[label], 0.0)
+        shares = counts / counts.sum() if counts.sum() > 0 else np.full(len(counts), 1.0 / len(counts))
+        topics, known = load_topics(), nodes(self.p)
+        full = [i for i in range(len(known)) if rows * shares[i] >= self.p.batch_size]
+        rest = [i for i in range(len(known)) if i not in full]
+        found = [(topics.below(known[i]), float(shares[i])) for i in full]
+        left = float(shares[rest].sum())
+        if rest and (not full or rows * left >= self.p.batch_size / 2):
+            found.append((tuple(sorted(leaf for i in rest for leaf in topics.below(known[i]))), left))
+        return found
+
+    def _topic_counts(self) -> dict[str | None, NDArray[np.float64]]:
+        """Return how many records of each topic a label has, bought in one histogram."""
+        if not hasattr(self, "_counted"):
+            topics, known = load_topics(), nodes(self.p)
+            labels = list(self._shares())
+            asked = [Counted(label, topics.below(node)) for label in labels for node in known]
+            multiplier = self.noise["clusters"]["noise_multiplier"]
+            counts = self.mechanisms.noisy_cells("clusters", asked, noise_multiplier=multiplier, what=CLUSTERS)
+            self._counted = dict(zip(labels, counts.reshape(len(labels), len(known)), strict=True))
+        return self._counted
 
     def text(self, turn: int, cell: int, cells: list[Cell]) -> str:
         """Return a text, empty where nothing usable was drawn."""

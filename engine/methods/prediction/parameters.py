@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
 from engine.dp.noise.prediction import Variant
 from engine.methods.parameters import LabelListParameters, ReadableParameters
@@ -32,6 +32,14 @@ class PrivatePredictionParameters(LabelListParameters, ReadableParameters):
     temperature: float = Field(1.0, gt=0, le=3, description="Randomness of the draw (τ); it is what protects.")
     top_k: int = Field(100, ge=0, le=100_000, description="Tokens the public logits leave to choose from; 0: all.")
     rows_a_unit: int = Field(1, ge=1, le=20, description="Records a unit has in the batches; r cost r² as much.")
+    clusters: Literal["none", "coarse", "fine"] = Field(
+        "none",
+        description="Batches of like records: of one coarse or fine public topic each, so that they agree on more "
+        "words. How many batches a topic fills is bought with noise.",
+    )
+    cluster_share: float = Field(
+        0.05, gt=0, lt=0.5, description="Share of the budget (in ρ) that buys how many records each topic has."
+    )
     labels: Literal["bought", "public"] = Field(
         "bought", description="Label shares: bought with a part of the budget, or declared public."
     )
@@ -53,3 +61,13 @@ class PrivatePredictionParameters(LabelListParameters, ReadableParameters):
         description="mean-clip: distance of batch and public prompt that a private token is paid for.",
     )
     search_share: float = Field(0.25, gt=0, lt=1, description="mean-clip: share of a token's budget for that question.")
+
+    @field_validator("variant", mode="before")
+    @classmethod
+    def _no_median(cls, value: object) -> object:
+        if value == "median":
+            raise ValueError(
+                "the median of private logits has a bound that depends on the data and is known only after a run; a "
+                "claim here is known before it"
+            )
+        return value

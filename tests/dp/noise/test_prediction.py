@@ -146,11 +146,29 @@ def test_a_unit_keeps_its_batch_whoever_else_is_there():
         [Cell("a", 0, 2, 1.0), Cell("a", 0, 2, 1.0)],  # twice the same
         [Cell("a", 0, 2, 1.0), Cell("a", 1, 3, 1.0)],  # split in two ways
         [Cell(None, 0, 1, 1.0), Cell("a", 0, 1, 1.0)],  # everybody, and one label again
+        [Cell(None, 0, 1, 1.0, (1, 2)), Cell(None, 0, 1, 1.0, (2, 3))],  # a topic in two groups
+        [Cell("a", 0, 1, 1.0), Cell("a", 0, 1, 1.0, (4,))],  # all topics, and one again
+        [Cell(None, 0, 2, 1.0, (1,)), Cell("a", 0, 2, 1.0, (1,))],
     ],
 )
 def test_batches_that_overlap_are_refused(cells):
     with pytest.raises(InternalError, match="overlap"):
         prediction.check_disjoint(cells)
+
+
+def test_batches_by_topic_share_nobody():
+    records = table(40, 1)
+    centres = np.eye(4, dtype=np.float32)
+    data = PrivateData(records, order_key=KEY, embed=lambda texts: centres[[int(t.split()[1]) % 4 for t in texts]])
+    data.open()
+    data.keep_topics(centres)
+    cells = [Cell(None, number, 2, 5.0, (1,)) for number in range(2)] + [Cell(None, 0, 1, 5.0, (0, 2, 3))]
+    prediction.check_disjoint(cells)
+    found = [text for cell in cells for text in cell.rows(data, 1)]
+    assert sorted(found) == sorted(records["text"])
+    assert all(int(text.split()[1]) % 4 == 1 for cell in cells[:2] for text in cell.rows(data, 1))
+    assert "topics" in cells[0].stored()
+    assert "topics" not in Cell("a", 0, 1, 1.0).stored()
 
 
 def test_batches_may_not_be_read_unopened():

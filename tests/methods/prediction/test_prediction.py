@@ -10,12 +10,14 @@ import pytest
 from engine.dp.accounting.closed_form import zcdp_rho
 from engine.dp.accounting.rdp import epsilon_rdp
 from engine.dp.events import Event
+from engine.dp.noise.prediction import check_disjoint
 from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.errors import UserError
 from engine.methods import get_method
 from engine.methods.base import Context, Facts, parse_parameters
 from engine.methods.prediction.claim import figures
-from engine.methods.prediction.method import whole_sentences
+from engine.methods.prediction.method import _Writing, whole_sentences
+from engine.methods.topics.public import load_topics
 from tests.audit.test_private_prediction import Toy
 
 METHOD = get_method("private-prediction")
@@ -29,10 +31,13 @@ def parsed(**values):
 @pytest.mark.parametrize("variant", ["difference-clip", "mean-clip"])
 @pytest.mark.parametrize("adjacency", ["zero-out", "replace-one"])
 @pytest.mark.parametrize("labels", [0, 4])
+@pytest.mark.parametrize("clusters", ["none", "fine"])
 @pytest.mark.parametrize("facts", [Facts(4000, 4000), Facts(4000, 900, "source", 5)])
-def test_the_events_of_a_run_cost_what_is_claimed(variant, adjacency, labels, facts):
+def test_the_events_of_a_run_cost_what_is_claimed(variant, adjacency, labels, facts, clusters):
     facts = replace(facts, labels=labels)
-    claim = METHOD.guarantee(parsed(variant=variant, adjacency=adjacency, rows_a_unit=2, texts_a_batch=3), facts)
+    asked = {"variant": variant, "adjacency": adjacency, "rows_a_unit": 2, "texts_a_batch": 3, "clusters": clusters}
+    claim = METHOD.guarantee(parsed(**asked), facts)
+    assert ("clusters" in claim.noise) == (clusters == "fine") == ("public topic has" in claim.sentence)
     total = epsilon_rdp([Event.from_dict(event) for event in claim.events], claim.delta)
     assert claim.epsilon * (1 - 1e-6) <= total <= claim.epsilon
 
@@ -143,6 +148,74 @@ def test_a_kill_neither_redraws_nor_charges_twice(at, stored):
     assert epsilon_rdp(drawn, again.guarantee.delta) <= 20
     assert [event.type for event in drawn].count("zcdp") == 1
     assert sum(len(step.records) for step in [*steps, *rest]) == 8
+
+
+def topical(outputs, leaves, clusters="coarse", state=None, labels=(), **settings):
+    """Return a run over records of which each one's leaf among the public topics is known."""
+    centres, toy = load_topics().centres, Toy()
+    rows = [(f"i{i}", f"r{i}", None, LABELS[i % 2] if labels else None) for i in range(len(leaves))]
+    records = pd.DataFrame(rows, columns=["record_id", "text", "source_id", "label"])
+    asked = parsed(epsilon=60, delta=1e-4, batch_size=10, tokens=6, clusters=clusters, cluster_share=0.45, **settings)
+    facts = Facts(len(rows), len(rows), labels=len(labels))
+    known = {f"r{i}": centres[leaf] for i, leaf in enumerate(leaves)}
+    data = PrivateData(records, order_key=b"k" * 32, embed=lambda texts: np.stack([known[text] for text in texts]))
+    return data, Context(
+        records=records.iloc[:0], spans=pd.DataFrame(), count=50, parameters=asked, seed=5, generator=toy,
+        operators=toy, mechanisms=Mechanisms(data, outputs), facts=facts, labels=labels, state=state,
+        guarantee=METHOD.guarantee(asked, facts),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("clusters", ["coarse", "fine"])
+def test_topics_fill_batches_of_their_own(clusters):
+    topics = load_topics()
+    one, two, few = (topics.below((step,))[0] for step in (2, 7, 11))
+    leaves = [one] * 60 + [two] * 40 + [few] * 3
+    data, given = topical(MemoryOutputs(), leaves, clusters)
+    cells = _Writing(given).cells()
+    check_disjoint(cells)
+    held = [(cell, cell.rows(data.open(), 1)) for cell in cells]
+    for cell, texts in held:
+        found = {leaves[int(text[1:])] for text in texts}
+        assert len(found) <= 1 or one not in cell.topics
+    batches = {leaf: sum(leaf in cell.topics for cell in cells) for leaf in (one, two, few)}
+    assert batches[one] == pytest.approx(6, abs=1)
+    assert batches[two] == pytest.approx(4, abs=1)
+    assert batches[few] <= 1
+    texts = [text for _, own in held for text in own]
+    assert len(texts) == len(set(texts))  # nobody is in two batches
+    assert len(texts) >= 100
+
+
+def test_where_no_topic_fills_a_batch_all_are_together():
+    data, given = topical(MemoryOutputs(), list(range(0, 600, 100)))
+    (cell,) = _Writing(given).cells()
+    assert len(cell.rows(data.open(), 1)) == 6
+
+
+@pytest.mark.parametrize("labels", [(), LABELS])
+def test_batches_by_topic_are_the_same_after_a_kill(labels):
+    outputs, leaves = MemoryOutputs(), [5] * 40 + [300] * 40
+    _, given = topical(outputs, leaves, labels=labels)
+    steps = list(METHOD.run(given))
+    drawn = dict(outputs.stored)
+    events = [output.event for output in drawn.values()]
+    assert [event.what for event in events].count("cluster histogram") == 1
+    assert epsilon_rdp(events, given.guarantee.delta) <= 60
+    assert [event.type for event in events].count("zcdp") == 1
+    _, again = topical(outputs, leaves, labels=labels, state=steps[1].state)
+    rest = list(METHOD.run(again))
+    assert [r for s in [*steps[:2], *rest] for r in s.records] == [r for s in steps for r in s.records]
+    assert outputs.stored.keys() == drawn.keys()
+    other = MemoryOutputs()
+    list(METHOD.run(topical(other, leaves, "none", labels=labels)[1]))
+    assert "clusters" not in other.stored
+    assert "topics" not in other.stored["text/0/0"].request  # requests of runs without topics stay as they were
+
+
+def test_the_median_is_refused_with_its_reason():
+    with pytest.raises(UserError, match="known only after a run"):
+        parsed(variant="median")
 
 
 @pytest.mark.parametrize(
