@@ -33,8 +33,10 @@ ACTIONS = (
     "withdraw",
     "test",
     "texts",
+    "precision",
     "remove",
 )
+BITS = {"full": "", "8": "8 bit", "4": "4 bit"}
 ARGUMENTS: list[Argument] = [
     (("action",), {"nargs": "?", "choices": ACTIONS, "default": "list", "help": "what to do; list by default"}),
     (
@@ -52,6 +54,7 @@ ARGUMENTS: list[Argument] = [
         ("--revision",),
         {"default": "", "help": "fetch: branch, tag or commit; by default as `suggest` names it, else main"},
     ),
+    (("--bits",), {"choices": ("full", "8", "4"), "default": "full", "help": "precision, fetch: bits a number"}),
     (("--language",), {"default": "en", "help": "suggest: the text's language (two letters)"}),
 ]
 
@@ -78,6 +81,8 @@ def models(options: Namespace) -> Mapping[str, object]:
         return _test(workspace, options.name)
     if options.action == "texts":
         return _texts(workspace, options)
+    if options.action == "precision":
+        return _shown(workspace.models.set_precision(options.name, BITS[options.bits]))
     if options.action == "remove":
         workspace.models.remove(options.name)
         return {"removed": options.name}
@@ -94,6 +99,7 @@ def _fetch(workspace: Workspace, options: Namespace) -> Mapping[str, object]:
     job = workspace.hub.fetch(
         options.name, name, options.text, options.host, revision=options.revision, prompts=options.prompts,
         description=workspace.descriptions.get(options.corpus) if options.corpus else None,
+        precision=BITS[options.bits],
     )  # fmt: skip
     wait_for(workspace, job)
     return _shown(workspace.models.info(f"folder:{name}"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 from engine.errors import UserError
 from engine.models.builtin.shipped import LM_CAPABILITIES, builtin_models
-from engine.models.folder.inspection import FolderFacts, digest_of, inspect_folder
+from engine.models.folder.inspection import FolderFacts, capabilities_of_folder, digest_of, inspect_folder
+from engine.models.folder.precision import SHARE, missing
 from engine.models.marks import read_marks
 from engine.models.remote.endpoint_settings import NAME, EndpointSettings
 
@@ -46,6 +47,7 @@ class ModelInfo:
     work in 16 and in 32 bit. where: a folder, or host:port. revision: SHA-256, commit, or empty where only the
     server knows. local: whether text stays on this machine. problem: why it cannot be used, or empty. source: hub id
     and commit of one that was fetched. saw: which private text it was fitted to, as its folder says, or empty.
+    precision: `8 bit` or `4 bit` where its weights are kept so, or empty.
     """
 
     id: str
@@ -64,6 +66,7 @@ class ModelInfo:
     architecture: str = ""
     source: str = ""
     saw: str = ""
+    precision: str = ""
 
     def as_manifest(self) -> dict[str, str]:
         """Return what a run's manifest names of the model."""
@@ -73,6 +76,7 @@ class ModelInfo:
             "where": self.where if self.back_end == "endpoint" else "this machine",
             **({"source": self.source} if self.source else {}),
             **({"saw": self.saw} if self.saw else {}),
+            **({"precision": self.precision} if self.precision else {}),
         }  # fmt: skip
 
 
@@ -118,11 +122,19 @@ class Catalogue:
                 return info
         return None
 
-    def load(self, model: str, *, key: str | None = None, consent: Consent | None = None) -> Generator:
+    def load(
+        self,
+        model: str,
+        *,
+        key: str | None = None,
+        consent: Consent | None = None,
+        needs: Collection[str] | None = None,
+    ) -> Generator:
         """Open a model; for the worker.
 
         Args:
             key: the API key of an endpoint. consent: for an endpoint on another machine.
+            needs: what a method asks of it; where text alone will do, vLLM writes if it is installed. None: anything.
 
         Raises:
             UserError: it is unknown, changed since it was imported, refused, or consent is missing.
@@ -149,9 +161,14 @@ class Catalogue:
             own = BuiltinGenerator(folder)
             own.id = model
             return own
+        from engine.models.folder.vllm_local import VllmGenerator, vllm_serves
+
+        facts = inspect_folder(folder, links_within=within)
+        if needs is not None and vllm_serves(facts, needs, info.precision):
+            return VllmGenerator(folder, model, prompts=info.prompts, links_within=within)
         from engine.models.folder.transformers_local import TransformersGenerator
 
-        return TransformersGenerator(folder, model, prompts=info.prompts, links_within=within)
+        return TransformersGenerator(folder, model, prompts=info.prompts, links_within=within, precision=info.precision)
 
     def operators(self, model: str) -> Operators:
         """Return the prompt formats that suit a model."""
@@ -173,13 +190,6 @@ def lacks(info: ModelInfo, title: str, needs: tuple[str, ...]) -> list[str]:
     """Return a sentence for each capability that a method needs and a model does not have."""
     missing = [need for need in needs if need in CAPABILITIES and need not in info.capabilities]
     return [f"{title} needs a model that {CAPABILITIES[need]}; {info.id} does not ({need})." for need in missing]
-
-
-def capabilities_of_folder(kind: str, prompts: str) -> frozenset[str]:
-    """Return what a model folder can do; `kind` is `causal` or `seq2seq`."""
-    found = {"logprobs", "block_tokens"} | ({"instruct"} if prompts == "instruct" else set())
-    found |= {"logits", "train"} if kind == "causal" else set()
-    return frozenset(found | LM_CAPABILITIES) if prompts == "builtin" else frozenset(found)
 
 
 def hub_folder(model: str) -> Path | None:
@@ -213,8 +223,15 @@ def imported_info(model: str, note: Path) -> ModelInfo:
     try:
         body = json.loads(note.read_text("utf-8"))
         facts = _facts(folder, _stamp(folder))
-        info = _folder_info(model, "folder", facts, str(body["prompts"]), str(body["sha256"]))
-        return replace(info, source=str(body.get("origin", "")))
+        precision = str(body.get("precision", ""))
+        info = _folder_info(model, "folder", facts, str(body["prompts"]), str(body["sha256"]), precision)
+        why = missing(precision)
+        return replace(
+            info,
+            source=str(body.get("origin", "")),
+            precision=precision,
+            problem=f"model {model!r}: {why}" if why else "",
+        )
     except (UserError, OSError, ValueError, KeyError) as error:
         why = str(error) if isinstance(error, UserError) else "what was noted at its import cannot be read"
         return ModelInfo(model, "folder", frozenset(), "plain", where=str(folder), problem=f"model {model!r}: {why}")
@@ -231,11 +248,16 @@ def _hub_info(model: str) -> ModelInfo:
     return _folder_info(model, "hub", facts, facts.prompts, folder.name)
 
 
-def _folder_info(model: str, back_end: str, facts: FolderFacts, prompts: str, revision: str) -> ModelInfo:
+def _folder_info(
+    model: str, back_end: str, facts: FolderFacts, prompts: str, revision: str, precision: str = ""
+) -> ModelInfo:
+    full = _memory(facts.parameters)
+    memory = (int(full[0] * SHARE[precision]),) * 2 if precision in SHARE else full
     return ModelInfo(
-        id=model, back_end=back_end, capabilities=capabilities_of_folder(facts.kind, prompts), prompts=prompts,
+        id=model, back_end=back_end, capabilities=capabilities_of_folder(facts.kind, prompts, precision),
+        prompts=prompts,
         parameters=facts.parameters,
-        bytes=facts.bytes, memory_bytes=_memory(facts.parameters), context=facts.context, licence=facts.licence,
+        bytes=facts.bytes, memory_bytes=memory, context=facts.context, licence=facts.licence,
         where=str(facts.folder), revision=revision, architecture=facts.architecture,
         saw="; ".join(mark.sentence() for mark in read_marks(facts.folder)),
     )  # fmt: skip

@@ -38,6 +38,9 @@ def test_list_inspect_import_remove(verb, tmp_path):
     assert verb("import", str(folder))["id"] == "folder:tiny"
     assert {"block_tokens", "instruct", "logprobs"} <= set(verb("list")["models"][1]["capabilities"])
     assert "not a safetensors" in verb("import", str(_broken(folder)), "--as", "other", expect=1)
+    assert verb("precision", "folder:tiny", "--bits", "4")["precision"] == "4 bit"
+    assert verb("precision", "folder:tiny")["precision"] == ""
+    assert "was not imported" in verb("precision", "builtin", "--bits", "8", expect=1)
     assert verb("remove", "folder:tiny") == {"removed": "folder:tiny"}
     assert "cannot be removed" in verb("remove", "builtin", expect=1)
 

@@ -89,3 +89,20 @@ def test_plan_says_that_the_built_in_model_is_not_made_for_such_text(small, open
     app.button(key=f"{key}.keep").click().run()
     assert not app.exception
     assert "The built-in model has not learned from text called “cooking recipe”" in words(app)
+
+
+def test_numbers_may_be_kept_in_fewer_bits_and_what_that_needs_is_said(small, open_page, tmp_path, monkeypatch):
+    from engine.models.folder import precision
+    from tests.models.families import make_family
+
+    monkeypatch.setattr(precision, "find_spec", lambda name: None)
+    small.open().models.import_folder(make_family("qwen", tmp_path / "q"), "q")
+    app = open_page("models")
+    key = "models.precision.folder:q"
+    app.selectbox(key=key).select("8 bit").run()
+    assert not app.exception
+    assert small.open().models.info("folder:q").precision == "8 bit"
+    assert "needs the package bitsandbytes or torchao" in words(app)
+    app.selectbox(key=key).select("").run()
+    assert "needs the package" not in words(app)
+    assert small.open().models.info("folder:q").problem == ""

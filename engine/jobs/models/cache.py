@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -30,12 +30,19 @@ class ModelCache:
         self._held: dict[str, Any] = {}
         self._lock = Lock()
 
-    def generator(self, model: str, session: Session | None = None, corpus_id: str | None = None) -> Generator:
+    def generator(
+        self,
+        model: str,
+        session: Session | None = None,
+        corpus_id: str | None = None,
+        needs: Collection[str] | None = None,
+    ) -> Generator:
         """Return the generator with this id; one that is not built in replaces the last such one.
 
         Args:
             session: the open workspace, for models that were added to it.
             corpus_id: whose consent an endpoint on another machine needs; it is asked for anew each time.
+            needs: what a method asks of the model, see `Catalogue.load`.
 
         Raises:
             UserError: the model is unknown or refused, or a consent is missing.
@@ -43,7 +50,10 @@ class ModelCache:
         if model == BUILTIN:
             return self._builtin()
         known = self._catalogue(session)
-        name = f"generator {model}"
+        from engine.models.folder.vllm_local import SERVED, installed
+
+        text_alone = needs is not None and installed() and set(needs) <= SERVED
+        name = f"generator {model}" + (" for text" if text_alone else "")
         with self._lock:
             for other in [k for k in self._held if k.startswith("generator ")]:
                 if other != name or model.startswith(ENDPOINT):
@@ -52,12 +62,13 @@ class ModelCache:
                         close()
         if not model.startswith(ENDPOINT):
             info = known.info(model)
-            held: Any = self._get(name, lambda: known.load(model))
-            if getattr(held, "revision", info.revision) != info.revision:  # imported anew under the same name
+            held: Any = self._get(name, lambda: known.load(model, needs=needs))
+            kept = f"{info.revision} {info.precision}"
+            if getattr(held, "revision", kept) != kept:  # imported anew under the same name, or in other bits
                 with self._lock:
                     self._held.pop(name, None)
-                held = self._get(name, lambda: known.load(model))
-            held.revision = info.revision
+                held = self._get(name, lambda: known.load(model, needs=needs))
+            held.revision = kept
             return cast("Generator", held)
         settings, given, key = known.endpoints.get(model.removeprefix(ENDPOINT)), None, None
         if session is not None and settings is not None:

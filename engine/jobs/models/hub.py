@@ -13,6 +13,7 @@ from sqlalchemy import select
 from engine.errors import UserError
 from engine.jobs.models.catalogued import models_folder
 from engine.models.catalogue import CAPABILITIES
+from engine.models.folder.precision import checked_precision
 from engine.models.remote import consent as rules
 from engine.models.remote.consent import Download
 from engine.store import model_settings, queue
@@ -83,6 +84,7 @@ class Hub:
         revision: str = "",
         prompts: str | None = None,
         description: Description | None = None,
+        precision: str = "",
     ) -> str:
         """Write the custodian's consent into the audit log, queue the download and return its job id.
 
@@ -92,6 +94,7 @@ class Hub:
                 the commit that the list of open models names, else the main branch.
             prompts: instruct, plain or builtin; None follows from the model.
             description: of a corpus, in public words; the model then writes five texts for it once it is here.
+            precision: `8 bit` or `4 bit` where its weights are to be kept so.
 
         Raises:
             UserError: the text is too short, the host another one, or a name breaks a rule or is taken.
@@ -121,6 +124,7 @@ class Hub:
             line = model_settings.downloads(connection, model)[0].line
             arguments = {
                 "model": model, "name": name, "revision": revision, "prompts": prompts, "consent": line,
+                "precision": checked_precision(precision),
                 "description": None if description is None else asdict(description),
             }  # fmt: skip
             job_id = queue.enqueue(connection, "fetch", arguments=arguments)

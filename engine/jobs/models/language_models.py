@@ -95,6 +95,20 @@ class Models:
         )
         return info
 
+    def set_precision(self, model: str, precision: str) -> ModelInfo:
+        """Keep an imported model's weights in `8 bit` or `4 bit` from now on, or (empty) as the machine is fast in."""
+        from engine.models.catalogue import FOLDER
+        from engine.models.folder.imports import set_precision
+
+        if not model.startswith(FOLDER):
+            raise UserError(f"model {model!r} was not imported here, so its numbers stay as they are")
+        info = set_precision(models_folder(self.session), model.removeprefix(FOLDER), precision)
+        with self.session.db.write() as connection:
+            model_settings.save_test(connection, model, None)
+            model_settings.save_first_texts(connection, model, None)
+            self.session.write_audit(connection, "model precision", model, precision=precision or "full")
+        return info
+
     def marks_used(self, spec: MethodSpec, values: BaseModel, model: str) -> list[Mark]:
         """Return the marks of every model that a run would use; raises `UserError` for a folder in a workspace."""
         return marks.marks_used(self.session, spec, values, model)

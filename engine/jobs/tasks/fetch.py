@@ -64,7 +64,8 @@ def _cached(task: Task, model: str, revision: str) -> ModelInfo | None:
     name, prompts = str(task.arguments["name"]), task.arguments["prompts"]
     return import_folder(
         folder, models_folder(task.store.session), name, prompts, origin=f"{model}@{folder.name}",
-        links_within=folder.parents[1], mark=partial(carry, task.store.session),
+        links_within=folder.parents[1], precision=str(task.arguments.get("precision", "")),
+        mark=partial(carry, task.store.session),
     )  # fmt: skip
 
 
@@ -88,7 +89,8 @@ def _fetched(task: Task, model: str, revision: str) -> ModelInfo:
         line.fetch(listed, staging)
         name, prompts = str(task.arguments["name"]), task.arguments["prompts"]
         mark, origin = partial(carry, task.store.session), f"{model}@{listed.commit}"
-        return import_folder(staging, models, name, prompts, origin=origin, take=True, mark=mark)
+        precision = str(task.arguments.get("precision", ""))
+        return import_folder(staging, models, name, prompts, origin=origin, take=True, precision=precision, mark=mark)
     except OSError as error:
         raise StorageError(f"The model could not be kept ({type(error).__name__}); see that the disk works") from None
     finally:

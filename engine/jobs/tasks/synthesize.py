@@ -141,7 +141,7 @@ def _context(task: Task, row: RunRow, method: Method, claim: Guarantee) -> Conte
     else:
         spans = pd.DataFrame(columns=ACCEPTED_COLUMNS)
     models, values = task.models, parse_parameters(method.spec, row.parameters)
-    generator = models.generator(row.model, store.session, task.corpus_id) if "generator" in needs else None
+    generator = models.generator(row.model, store.session, task.corpus_id, needs) if "generator" in needs else None
     context = Context(
         records=records.iloc[:0] if private else records,
         spans=spans,

@@ -19,6 +19,7 @@ from engine.corpus.regular import open_regular
 from engine.errors import StorageError, UserError
 from engine.models.catalogue import FOLDER, ModelInfo, imported_info
 from engine.models.folder.inspection import FolderFacts, digest_of, inspect_folder
+from engine.models.folder.precision import checked_precision
 from engine.models.remote.endpoint_settings import NAME
 
 BLOCK = 1 << 22
@@ -36,6 +37,7 @@ def import_folder(
     origin: str = "",
     links_within: Path | None = None,
     take: bool = False,
+    precision: str = "",
     mark: Callable[[Path], None] = lambda folder: None,
 ) -> ModelInfo:
     """Copy a model folder into the workspace after every check, and return it.
@@ -44,6 +46,7 @@ def import_folder(
 
     Args:
         origin: hub id and commit, where it was fetched. links_within: see `inspect_folder`. take: move the files.
+        precision: `8 bit` or `4 bit` where its weights are to be kept so.
         mark: called with the copy, to write into it what private text its weights are known to have seen.
 
     Raises:
@@ -55,7 +58,7 @@ def import_folder(
     found = inspect_folder(source, links_within=links_within)
     models.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _at_work(models):
-        return _import(found, models, name, prompts, origin, take, mark)
+        return _import(found, models, name, prompts, origin, take, checked_precision(precision), mark)
 
 
 def _import(
@@ -65,6 +68,7 @@ def _import(
     prompts: str | None,
     origin: str,
     take: bool,
+    precision: str,
     mark: Callable[[Path], None],
 ) -> ModelInfo:
     source = found.folder
@@ -88,7 +92,7 @@ def _import(
         body = {
             "name": name, "sha256": digest_of(staging, facts.files), "prompts": prompts or facts.prompts,
             "imported": datetime.now(UTC).isoformat(timespec="seconds"), "left_out": list(found.left_out),
-            "origin": origin,
+            "origin": origin, "precision": precision,
         }  # fmt: skip
         descriptor = os.open(staged_note, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as out:
@@ -103,6 +107,28 @@ def _import(
     finally:
         shutil.rmtree(target if moved else staging, ignore_errors=True)
         staged_note.unlink(missing_ok=True)
+    return imported_info(FOLDER + name, note)
+
+
+def set_precision(models: Path, name: str, precision: str) -> ModelInfo:
+    """Note in how many bits an imported model's weights are kept from now on; its files stay as they are.
+
+    Raises:
+        UserError: there is no such model, or no such precision.
+    """
+    note = models / f"{name}.json"
+    if not NAME.fullmatch(name) or not note.is_file():
+        raise UserError(f"name: no imported model is named {name!r}")
+    with _at_work(models):
+        body = json.loads(note.read_text("utf-8"))
+        staged = models / f".{name}.{token_hex(6)}.precision"
+        descriptor = os.open(staged, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+                json.dump({**body, "precision": checked_precision(precision)}, out, indent=1)
+            os.replace(staged, note)
+        finally:
+            staged.unlink(missing_ok=True)
     return imported_info(FOLDER + name, note)
 
 

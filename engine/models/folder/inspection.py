@@ -19,6 +19,7 @@ from engine.corpus.regular import NotRegularError, open_regular
 from engine.errors import UserError
 from engine.json_types import JSON, JSONObject
 from engine.models.builtin.format import BOS, OUT
+from engine.models.builtin.shipped import LM_CAPABILITIES
 
 LARGEST_JSON, LARGEST_HEADER = 64 << 20, 16 << 20  # bytes; tokenizers are the largest JSON files
 MOST_VALUES = 8_000_000  # lists, objects and separators in a JSON file; the largest tokenizers have some three million
@@ -109,6 +110,14 @@ def _inspect(folder: Path, within: Path) -> FolderFacts:
         files=tuple(kept),
         left_out=tuple(left_out),
     )
+
+
+def capabilities_of_folder(kind: str, prompts: str, precision: str = "") -> frozenset[str]:
+    """Return what a model folder can do; `kind` is `causal` or `seq2seq`, `precision` that of fewer bits or empty."""
+    found = {"logprobs", "block_tokens"} | ({"instruct"} if prompts == "instruct" else set())
+    found |= {"logits", "train"} if kind == "causal" else set()
+    found -= {"logits"} if precision else set()  # rows may depend on one another there
+    return frozenset(found | LM_CAPABILITIES) if prompts == "builtin" else frozenset(found)
 
 
 def digest_of(folder: Path, files: tuple[str, ...]) -> str:

@@ -175,9 +175,11 @@ def logit_source(generator: Generator) -> LogitSource:
         return source
     if isinstance(generator, BuiltinGenerator):
         return BuiltinLogits(generator)
-    if isinstance(generator, TransformersGenerator):
+    if isinstance(generator, TransformersGenerator) and (
+        generator.encoder_decoder or "logits" in generator.capabilities
+    ):
         return LocalLogits(generator)
     raise UserError(
         f"model {getattr(generator, 'id', 'unknown')!r} does not give next-token logits, which private prediction "
-        "needs: take the built-in model or a local one"
+        "needs: take the built-in model or a local one in its full numbers"
     )

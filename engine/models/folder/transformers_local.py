@@ -26,7 +26,9 @@ from engine.models.builtin.decoder.draw import draw_tokens
 from engine.models.cancel import Cancelled
 from engine.models.constraints import Blocklist
 from engine.models.contracts import Constraints, Generation, Sampling
-from engine.models.folder.inspection import FolderFacts, inspect_folder
+from engine.models.folder.inspection import FolderFacts, capabilities_of_folder, inspect_folder
+from engine.models.folder.precision import quantised
+from engine.models.folder.prompting import Prompting
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
@@ -45,7 +47,6 @@ BATCH = 16
 ROUNDS = 24  # times one text may be taken back to the beginning of a word before it ends there
 STUBBORN = 4  # beginnings refused at one place before the word in front of it goes too
 REDRAWS = 64  # candidates that may be refused at one place before the text ends there
-SPARE_TOKENS = 4  # what a tokenizer may add around a prompt
 
 
 def machine() -> tuple[str, torch.dtype]:
@@ -69,9 +70,10 @@ class TransformersGenerator:
         batch_size: prompts side by side; halved where memory runs out.
         dtype: None = as the machine is fast in.
         links_within: see `inspect_folder`.
+        precision: `8 bit` or `4 bit` where weights are kept so, see `engine.models.folder.precision`.
 
     Raises:
-        UserError: the folder is refused.
+        UserError: the folder is refused, or no library for the precision is installed.
     """
 
     def __init__(
@@ -83,19 +85,23 @@ class TransformersGenerator:
         batch_size: int = BATCH,
         dtype: torch.dtype | None = None,
         links_within: Path | None = None,
+        precision: str = "",
     ) -> None:
         self.facts: FolderFacts = inspect_folder(folder, links_within=links_within)
         self.links_within = links_within
         self.id, self.prompts, self.batch_size = name, prompts or self.facts.prompts, batch_size
-        self.model, self.tokenizer = _load(self.facts, dtype)
+        self.model, self.tokenizer = _load(self.facts, dtype, precision)
         self.encoder_decoder = self.facts.kind == "seq2seq"
-        self.chat = bool(self.tokenizer.chat_template) and self.prompts == "instruct"
+        self._prompting = Prompting(self.tokenizer, self.facts, self.prompts)
         self.context = self.facts.context
-        self._around = len(self.templated("")) if self.chat else SPARE_TOKENS
-        found = {"logprobs", "block_tokens"} | (set() if self.encoder_decoder else {"logits", "train"})
-        self.capabilities = frozenset(found | ({"instruct"} if self.prompts == "instruct" else set()))
+        self.capabilities = capabilities_of_folder(self.facts.kind, self.prompts, precision)
         self.halved = 0
         self._cancelled: Callable[[], bool] = lambda: False
+
+    @property
+    def chat(self) -> bool:
+        """Say whether prompts stand inside a chat template."""
+        return self._prompting.chat
 
     def watch(self, cancelled: Callable[[], bool]) -> None:
         """Ask `cancelled` at every token; a running call then ends with `Cancelled`."""
@@ -104,13 +110,8 @@ class TransformersGenerator:
     def with_model(self, model: LocalModel, name: str) -> TransformersGenerator:
         """Return a generator that writes on, without chat template, with other weights of the same kind."""
         other = copy.copy(self)
-        other.model, other.id, other.prompts, other.chat, other._around = (
-            model.eval(),
-            name,
-            "plain",
-            False,
-            SPARE_TOKENS,
-        )
+        other.model, other.id, other.prompts = model.eval(), name, "plain"
+        other._prompting = Prompting(self.tokenizer, self.facts, "plain")
         return other
 
     def generate(
@@ -121,10 +122,10 @@ class TransformersGenerator:
         A prompt that leaves too little of the context loses its middle.
         """
         blocked = Blocklist(constraints.blocked, constraints.names) if constraints else Blocklist(())
-        encoded = [self._encode(prompt, sampling.max_new_tokens) for prompt in prompts]
+        encoded = [self._prompting.encode(prompt, sampling.max_new_tokens) for prompt in prompts]
         order = sorted(range(len(prompts)), key=lambda i: (len(encoded[i]), i))
         made: dict[int, Generation] = {}
-        rooms = [self._room(len(row), sampling.max_new_tokens) for row in encoded]
+        rooms = [self._prompting.room(len(row), sampling.max_new_tokens) for row in encoded]
         while order:  # side by side stand prompts with the same room, so that none shortens another's text
             chunk = [i for i in order[: self.batch_size] if rooms[i] == rooms[order[0]]]
             least = min(sampling.min_new_tokens, rooms[chunk[0]])
@@ -158,54 +159,13 @@ class TransformersGenerator:
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 
-    def _room(self, tokens: int, wanted: int) -> int:
-        """Return how many tokens may follow a prompt; an encoder's prompt takes none of the decoder's places."""
-        return max(1, min(wanted, self.context - (1 if self.encoder_decoder else tokens)))
-
-    def _encode(self, prompt: str, wanted: int) -> list[int]:
-        """Return a prompt's tokens within the room that the outputs leave."""
-        room = max(1, self.context - self._around - 1)
-        room -= 0 if self.encoder_decoder else min(wanted, self.context // 3)
-        ids: list[int] = self.tokenizer.encode(prompt, add_special_tokens=False)
-        if len(ids) > room:
-            head = room * 3 // 4
-            ids = ids[:head] + ids[len(ids) - (room - head) :]
-            prompt = str(self.tokenizer.decode(ids))
-        if self.chat:
-            return self.templated(prompt)
-        if self.prompts == "builtin":
-            return ids
-        return list(self.tokenizer.encode(prompt)) or self._start()
-
     def templated(self, prompt: str) -> list[int]:
-        """Return the tokens of a prompt inside the model's chat template.
-
-        Models that think aloud before they answer are asked not to; templates of others know no such word.
-        """
-        text = self.tokenizer.apply_chat_template(
-            [{"role": "user", "content": prompt}], add_generation_prompt=True, tokenize=False, enable_thinking=False
-        )
-        return list(self.tokenizer.encode(text, add_special_tokens=False))
+        """Return the tokens of a prompt inside the model's chat template."""
+        return self._prompting.templated(prompt)
 
     def ends(self) -> tuple[int, ...]:
         """Return the tokens that end a text; the one that closes a turn of the chat template comes first."""
-        own = self.model.generation_config.eos_token_id
-        found = own if own is not None else self.tokenizer.eos_token_id
-        listed = [int(token) for token in (found if isinstance(found, list) else [found]) if token is not None]
-        if self.chat and len(listed) > 1:
-            turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
-            text = self.tokenizer.apply_chat_template(turns, tokenize=False)
-            last = next((t for t in reversed(self.tokenizer.encode(text, add_special_tokens=False)) if t in listed), -1)
-            listed.sort(key=lambda token: token != last)
-        return tuple(listed)
-
-    def _start(self) -> list[int]:
-        start = self.tokenizer.bos_token_id
-        return [start if start is not None else self._pad()]
-
-    def _pad(self) -> int:
-        found = (self.tokenizer.pad_token_id, self.tokenizer.eos_token_id, 0)
-        return next(int(token) for token in found if token is not None)
+        return self._prompting.ends(self.model.generation_config.eos_token_id)
 
     def _batch(
         self, rows: list[list[int]], positions: list[int], sampling: Sampling, blocked: Blocklist
@@ -229,14 +189,14 @@ class TransformersGenerator:
         rows = rows if self.encoder_decoder else [[*row, *made] for row, made in zip(rows, kept, strict=True)]
         width = max(map(len, rows))
         before = 0 if self.encoder_decoder else 1  # an encoder counts places from the first token it is given
-        padding = [[self._pad()] * (width - len(row)) for row in rows]
+        padding = [[self._prompting.pad()] * (width - len(row)) for row in rows]
         ids = torch.tensor([gap * before + row + gap * (1 - before) for gap, row in zip(padding, rows, strict=True)])
         places = [([0] * len(gap), [1] * len(row)) for gap, row in zip(padding, rows, strict=True)]
         mask = torch.tensor([gap * before + row + gap * (1 - before) for gap, row in places])
         more: dict[str, Any] = {}
         if self.encoder_decoder and kept[0]:
             start = self.model.generation_config.decoder_start_token_id
-            begun = [self._pad() if start is None else int(start), *kept[0]]
+            begun = [self._prompting.pad() if start is None else int(start), *kept[0]]
             more["decoder_input_ids"] = torch.tensor([begun]).to(self.model.device)
         prompt = (1 + len(kept[0]) if more else 1) if self.encoder_decoder else width
         longest = draw.sampling.max_new_tokens - min(map(len, kept))
@@ -261,7 +221,7 @@ class TransformersGenerator:
         own = self.model.generation_config
         return GenerationConfig(
             do_sample=False, num_beams=1, max_new_tokens=longest, repetition_penalty=sampling.repetition_penalty,
-            eos_token_id=list(self.ends()) or None, pad_token_id=self._pad(), bos_token_id=own.bos_token_id,
+            eos_token_id=list(self.ends()) or None, pad_token_id=self._prompting.pad(), bos_token_id=own.bos_token_id,
             decoder_start_token_id=own.decoder_start_token_id,
         )  # fmt: skip
 
@@ -292,7 +252,7 @@ class TransformersGenerator:
 
     def _output_scores(self, ids: list[int]) -> NDArray[np.float32]:
         end = self.tokenizer.eos_token_id
-        source = torch.tensor([[end if end is not None else self._pad()]], device=self.model.device)
+        source = torch.tensor([[end if end is not None else self._prompting.pad()]], device=self.model.device)
         labels = torch.tensor([ids], device=self.model.device)
         with torch.inference_mode():
             logits = self.model(input_ids=source, labels=labels).logits[0]
@@ -376,7 +336,7 @@ class _Draw:
         return str(self.owner.tokenizer.decode(tokens, skip_special_tokens=True))
 
 
-def _load(facts: FolderFacts, dtype: torch.dtype | None) -> tuple[LocalModel, PreTrainedTokenizerBase]:
+def _load(facts: FolderFacts, dtype: torch.dtype | None, precision: str) -> tuple[LocalModel, PreTrainedTokenizerBase]:
     """Return model and tokenizer; a library's message may quote a file, so it is left out."""
     from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
     from transformers.utils import logging
@@ -386,6 +346,8 @@ def _load(facts: FolderFacts, dtype: torch.dtype | None) -> tuple[LocalModel, Pr
     device, fast = machine()
     auto: Any = AutoModelForSeq2SeqLM if facts.kind == "seq2seq" else AutoModelForCausalLM
     several = torch.cuda.device_count() > 1
+    bits = quantised(precision, dtype or fast) if precision else None
+    place: str | dict[str, str] | None = "auto" if several else {"": device} if bits is not None else None
     try:
         tokenizer = AutoTokenizer.from_pretrained(facts.folder, local_files_only=True, trust_remote_code=False)
         model = auto.from_pretrained(
@@ -394,7 +356,8 @@ def _load(facts: FolderFacts, dtype: torch.dtype | None) -> tuple[LocalModel, Pr
             local_files_only=True,
             trust_remote_code=False,
             dtype=dtype or fast,
-            device_map="auto" if several else None,
+            device_map=place,
+            **({} if bits is None else {"quantization_config": bits}),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, ImportError) as error:
         if _out_of_memory(error):
@@ -403,7 +366,7 @@ def _load(facts: FolderFacts, dtype: torch.dtype | None) -> tuple[LocalModel, Pr
             f"folder: the transformers library cannot open this model ({facts.architecture}, {type(error).__name__}); "
             "it may be damaged, or newer than the installed library"
         ) from None
-    model = (model if several else model.to(device)).eval()
+    model = (model if place is not None else model.to(device)).eval()
     for name in ("bos", "eos", "pad"):
         token = getattr(model.config, f"{name}_token_id", None)
         if getattr(tokenizer, f"{name}_token_id") is None and isinstance(token, int):

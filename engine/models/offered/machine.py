@@ -11,10 +11,11 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
+
+from engine.models.folder.precision import missing
 
 _FREE = {"cpu": 0.75, "mps": 0.7, "cuda": 0.9}  # of memory that a model may take; the rest is the system's
 _ASK_SECONDS = 10
@@ -56,12 +57,10 @@ def this_machine() -> Machine:
     memory = sum(size for _, size in cards) if cards else _main_memory()
     apple = platform.system() == "Darwin" and platform.machine() == "arm64"
     device = "cuda" if cards else "mps" if apple else "cpu"
-    # bitsandbytes keeps both; torchao keeps eight bits everywhere, and four where there is a graphics card.
-    bits, ao = find_spec("bitsandbytes") is not None, find_spec("torchao") is not None
     return Machine(
         device=device, memory_bytes=memory, cores=len(os.sched_getaffinity(0)) if _linux() else os.cpu_count() or 1,
         cards=tuple(name for name, _ in cards), half=device != "cpu" or _fast_half(),
-        eight_bit=bits or ao, four_bit=bits,
+        eight_bit=not missing("8 bit"), four_bit=not missing("4 bit"),
     )  # fmt: skip
 
 

@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from engine.assets import ASSETS
 from engine.errors import InternalError
-from engine.models.catalogue import WORK_SHARE, capabilities_of_folder
+from engine.models.catalogue import WORK_SHARE
+from engine.models.folder.inspection import capabilities_of_folder
 
 PATH = ASSETS / "models" / "catalogue.yaml"
 Precision: TypeAlias = Literal["32 bit", "16 bit", "8 bit", "4 bit"]

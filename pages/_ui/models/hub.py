@@ -31,7 +31,9 @@ def draw(workspace: engine.Workspace) -> None:
     consent(workspace, model, key=FORM, description=None)
 
 
-def consent(workspace: engine.Workspace, model: str, *, key: str, description: engine.Description | None) -> None:
+def consent(
+    workspace: engine.Workspace, model: str, *, key: str, description: engine.Description | None, precision: str = ""
+) -> None:
     """Ask for a written consent to fetch a model; the revision is what `key`.revision holds, else the listed one."""
     try:
         said, host = workspace.hub.statement(model), workspace.hub.host()
@@ -51,16 +53,18 @@ def consent(workspace: engine.Workspace, model: str, *, key: str, description: e
     st.caption(f"Acting: {plain(workspace.actor)}. Change the name on the Settings page.")
     st.button(
         "I consent; fetch it", type="primary", icon=":material/cloud_download:", key=f"{key}.fetch", on_click=_fetch,
-        args=(workspace, model, key, description),
+        args=(workspace, model, key, description, precision),
     )  # fmt: skip
 
 
-def _fetch(workspace: engine.Workspace, model: str, key: str, description: engine.Description | None) -> None:
+def _fetch(
+    workspace: engine.Workspace, model: str, key: str, description: engine.Description | None, precision: str
+) -> None:
     typed = {part: str(st.session_state.get(f"{key}.{part}", "")) for part in ("text", "host", "revision")}
     name = str(st.session_state[f"{key}.name.{model}"])
     job = act(
         workspace.hub.fetch, model, name, typed["text"], typed["host"], revision=typed["revision"].strip(),
-        description=description,
+        description=description, precision=precision,
     )  # fmt: skip
     if job is not None:
         st.session_state[f"{FORM}.job"] = job

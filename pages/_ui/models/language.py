@@ -23,6 +23,7 @@ KINDS = {
     "endpoint": ("Server", "dns"),
 }
 REFUSED = "models.consent.refused"
+PRECISIONS = {"": "16 or 32 bit, as this machine is fast in", "8 bit": "8 bit", "4 bit": "4 bit"}
 ASKED = {
     "instruct": "Asked with instructions.",
     "plain": "Asked with text to continue; it follows no instructions, so outputs may wander.",
@@ -42,6 +43,7 @@ def card(workspace: engine.Workspace, info: engine.ModelInfo, corpus: engine.Cor
                 st.badge("another machine", color="orange", icon=":material/public:")
         if info.problem:
             st.error(plain(info.problem), icon=":material/error:")
+            _precision(workspace, info)
             _remove(workspace, info)
             return
         capabilities(info)
@@ -55,7 +57,8 @@ def card(workspace: engine.Workspace, info: engine.ModelInfo, corpus: engine.Cor
             left.metric("On disk", size(info.bytes))
             middle.metric(
                 "Memory at work", f"{size(small)} to {size(large)}",
-                help="Estimated: 16-bit numbers where the machine is fast in them, else 32-bit ones, and a quarter "
+                help=f"Estimated, weights in {info.precision}." if info.precision
+                else "Estimated: 16-bit numbers where the machine is fast in them, else 32-bit ones, and a quarter "
                 "on top for the text at work.",
             )  # fmt: skip
             right.metric("Tokens it reads at most", number(info.context))
@@ -69,6 +72,7 @@ def card(workspace: engine.Workspace, info: engine.ModelInfo, corpus: engine.Cor
                 st.code(f"{info.where}\nSHA-256 {info.revision}", language=None, wrap_lines=True)
         if not info.local:
             consents(workspace, info)
+        _precision(workspace, info)
         self_test(workspace, info.id)
         if corpus is not None:
             models_describe.first_texts(workspace, info.id, corpus)
@@ -181,6 +185,24 @@ def _give(workspace: engine.Workspace, name: str) -> None:
         workspace.models.give_consent(corpus, name, text, host)
     except engine.UserError as error:
         st.session_state[REFUSED] = str(error)
+
+
+def _precision(workspace: engine.Workspace, info: engine.ModelInfo) -> None:
+    if info.back_end != "folder" or info.prompts == "builtin":
+        return
+    key = f"models.precision.{info.id}"
+    st.selectbox(
+        "Numbers are kept in", list(PRECISIONS), index=list(PRECISIONS).index(info.precision), key=key,
+        format_func=PRECISIONS.__getitem__, on_change=_set_precision, args=(workspace, info.id, key),
+        help="Fewer bits need less memory and cost some quality. The package bitsandbytes does both, torchao 8 bit. "
+        "Such a model writes and scores; private prediction refuses it, and tuning takes the full numbers.",
+    )  # fmt: skip
+
+
+def _set_precision(workspace: engine.Workspace, model: str, key: str) -> None:
+    act(
+        workspace.models.set_precision, model, str(st.session_state[key]), done="Test the model once before it is used."
+    )
 
 
 def _remove(workspace: engine.Workspace, info: engine.ModelInfo) -> None:

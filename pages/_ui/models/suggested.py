@@ -46,7 +46,9 @@ def draw(workspace: engine.Workspace, description: engine.Description | None) ->
     )  # fmt: skip
     _card(workspace, models[str(chosen)])
     with st.expander("Fetch it", icon=":material/cloud_download:", key=f"{KEY}.fetch.{chosen}"):
-        models_hub.consent(workspace, str(chosen), key=KEY, description=description)
+        bits = models[str(chosen)].precision
+        precision = bits if bits in ("8 bit", "4 bit") else ""
+        models_hub.consent(workspace, str(chosen), key=KEY, description=description, precision=precision)
     st.caption(
         "Where this machine has no network: fetch the folder on another one, bring it on a disk, and import it below."
     )

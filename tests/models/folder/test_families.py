@@ -100,7 +100,7 @@ def taught(one: Opened) -> TransformersGenerator:
     """Return the model after it learned one sentence by heart, so that it wants to write its words."""
     model = copy.deepcopy(one.model.model)
     say = [*one.model.tokenizer.encode(SENTENCE, add_special_tokens=False), one.model.ends()[0]]
-    asked = one.model._encode("Say it.", 4)
+    asked = one.model._prompting.encode("Say it.", 4)
     ids = asked if not one.causal else [*asked, *say]
     labels = say if not one.causal else [*([-100] * len(asked)), *say]
     steps = torch.optim.AdamW(model.parameters(), lr=5e-3)

@@ -126,14 +126,14 @@ def test_shards_are_read(tmp_path):
 def test_chat_model_follows_its_template(chat_folder):
     one = opened(chat_folder)
     assert one.capabilities >= {"instruct", "logprobs", "block_tokens"}
-    ids = one._encode("hello", 10)
+    ids = one._prompting.encode("hello", 10)
     assert one.tokenizer.decode(ids) == "<user>hello</user><reply>"
-    long = one._encode("hello " * 500, 50)
+    long = one._prompting.encode("hello " * 500, 50)
     assert len(long) < 256 - 50
     assert one.tokenizer.decode(long).startswith("<user>hello")
     plain = opened(chat_folder, prompts="plain")
     assert "instruct" not in plain.capabilities
-    assert "<user>" not in plain.tokenizer.decode(plain._encode("hello", 10))
+    assert "<user>" not in plain.tokenizer.decode(plain._prompting.encode("hello", 10))
 
 
 @pytest.mark.parametrize("kind", ["chat", "t5"])
