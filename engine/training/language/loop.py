@@ -112,13 +112,13 @@ def batch_loss(net: CausalNet, batch: Batch, device: str) -> tuple[Tensor, int]:
         if isinstance(net, BertNet) and device == "cpu":
             hidden = packed_hidden(net, ids, positions, spans)
         else:
-            hidden = net.hidden(ids, _mask(batch.documents, device), positions)
+            hidden = net.hidden(ids, document_mask(batch.documents, device), positions)
     chosen = targets.view(-1) >= 0
     flat = hidden.reshape(-1, hidden.shape[-1])[chosen]
     return chunked_loss(flat, net.embed_tokens.weight, targets.view(-1)[chosen]), int(chosen.sum())
 
 
-def _mask(documents: NDArray[np.int64], device: str) -> Tensor:
+def document_mask(documents: NDArray[np.int64], device: str) -> Tensor:
     """Return what may be attended to, bool (B, 1, T, T): earlier positions of the same document."""
     own = torch.from_numpy(documents).to(device)
     return (own[:, :, None] == own[:, None, :]).tril()[:, None]
