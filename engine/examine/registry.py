@@ -100,4 +100,6 @@ USEFULNESS: tuple[Examination, ...] = (
                 ("holdout", "models")),
     Examination("downstream", "a classifier trained on the text", "usefulness.downstream", "examine_downstream",
                 ("holdout", "labels")),
+    Examination("extraction", "an extractor trained on the text", "usefulness.extraction", "examine_extraction",
+                ("holdout", "spans", "detector")),
 )  # fmt: skip

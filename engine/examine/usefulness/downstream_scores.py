@@ -157,7 +157,17 @@ def mark(exam: Exam, taught: Taught, seed: int) -> Marks:
     """Return how a classifier did; draws and halves are the same for every classifier that was asked this exam."""
     units = int(exam.units.max(initial=-1)) + 1
     counts = _outcomes(exam, taught.answers[None, :], units)
-    shape = (3, exam.labels)
+    return marks_of(counts, exam.labels, len(exam.truth), seed, _outcomes(exam, taught.again, units))
+
+
+def marks_of(counts: csr_matrix, labels: int, texts: int, seed: int, again: csr_matrix | None = None) -> Marks:
+    """Return how an answer did, from counts a unit.
+
+    Args:
+        counts: (units, 3 x labels), right, wrongly this label, wrongly another. texts: how many were asked.
+        again: (units, trainings x 3 x labels), the same of answers of trainings anew; None = of none.
+    """
+    units, shape = counts.shape[0], (3, labels)
     rng = np.random.default_rng(seed)
     drawn = np.empty((DRAWS, *shape))
     for start in range(0, DRAWS, BLOCK):
@@ -166,11 +176,13 @@ def mark(exam: Exam, taught: Taught, seed: int) -> Marks:
         ]).astype(np.float64)  # fmt: skip
         drawn[start : start + BLOCK] = (counts.T @ weights.T).T.reshape(-1, *shape)
     first = np.stack([rng.permutation(units) < units // 2 for _ in range(HALVINGS)]).astype(np.float64)
-    trainings = len(taught.again)
-    again = _outcomes(exam, taught.again, units)
-    halves = np.stack([(again.T @ side.T).T.reshape(HALVINGS, trainings, *shape) for side in (first, 1.0 - first)], 1)
+    trainings = 0 if again is None else again.shape[1] // (3 * labels)
+    halves = np.empty((HALVINGS, 2, trainings, *shape))
+    if again is not None:
+        each = [(again.T @ side.T).T.reshape(HALVINGS, trainings, *shape) for side in (first, 1.0 - first)]
+        halves = np.stack(each, 1)
     whole = np.asarray(counts.sum(axis=0)).reshape(shape)
-    return Marks(whole, drawn, halves, len(exam.truth), units)
+    return Marks(whole, drawn, halves, texts, units)
 
 
 def counted(exam: Exam, answers: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -1,0 +1,139 @@
+"""An extractor trained on synthetic text: text of the kind, without details, with details elsewhere, too little."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine.examine.part import Part
+from engine.examine.prepare import ExamineInput, prepare
+from engine.examine.usefulness.extraction import NAMES, _details, _tokens, examine_extraction
+
+COLUMNS = ["record_id", "start", "end", "label", "identifier_type"]
+NAMED = "Anna Bertil Cecilia Doris Erik Fanny Gustav Hilda Ivar Jonna Karl Lena Maja Nils Olga Per".split()
+FILLER = "the patient came back with pain and left after two hours of rest in bed".split()
+
+
+class Marks:
+    """Finds capitals after `nurse` as people and numbers after `day` as dates."""
+
+    def detect(self, texts: Sequence[str]) -> list[list[dict[str, object]]]:
+        return [
+            [
+                {"start": m.start(1), "end": m.end(1), "label": label, "identifier_type": "quasi"}
+                for label, pattern in (("PERSON", r"nurse ([A-Z]\w+)"), ("DATE", r"day (\d+)"))
+                for m in re.finditer(pattern, text)
+            ]
+            for text in texts
+        ]
+
+
+def frame(n: int, seed: int, mark: str, shape: str = "nurse {name} saw her on day {day}") -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    texts = []
+    for _ in range(n):
+        said = shape.format(name=rng.choice(NAMED), day=rng.integers(1, 31))
+        before, after = (" ".join(rng.choice(FILLER, 6)) for _ in range(2))
+        texts.append(f"{before} {said} {after}")
+    ids = [f"{mark}{i}" for i in range(n)]
+    return pd.DataFrame({"record_id": ids, "text": texts, "source_id": ids, "label": None})
+
+
+def reviewed(records: pd.DataFrame) -> pd.DataFrame:
+    rows = [
+        (record, one["start"], one["end"], one["label"], "quasi")
+        for record, found in zip(records["record_id"], Marks().detect(records["text"].tolist()), strict=True)
+        for one in found
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def asked(made: pd.DataFrame, *, real: int = 80, holdout: int = 40, detect: bool = True) -> Part:
+    train, held = frame(real, 1, "t"), frame(holdout, 2, "h")
+    given = ExamineInput(
+        made.assign(lineage=None), train, held, reviewed(train), reviewed(held), privacy=False,
+        detector=Marks() if detect else None,
+    )  # fmt: skip
+    return examine_extraction(prepare(given))
+
+
+def values(part: Part) -> dict[tuple[str, str], float]:
+    return {(f.name, f.reference): f.value for f in part.findings}
+
+
+@cache
+def alike() -> Part:
+    return asked(frame(80, 3, "s"))
+
+
+def test_text_of_the_kind_teaches_as_much_as_real_text():
+    found = values(alike())
+    assert found["extraction_f1", "train"] > 0.9
+    assert found["extraction_f1", "real"] > 0.9
+    (gap,) = [f for f in alike().findings if f.name == "extraction_gap"]
+    assert gap.low <= 0 <= gap.high
+    assert gap.value == pytest.approx(found["extraction_f1", "real"] - found["extraction_f1", "train"])
+    assert gap.settings["types"] == ["DATE", "PERSON"]
+    assert gap.settings["details_asked"] == 80
+
+
+@pytest.mark.parametrize(
+    "shape",
+    ["somebody saw her on that day", "nurse {name} saw her on that day", "NAME was seen {day} times by a nurse"],
+)
+def test_text_without_details_or_without_some_teaches_less(shape):
+    part = asked(frame(80, 3, "s", shape))
+    (gap,) = [f for f in part.findings if f.name == "extraction_gap"]
+    assert gap.low > 0.2
+    assert 0 <= values(part)["extraction_f1", "train"] < 0.75
+
+
+def test_it_repeats():
+    assert values(asked(frame(80, 3, "s"))) == values(alike())
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"made": frame(8, 3, "s")}, "at least 20"),
+        ({"made": frame(80, 3, "s"), "holdout": 8}, "no type of detail"),
+        ({"made": frame(80, 3, "s"), "holdout": 0}, "holdout"),
+        ({"made": frame(80, 3, "s"), "detect": False}, "detector"),
+    ],
+)
+def test_what_cannot_be_asked_says_why(change, why):
+    part = asked(**change)
+    assert [(f.name, f.reference) for f in part.findings] == list(NAMES)
+    for f in part.findings:
+        assert math.isnan(f.value)
+        assert why in f.settings["why"]
+
+
+def test_codes_spell_details():
+    tokens = _tokens("Anna Lee met Bo on 3 May.")
+    #                         Anna Lee met Bo on 3 May .
+    codes = np.array([1, 2, 0, 1, 0, 3, 4, 0])
+    assert _details(tokens, codes) == {(0, 8, 0), (13, 15, 0), (19, 24, 1)}
+    assert _details(tokens, np.array([2, 1, 2, 4, 4, 0, 0, 1])) == {(0, 4, 0), (5, 12, 0), (13, 18, 1), (24, 25, 0)}
+    assert _details(_tokens(""), np.zeros(0, np.int64)) == set()
+
+
+@pytest.mark.slow
+def test_the_interval_holds_zero_for_other_real_text():
+    """Of 60 draws of equal text, the gap's 95% interval holds 0 in all but a few."""
+    held = 0
+    for draw in range(60):
+        train, other, made = (frame(40, 100 * draw + i, mark) for i, mark in enumerate("ths"))
+        given = ExamineInput(
+            made.assign(lineage=None), train, other, reviewed(train), reviewed(other), privacy=False,
+            detector=Marks(), seed=draw,
+        )  # fmt: skip
+        (gap,) = [f for f in examine_extraction(prepare(given)).findings if f.name == "extraction_gap"]
+        held += gap.low <= 0 <= gap.high
+    assert held >= 53
