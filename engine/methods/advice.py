@@ -22,10 +22,9 @@ from engine.methods.tuned.claim import rate_of
 
 ENOUGH = "That is enough to tell them apart."
 DENSE = (
-    "Below 0.5, dense votes (votes: dense) choose better where the records are all of one kind, or of one kind a "
-    "label: each {unit} then scores every candidate."
+    "Dense votes (votes: dense) were the better choice at every size that was measured: each {unit} then scores every "
+    "candidate, and those are kept that together would have voted alike."
 )
-ONE_KIND = "They choose what is near the records' mean: of several kinds without labels they keep the commonest alone."
 FEWER = "Use a method that asks for a few noisy counts instead of it, or more records, or a larger ε."
 
 
@@ -86,7 +85,7 @@ def _votes(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, c
         named = f"{candidates:,} clusters of candidates"
     rate, sigma = number(settings, "sampling_rate", 1.0), float(level["sigma"])
     found = vote_sentence(named, candidates, rate * facts.units, sigma, facts, float(claim.epsilon or 0.0), rate)
-    if method == "aug-pe" and settings.get("votes_for") != "clusters" and ENOUGH not in found:
+    if method == "aug-pe" and settings.get("votes_for") != "clusters":
         return (found, DENSE.format(unit=facts.unit))
     return (found,)
 
@@ -117,9 +116,9 @@ def dense_sentence(candidates: int, sigma: float, facts: Facts) -> str:
         f"noise of σ = {sigma:.3g} by a factor of {signal:.2g}"
     )
     if signal >= sizes.ENOUGH_DENSE:
-        return f"{known}. That is enough to tell their kind of text from others. {ONE_KIND}"
+        return f"{known}. {ENOUGH}"
     least = _two_digits(sizes.ENOUGH_DENSE * sigma * math.sqrt(min(candidates, sizes.EMBEDDING)))
-    return f"{known}: a weak signal. So many rounds take about {least:,} {facts.unit}s. {ONE_KIND}"
+    return f"{known}: a weak signal. So many rounds take about {least:,} {facts.unit}s."
 
 
 def vote_sentence(

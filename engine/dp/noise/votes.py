@@ -136,29 +136,6 @@ def _clipped(
     return np.trunc(scores * GRID).astype(np.int64)
 
 
-def in_reach(
-    scores: NDArray[np.float64], candidates: NDArray[np.float32], groups: Sequence[str] | None = None
-) -> NDArray[np.float64]:
-    """Return noisy dense votes without the noise that no votes could have made; post-processing, and free.
-
-    Before noise they are, label by label, a linear function of a candidate's embedding and a constant, so everything
-    outside the span of the embeddings' d coordinates is noise: of c candidates' noise d/c is left.
-
-    Args:
-        scores: (c,). candidates: (c, d). groups: a label a candidate.
-    """
-    names = np.array([""] * len(scores) if groups is None else list(groups), dtype=object)
-    found = np.array(scores, dtype=np.float64)
-    rows = np.asarray(quantised(candidates), dtype=np.float64) / _SCALE
-    for name in sorted(set(names.tolist())):
-        own = np.flatnonzero(names == name)
-        reached = rows[own] - rows[own].mean(axis=0)  # the votes of a label add up to nothing, and so does its span
-        left, size, _ = np.linalg.svd(reached, full_matrices=False)
-        left = left[:, size > 1e-9 * max(float(size.max(initial=0.0)), 1e-9)]
-        found[own] = left @ (left.T @ found[own])
-    return found
-
-
 def mean_similarity(rows: NDArray[np.float32], unit_of: NDArray[np.int64], units: int) -> float:
     """Return the mean over all pairs of units of their records' mean cosine, clipped to [0, 1].
 

@@ -17,13 +17,13 @@ from pydantic import BaseModel
 
 from engine.dp.accounting.accountant import ExactAccountant
 from engine.dp.guarantee import Guarantee
-from engine.dp.noise.votes import in_reach
 from engine.methods import label_list
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step
 from engine.methods.evolution import claim as pe_claim
 from engine.methods.evolution import common as pe
 from engine.methods.evolution.clusters import cluster, spread
 from engine.methods.evolution.kept_votes import kept_votes
+from engine.methods.evolution.matching import matched
 from engine.methods.evolution.parameters import AugPeParameters
 from engine.methods.evolution.rounds import Evolution, Level, Meta, Selection, State, shares_of
 from engine.models.builtin.format import blanked
@@ -199,8 +199,7 @@ class _AugPe(Evolution):
                 f"votes/{round_}", points, fingerprint=pe.fingerprint(pool),
                 noise_multiplier=self.noise_multiplier("votes"), groups=groups, what=DENSE,
             )  # fmt: skip
-            scores = in_reach(scores, points, groups)
-            return Selection(self._winners(state, pool, scores, None), scores)
+            return Selection(self._matched(state, pool, scores, points), scores)
         votes = self.mechanisms.noisy_votes(
             f"votes/{round_}",
             points,
@@ -233,6 +232,20 @@ class _AugPe(Evolution):
             ]
             sums += self.embedder.embed(texts)
         return (sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)).astype(np.float32)
+
+    def _matched(
+        self, state: State, pool: list[pe.Pair], votes: NDArray[np.float64], points: NDArray[np.float32]
+    ) -> list[int]:
+        """Return each label's winners by dense votes, as many records being taken for a label as its share says."""
+        assert self.context.facts is not None
+        shares = {label: max(0.0, share) for label, share in shares_of(state["meta"]).items()}
+        whole, kept = sum(shares.values()) or 1.0, list[int]()
+        for label, quota in self.wanted(state).items():
+            own = [i for i, (_, other) in enumerate(pool) if other == label]
+            if own and quota:
+                records = self.context.facts.units * shares.get(label, 0.0) / whole
+                kept += [own[i] for i in matched(votes[own], points[own], records, quota)]
+        return kept
 
     def _winners(
         self,

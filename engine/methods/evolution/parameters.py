@@ -115,7 +115,8 @@ class AugPeParameters(PrivateParameters):
     votes: Literal["nearest", "dense"] = Field(
         "nearest",
         description="What a unit says: which candidate is nearest, a vote for each record; or dense, how near all of "
-        "them are, standardised and cut to length 1 (Hou et al. 2025), however many records it has.",
+        "them are, standardised and cut to length 1 (Hou et al. 2025), however many records it has; those are kept "
+        "that together would have voted alike.",
     )
     votes_for: Literal["candidates", "clusters"] = Field(
         "candidates", description="Votes for each candidate, or for coarse clusters of them: less noise, small corpora."

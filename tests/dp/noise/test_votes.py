@@ -137,23 +137,3 @@ def test_dense_votes_of_nothing_are_nothing():
     assert not votes.dense(candidates, candidates, np.arange(5), ["b"] * 5, ["a"] * 5).any()
     with pytest.raises(InternalError, match="groups"):
         votes.dense(candidates, candidates, np.arange(5), ["a"], ["a"] * 5)
-
-
-@pytest.mark.parametrize("grouped", [False, True])
-def test_what_no_votes_could_have_made_is_taken_off_again(grouped):
-    points = unit_rows(400, 24, seed=7)
-    groups = ["ab"[i % 2] for i in range(400)] if grouped else None
-    own = ["ab"[i % 2] for i in range(200)] if grouped else None
-    clean = votes.dense(votes.quantised(unit_rows(200, 24)), votes.quantised(points), np.arange(200), own, groups)
-    clean = clean / votes.GRID
-    assert votes.in_reach(clean, points, groups) == pytest.approx(clean, abs=1e-3)
-    noises = np.random.default_rng(8).normal(size=(20, 400))
-    left = np.array([votes.in_reach(clean + noise, points, groups) - clean for noise in noises])
-    assert (left**2).sum() / (noises**2).sum() == pytest.approx((48 if grouped else 24) / 400, rel=0.15)
-
-
-def test_few_candidates_keep_their_votes():
-    points = unit_rows(5, 24)
-    scores = np.array([3.0, -1.0, 0.5, -2.5, 0.0])
-    assert votes.in_reach(scores, points) == pytest.approx(scores, abs=1e-9)
-    assert votes.in_reach(scores, np.repeat(points[:1], 5, axis=0)) == pytest.approx(np.zeros(5), abs=1e-9)

@@ -360,6 +360,14 @@ def test_dense_votes_cost_a_person_no_more_for_more_records():
     assert (line["what"], line["geometry"], line["sensitivity"], line["count"]) == ("dense votes", "vectors", 1.0, 10)
 
 
+def test_dense_votes_keep_each_labels_share():
+    world = World("aug-pe", **QUICK | {"votes": "dense", "variations": 3})
+    steps, _ = world.run()
+    shares = dict(steps[0].state["meta"]["shares"])
+    labels = [record.label for record in made(steps)]
+    assert {label: labels.count(label) for label in shares} == pe.quotas(shares, COUNT)
+
+
 def parsed_claim(parameters, facts):
     return get_method("aug-pe").guarantee(parse_parameters(get_method("aug-pe").spec, parameters), facts)
 
