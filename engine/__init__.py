@@ -32,6 +32,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "FilePreview": ("engine.corpus.readers", "FilePreview"),
     "Finding": ("engine.examine.findings", "Finding"),
     "GENERATOR": ("engine.examine.stats.simultaneous", "GENERATOR"),
+    "Gathered": ("engine.corpus.pool.gather", "Gathered"),
     "Guarantee": ("engine.dp.guarantee", "Guarantee"),
     "JSON": ("engine.json_types", "JSON"),
     "JSONObject": ("engine.json_types", "JSONObject"),
@@ -50,9 +51,17 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "ModelInfo": ("engine.models.catalogue", "ModelInfo"),
     "NAME_LABELS": ("engine.pii.spans", "NAME_LABELS"),
     "NotFoundError": ("engine.errors", "NotFoundError"),
+    "PACK_DECLARED": ("engine.jobs.packs", "DECLARED"),
+    "PACK_FORMATS": ("engine.models.prompts.pack_formats", "FORMATS"),
+    "PACK_NEEDS_MODEL": ("engine.models.prompts.pack_formats", "NEEDS_MODEL"),
+    "POOL_DECLARED": ("engine.store.pools.pools", "DECLARED"),
+    "POOL_SUFFIXES": ("engine.corpus.pool.gather", "SUFFIXES"),
     "PRECISIONS": ("engine.models.offered.offers", "PRECISIONS"),
+    "PROMPT_DOMAINS": ("engine.models.builtin.format", "DOMAINS"),
+    "PackSummary": ("engine.store.pools.views", "PackSummary"),
     "PairsParameters": ("engine.studies.pairs.parameters", "PairsParameters"),
     "Policy": ("engine.release.policy", "Policy"),
+    "PoolSummary": ("engine.store.pools.views", "PoolSummary"),
     "Proposal": ("engine.release.wizard", "Proposal"),
     "Proposals": ("engine.jobs.models.hub", "Proposals"),
     "READABLE_FIELD": ("engine.methods.readable", "FIELD"),
@@ -132,6 +141,8 @@ if TYPE_CHECKING:
     from engine.corpus.label_rules import FEWEST_HOLDERS, LONGEST_LABEL, MOST_LABELS
     from engine.corpus.label_rules import unusual as unusual_labels
     from engine.corpus.mapping import ColumnMapping, default_cap
+    from engine.corpus.pool.gather import SUFFIXES as POOL_SUFFIXES
+    from engine.corpus.pool.gather import Gathered
     from engine.corpus.readers import FORMATS as FILE_FORMATS
     from engine.corpus.readers import FilePreview, ReadOptions, example_file, read_table
     from engine.corpus.statistics import CorpusStatistics
@@ -164,6 +175,7 @@ if TYPE_CHECKING:
     from engine.jobs.models.built_in import BuiltInModel
     from engine.jobs.models.hub import Proposals
     from engine.jobs.models.prompts import Template
+    from engine.jobs.packs import DECLARED as PACK_DECLARED
     from engine.jobs.sweeps import SweepDraft, Wanted
     from engine.jobs.sweeps import grid as sweep_grid
     from engine.json_types import JSON, JSONObject, as_list, as_number, as_object
@@ -175,9 +187,12 @@ if TYPE_CHECKING:
     from engine.methods.readable import NOTED as READABLE_NOTED
     from engine.methods.rpsg.filters import Scores
     from engine.methods.rpsg.filters import moved as filters_moved
+    from engine.models.builtin.format import DOMAINS as PROMPT_DOMAINS
     from engine.models.catalogue import CAPABILITIES, ModelInfo
     from engine.models.offered.offers import PRECISIONS
     from engine.models.offered.suggest import Suggestion
+    from engine.models.prompts.pack_formats import FORMATS as PACK_FORMATS
+    from engine.models.prompts.pack_formats import NEEDS_MODEL as PACK_NEEDS_MODEL
     from engine.models.prompts.templates import FILTERS as TEMPLATE_FILTERS
     from engine.models.prompts.templates import SYSTEM as SYSTEM_TEMPLATE
     from engine.models.prompts.templates import fields_of as template_fields
@@ -191,6 +206,8 @@ if TYPE_CHECKING:
     from engine.release.policy import Policy, Rule
     from engine.release.wizard import Answers, Proposal, Recipients, propose
     from engine.store.model_settings import SelfTest
+    from engine.store.pools.pools import DECLARED as POOL_DECLARED
+    from engine.store.pools.views import PackSummary, PoolSummary
     from engine.store.views import (
         CorpusSummary,
         JobView,

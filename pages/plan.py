@@ -16,6 +16,7 @@ from pages._ui.plan import budget as plan_budget
 from pages._ui.plan import filter as plan_filter
 from pages._ui.plan import labels as plan_labels
 from pages._ui.plan import model as plan_model
+from pages._ui.plan import pool as plan_pool
 from pages._ui.plan import promise as plan_promise
 from pages._ui.plan import sweep as plan_sweep
 from pages._ui.plan import wizard as plan_wizard
@@ -71,9 +72,9 @@ with left:
     if formal:
         st.caption("The seed never touches mechanism noise: that comes from the operating system and is drawn once.")
     plan_labels.draw(workspace, corpus, method)
-    settings: dict[str, JSON] = dict(readable.ask(method, key=f"plan.set.{corpus.id}.{method.id}"))
-    own = (*plan_promise.OWN, *readable.OWN)
-    settings |= parameters.form(method, key=f"plan.set.{corpus.id}.{method.id}", skip=own)
+    key, own = f"plan.set.{corpus.id}.{method.id}", (*plan_promise.OWN, *readable.OWN, *plan_pool.OWN)
+    settings: dict[str, JSON] = {**readable.ask(method, key=key), **plan_pool.ask(workspace, method, key=key)}
+    settings |= parameters.form(method, key=key, skip=own)
 
 with right:
     st.subheader("What it promises", anchor=False)

@@ -38,9 +38,8 @@ if TYPE_CHECKING:
 
 METHOD = "dp-select"
 DECLARED = (
-    "I declare that every word given for these prompts is public: none was taken from private text, or chosen after "
-    "a look "
-    "at it. I have read what leaves, and it may leave."
+    "I declare that every word given for these prompts is public: none was taken from private text, or chosen after a "
+    "look at it. I have read what leaves, and it may leave."
 )
 BY_PERSON = "declared public by whoever wrote the pack"
 SHIPPED = "a public list that comes with the program"

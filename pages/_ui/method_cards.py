@@ -32,6 +32,7 @@ NEEDS = {
     "logits": "a model whose probabilities can be read",
     "sentiment": "a sentiment model",
     "classifier": "a classifier",
+    "pool": "a pool of texts made elsewhere",
 }
 
 

@@ -1,4 +1,4 @@
-"""The twelve pages, in the order of the work, and how to go to one.
+"""The thirteen pages, in the order of the work, and how to go to one.
 
 How to use: `go("plan")` inside a page body or callback; `page_path("plan")` for `AppTest.switch_page`.
 """
@@ -36,6 +36,7 @@ PAGES: tuple[PageInfo, ...] = (
     PageInfo("compare", "Compare", "compare", "Put runs side by side on the same axes."),
     PageInfo("release", "Release", "outbox", "Approve records, pass the policy and export the bundle."),
     PageInfo("ledger", "Ledger", "receipt_long", "Every use of private data in order, and the audit log.", "Workspace"),
+    PageInfo("pool", "Pools", "library_books", "Have text made elsewhere, and bring it in.", "Workspace"),
     PageInfo("models", "Models", "memory", "The models on this machine and what each can do.", "Workspace"),
     PageInfo("settings", "Settings", "settings", "Self-check, storage, names and policies.", "Workspace"),
 )  # fmt: skip

@@ -45,6 +45,7 @@ JOBS = {
     "study": "Running a study",
     "selftest": "Testing a language model",
     "fetch": "Fetching a language model",
+    "pool check": "Comparing a pool with private records",
     "first texts": "Writing five texts for the public description",
 }
 
@@ -82,6 +83,8 @@ GLOSSARY = {
     "ε (epsilon)": "How much one person's text can change what leaves. Smaller protects more.",
     "δ (delta)": "A small probability allowed on top of the factor that ε sets. Smaller protects more.",
     "noise (σ)": "The spread of the random number added to each statistic before anything else sees it.",
+    "pool": "Texts made elsewhere, without the private data, that a run may choose from.",
+    "prompt pack": "Prompts that hold nothing private, to be answered by a model anywhere.",
     "population": "The people behind one or more files. The budget is theirs and outlives a deleted file.",
     "ledger": "The lines of every use of private text, each chained to the one before.",
     "touch": "A use that no guarantee covers: a run without a proof, or an examination. It must stay inside.",

@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "pages").glob("*.py"))
 HELPERS = sorted((ROOT / "pages" / "_ui").rglob("*.py"))
 EXPECTED = {
-    "home", "load", "review", "plan", "run", "privacy", "utility", "compare", "release", "ledger", "models", "settings",
+    "home", "load", "review", "plan", "run", "privacy", "utility", "compare", "release", "ledger", "models", "pool",
+    "settings",
 }  # fmt: skip
 HEAVY = (
     "torch", "transformers", "spacy", "presidio_analyzer", "sentence_transformers", "umap", "numba", "mauve",
@@ -50,7 +51,7 @@ def called(call: ast.Call) -> str:
     return ast.unparse(call.func)
 
 
-def test_all_twelve_pages_are_there():
+def test_all_thirteen_pages_are_there():
     assert {path.stem for path in PAGES} == EXPECTED
 
 

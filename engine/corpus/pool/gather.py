@@ -10,6 +10,7 @@ import pandas as pd
 from engine.corpus.cells import cell_text
 from engine.corpus.pool.answers import Answer, answer_of
 from engine.corpus.pool.blocks import blocks
+from engine.corpus.readers import SUFFIXES as TABLES
 from engine.corpus.readers import ReadOptions, read_table
 from engine.corpus.readers.base import Source
 from engine.corpus.readers.characters import ADVICE, is_half
@@ -17,6 +18,7 @@ from engine.corpus.readers.encoding import decode
 from engine.errors import DataError, UserError
 
 TEXT_FILES = (".txt", ".md", ".text")
+SUFFIXES = (*(suffix.lstrip(".") for suffix in TABLES), *(suffix.lstrip(".") for suffix in TEXT_FILES), "gz")
 PROMPT_COLUMNS = ("prompt_id", "custom_id", "key", "recordId", "id")
 TEXT_COLUMNS = ("text", "answer", "output", "completion", "response", "content", "body", "abstract")
 LABEL_COLUMNS = ("label", "class", "category")

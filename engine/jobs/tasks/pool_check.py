@@ -23,8 +23,7 @@ MOST_SHOWN = 200
 STAGE = "comparing a pool with private records"
 TOUCHED = (
     "The pool {name} was compared with private records at a person's request; the result is internal and no bound "
-    "covers "
-    "it. Choosing, cutting or changing a pool because of it is a selection by private text."
+    "covers it. Choosing, cutting or changing a pool because of it is a selection by private text."
 )
 
 

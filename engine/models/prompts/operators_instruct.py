@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Unpack
+from functools import lru_cache
+from typing import TYPE_CHECKING, Unpack
 
 from engine.errors import UserError
 from engine.models.builtin.format import BLANK, OPERATORS, blanked, text_rng
 from engine.models.contracts import OperatorInputs
 from engine.models.prompts.domains import load_prompts
 from engine.models.prompts.negation import faithful_outline
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 NEEDED = {
     "vary": "text", "fill": "text", "cross": "texts", "abstract": "text", "expand": "text", "rephrase": "text",
@@ -96,18 +100,25 @@ class InstructOperators:
         return text
 
 
+@lru_cache(maxsize=128)
+def _compiled(template: str) -> Template:
+    """Return a template compiled for Jinja's sandbox; templates are public, and a run fills few in often."""
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    return ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False).from_string(template)
+
+
 LONGEST_PROMPT = 2_000_000  # characters; no model reads as many
 
 
 def render(template: str, values: Mapping[str, object], domain: str, name: str) -> str:
     """Return a template filled in, in Jinja's sandbox; an unknown field is an error, and so is a prompt without end."""
-    from jinja2 import StrictUndefined, TemplateError
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from jinja2 import TemplateError
 
-    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
     try:
         parts, size = [], 0
-        for part in environment.from_string(template).generate(values):
+        for part in _compiled(template).generate(values):
             parts.append(part)
             size += len(part)
             if size > LONGEST_PROMPT:

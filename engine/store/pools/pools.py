@@ -38,8 +38,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
 LONGEST_WORDS = 300  # characters of an origin or a licence
 DECLARED = (
     "I declare that these texts were made without the private data of this workspace: nobody and no program that "
-    "wrote or "
-    "chose them had seen any of it, but for what prompt packs of this workspace held."
+    "wrote or chose them had seen any of it, but for what prompt packs of this workspace held."
 )
 CHECK_KIND = "pool check"
 
@@ -199,8 +198,7 @@ class Pools:
             if row is None or row.digest != digest:
                 raise UserError(
                     f"the pool {name} that this run was asked for with is gone; import the same file under the same "
-                    "name, "
-                    "or start a new run"
+                    "name, or start a new run"
                 )
             return tuple((text, label) for text, label in connection.execute(query.order_by(pool_texts.c.position)))
 
@@ -293,8 +291,7 @@ def _check_words(name: str, origin: str, licence: str, declared: bool) -> None:
     if not NAME.fullmatch(name):
         raise UserError(
             "name: must have 1 to 60 small letters, digits, dots, dashes or underlines and begin with a letter or "
-            "digit, "
-            "such as invented-letters-1"
+            "digit, such as invented-letters-1"
         )
     for what, words in (("origin", origin), ("licence", licence)):
         if not 3 <= len(words) <= LONGEST_WORDS:

@@ -1,7 +1,9 @@
 """dp-select on real text: what is chosen lies nearer to the private text than a random draw from the same pool.
 
-Run with `-s`, it prints the figures: KID × 1000 (0: as real against real), and next-word accuracy of small models that
-were trained on each text and asked for every word of private text that nobody chose by.
+Run with `-s`, it prints the figures: KID × 1000 (0: as real against real), and the share of next tokens that small
+models know which were trained on each text, asked for private text that nobody chose by. With 3,000 private narratives
+(450 abstracts), a pool of 3,000 and 300 (150) kept, one draw: random 93 (615), chosen at ε = 1 59 (404), at ε = 4
+29 (285), real 1 (−16); next tokens 0.152 (0.119), 0.165 (0.131), 0.173 (0.156), 0.216 (0.152). Sizes below are smaller.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from engine.methods.base import Context, Facts, parse_parameters
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 SIZES = {  # private texts, sealed ones to measure by, pool, kept
-    "vaers": (3000, 900, 3000, 300),
-    "abstracts": (450, 183, 3000, 150),
+    "vaers": (1200, 400, 1200, 150),
+    "abstracts": (450, 183, 1200, 100),
 }
 
 

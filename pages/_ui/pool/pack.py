@@ -1,0 +1,124 @@
+"""Writing a prompt pack: its words, everything that would leave, and the declaration before anything does."""
+
+from __future__ import annotations
+
+import zlib
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+import engine
+from engine import JSON, PACK_DECLARED
+from engine import PROMPT_DOMAINS as DOMAINS
+from pages._ui import once, states
+from pages._ui.pool import view
+from pages._ui.texts import count_of, number, run_name
+
+KEY = "pool.pack"
+PUBLIC = "public words alone"
+SHOWN = 3
+SPREAD = {"even": "As many of each winner", "votes": "In proportion to noisy votes"}
+ASKED = {"vary": "A variation", "rephrase": "Other words, in a style", "cross": "One text from two winners"}
+
+
+def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> None:
+    """Draw the questions, what leaves, and the button that logs it."""
+    runs = {} if corpus is None else {run: run_name(workspace.runs.get(run)) for run in workspace.packs.runs(corpus.id)}
+    run = ""
+    if runs:
+        chosen = st.selectbox(
+            "Write prompts from", [PUBLIC, *runs], format_func=lambda one: runs.get(one, "Public words alone"),
+            key=f"{KEY}.run",
+            help="A further round: the texts that a finished run chose are varied elsewhere and voted on again.",
+        )  # fmt: skip
+        run = "" if chosen == PUBLIC else str(chosen)
+        if run:
+            st.caption(
+                "Choose the run by its plan. One that is chosen among several for how it compares with private "
+                "records is a selection that no claim covers."
+            )
+    words = _round(workspace, corpus) if run else _words(workspace, corpus)
+    try:
+        draft = workspace.packs.draft(words, run)
+    except (engine.UserError, engine.NotFoundError) as error:
+        states.failed("No prompts can be written", str(error), "Nothing left. Change the words, or choose another run.")
+        return
+    st.subheader("What leaves", anchor=False)
+    st.caption(
+        f"{count_of(len(draft.prompts), 'prompt')}, {number(draft.characters)} characters, and nothing else: no "
+        "record, no count, no name of a corpus."
+    )
+    st.dataframe(
+        pd.DataFrame(
+            [(one.what, one.content, one.why) for one in draft.listed], columns=["What", "Content", "Why it may"]
+        ),
+        hide_index=True, key=f"{KEY}.listed", alt="Everything that leaves with the prompts",
+        column_config={name: st.column_config.TextColumn() for name in ("What", "Content", "Why it may")},
+    )  # fmt: skip
+    mark = zlib.crc32("\x1f".join(one.prompt for one in draft.prompts).encode())
+    with st.expander(f"The first {SHOWN} prompts as they leave", key=f"{KEY}.first"):
+        for i, one in enumerate(draft.prompts[:SHOWN]):
+            st.text_area(f"Prompt {i + 1}", one.prompt, disabled=True, height=140, key=f"{KEY}.prompt.{i}.{mark}")
+    declared = st.checkbox(PACK_DECLARED, key=f"{KEY}.declared.{mark}", wrap=True)  # other words are declared anew
+    if not st.button(
+        "Log this pack", type="primary", icon=":material/outbox:", key=f"{KEY}.write", disabled=not declared
+    ):
+        once.rearm(f"{KEY}.write")
+        return
+    made = once.act(f"{KEY}.write", partial(states.act, workspace.packs.write, words, run, declared=declared))
+    if made is not None:
+        states.notice(f"Pack {made.id} is logged. Its files are here.")
+        view.lead_on(view.LEFT)
+    st.rerun()
+
+
+def _lines(label: str, name: str, example: str, given: str = "") -> list[str]:
+    found = st.text_area(label, value=given, key=f"{KEY}.{name}", height=90, placeholder=example)
+    return [line.strip() for line in (found or "").splitlines() if line.strip()]
+
+
+def _domain(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> str:
+    """Ask for the kind of text; what was declared public of the corpus is filled in."""
+    said = None if corpus is None else workspace.descriptions.get(corpus.id)
+    index = DOMAINS.index(said.domain) if said is not None and said.domain in DOMAINS else DOMAINS.index("generic")
+    return str(st.selectbox("Kind of text", DOMAINS, index=index, key=f"{KEY}.domain.{corpus.id if corpus else ''}"))
+
+
+def _words(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> dict[str, JSON]:
+    """Ask for public words; a list of labels that was declared public is filled in."""
+    public = list(workspace.labels.public(corpus.id)) if corpus is not None else []
+    said = None if corpus is None else workspace.descriptions.get(corpus.id)
+    own = corpus.id if corpus is not None else ""
+    st.markdown("One word or phrase a line. Write down what is public knowledge; nothing here is taken from records.")
+    left, right = st.columns(2)
+    with left:
+        domain = _domain(workspace, corpus)
+        topics = _lines("Topics", "topics", "falls at home\nside effects of a vaccine")
+        keywords = _lines("Key words (empty: a public list)", "keywords", "fever\nbruise")
+        lengths = st.text_input("Lengths in words", value="60, 120", key=f"{KEY}.lengths")
+    with right:
+        kind = st.text_input(
+            "Kind of document", value=said.kind if said is not None else "", key=f"{KEY}.kind.{own}", max_chars=120,
+            placeholder="clinic letter",
+        )  # fmt: skip
+        labels = _lines("Labels", f"labels.{own}", "recovered\nnot recovered", "\n".join(public))
+        styles = _lines("Styles", "styles", "in short phrases\nin full sentences")
+        count = st.number_input("Prompts", 1, 20_000, 500, step=100, key=f"{KEY}.count")
+    sizes = [int(part) for part in str(lengths).replace(";", ",").split(",") if part.strip().isdigit()]
+    return {
+        "domain": domain, "kind": str(kind or ""), "topics": topics, "keywords": keywords, "labels": labels,
+        "styles": styles, "lengths": sizes, "count": int(count),
+    }  # fmt: skip
+
+
+def _round(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> dict[str, JSON]:
+    """Ask how the winners of a run are to be varied."""
+    left, right = st.columns(2)
+    with left:
+        domain = _domain(workspace, corpus)
+        operator = st.selectbox("What is asked for", list(ASKED), format_func=ASKED.__getitem__, key=f"{KEY}.operator")
+    with right:
+        variations = st.number_input("Prompts a winner", 1, 20, 4, key=f"{KEY}.variations")
+        spread = st.selectbox("How many of each", list(SPREAD), format_func=SPREAD.__getitem__, key=f"{KEY}.spread")
+    return {"domain": domain, "operator": operator, "variations": int(variations), "spread": spread}

@@ -1,0 +1,33 @@
+"""Pools: prompts go out so that text can be made elsewhere; the text comes back as a pool to choose from."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._ui.current import current_corpus
+from pages._ui.guard import guard
+from pages._ui.pool import listed as pool_listed
+from pages._ui.pool import pack as pool_pack
+from pages._ui.pool import packs as pool_packs
+from pages._ui.pool import upload as pool_upload
+from pages._ui.pool import view as pool_view
+
+workspace = guard()
+
+st.title("Pools", anchor=False)
+st.markdown(
+    "Text that a large model, or people, made elsewhere can be chosen here by private records, under a proven bound. "
+    "Write prompts that hold nothing private, have them answered anywhere, bring the answers back, and plan a run of "
+    "“Chosen from a pool”. A public corpus will do as well. Nothing is connected from this page: files go and come by "
+    "your hand."
+)
+corpus = current_corpus(workspace)
+view = pool_view.choose()
+if view == pool_view.PROMPTS:
+    pool_pack.draw(workspace, corpus)
+elif view == pool_view.LEFT:
+    pool_packs.draw(workspace)
+else:
+    pool_listed.draw(workspace, corpus)
+    st.subheader("Bring text in", anchor=False)
+    pool_upload.draw(workspace)

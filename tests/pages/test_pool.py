@@ -1,0 +1,172 @@
+"""The pools page: nothing yet, prompts that are listed and declared, files that come back, a comparison, refusals."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engine.store import queue
+from pages._ui import method_cards
+from tests.pages.small import HOSTILE, NEEDLE
+from tests.pool_runs import chosen
+
+MADE = {"origin": "a model elsewhere", "licence": "CC0", "declared": True}
+
+
+def words(app, *kinds: str) -> str:
+    found = kinds or ("markdown", "caption", "error", "warning", "info", "success", "subheader")
+    return "\n".join(str(e.value) for kind in found for e in getattr(app, kind))
+
+
+def answers(prompts) -> bytes:
+    lines = [
+        {
+            "custom_id": one.id,
+            "response": {"body": {"choices": [{"message": {"content": f"Parcel {i} came too late."}}]}},
+        }
+        for i, one in enumerate(prompts)
+    ]
+    return "\n".join(map(json.dumps, lines)).encode()
+
+
+def cells(app) -> str:
+    return "\n".join(str(table.value.to_dict()) for table in app.dataframe)
+
+
+def ticked(app, start: str):
+    return next(box for box in app.checkbox if str(box.key).startswith(start))
+
+
+PROMPTS = {"pool.view": "Write prompts"}
+LEFT = {"pool.view": "What left"}
+
+
+def test_an_empty_workspace_says_how_to_begin(empty, visit):
+    app = visit("pool")
+    assert "No pool yet" in words(app)
+    assert [b for b in app.button if b.key == "pool.in.import"] == []  # no file yet
+    assert "Nothing left" in words(visit("pool", **LEFT))
+    app = visit("pool", **PROMPTS)
+    shown = words(app)
+    assert "no record, no count, no name of a corpus" in shown
+    assert app.button(key="pool.pack.write").disabled  # nothing was declared
+
+
+def test_a_pack_is_logged_once_it_is_declared_and_other_words_are_declared_anew(seeded, visit):
+    app = visit("pool", **PROMPTS)
+    app.text_area(key="pool.pack.topics").set_value("late parcels").run()
+    assert "late parcels" in cells(app)
+    ticked(app, "pool.pack.declared").check().run()
+    app.text_area(key="pool.pack.topics").set_value("late parcels\nrefunds").run()
+    assert app.button(key="pool.pack.write").disabled
+    ticked(app, "pool.pack.declared").check().run()
+    app.button(key="pool.pack.write").click().run()
+    assert not app.exception
+    workspace = seeded.open()
+    (pack,) = workspace.packs.all()
+    assert pack.prompts == 500
+    assert f"Pack {pack.id} is logged" in words(app, "success").replace("\\", "")
+    assert app.session_state["pool.view"] == "What left"
+    assert pack.digest in words(app, "caption")
+    assert "names the model" in words(app, "caption")  # OpenAI's format comes first and wants one
+    app.text_input(key=f"pool.left.model.{pack.id}").set_value("some-model").run()
+    assert not app.exception
+    assert [str(line) for line in workspace.audit.lines()["action"]].count(
+        "prompt pack file made"
+    ) == 0  # no download yet
+
+
+def test_words_that_break_a_rule_are_said(empty, visit):
+    app = visit("pool", **PROMPTS)
+    app.text_input(key="pool.pack.lengths").set_value("none").run()
+    assert "No prompts can be written" in words(app, "error")
+    assert "lengths" in words(app, "error")
+
+
+def test_a_file_becomes_a_pool_with_its_declaration(seeded, visit, tmp_path):
+    workspace = seeded.open()
+    pack = workspace.packs.write({"domain": "reviews", "labels": ["a", "b"], "count": 6}, declared=True)
+    (tmp_path / "answers.jsonl").write_bytes(answers(workspace.packs.prompts_of(pack.id)))
+    app = visit("pool")
+    app.text_input(key="pool.in.path").set_value(str(tmp_path / "answers.jsonl")).run()
+    assert "answers of a language-model service: 6 texts" in words(app, "success")
+    assert app.button(key="pool.in.import").disabled
+    ticked(app, "pool.in.declared").check().run()
+    app.button(key="pool.in.import").click().run()
+    assert "Nothing was imported" in words(app, "error")
+    assert "name" in words(app, "error")
+    for name, value in (("name", "parcels"), ("origin", "a model elsewhere"), ("licence", "CC0")):
+        next(box for box in app.text_input if str(box.key).startswith(f"pool.in.{name}.")).set_value(value)
+    app.run()
+    app.button(key="pool.in.import").click().run()
+    assert not app.exception
+    assert workspace.pools.get("parcels").labels == {"a": 3, "b": 3}
+    shown = words(visit("pool"))
+    assert "parcels" in shown
+    assert "Answers prompt pack" in shown
+    assert "I declare that these texts were made without" in shown
+
+
+@pytest.mark.parametrize(("name", "data"), [("cut.jsonl", b'{"text": "half'), ("n.txt", b"a\x00b"), ("p.pdf", b"%PDF")])
+def test_a_damaged_file_is_said_and_nothing_is_stored(empty, visit, tmp_path, name, data):
+    (tmp_path / name).write_bytes(data)
+    app = visit("pool")
+    app.text_input(key="pool.in.path").set_value(str(tmp_path / name)).run()
+    assert "This file cannot be read" in words(app, "error")
+    app.text_input(key="pool.in.path").set_value(str(tmp_path / "none.csv")).run()
+    assert "This file cannot be read" in words(app, "error")
+
+
+def test_texts_of_a_pool_go_through_no_markdown_and_a_comparison_is_explained(seeded, visit):
+    workspace = seeded.open()
+    rows = "\n".join(json.dumps({"text": text}) for text in (HOSTILE, "The garden is lovely in the evening."))
+    workspace.pools.import_file(rows.encode(), "p.jsonl", name="odd", **MADE)
+    app = visit("pool")
+    assert NEEDLE not in words(app)
+    assert NEEDLE in cells(app)
+    assert "reads private text outside any bound" in words(app, "markdown")
+    app.button(key="pool.check.do.odd").click().run()
+    assert not app.exception
+    with workspace.session.db.read() as connection:
+        assert len(queue.active_jobs(connection, kind="pool check")) == 1
+    app = visit("pool")
+    assert not app.exception  # with the job's progress
+    app.button(key="pool.delete.odd").click().run()
+    assert workspace.pools.all() == []
+
+
+def test_a_finished_run_s_winners_make_the_next_pack(seeded, visit):
+    workspace = seeded.open()
+    rows = "\n".join(json.dumps({"text": f"The garden number {i} is lovely in the evening."}) for i in range(12))
+    workspace.pools.import_file(rows.encode(), "p.jsonl", name="gardens", **MADE)
+    run = chosen(workspace, seeded.corpus, "gardens", count=5, epsilon=1.0)
+    app = visit("pool", **PROMPTS)
+    app.selectbox(key="pool.pack.run").set_value(run).run()
+    listed = cells(app)
+    assert "Noisy votes" in listed
+    assert f"protected output of run {run}" in listed
+    ticked(app, "pool.pack.declared").check().run()
+    app.button(key="pool.pack.write").click().run()
+    (pack,) = workspace.packs.all()
+    assert (pack.run_id, pack.prompts) == (run, 20)
+
+
+def test_the_plan_says_how_to_get_a_pool_and_offers_the_one_that_is_there(seeded, visit):
+    app = visit("plan", **{method_cards.CHOICE: "dp-select"})
+    assert "No pool yet" in words(app)
+    assert "No pool is chosen" in words(app, "error")
+    assert app.button(key="plan.start").disabled
+    workspace = seeded.open()
+    rows = "\n".join(json.dumps({"text": f"The garden number {i} is lovely in the evening."}) for i in range(600))
+    workspace.pools.import_file(rows.encode(), "p.jsonl", name="gardens", **MADE)
+    app = visit("plan", **{method_cards.CHOICE: "public"})
+    app.button(key="plan.pool.use").click().run()
+    assert app.session_state[method_cards.CHOICE] == "dp-select"
+    assert "custodian declared on" in words(app, "markdown").replace("\\", "")
+    assert "Nobody has compared" in words(app, "warning")
+    assert not app.button(key="plan.start").disabled
+    app.button(key="plan.start").click().run()
+    assert not app.exception
+    run = workspace.runs.all(seeded.corpus)[0]
+    assert (run.method, run.parameters["pool"]) == ("dp-select", "gardens")
