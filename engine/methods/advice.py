@@ -23,7 +23,8 @@ from engine.methods.tuned.claim import rate_of
 ENOUGH = "That is enough to tell them apart."
 DENSE = (
     "Dense votes (votes: dense) were the better choice at every size that was measured: each {unit} then scores every "
-    "candidate, and those are kept that together would have voted alike."
+    "candidate, and those are kept that together would have voted alike. One round of them (rounds: 1) was the best "
+    "of all."
 )
 FEWER = "Use a method that asks for a few noisy counts instead of it, or more records, or a larger ε."
 

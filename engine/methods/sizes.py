@@ -19,7 +19,7 @@ LITTLE_SIGNAL = 0.1  # and with which hardly a tenth does; both from public text
 ENOUGH_DENSE = 1.0  # dense votes over their noise with which a set chosen by them is nearer than any by chance
 EMBEDDING = 385  # coordinates of the shipped embedder and a constant: noise outside their span can be taken off
 _EPSILON, _ROUNDS = 4.0, 10  # what the sizes below were measured for
-_TOPICS = 300  # records from which texts by topics were nearer to them than public ones, at ε = 1
+_FEW = 300  # records to which texts by topics, and those of one round of dense votes, were nearer than public ones
 _ONE_VOTE, _TEN_ROUNDS, _METADATA = 1_000, 3_000, 20_000
 
 
@@ -47,10 +47,13 @@ def training_units(epsilon: float, steps: int = STEPS, batch: int = BATCH) -> in
     return _rounded(smallest(lambda n: n >= 1 and training_ratio(int(n), epsilon, steps, batch) <= AS_PUBLISHED))
 
 
-def topic_units(epsilon: float) -> int:
-    """Return the least N at which a histogram of topics, three questions, says something: measured at ε = 1."""
-    delta = default_delta(_TOPICS)
-    return _rounded(_TOPICS * noise_multiplier(epsilon, delta, 3) / noise_multiplier(1.0, delta, 3))
+def least_units(epsilon: float) -> int:
+    """Return the least N at which a histogram of topics, or one round of dense votes, is known to say something.
+
+    Measured at ε = 1; less may do, but nobody looked.
+    """
+    delta = default_delta(_FEW)
+    return _rounded(_FEW * noise_multiplier(epsilon, delta, 3) / noise_multiplier(1.0, delta, 3))
 
 
 def single_vote_units(epsilon: float) -> int:

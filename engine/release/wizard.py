@@ -26,6 +26,7 @@ ENOUGH_FOR_TUNING = 500  # outputs that a surrogate model is tuned on
 ROUNDS = 10
 EPSILON = 4.0  # where nobody says how much may be spent
 CAP_WITHOUT_CLAIM = 20
+DENSE = "Ask for dense votes in one round (votes: dense, rounds: 1): with few records nothing measured came nearer."
 
 
 @dataclass(frozen=True)
@@ -142,21 +143,26 @@ def _suited(answers: Answers) -> list[tuple[str, str]]:
 
 def _formal(answers: Answers) -> list[tuple[str, str]]:
     """Return methods with a guarantee whose statistics stand out from their noise at this size."""
-    if answers.units < sizes.topic_units(answers.epsilon):
+    if answers.units < sizes.least_units(answers.epsilon):
         return []
     n, delta = f"{answers.units:,}", default_delta(answers.units)
+    one, many = (noise_multiplier(answers.epsilon, delta, count) for count in (1, ROUNDS))
+    dense = (
+        "aug-pe",
+        f"Private text scores public candidates once, with noise of σ = {one:.1f} on each sum at ε = "
+        f"{answers.epsilon:g}, and those are kept that together would score alike; {n} are enough for that. {DENSE}",
+    )
     topics = (
         "dp-topics",
         f"Private text is counted once, by public topics, which takes the fewest people: {n} are enough at ε = "
         f"{answers.epsilon:g}. A model then writes from the key words of the topics that were found.",
     )
     if answers.units < sizes.single_vote_units(answers.epsilon):
-        return [topics]
-    one, many = (noise_multiplier(answers.epsilon, delta, count) for count in (1, ROUNDS))
+        return [dense, topics]
     votes = (
         "aug-pe",
         f"Private text only votes for public candidates, with noise, in {ROUNDS} rounds. {n} are enough to vote: at "
-        f"ε = {answers.epsilon:g} a count has noise of σ = {many:.1f} for each record a unit may add.",
+        f"ε = {answers.epsilon:g} a count has noise of σ = {many:.1f} for each record a unit may add. {DENSE}",
     )
     single = (
         "rpsg-public",
@@ -169,7 +175,7 @@ def _formal(answers: Answers) -> list[tuple[str, str]]:
     )
     training, prediction = _training(answers), _prediction(answers, delta)
     if answers.units < sizes.voting_units(answers.epsilon):
-        return [topics, single, *prediction, votes]
+        return [dense, topics, single, *prediction]
     if answers.units < sizes.metadata_units(answers.epsilon):
         return [votes, topics, *training, *prediction]
     if answers.label:

@@ -31,7 +31,7 @@ def test_the_closed_form_of_the_ratio_is_near_the_exact_one(units, epsilon, batc
 
 def test_least_sizes_grow_as_epsilon_falls():
     for size in (
-        sizes.topic_units,
+        sizes.least_units,
         sizes.training_units,
         sizes.single_vote_units,
         sizes.voting_units,
