@@ -21,6 +21,7 @@ REGISTRY: tuple[tuple[str, str], ...] = (
     ("engine.studies.noiseless.run", "NoiselessStudy"),
     ("engine.studies.repeats.run", "RepeatsStudy"),
     ("engine.studies.epsilon_sweep.run", "EpsilonSweepStudy"),
+    ("engine.studies.dp_methods.run", "DpMethodsStudy"),
     ("engine.studies.evolution_ablation.run", "EvolutionAblationStudy"),
     ("engine.studies.rpsg_grid.run", "RpsgGridStudy"),
 )

@@ -45,6 +45,7 @@ class Variant:
     Args:
         name: in tables, unique. method, values: what is run. outputs: texts a run.
         noiseless: whether its votes and counts come without noise (ε = ∞). keys: further columns of its rows.
+        records: training records it works on, whole units; 0: those of the study.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Variant:
     outputs: int
     noiseless: bool = False
     keys: Mapping[str, Cell] = field(default_factory=dict)
+    records: int = 0
 
 
 @dataclass(frozen=True)
@@ -69,13 +71,16 @@ def refusals(variants: Sequence[Variant], p: BenchParameters, facts: Facts, hold
     Args:
         variants: its settings. p: its parameters. facts: of the training part. holdout: records of the holdout.
     """
-    facts = _cut(facts, p.records)
+    whole, facts = facts, _cut(facts, p.records)
     outputs = min(variant.outputs for variant in variants)
     found = measured.lacks(p.measures, outputs, facts.records, holdout)
     seconds = 0.0
+    most = max(variant.records for variant in variants)
+    if most > whole.records:
+        return [f"{most:,} records are asked for; the training part has {whole.records:,}"]
     for variant in variants:
         try:
-            seconds += p.repeats * planned(variant, facts)
+            seconds += p.repeats * planned(variant, _cut(whole, variant.records) if variant.records else facts)
         except UserError as error:
             return [*found, f"{variant.name}: {error}"]
     hours = seconds / 3600.0
@@ -108,10 +113,20 @@ class Bench:
             raise UserError("records: this corpus has no training part")
         self.context, self.p, self.variants = context, p, list(variants)
         self.records = some_units(context.run.records, context.run.unit, p.records, context.run.seed)
+        self._sets: dict[int, pd.DataFrame] = {}
         self.bank = measured.Bank()
         self.terms: dict[str, Terms] = {}
         embedder = context.run.embedder
         self._embed = None if embedder is None else remembered(embedder, context.run.cancelled)
+
+    def records_of(self, variant: Variant) -> pd.DataFrame:
+        """Return the training records that a setting works on; a smaller set lies within a larger one."""
+        if not variant.records:
+            return self.records
+        if variant.records not in self._sets:
+            run = self.context.run
+            self._sets[variant.records] = some_units(run.records, run.unit, variant.records, run.seed)
+        return self._sets[variant.records]
 
     def prepare(self) -> None:
         """Work out every setting's terms, so that what cannot be claimed is refused before the first run.
@@ -131,10 +146,10 @@ class Bench:
         known: dict[str, Terms] = {}
         for number, variant in enumerate(self.variants):
             self.context.progress("working out guarantees", number, len(self.variants))
-            key = f"{variant.method}:{sorted(variant.values.items())!r}"
+            key = f"{variant.method}:{variant.records}:{sorted(variant.values.items())!r}"
             if key not in known:
                 try:
-                    known[key] = terms_of(self.context.run, variant.method, variant.values, self.records)
+                    known[key] = terms_of(self.context.run, variant.method, variant.values, self.records_of(variant))
                 except UserError as error:
                     raise UserError(f"{variant.name}: {error}") from None
             self.terms[variant.name] = known[key]
@@ -195,8 +210,9 @@ class Bench:
         scratch = empty_folder(context.scratch, "run")
         try:
             made = rerun(
-                context.run, variant.method, variant.values, self.records, context.run.spans, variant.outputs,
-                context.run.seed + 1000 * repeat, terms=self.terms[variant.name], embed=self._embed, scratch=scratch,
+                context.run, variant.method, variant.values, self.records_of(variant), context.run.spans,
+                variant.outputs, context.run.seed + 1000 * repeat, terms=self.terms[variant.name], embed=self._embed,
+                scratch=scratch,
                 progress=lambda what, done, total: context.progress(f"{stage}: {what}", done, total),
                 noiseless=variant.noiseless, watch=watch,
             )  # fmt: skip

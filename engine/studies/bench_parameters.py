@@ -42,3 +42,13 @@ class SizedParameters(BenchParameters):
     """The same, where every run has equally many texts."""
 
     outputs: int = Field(100, ge=2, le=5000, title="Outputs", description="Texts a run.")
+
+
+POOLED = ("dp-select",)
+"""Methods that choose from a pool."""
+
+
+class PooledParameters(BaseModel):
+    """The pool of methods that choose from one."""
+
+    pool: str = Field("", max_length=60, title="Pool", description="Name of the pool that dp-select chooses from.")

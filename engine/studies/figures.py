@@ -15,6 +15,7 @@ def figures(study_id: str, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str
     """Return a study's figures with short names; none for a study that has only tables."""
     from engine.studies.canary_audit import figures as audit
     from engine.studies.control_codes import figures as study_control
+    from engine.studies.dp_methods import figures as dp_methods
     from engine.studies.epsilon_sweep import figures as epsilon_sweep
     from engine.studies.evolution_ablation import figures as evolution_ablation
     from engine.studies.filter_presets import figures as study_filter
@@ -37,6 +38,7 @@ def figures(study_id: str, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str
         "nll-filter": nll_filter.figures,
         "repeats": repeats.figures,
         "epsilon-sweep": epsilon_sweep.figures,
+        "dp-methods": dp_methods.figures,
         "rpsg-grid": rpsg_grid.figures,
         "evolution-ablation": evolution_ablation.figures,
     }

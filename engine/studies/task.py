@@ -154,4 +154,10 @@ def _context(task: Task, study: Study, parameters: BaseModel) -> Context:
         surrogate_key=store.corpora.subkey("surrogate"),
         facts=store.ledger.facts(task.corpus_id),
         labels=tuple(sorted(store.labels.counts(task.corpus_id))),
+        candidates=_candidates(task, parameters),
     )
+
+
+def _candidates(task: Task, parameters: BaseModel) -> tuple[tuple[str, str | None], ...]:
+    name = str(getattr(parameters, "pool", "") or "")
+    return task.store.pools.candidates(name, task.store.pools.get(name).digest) if name else ()

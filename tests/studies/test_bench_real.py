@@ -21,6 +21,14 @@ ASKED = {
         "settings": f"{QUICK}, longest=30, keyword_count=8",
         "measures": "kid, alike",
     },
+    "dp-methods": {
+        "methods": "aug-pe, dp-topics, dp-select",
+        "sizes": "40",
+        "epsilons": "4",
+        "pool": "made",
+        "measures": "kid, js_2gram",
+        "settings": f"{QUICK}, rounds=1, variations=2, candidates=1",
+    },
     "rpsg-grid": {
         "sizes": "20, 24",
         "temperatures": "1.0",
@@ -29,8 +37,8 @@ ASKED = {
         "epochs=1, domain=clinical, unreadable=flag",
     },
 }
-REPEATS = {"epsilon-sweep": 3, "repeats": 3, "evolution-ablation": 2, "rpsg-grid": 2}
-CELLS = {"epsilon-sweep": 4, "repeats": 2, "evolution-ablation": 2, "rpsg-grid": 2}
+REPEATS = {"epsilon-sweep": 3, "repeats": 3, "evolution-ablation": 2, "dp-methods": 2, "rpsg-grid": 2}
+CELLS = {"epsilon-sweep": 4, "repeats": 2, "evolution-ablation": 2, "dp-methods": 4, "rpsg-grid": 2}
 
 
 @pytest.fixture
@@ -38,6 +46,8 @@ def corpus(workspace):
     """Return letters of one sentence with their gold spans chosen."""
     made = workspace.corpora.import_table(made_up(120), MAPPING, name="Letters", holdout=0.3)
     workspace.review.use_gold(made.id)
+    pool = "text\n" + "".join(f"The garden was open on day {i} and {i + 3} guests came to see it.\n" for i in range(60))
+    workspace.pools.import_file(pool.encode(), "p.csv", name="made", origin="made up", licence="CC0", declared=True)
     return workspace.corpora.get(made.id)
 
 

@@ -6,25 +6,28 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
-from engine.studies.bench_parameters import SizedParameters
+from engine.studies.bench_parameters import PooledParameters, SizedParameters
 
-Budgeted = Literal["aug-pe", "dpga", "dp-finetune", "dp-topics", "private-prediction", "rpsg", "rpsg-public"]
+Budgeted = Literal[
+    "aug-pe", "dpga", "dp-finetune", "dp-topics", "dp-select", "private-prediction", "rpsg", "rpsg-public"
+]
 BUDGETED: tuple[Budgeted, ...] = get_args(Budgeted)
 
 
-def _rising(values: tuple[float, ...]) -> tuple[float, ...]:
+def rising(values: tuple[float, ...]) -> tuple[float, ...]:
+    """Return ε in ascending order, each once."""
     if any(not 0.0 < value <= 100.0 for value in values):
         raise ValueError("each ε must lie above 0 and be at most 100; no noise at all is asked for by `endless`")
     return tuple(sorted(set(values)))
 
 
-class EpsilonSweepParameters(SizedParameters):
+class EpsilonSweepParameters(PooledParameters, SizedParameters):
     """Methods, their ε, and what lies at both ends."""
 
     methods: tuple[Budgeted, ...] = Field(
         ("dpga", "aug-pe"), min_length=1, title="Methods", description=f"Methods compared: {', '.join(BUDGETED)}."
     )
-    epsilons: Annotated[tuple[float, ...], AfterValidator(_rising)] = Field(
+    epsilons: Annotated[tuple[float, ...], AfterValidator(rising)] = Field(
         (1.0, 2.0, 4.0), min_length=1, max_length=10, title="Epsilons", description="ε of the runs, each at its own δ."
     )
     endless: bool = Field(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pandas as pd
 from pydantic import BaseModel
 
-from engine.errors import InternalError
+from engine.errors import InternalError, UserError
 from engine.methods import get_method
 from engine.methods.base import Facts
 from engine.studies.base import StudyContext, StudySpec, StudyStep
@@ -27,6 +27,7 @@ from engine.studies.bench import (
     settings_for,
     standard,
 )
+from engine.studies.bench_parameters import POOLED
 from engine.studies.epsilon_sweep.parameters import EpsilonSweepParameters
 from engine.studies.noiseless.parameters import VOTING
 from engine.studies.settings import parsed_settings
@@ -78,7 +79,9 @@ def _checked(parameters: BaseModel) -> EpsilonSweepParameters:
 def variants(p: EpsilonSweepParameters) -> list[Variant]:
     """Return public text first, then every method from the least ε to no noise at all."""
     values = parsed_settings(p.settings)
-    check_settings(values, [*p.methods, PUBLIC], ("epsilon",))
+    check_settings(values, [*p.methods, PUBLIC], ("epsilon", "pool"))
+    if not p.pool and any(method in POOLED for method in p.methods):
+        raise UserError("pool: dp-select chooses from a pool; name one, or leave the method out")
     found = []
     if p.public:
         keys = {"method": PUBLIC, "epsilon": NOTHING}
