@@ -111,7 +111,7 @@ class Embedder(Models):
 class Worker:
     """Models of a worker: a network of a few thousand weights, and embeddings that follow from words."""
 
-    def generator(self, model, store, corpus_id):
+    def generator(self, model, store, corpus_id, needs=()):
         return small_generator()
 
     def operators(self, model, store):
