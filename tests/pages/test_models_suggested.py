@@ -26,8 +26,8 @@ def test_the_page_proposes_says_what_each_needs_and_asks_for_consent(small, open
     assert "The built-in model is for trying out" in told
     table = next(frame.value for frame in app.dataframe if "Proposed" in frame.value)
     assert len(table) == 10
-    assert set(table["Proposed"]) == {"", "best text here", "a first try"}
-    best = table.loc[table["Proposed"] == "best text here", "Model"].item()
+    assert set(table["Proposed"]) == {"", "largest that suits", "a first try"}
+    best = table.loc[table["Proposed"] == "largest that suits", "Model"].item()
     assert app.selectbox(key=BEST).value == best
     assert "Licence: apache-2.0" in told
     app.selectbox(key=BEST).select("Qwen/Qwen2.5-0.5B-Instruct").run()

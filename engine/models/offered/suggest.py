@@ -30,7 +30,8 @@ class Suggestion:
     """What is thought of one model here.
 
     precision: the most exact one that fits, None where none does. hours: for 500 texts of 200 tokens. trains: whether
-    its weights fit twice in 32 bit, as tuning needs. role: `first` to try, `best` text, or empty.
+    its weights fit twice in 32 bit, as tuning needs. role: `first` to try (quick), `best` (the
+    largest that suits, since larger ones of these write better as a rule), or empty.
     """
 
     offer: Offer

@@ -15,7 +15,7 @@ from pages._ui.models.language import size
 from pages._ui.texts import count_of, number, plain
 
 KEY = "models.suggested"
-ROLES = {"best": "best text here", "first": "a first try"}
+ROLES = {"best": "largest that suits", "first": "a first try"}
 VERDICTS = {"fits": "fits", "slow": "slow here", "too large": "too large", "other language": "other languages"}
 
 
@@ -59,7 +59,7 @@ def _proposal(found: engine.Proposals) -> str:
     if not by_role:
         return f"None of the open models known here suits it in {LANGUAGE_NAMES.get(found.language, found.language)}."
     best = by_role["best"] if "best" in by_role else by_role["first"]
-    said = f"The best text to be had on it is that of **{plain(best.offer.hub)}**, {_time(best)} for 500 texts."
+    said = f"The largest one that suits it is **{plain(best.offer.hub)}**, {_time(best)} for 500 texts."
     if "first" in by_role and "best" in by_role:
         first = by_role["first"]
         said += f" To begin with, **{plain(first.offer.hub)}** is quicker: {_time(first)}."
