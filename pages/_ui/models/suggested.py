@@ -33,6 +33,9 @@ def draw(workspace: engine.Workspace, description: engine.Description | None) ->
     )
     st.dataframe(
         _table(found), hide_index=True, height="content", key=f"{KEY}.table", alt="Open models and what they need here",
+        column_config={
+            "Proposed": st.column_config.TextColumn(width=115), "500 texts": st.column_config.TextColumn(width=130),
+        },
     )  # fmt: skip
     here = {info.source.partition("@")[0] for info in workspace.models.all()}
     models = {one.offer.hub: one for one in found.models if one.offer.hub not in here}
