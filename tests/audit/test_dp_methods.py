@@ -23,7 +23,7 @@ SETTINGS = {
     "aug-pe clusters": {"epsilon": 1.0, "rounds": 1, "variations": 3, "votes_for": "clusters", "clusters": 3},
     "aug-pe dense": {"epsilon": 1.0, "rounds": 2, "variations": 2, "votes": "dense", "words": 12},
     "dpga": {"epsilon": 1.0, "rounds": 2, "population": 8, "longest": 60, "keyword_count": 4, "words": 12},
-    "dp-topics": {"epsilon": 1.0, "candidates": 1, "words": 12, "refinements": 2, "threshold": 0.0},
+    "dp-topics": {"epsilon": 1.0, "candidates": 1, "words": 12, "refinements": 1, "threshold": 0.0},
     "rpsg-public": {"epsilon": 1.0, "candidates": 2, "words": 12},
     "dp-select": {"epsilon": 1.0, **POOL},
     "dp-select lengths": {"epsilon": 1.0, "lengths": [9, 20], **POOL},
