@@ -348,3 +348,20 @@ def test_a_bought_list_is_all_that_a_run_knows_of_labels(name, worlds, monkeypat
     assert "Achterberg" not in "\n".join([*fresh, *(f"{text} {label}" for text, label in seen)])
     for folder in (scratch, other):
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.parametrize("listing", ["bought", "declared"])
+@pytest.mark.parametrize("name", [name for name in BUYING if "labels" in get_method(name).spec.parameters.model_fields])
+def test_what_is_opened_without_noise_is_what_the_claim_names(name, listing, worlds, monkeypatch):
+    workspace, corpus = worlds["base"]
+    workspace.labels.declare(corpus, LISTED)
+    own = {"label_list": listing, "labels": "public", "epsilon": 100.0}
+    values, method = settings_of(workspace, corpus, name, **own), get_method(name)
+    claim = method.guarantee(values, workspace.ledger.public_facts(corpus))
+    outputs = MemoryOutputs()
+    _, _, scratch = ran(worlds["base"], name, claim, outputs, monkeypatch, **own)
+    workspace.labels.withdraw(corpus)
+    shutil.rmtree(scratch, ignore_errors=True)
+    opened = [one.event for one in outputs.stored.values() if one.event.type == "declared"]
+    named = [event for event in claim.events if event["type"] == "declared"]
+    assert bool(opened) == bool(named) == (listing == "declared")

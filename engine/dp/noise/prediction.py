@@ -13,7 +13,9 @@ Unit: a record or a source. Batches are disjoint: by label, by public topic (eac
 of public inputs alone), and by keyed hash of the unit's name. So they compose in parallel; the texts that one batch
 writes add up. A unit's rows in different batches cost no more than the same rows in one, where their ranges add up.
 Adjacency: zero-out (a unit's rows become absent; N public). Replace-one doubles the range, and so has four times the
-cost; the sparse vector's question moves by r/s there too.
+cost. There the rows that a unit had and those that it has now may lie in different batches, a or b of them in one:
+ranges of a + b rows add up to 2 r at most, whose square is paid; the sparse vector's question moves by max(a, b)/s,
+whose squares add up to 2 r²/s² at most, so a search costs twice what it does under zero-out.
 Public: the prompts, the model, N, s, r, C, τ, k, lengths and counts; the public logits, which come from a computation
 of their own and alone decide which tokens may be drawn at all.
 An attacker sees every token of every text, knows all of the above and every other unit's records, and does not see
@@ -129,8 +131,18 @@ class Prediction:
     def token_rho(self, adjacency: str = "zero-out") -> float:
         """Return the zCDP loss of one private token, its search included."""
         factor = 1.0 if adjacency == "zero-out" else 2.0
-        search = 0.5 * self.search**2 if self.variant == "mean-clip" else 0.0
+        search = search_rho(self.search, adjacency) if self.variant == "mean-clip" else 0.0
         return 0.5 * (factor * self.rows * self.reach / self.temperature) ** 2 + search
+
+
+def search_rho(epsilon: float, adjacency: str = "zero-out") -> float:
+    """Return the zCDP loss of one search of this pure loss a batch; under replace-one a unit may move two batches."""
+    return 0.5 * epsilon**2 * (1.0 if adjacency == "zero-out" else 2.0)
+
+
+def search_of(rho: float, adjacency: str = "zero-out") -> float:
+    """Return the pure loss of a search that costs `rho`: the inverse of `search_rho`."""
+    return math.sqrt(2.0 * rho / (1.0 if adjacency == "zero-out" else 2.0))
 
 
 def reach_of(rho: float, rows: int, temperature: float, adjacency: str = "zero-out") -> float:

@@ -127,6 +127,7 @@ def counted(claim: Guarantee, marks: Sequence[Mark], population: str) -> Guarant
     epsilon = claim.epsilon + sum(float(mark.epsilon or 0.0) for mark in same)
     delta = float(claim.delta or 0.0) + sum(float(mark.delta or 0.0) for mark in same)
     named = " and ".join(f"run {mark.run}" for mark in same)
+    fitted_here = any(mark.of != POOL for mark in same)  # a pool says nothing of what models have seen
     how, thing, own = "The model was fitted to these people's text by", "model", ""
     if all(mark.of == POOL for mark in same):
         # The own claim goes on to say what it takes as given, the pool's promise among it.
@@ -142,11 +143,11 @@ def counted(claim: Guarantee, marks: Sequence[Mark], population: str) -> Guarant
         epsilon=epsilon,
         delta=delta,
         assumptions=(
-            *(one for one in claim.assumptions if not UNTOUCHED.search(one)),
+            *(one for one in claim.assumptions if not (fitted_here and UNTOUCHED.search(one))),
             *(f"The {mark.of} was {mark.sentence()}; that run's line in the ledger pays for it." for mark in same),
             *others,
         ),
-        voided_by=tuple(one for one in claim.voided_by if not UNTOUCHED.search(one)),
+        voided_by=tuple(one for one in claim.voided_by if not (fitted_here and UNTOUCHED.search(one))),
         accounting={
             **claim.accounting,
             "own_epsilon": claim.epsilon,

@@ -20,6 +20,7 @@ from engine.methods.parameters import BudgetParameters
 from engine.methods.public_inputs import listed, settings_taken, size_taken
 
 SIMILARITY = "self-similarity mean"
+ENCODER = "The sentence encoder was not fitted to text of this corpus."
 FLOATING = "training"  # the one statistic whose noise is no exact draw on a grid
 
 
@@ -157,7 +158,8 @@ def dp_guarantee(
         public=(
             size_taken(facts),
             settings_taken("the number of rounds", "the domain", "the prompts", "the word lists"),
-            "The models were not trained on this corpus.",
+            "The language model was not trained on this corpus.",
+            ENCODER,
         ),
         assumptions=assumptions,
         voided_by=(

@@ -21,6 +21,7 @@ from engine.methods import label_list
 from engine.methods.base import Facts
 from engine.methods.budget_figures import Answer, row
 from engine.methods.dp_claim import dp_claim
+from engine.methods.evolution import claim as pe_claim
 from engine.methods.prediction.parameters import PrivatePredictionParameters
 from engine.methods.public_inputs import settings_taken, size_taken
 from engine.methods.topics.public import Node, load_topics
@@ -106,7 +107,7 @@ def schedule(p: PrivatePredictionParameters, facts: Facts) -> Schedule:
         longest=max(p.tokens, p.longest) if mean else p.tokens,
         top_k=p.top_k,
         threshold=p.threshold,
-        search=math.sqrt(2.0 * search),
+        search=prediction.search_of(search, p.adjacency),
     )
     # Labels round their batches up, each on its own.
     groups = max(1, MOST_LABELS if listing else facts.labels) * (1 + len(nodes(p)))
@@ -181,9 +182,11 @@ def guarantee_of(p: PrivatePredictionParameters, facts: Facts) -> Guarantee:
             "Tokens are drawn by inversion of 53-bit uniforms from the operating system, in floating point.",
             "A record's logits do not depend on which other records are computed beside it, and timings are not seen.",
             "The model was not trained on this corpus.",
+            *([pe_claim.ENCODER] if topical else []),
         ),
         assumptions=(),
         voided_by=(
+            *(["The topics or their key words were changed by looking at private text."] if topical else []),
             "The choice of tokens was cut by private logits, or logits were published.",
             "The run's internal notes or its examination were published.",
         ),

@@ -86,7 +86,7 @@ def guarantee(parameters: DpSelectParameters, facts: Facts, accountant: Accounta
         public=(
             size_taken(facts),
             settings_taken("the pool with its order and its labels", "the settings of this plan"),
-            "The sentence encoder was not trained on this corpus.",
+            pe_claim.ENCODER,
         ),
         assumptions=(*assumptions(parameters.promise), NOISY),
         voided_by=("The pool holds text of these records, or was made with a look at them.", CHECKING),

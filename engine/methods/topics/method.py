@@ -23,6 +23,7 @@ from pydantic import BaseModel
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError, UserError
+from engine.methods import label_list
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
 from engine.methods.evolution import common as pe
 from engine.methods.evolution.claim import FLOATING
@@ -159,7 +160,7 @@ class _Run:
         if self.p.lengths == "bought":
             split = {i: histogram.by_length(one) for i, one in enumerate(parts) if one.weight >= least}
             parts = self._refined("lengths", parts, split, least)
-        if labels and self.p.labels == "public" and self.facts.labels:
+        if labels and self.p.labels == "public" and label_list.known(self.p, self.facts).labels:
             counts = self.mechanisms.declared("labels", "label", labels)
             parts = histogram.to_shares(parts, dict(zip(labels, counts.tolist(), strict=True))) or parts
         return parts

@@ -120,6 +120,8 @@ class RunOutputs:
         order = int(reservation.body["order"])
         drawn = reservations.drawn_events(connection, self._run_id, reservation.seq)
         planned, made = ledger_lines.events_of(reservation.body["events"]), [*drawn, event]
+        if event.type == "declared" and not any(one.type == "declared" for one in planned):
+            raise InternalError("a run opened a statistic as declared public that its guarantee does not name")
         over = total_rdp(made, order) > total_rdp(planned, order) * (1 + ROUNDING)
         if over or added_delta(made) > added_delta(planned) * (1 + ROUNDING):
             raise InternalError("a run drew more than it reserved; its schedule and its guarantee differ")

@@ -1,5 +1,7 @@
 """Private prediction: losses against published numbers, sensitivity by brute force, batches, draws, what is public."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -175,3 +177,31 @@ def test_batches_may_not_be_read_unopened():
     data = PrivateData(table(2), unit="source", cap=3, order_key=KEY)
     with pytest.raises(InternalError, match="without being opened"):
         Cell(None, 0, 1, 1.0).rows(data, 1)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.25, 0.5, 0.9, 0.99])
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_a_unit_that_moves_to_other_batches_costs_no_more_than_is_paid(rows, share):
+    """Under replace-one, rows that were there and rows that are there now may lie in any batches."""
+    budget, temperature, slots = 0.02, 1.3, 40.0
+    search = prediction.search_of(share * budget, "replace-one")
+    reach = prediction.reach_of((1 - share) * budget, rows, temperature, "replace-one")
+    asked = prediction.Prediction("mean-clip", rows, reach, temperature, 10, 10, search=search)
+    assert asked.token_rho("replace-one") == pytest.approx(budget)
+    worst = 0.0
+    for before in itertools.product(range(rows + 1), repeat=3):
+        for after in itertools.product(range(rows + 1), repeat=3):
+            if sum(before) > rows or sum(after) > rows:
+                continue
+            cost = 0.0
+            for a, b in zip(before, after, strict=True):
+                # A row that comes or goes moves a coordinate within ± reach, one that is replaced within ± 2 reach.
+                draw = 0.5 * ((a + b) * reach / temperature) ** 2
+                # A total variation moves by a row's share of the batch, replaced or not; the search's loss is for r.
+                moved = max(a, b) / slots
+                cost += draw + 0.5 * (search * moved / (rows / slots)) ** 2
+            worst = max(worst, cost)
+    assert worst <= budget * (1 + 1e-9)
+    if rows == 1:  # one row in another batch: all of the search's part is used
+        elsewhere = 2 * 0.5 * (reach / temperature) ** 2 + 2 * 0.5 * search**2
+        assert elsewhere >= share * budget * (1 - 1e-9)
