@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, select
 
 from engine.errors import NotFoundError, RefusedError, UserError
-from engine.jobs.models.marks import own_mark
 from engine.jobs.models.prompts import Prompts
 from engine.json_types import JSONObject, as_list, as_number, as_object
 from engine.models.marks import POOL, Mark
 from engine.store.audit import now
+from engine.store.budget import fitted
 from engine.store.budget.ledger import Ledger
 from engine.store.pools.pools import Pools, pack_prompts
 from engine.store.pools.views import Listed, PackPrompt, PackSummary
@@ -118,7 +118,8 @@ class Packs:
         return self.get(pack_id)
 
     def _marks(self, run_id: str, earlier: Sequence[Mark]) -> list[Mark]:
-        own = replace(own_mark(self.session, run_id), of=POOL)
+        with self.session.db.read() as connection:
+            own = replace(fitted.own_mark(connection, run_id), of=POOL)
         return list({mark.run: mark for mark in (own, *earlier)}.values())
 
     def _enter(self, connection: Connection, run_id: str, pack_id: str, winners: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +23,8 @@ SUFFIXES = (*(suffix.lstrip(".") for suffix in TABLES), *(suffix.lstrip(".") for
 PROMPT_COLUMNS = ("prompt_id", "custom_id", "key", "recordId", "id")
 TEXT_COLUMNS = ("text", "answer", "output", "completion", "response", "content", "body", "abstract")
 LABEL_COLUMNS = ("label", "class", "category")
+PROMPT = re.compile(r"(k-[a-hjkmnp-z2-9]{10})-\d{5}", re.IGNORECASE)
+"""What a pack calls its prompts: its own name, and a number."""
 BATCH, TEXT, TABLE = "batch output", "plain text", "table"
 
 
@@ -105,7 +108,8 @@ def _table(table: pd.DataFrame, text: str | None, label: str | None, warnings: t
     chosen = _column(columns, text, TEXT_COLUMNS) or columns[0]
     labelled = _column(columns, label, LABEL_COLUMNS) if label != "" else None
     labelled = None if labelled == chosen else labelled
-    prompts = next((name for name in PROMPT_COLUMNS if name in columns and name != chosen), None)
+    usual = (name for name in PROMPT_COLUMNS if name in columns and name != chosen)
+    prompts = _names_prompts(table, chosen) or next(usual, None)
     rows = zip(
         table[chosen],
         table[labelled] if labelled else [None] * len(table),
@@ -113,10 +117,19 @@ def _table(table: pd.DataFrame, text: str | None, label: str | None, warnings: t
         strict=True,
     )
     candidates = tuple(
-        Candidate(cell_text(body) or "", (cell_text(own) or "").strip() or None, cell_text(prompt) or "")
+        Candidate(cell_text(body) or "", (cell_text(own) or "").strip() or None, (cell_text(prompt) or "").strip())
         for body, own, prompt in rows
     )
     return Gathered(TABLE, candidates, 0, columns, chosen, labelled, warnings)
+
+
+def _names_prompts(table: pd.DataFrame, texts: str) -> str | None:
+    """Return the column, whatever it is called, whose cells are names that a prompt pack gave its prompts."""
+    for name in table.columns:
+        cells = (cell_text(cell) or "" for cell in table[name])
+        if str(name) != texts and any(PROMPT.fullmatch(cell.strip()) for cell in cells):
+            return str(name)
+    return None
 
 
 def _column(columns: tuple[str, ...], asked: str | None, usual: tuple[str, ...]) -> str | None:

@@ -172,34 +172,13 @@ def mark_tuned(session: Session, run_id: str, folder: Path, base: Sequence[Mark]
         folder: the saved model, before it gets its name. base: marks of the model that was tuned. starts: folders of
             it; tensors that did not change are not the run's.
     """
-    marks = [own_mark(session, run_id), *base]
+    with session.db.read() as connection:
+        own = fitted.own_mark(connection, run_id)
+    marks = [own, *base]
     write_marks(folder, marks)
     before = frozenset[str]().union(*(weight_digests(start) for start in starts))
     with session.db.write() as connection:
         fitted.register(connection, session.key, weight_digests(folder) - before, marks)
-
-
-def own_mark(session: Session, run_id: str) -> Mark:
-    """Return the mark that a run leaves on what is made with its output."""
-    with session.db.read() as connection:
-        row = connection.execute(
-            select(runs.c.guarantee, corpora.c.population)
-            .join(corpora, corpora.c.id == runs.c.corpus_id)
-            .where(runs.c.id == run_id)
-        ).one()
-    claim = row.guarantee
-    if claim.get("kind") != "dp":
-        return Mark(run_id, row.population, "none")
-    own = claim.get("accounting") or {}
-    return Mark(
-        run_id,
-        row.population,
-        "dp",
-        float(own.get("own_epsilon") or claim["epsilon"]),
-        float(own.get("own_delta") or claim["delta"]),
-        claim["unit"],
-        claim["adjacency"],
-    )
 
 
 def _register_earlier(session: Session) -> None:

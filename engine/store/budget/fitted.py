@@ -16,7 +16,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from engine.models.marks import Mark
 from engine.store.audit import now
-from engine.store.schema import fitted_weights
+from engine.store.schema import corpora, fitted_weights, runs
 
 CHUNK = 500
 
@@ -51,6 +51,28 @@ def known(connection: Connection, run_id: str) -> list[str]:
     """Return the keyed digests that are kept of a run's weights."""
     query = select(fitted_weights.c.digest).where(fitted_weights.c.run_id == run_id)
     return list(connection.execute(query).scalars())
+
+
+def own_mark(connection: Connection, run_id: str) -> Mark:
+    """Return the mark that a run leaves on what is made with its output."""
+    row = connection.execute(
+        select(runs.c.guarantee, corpora.c.population)
+        .join(corpora, corpora.c.id == runs.c.corpus_id)
+        .where(runs.c.id == run_id)
+    ).one()
+    claim = row.guarantee
+    if claim.get("kind") != "dp":
+        return Mark(run_id, row.population, "none")
+    own = claim.get("accounting") or {}
+    return Mark(
+        run_id,
+        row.population,
+        "dp",
+        float(own.get("own_epsilon") or claim["epsilon"]),
+        float(own.get("own_delta") or claim["delta"]),
+        claim["unit"],
+        claim["adjacency"],
+    )
 
 
 def _keyed(key: bytes, digest: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from engine.errors import NotFoundError, UserError
 from engine.json_types import JSON, JSONObject, as_list, as_number, as_object
 from engine.store import queue
 from engine.store.audit import now
+from engine.store.pools import origins
 from engine.store.pools.views import PackPrompt, PoolCheck, PoolSummary
 from engine.store.rows import AnyRow
 from engine.store.schema import packs, pool_checks, pool_texts, pools, runs
@@ -38,7 +40,8 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
 LONGEST_WORDS = 300  # characters of an origin or a licence
 DECLARED = (
     "I declare that these texts were made without the private data of this workspace: nobody and no program that "
-    "wrote or chose them had seen any of it, but for what prompt packs of this workspace held."
+    "wrote or chose them had seen any of it, or anything that a run here made of it, but for the winners in the prompt "
+    "pack that they are brought in as answers to."
 )
 CHECK_KIND = "pool check"
 
@@ -106,15 +109,27 @@ class Pools:
             if with_winners:
                 candidates = (*_winners(prompts), *candidates)
         built = build(candidates, unread=unread, near=near)
+        with self.session.db.read() as connection:
+            made_here = [asdict(mark) for mark in origins.marks_of(connection, [one.text for one in built.candidates])]
+        known = {str(as_object(mark)["run"]) for mark in marks}
+        marks = [*marks, *(mark for mark in made_here if mark["run"] not in known)]
         self._keep(name, origin, licence, built, found.failed, "" if pack is None else str(pack.id), marks)
         return self.get(name)
 
     def _pack(self, found: Gathered, asked: str) -> AnyRow | None:
         """Return the pack that texts answer: the one that was named, or that their prompts' names begin with."""
-        named = {one.prompt.rpartition("-")[0] for one in found.candidates if one.prompt.startswith("k-")} - {""}
+        from engine.corpus.pool.gather import PROMPT
+
+        matches = (PROMPT.fullmatch(one.prompt.strip()) for one in found.candidates)
+        named = {match.group(1).lower() for match in matches if match is not None}
         with self.session.db.read() as connection:
             known = [row for row in (_pack_row(connection, pack) for pack in sorted(named)) if row is not None]
             given = _pack_row(connection, asked) if asked else None
+        if len(known) < len(named):
+            raise UserError(
+                "these texts answer prompts of a pack that this workspace does not know, so it cannot be told what had "
+                "gone into them; bring them in where the pack was written"
+            )
         if asked and given is None:
             raise NotFoundError(f"pack {asked!r} does not exist in this workspace")
         if len({row.id for row in (*known, *([given] if given is not None else []))}) > 1:
@@ -272,7 +287,9 @@ def _answered(candidates: Sequence[Candidate], prompts: Sequence[PackPrompt], *,
     labels, parse = {one.id: one.label for one in prompts}, InstructOperators().parse
     return tuple(
         Candidate(
-            parse("invent", one.text) if tidy or one.prompt else one.text, labels.get(one.prompt, one.label), one.prompt
+            parse("invent", one.text) if tidy or one.prompt else one.text,
+            labels.get(one.prompt.lower(), one.label),
+            one.prompt,
         )
         for one in candidates
     )
