@@ -2,8 +2,8 @@
 
 A text that equals an output of a run, or a winner in a prompt pack, but for case and white space, is that run's.
 Outputs under a formal claim are protected: a pool that holds some carries the run's mark, so that a claim made with the
-pool counts the run. Outputs without one are as private as the records, so no pool may hold them. A public text that a run
-chose from a pool comes back with that whole pool; then it tells nothing and is no mark.
+pool counts the run. Outputs without one are as private as the records, so no pool may hold them. A public text that a
+run chose from a pool comes back with that whole pool; then it tells nothing and is no mark.
 
 Limits: a text that was changed by a word is not recognised; the declaration covers it.
 Privacy posture: reads outputs of runs, no record. A refusal names a run and no text.
