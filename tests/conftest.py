@@ -31,6 +31,7 @@ NOT_QUICK = {
     "methods/prediction/test_prediction.py",
     "methods/rpsg/test_public.py", "methods/rpsg/test_rpsg.py", "methods/test_facts.py", "methods/test_label_list.py",
     "methods/test_large_delta.py", "methods/test_public_inputs.py", "methods/test_signal.py",
+    "methods/topics/test_topics.py",
     "methods/tuned/test_finetune.py", "pii/detect/test_clinical.py", "pii/detect/test_detector.py",
     "pii/detect/test_presets.py", "pii/test_benchmark.py", "static/test_contributing.py", "static/test_lint.py",
     "static/test_pages.py", "static/test_quick.py", "static/test_used.py", "store/budget/test_limit_of_several.py",

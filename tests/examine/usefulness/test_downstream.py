@@ -14,7 +14,6 @@ from engine.examine.part import Part
 from engine.examine.prepare import ExamineInput, prepare
 from engine.examine.usefulness import downstream_scores as scores
 from engine.examine.usefulness.downstream import examine_downstream
-from engine.models.tune import encoder_classifier
 from tests.examine.examine_helpers import WordEmbedder
 
 SPANS = pd.DataFrame(columns=["record_id", "start", "end", "label", "identifier_type"])
@@ -65,6 +64,8 @@ def test_text_of_the_same_kind_teaches_as_much(kind):
 
 @pytest.mark.slow
 def test_an_encoder_is_trained_where_it_is_asked_for(monkeypatch):
+    from engine.models.tune import encoder_classifier
+
     monkeypatch.setattr(encoder_classifier, "EPOCHS", 1)
     monkeypatch.setattr(encoder_classifier, "LEAST_STEPS", 24)
     said = dict(zip(LABELS, ("knee pain", "high fever", "itching skin"), strict=True))
