@@ -179,7 +179,9 @@ def test_tokens(variant, rows, adjacency, handed):
     asked = prediction.Prediction(variant, rows, reach, temperature, 4, 4, search=search)
     factor = 1.0 if adjacency == "zero-out" else 2.0
     # A draw from softmax(m/τ) in which one unit moves m by at most w = factor · rows · reach costs (w/τ)²/2 in ρ.
-    assert asked.token_rho(adjacency) == pytest.approx(0.5 * (factor * rows * reach / temperature) ** 2 + search**2 / 2)
+    # A search costs ε²/2; under replace-one a unit may move those of two batches, the one it left and its new one.
+    searched = factor * search**2 / 2
+    assert asked.token_rho(adjacency) == pytest.approx(0.5 * (factor * rows * reach / temperature) ** 2 + searched)
     assert prediction.event_of(asked, {"unit": "source", "adjacency": adjacency}).rho == pytest.approx(
         asked.token_rho(adjacency)
     )
