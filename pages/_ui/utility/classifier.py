@@ -59,7 +59,7 @@ def trained(workspace: engine.Workspace, run: engine.RunSummary, findings: Seque
         return
     st.caption(
         "A sentence encoder whose weights are all trained, once on synthetic and once on as many real records (1,000 "
-        "at most): about ten minutes on two cores. The usefulness of this run is examined again with it."
+        "at most): some minutes. The usefulness of this run is examined again with it."
     )
     if running_job(workspace, kind="examine", run_id=run.id) is None:
         st.button(
