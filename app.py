@@ -18,13 +18,14 @@ ROOT = Path(__file__).resolve().parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from pages._ui import start  # noqa: E402
+from pages._ui import late_fragments, start  # noqa: E402
 from pages._ui.addresses import Addresses  # noqa: E402
 from pages._ui.door import Door  # noqa: E402
 from pages._ui.failure import explain, guard_log  # noqa: E402
 from pages._ui.headers import SecurityHeaders, content_security_policy  # noqa: E402
 
 guard_log()
+late_fragments.drop()
 start.look_nothing_up()
 start.keep_uploads_in_memory()
 chosen = start.options()

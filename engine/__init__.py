@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 PLACES = {  # public name -> its module, and its name there where that is another
     "Admission": ("engine.dp.ledger", "Admission"),
     "Answers": ("engine.release.wizard", "Answers"),
+    "Audience": ("engine.release.audience", "Audience"),
     "BLIND": ("engine.examine.stats.simultaneous", "BLIND"),
     "BUNDLE_FILES": ("engine.release.bundle", "WHAT"),
     "BudgetCurve": ("engine.jobs.drafts", "BudgetCurve"),
     "BuiltInModel": ("engine.jobs.models.built_in", "BuiltInModel"),
+    "BulkChoice": ("engine.store.review.bulk", "Choice"),
     "CAPABILITIES": ("engine.models.catalogue", "CAPABILITIES"),
     "ColumnMapping": ("engine.corpus.mapping", "ColumnMapping"),
     "CorpusStatistics": ("engine.corpus.statistics", "CorpusStatistics"),
@@ -25,6 +27,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "DataError": ("engine.errors", "DataError"),
     "Description": ("engine.corpus.description", "Description"),
     "DetectorSettings": ("engine.pii.detect.settings", "DetectorSettings"),
+    "Draft": ("engine.jobs.drafts", "Draft"),
     "Event": ("engine.dp.events", "Event"),
     "FEWEST_HOLDERS": ("engine.corpus.label_rules", "FEWEST_HOLDERS"),
     "FILE_FORMATS": ("engine.corpus.readers", "FORMATS"),
@@ -41,12 +44,16 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "LANGUAGE_NAMES": ("engine.corpus.description", "LANGUAGES"),
     "LIST_SHARE": ("engine.dp.ledger", "LIST_SHARE"),
     "LONGEST_LABEL": ("engine.corpus.label_rules", "LONGEST_LABEL"),
+    "LONGEST_NAME": ("engine.store.runs.runs", "LONGEST_NAME"),
+    "LONGEST_NOTE": ("engine.store.runs.runs", "LONGEST_NOTE"),
     "LedgerView": ("engine.store.views", "LedgerView"),
+    "LONGEST_ANSWER": ("engine.release.assessment.questions", "LONGEST_ANSWER"),
     "MAX_DELTA": ("engine.dp.accounting.closed_form", "MAX_DELTA"),
     "MEASURES": ("engine.examine.measures", "MEASURES"),
     "METHODS": ("engine.methods", "REGISTRY"),
     "MIN_DELTA": ("engine.dp.accounting.closed_form", "MIN_DELTA"),
     "MOST_LABELS": ("engine.corpus.label_rules", "MOST_LABELS"),
+    "MethodPreset": ("engine.methods.presets", "Preset"),
     "MethodSpec": ("engine.methods.base", "MethodSpec"),
     "ModelInfo": ("engine.models.catalogue", "ModelInfo"),
     "NAME_LABELS": ("engine.pii.spans", "NAME_LABELS"),
@@ -54,6 +61,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "PACK_DECLARED": ("engine.jobs.packs", "DECLARED"),
     "PACK_FORMATS": ("engine.models.prompts.pack_formats", "FORMATS"),
     "PACK_NEEDS_MODEL": ("engine.models.prompts.pack_formats", "NEEDS_MODEL"),
+    "POLICY_FILES": ("engine.release.policy", "PRESETS"),
     "POOL_DECLARED": ("engine.store.pools.pools", "DECLARED"),
     "POOL_SUFFIXES": ("engine.corpus.pool.gather", "SUFFIXES"),
     "PRECISIONS": ("engine.models.offered.offers", "PRECISIONS"),
@@ -70,6 +78,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "REFERENCES": ("engine.examine.measures", "REFERENCES"),
     "ReadOptions": ("engine.corpus.readers", "ReadOptions"),
     "Recipients": ("engine.release.wizard", "Recipients"),
+    "Recommended": ("engine.release.wizard", "Recommended"),
     "RefusedError": ("engine.errors", "RefusedError"),
     "ReleaseSummary": ("engine.store.views", "ReleaseSummary"),
     "Rule": ("engine.release.policy", "Rule"),
@@ -79,6 +88,8 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "Scores": ("engine.methods.rpsg.filters", "Scores"),
     "SelfTest": ("engine.store.model_settings", "SelfTest"),
     "Sentence": ("engine.examine.verdict", "Sentence"),
+    "Sheet": ("engine.store.views", "Sheet"),
+    "SignalVerdict": ("engine.methods.verdict", "SignalVerdict"),
     "SpanView": ("engine.store.views", "SpanView"),
     "StorageError": ("engine.errors", "StorageError"),
     "StudyRun": ("engine.studies.running", "StudyRun"),
@@ -96,6 +107,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "Wanted": ("engine.jobs.sweeps", "Wanted"),
     "WorkerStatus": ("engine.jobs.launch", "WorkerStatus"),
     "Workspace": ("engine.workspace", "Workspace"),
+    "assessment_questions": ("engine.release.assessment.questions", "questions"),
     "as_list": ("engine.json_types", "as_list"),
     "as_number": ("engine.json_types", "as_number"),
     "as_object": ("engine.json_types", "as_object"),
@@ -106,6 +118,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "default_delta": ("engine.dp.accounting.closed_form", "default_delta"),
     "delta_strict": ("engine.dp.accounting.closed_form", "delta_strict"),
     "detector_presets": ("engine.pii.detect.presets", "presets"),
+    "epsilon_for": ("engine.dp.accounting.closed_form", "epsilon_for"),
     "epsilon_of": ("engine.dp.accounting.closed_form", "epsilon"),
     "example_file": ("engine.corpus.readers", "example_file"),
     "filters_moved": ("engine.methods.rpsg.filters", "moved"),
@@ -114,16 +127,20 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "get_study": ("engine.studies", "get_study"),
     "holm": ("engine.examine.stats.simultaneous", "holm"),
     "judge_attacks": ("engine.examine.stats.simultaneous", "judge"),
+    "language_name": ("engine.corpus.text.language_names", "language_name"),
     "noise_multiplier": ("engine.dp.accounting.closed_form", "noise_multiplier"),
     "open_workspace": ("engine.workspace", "open_workspace"),
     "parsed_settings": ("engine.studies.settings", "parsed_settings"),
     "planned_pairs": ("engine.studies.pairs.run", "plan"),
     "posterior": ("engine.dp.accounting.closed_form", "posterior"),
+    "presets_of": ("engine.methods.presets", "presets_of"),
     "privacy_verdict": ("engine.examine.verdict", "privacy_verdict"),
     "propose": ("engine.release.wizard", "propose"),
     "ranked_sentences": ("engine.examine.verdict", "ranked"),
+    "read_steps": ("engine.store.review.steps", "read_steps"),
     "read_table": ("engine.corpus.readers", "read_table"),
     "recognisers": ("engine.pii.detect.recognisers", "catalogue"),
+    "recommended": ("engine.release.wizard", "recommended"),
     "show_measure": ("engine.examine.measures", "show"),
     "study_figures": ("engine.studies.figures", "figures"),
     "sweep_grid": ("engine.jobs.sweeps", "grid"),
@@ -146,11 +163,13 @@ if TYPE_CHECKING:
     from engine.corpus.readers import FORMATS as FILE_FORMATS
     from engine.corpus.readers import FilePreview, ReadOptions, example_file, read_table
     from engine.corpus.statistics import CorpusStatistics
+    from engine.corpus.text.language_names import language_name
     from engine.dp.accounting.closed_form import (
         MAX_DELTA,
         MIN_DELTA,
         default_delta,
         delta_strict,
+        epsilon_for,
         gaussian_mu,
         noise_multiplier,
         posterior,
@@ -170,7 +189,7 @@ if TYPE_CHECKING:
     from engine.examine.uses import TICK, WARN, Use, use_table, way_kept
     from engine.examine.verdict import Sentence, privacy_verdict
     from engine.examine.verdict import ranked as ranked_sentences
-    from engine.jobs.drafts import BudgetCurve
+    from engine.jobs.drafts import BudgetCurve, Draft
     from engine.jobs.launch import WorkerStatus
     from engine.jobs.models.built_in import BuiltInModel
     from engine.jobs.models.hub import Proposals
@@ -183,10 +202,13 @@ if TYPE_CHECKING:
     from engine.methods import get_method
     from engine.methods.base import Facts, MethodSpec
     from engine.methods.parameters import HELP as READABLE_HELP
+    from engine.methods.presets import Preset as MethodPreset
+    from engine.methods.presets import presets_of
     from engine.methods.readable import FIELD as READABLE_FIELD
     from engine.methods.readable import NOTED as READABLE_NOTED
     from engine.methods.rpsg.filters import Scores
     from engine.methods.rpsg.filters import moved as filters_moved
+    from engine.methods.verdict import SignalVerdict
     from engine.models.builtin.format import DOMAINS as PROMPT_DOMAINS
     from engine.models.catalogue import CAPABILITIES, ModelInfo
     from engine.models.offered.offers import PRECISIONS
@@ -200,20 +222,28 @@ if TYPE_CHECKING:
     from engine.pii.detect.recognisers import catalogue as recognisers
     from engine.pii.detect.settings import CustomPattern, DetectorSettings
     from engine.pii.spans import LABELS, NAME_LABELS
+    from engine.release.assessment.questions import LONGEST_ANSWER
+    from engine.release.assessment.questions import questions as assessment_questions
+    from engine.release.audience import Audience
     from engine.release.bundle import VERIFY_COMMANDS
     from engine.release.bundle import WHAT as BUNDLE_FILES
     from engine.release.gate import RuleVerdict, Verdict
+    from engine.release.policy import PRESETS as POLICY_FILES
     from engine.release.policy import Policy, Rule
-    from engine.release.wizard import Answers, Proposal, Recipients, propose
+    from engine.release.wizard import Answers, Proposal, Recipients, Recommended, propose, recommended
     from engine.store.model_settings import SelfTest
     from engine.store.pools.pools import DECLARED as POOL_DECLARED
     from engine.store.pools.views import PackSummary, PoolSummary
+    from engine.store.review.bulk import Choice as BulkChoice
+    from engine.store.review.steps import read_steps
+    from engine.store.runs.runs import LONGEST_NAME, LONGEST_NOTE
     from engine.store.views import (
         CorpusSummary,
         JobView,
         LedgerView,
         ReleaseSummary,
         RunSummary,
+        Sheet,
         SpanView,
     )
     from engine.studies import get_study

@@ -19,6 +19,7 @@ from typing import NoReturn
 
 from engine.cli import verbs as commands
 from engine.cli.arguments import Argument
+from engine.cli.assess import ARGUMENTS as ASSESS
 from engine.cli.curve import ARGUMENTS as CURVE
 from engine.cli.describe import ARGUMENTS as DESCRIBE
 from engine.cli.models import ARGUMENTS
@@ -40,9 +41,13 @@ class _Parser(argparse.ArgumentParser):
 
 def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
     """Return verb → (help, argument rows)."""
-    corpus: Argument = (("corpus",), {"help": "corpus id"})
-    run: Argument = (("run",), {"help": "run id"})
+    corpus: Argument = (("corpus",), {"help": "corpus, by id or name"})
+    run: Argument = (("run",), {"help": "run, by id or name"})
     no_wait: Argument = (("--no-wait",), {"action": "store_true", "help": "return as soon as the job is queued"})
+    sign_key: Argument = (
+        ("--sign-key",),
+        {"type": Path, "help": "private key that signs, made by `key`"},
+    )
     method: Argument = (("--method",), {"required": True, "help": "method id, see `methods`"})
     settings: Argument = (
         ("--set",),
@@ -68,12 +73,26 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
                 (("--name",), {"help": "name of the corpus"}),
                 (("--text",), {"help": "column with the text"}),
                 (("--id",), {"help": "column with the record id"}),
-                (("--source",), {"help": "column with the person, author or case"}),
+                (
+                    ("--source",),
+                    {"help": "column with the person, author or case; the one that is named so if not given"},
+                ),
+                (("--no-source",), {"action": "store_true", "help": "no column says whose record each is"}),
                 (("--label",), {"help": "column with the label"}),
                 (("--spans",), {"help": "column with gold spans"}),
                 (("--keep",), {"action": "append", "default": [], "help": "another column to keep inside"}),
-                unit,
+                (
+                    ("--unit",),
+                    {"choices": ("record", "source"), "help": "who is protected; source where a column names them"},
+                ),
                 (("--cap",), {"type": int, "help": "records a source that methods may use, public; 5 unless given"}),
+                (
+                    ("--cap-from-file",),
+                    {
+                        "action": "store_true",
+                        "help": "the most records that one source has is the cap; you declare that it may be public",
+                    },
+                ),
                 (
                     ("--labels-public",),
                     {
@@ -142,7 +161,7 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
         "ledger": (
             "print the budget of the people behind a corpus and every line of its use",
             [
-                (("corpus",), {"nargs": "?", "help": "corpus id"}),
+                (("corpus",), {"nargs": "?", "help": "corpus, by id or name"}),
                 (
                     ("--same-people-as",),
                     {
@@ -230,7 +249,7 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
         "study": (
             "run several variants and print their tables; alone: list the studies, with --study what one takes",
             [
-                (("corpus",), {"nargs": "?", "help": "corpus id"}),
+                (("corpus",), {"nargs": "?", "help": "corpus, by id or name"}),
                 (("--study",), {"help": "study id"}),
                 (("--set",), {"action": "append", "default": [], "metavar": "k=v", "help": "a parameter of the study"}),
                 (("--model",), {"default": "builtin", "help": "model id"}),
@@ -241,11 +260,12 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
             ],
         ),
         "curve": ("say what one output gives away: ε–δ curves of two tables, or of a corpus' own n-grams", CURVE),
-        "compare": ("set runs side by side", [(("runs",), {"nargs": "+", "help": "two to four run ids"})]),
+        "compare": ("set runs side by side", [(("runs",), {"nargs": "+", "help": "two to four runs, by id or name"})]),
         "approve": (
             "approve pending records of a run",
             [run, (("--max-risk",), {"type": float, "help": "only records up to this risk, 0 to 1"})],
         ),
+        "assess": ("write what a data-protection officer asks of a run, and what answers it", ASSESS),
         "release": (
             "write a bundle of approved records",
             [
@@ -257,21 +277,80 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
                 (("--source",), {"default": "", "help": "public words for the data card: whose text it stems from"}),
                 (("--contact",), {"default": "", "help": "public words for the data card: who answers questions"}),
                 (("--licence",), {"default": "", "help": "public words for the data card: what may be done with it"}),
+                (("--purpose",), {"default": "", "help": "public words for the data card: what it was released for"}),
+                (("--recipient",), {"default": "", "help": "public words for the data card: who receives it"}),
+                (("--review",), {"default": "", "metavar": "DAY", "help": "YYYY-MM-DD by which it is looked at again"}),
+                sign_key,
                 (
                     ("--accept-unbounded",),
                     {"action": "store_true", "help": "release text without a proof, after which no ε can be claimed"},
                 ),
             ],
         ),
-        "verify": ("check a bundle's files", [(("bundle",), {"type": Path, "help": "bundle folder or zip"})]),
-        "audit": ("print the audit log", [(("--verify",), {"action": "store_true", "help": "check the hash chain"})]),
+        "export": (
+            "write a release that was made before as one zip file",
+            [
+                (("release",), {"help": "release id"}),
+                (("--out",), {"required": True, "type": Path, "help": "zip file to write"}),
+            ],
+        ),
+        "verify": (
+            "check a bundle: nothing changed, missing, added or withdrawn",
+            [
+                (("bundle",), {"type": Path, "help": "bundle folder or zip"}),
+                (("--key",), {"default": "", "help": "public key that must have signed, or its file"}),
+                (("--revocations",), {"type": Path, "help": "list of withdrawn releases"}),
+            ],
+        ),
+        "key": (
+            "make a key that signs releases; it stays outside the workspace",
+            [(("file",), {"type": Path, "help": "file for the private key; the public one goes beside it"})],
+        ),
+        "revoke": (
+            "withdraw a release for good",
+            [
+                (("release",), {"help": "release id"}),
+                (("--reason",), {"required": True, "help": "words that every recipient may read"}),
+            ],
+        ),
+        "revocations": (
+            "write the list of withdrawn releases for publishing",
+            [(("--out",), {"required": True, "type": Path, "help": "file to write"}), sign_key],
+        ),
+        "policies": (
+            "list the policies; put one of your own in force, or take it out",
+            [
+                (("--add",), {"type": Path, "metavar": "FILE", "help": "YAML file of an own policy"}),
+                (("--remove",), {"metavar": "ID", "help": "own policy to take out of force"}),
+            ],
+        ),
+        "audit": (
+            "print the audit log",
+            [
+                (("--verify",), {"action": "store_true", "help": "check the hash chain"}),
+                (("--corpus",), {"help": "lines about this corpus only, by id or name"}),
+            ],
+        ),
         "backup": ("write the workspace into one file", [(("file",), {"type": Path, "help": "file to write"})]),
         "restore": ("restore a workspace from a backup", [(("file",), {"type": Path, "help": "backup file"})]),
         "doctor": (
             "check the installation and the workspace",
             [(("--bundle",), {"type": Path, "help": "write a support file without record text"})],
         ),
-        "demo": ("go the whole way on a sample corpus", []),
+        "demo": (
+            "go the whole way on a sample corpus",
+            [
+                (
+                    ("--keep",),
+                    {
+                        "nargs": "?",
+                        "const": "",
+                        "metavar": "FOLDER",
+                        "help": "keep the workspace, in a new folder, to look at it in the browser",
+                    },
+                )
+            ],
+        ),
     }
 
 

@@ -7,6 +7,7 @@ import streamlit as st
 from pages._ui import states
 from pages._ui.compare import beside as compare_beside
 from pages._ui.compare import board as compare_board
+from pages._ui.compare import choice as compare_choice
 from pages._ui.compare import table as compare_table
 from pages._ui.compare import texts as compare_texts
 from pages._ui.examined import run as examined_run
@@ -41,6 +42,7 @@ if len(runs) < 2:
         page="plan" if runs else "privacy",
         key="compare.empty",
     )
+    compare_choice.draw(workspace)
     st.stop()
 
 view = st.radio(
@@ -52,6 +54,7 @@ if any(run.stale or run.examination_stale for run in runs.values()):
     )
 if view == "Board":
     compare_board.draw(workspace, runs)
+    compare_choice.draw(workspace)
     st.stop()
 
 options = sorted(runs, key=lambda run_id: runs[run_id].created, reverse=True)
@@ -74,8 +77,9 @@ if view == "Texts":
     compare_texts.draw(workspace, shown, names)
     st.stop()
 
-findings = {run_id: workspace.examinations.findings(run_id) for run_id in chosen}
-table = workspace.examinations.compare(chosen)
+with st.skeleton(height=240):  # the comparison tests record by record, which takes seconds on a busy machine
+    findings = {run_id: workspace.examinations.findings(run_id) for run_id in chosen}
+    table = workspace.examinations.compare(chosen)
 for sentence in compare_table.sentences(table, names):
     st.markdown(sentence)
 if view == "Side by side":

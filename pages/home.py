@@ -1,12 +1,13 @@
-"""Home: corpora as rows, each with how far it is and its next step."""
+"""Home: the way to a first release, what is next and what happened last, and the corpora with how far each is."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from pages._ui import corpus_rows, samples
-from pages._ui.current import corpora
+from pages._ui.current import corpora, current_corpus
 from pages._ui.guard import guard
+from pages._ui.home import activity, first_steps
 from pages._ui.navigation import go
 from pages._ui.pager import pager
 
@@ -22,16 +23,14 @@ if not known:
         "original leaks, and releases only what a policy and a person let through. "
         "Nothing leaves this machine."
     )
-    with st.container(border=True, key="home.empty"):
-        st.subheader("Start with your own text", anchor=False)
-        st.markdown("A table or a folder of texts: CSV, JSON, Excel, Parquet or a zip of text files.")
-        if st.button("Load your own", type="primary", icon=":material/upload_file:", key="home.load"):
-            go("load")
-    st.subheader("Or try one of these", anchor=False)
+    first_steps.draw(workspace, None)
+    st.subheader("Samples to try it on", anchor=False)
     st.caption("Made up from beginning to end: no person in them exists.")
     samples.cards(workspace, key="home.sample")
     st.stop()
 
+first_steps.draw(workspace, current_corpus(workspace))
+activity.draw(workspace, known)
 with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
     st.subheader(f"Your corpora ({len(known)})", anchor=False, width="content")
     if st.button("Load another", icon=":material/upload_file:", key="home.load"):

@@ -11,7 +11,6 @@ from pages._ui.current import current_corpus
 from pages._ui.guard import guard
 from pages._ui.ledger import budget as ledger_budget
 from pages._ui.ledger import events as ledger_events
-from pages._ui.pager import offset_of, pager
 
 workspace = guard()
 SCOPES = ["This corpus", "Whole workspace"]
@@ -50,7 +49,7 @@ else:
             ledger_budget.join(workspace, corpus, view)
     st.subheader("Spends, touches and releases", anchor=False)
     ledger_budget.runs(view, {run.id: run for run in workspace.runs.all()})
-    ledger_budget.timeline(view)
+    ledger_budget.timeline(workspace, view)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Check the ledger's chain",
@@ -71,29 +70,4 @@ else:
     ledger_budget.answer()
 
 st.subheader("Audit log", anchor=False)
-lines = int(workspace.audit.lines(limit=1)["seq"].max()) if len(workspace.audit.lines(limit=1)) else 0
-with st.container(horizontal=True, vertical_alignment="center"):
-    st.button(
-        "Check the chain",
-        icon=":material/link:",
-        key="ledger.verify",
-        on_click=ledger_events.check,
-        args=(workspace,),
-        disabled=not lines,
-    )
-    st.download_button(
-        "Export as CSV",
-        data=lambda: ledger_events.all_lines(workspace),
-        file_name="audit.csv",
-        mime="text/csv",
-        key="ledger.export",
-        icon=":material/download:",
-        on_click="ignore",
-        disabled=not lines,
-    )
-ledger_events.answer()
-if lines:
-    page = workspace.audit.lines(limit=ledger_events.PAGE, offset=offset_of("ledger.page", ledger_events.PAGE))
-    st.dataframe(ledger_events.audit_table(page), hide_index=True, alt="Audit lines, latest first")
-    pager(lines, key="ledger.page", size=ledger_events.PAGE, noun="lines")
-st.caption("The log holds who did what and when, with counts, ids and the reasons people typed; never record text.")
+ledger_events.audit_log(workspace, None if corpus is None or scope == SCOPES[1] else corpus.id)

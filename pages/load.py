@@ -44,10 +44,10 @@ if mapping is None:
     st.stop()
 
 st.subheader("3 · Who must be protected?", anchor=False)
-unit, cap = load_mapping.ask_unit(mapping, chosen)
+unit, cap, cap_public = load_mapping.ask_unit(mapping, chosen)
 
 st.subheader("4 · Set some aside", anchor=False)
-holdout = load_mapping.ask_holdout(preview)
+holdout = load_mapping.ask_holdout(preview, unit)
 
 st.subheader("5 · Import", anchor=False)
 st.text_input("Name of the corpus", value=chosen.stem, key=f"load.name.{chosen.digest}", max_chars=120)
@@ -55,6 +55,6 @@ ready = unit == "record" or mapping.source_id is not None
 # Read in the body, not in a callback: a callback would get the answers of the run before.
 if not st.button("Import", type="primary", icon=":material/check:", key="load.import", disabled=not ready):
     once.rearm(f"load.{chosen.digest}")
-elif load_file.import_chosen(workspace, chosen, mapping, unit, cap, holdout):
+elif load_file.import_chosen(workspace, chosen, mapping, unit, cap, cap_public, holdout):
     st.rerun()
 st.caption("Importing copies the text into the workspace on this machine. The file itself stays as it is.")

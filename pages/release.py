@@ -1,13 +1,16 @@
-"""Release: the policy's check-list, record approval, sign-off, the bundle and its downloads."""
+"""Release: the policy's check-list, approval of records, words for readers, the bundle, downloads, withdrawal."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import states
+from pages._ui import acting, states
 from pages._ui.examined import run as examined_run
 from pages._ui.guard import guard
+from pages._ui.release import assessment as release_assessment
 from pages._ui.release import bundle as release_bundle
+from pages._ui.release import dock
+from pages._ui.release import made as release_made
 from pages._ui.release import policy as release_policy
 from pages._ui.release import records as release_records
 
@@ -24,13 +27,18 @@ st.subheader("1 · Policy", anchor=False)
 policy = release_policy.choose(workspace)
 signed = release_bundle.second_person(policy)
 verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
-release_policy.check_list(verdict, policy)
+release_policy.check_list(verdict, policy, run)
 
+acting.ask(workspace, key="release", what="Each approval and each release")
 st.subheader("2 · Records", anchor=False)
-release_records.draw(workspace, run, workspace.runs.approval_counts(run.id))
+counts = workspace.runs.approval_counts(run.id)
+release_records.draw(workspace, run, counts)
 
-st.subheader("3 · Build", anchor=False)
-release_bundle.build(workspace, run, policy, verdict, signed)
+st.subheader("3 · What readers are told", anchor=False)
+release_bundle.words(workspace, run)
+release_assessment.draw(workspace, run, policy, signed)
 
-st.subheader("Releases", anchor=False)
-release_bundle.releases(workspace, run)
+st.subheader("Releases of this run", anchor=False)
+release_made.releases(workspace, run)
+
+dock.draw(workspace, run, policy, verdict, counts, signed)

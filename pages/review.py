@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import detector, states
+from pages._ui import acting, detector, states
 from pages._ui.current import current_corpus
 from pages._ui.guard import guard
 from pages._ui.progress import job_progress, running_job
-from pages._ui.review import card as review_card
+from pages._ui.review import bulk as review_bulk
+from pages._ui.review import desk as review_desk
 from pages._ui.review import queue as review_queue
-from pages._ui.review import text as review_text
 from pages._ui.review import values as review_values
 from pages._ui.texts import number, plain, share
 
 workspace = guard()
 
-TEXTS, VALUES, SETTINGS = "Text by text", "Value by value", "Detector settings"
+TEXTS, VALUES, BULK, SETTINGS = "Text by text", "Value by value", "By type and confidence", "Detector settings"
+BOUNDS = (0.2, 0.1, 0.05, 0.02, 0.01)
 
 st.title("Review", anchor=False)
 corpus = current_corpus(workspace)
@@ -34,53 +35,67 @@ review_queue.show_failure(workspace, corpus)
 if corpus.span_source is None:
     detector.first_time(workspace, corpus)
     st.stop()
+acting.ask(workspace, key="review", what="Each decision")
 
-counts = workspace.review.span_counts(corpus.id)
-with st.grid(5, min_column_width=165):
-    st.metric("Findings", number(counts["accepted"] + counts["rejected"]), border=True)
-    st.metric("Will be replaced", number(counts["accepted"]), border=True, help="Accepted findings.")
-    st.metric("Stay in the text", number(counts["rejected"]), border=True, help="Rejected findings.")
-    st.metric("Decided by a person", number(counts["decided"]), border=True)
-    st.metric("Not looked at", number(counts["undecided"]), border=True)
-st.caption(
-    "What happens to findings nobody looks at: at or above its type's threshold a finding counts as accepted and is "
-    "replaced; below it the text stays. That holds until a decision says otherwise."
-)
-with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+with st.container(horizontal=True, vertical_alignment="center"):
     view = st.radio(
         "View",
-        [TEXTS, VALUES, SETTINGS],
+        [TEXTS, VALUES, BULK, SETTINGS],
         key="review.view",
         horizontal=True,
         label_visibility="collapsed",
         persist_state="session",
     )
-    st.button(
-        "Undo",
-        key="review.undo",
-        icon=":material/undo:",
-        shortcut="Ctrl+Z",
-        on_click=review_card.undo,
-        args=(workspace, corpus.id),
-        help="Takes back your latest decision on this corpus.",
-    )
+    if view == TEXTS:
+        asked = review_queue.filters()
+        st.button(
+            "Sort again",
+            key="review.sort",
+            icon=":material/sort:",
+            on_click=review_queue.sort_again,
+            args=(corpus.id,),
+            help="The order stays as it is while you work. This sorts by the risk as it is now.",
+        )
+    elif view in (VALUES, BULK):
+        st.button(
+            "Undo",
+            key="review.undo",
+            icon=":material/undo:",
+            shortcut="Ctrl+Z",
+            on_click=review_values.undo,
+            args=(workspace, corpus.id),
+            help="Takes back the latest decision on this corpus, whoever made it.",
+        )
 
 if view == SETTINGS:
     detector.panel(workspace, corpus)
 elif view == VALUES:
     review_values.draw(workspace, corpus)
+elif view == BULK:
+    review_bulk.draw(workspace, corpus.id)
+elif review_queue.keep_order(workspace, corpus, asked):
+    review_desk.draw(workspace, corpus.id)
+    risk = workspace.values.residual_risk(corpus.id)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        target = st.selectbox(
+            "Bound wanted", BOUNDS, index=1, format_func=lambda bound: f"{bound:.0%} of texts", key="review.bound",
+            width=150, label_visibility="collapsed", persist_state="session",
+        )  # fmt: skip
+        to_read = workspace.values.texts_to_read(corpus.id, target)
+        st.markdown(
+            f"{to_read.sentence} {number(to_read.read)} of {number(to_read.records)} texts are read; something had "
+            f"been missed in {number(to_read.hit)} of them.",
+            help="Exact for texts drawn without regard to what is in them (hypergeometric, 95%): choose the order "
+            "“Drawn at random” under Filters. Read in the order of risk, texts say little about the others.",
+        )
+    with st.expander("What the risk and the marks mean", key="review.meaning"):
+        st.markdown(
+            "**Risk** (0 to 1) is what the findings nobody looked at may let through: doubtful names and codes count "
+            "most, and rare values more than those that stand in many places.\n\n"
+            "**Findings nobody looks at**: at or above its type's threshold a finding counts as accepted and is "
+            "replaced; below it the text stays. That holds until a decision says otherwise."
+        )
+    if risk is not None:
+        st.caption(f"{plain(risk['sentence'])} Upper bound: {share(risk['high'])}.")
 else:
-    left, middle, right = st.columns([5, 10, 5], gap="small")
-    with left:
-        record_id = review_queue.draw(workspace, corpus)
-    if record_id is None:
-        middle.info("No text fits these filters. Clear them to see all.")
-        st.stop()
-    with middle:
-        spans = review_text.draw(workspace, corpus.id, record_id)
-    with right:
-        review_card.draw(workspace, corpus.id, record_id, spans)
-
-risk = workspace.values.residual_risk(corpus.id)
-if risk is not None and view == TEXTS:
-    st.caption(f"{plain(risk['sentence'])} Upper bound: {share(risk['high'])}.")
+    st.info("No text fits these filters. Clear them to see all.")

@@ -10,7 +10,8 @@ from pages._ui.guard import guard
 from pages._ui.progress import ACTIVE
 from pages._ui.runs import detail as run_detail
 from pages._ui.runs import history as run_history
-from pages._ui.texts import JOBS, run_name
+from pages._ui.runs import queue as run_queue
+from pages._ui.texts import run_name
 
 workspace = guard()
 
@@ -20,10 +21,7 @@ if corpus is None:
     states.empty("No corpus yet", "Load a file or try a sample first.", action="Load", page="load", key="run.empty")
     st.stop()
 
-queue = workspace.jobs.all(active_only=True)
-if queue:
-    names = [JOBS.get(job.kind, job.kind).lower() for job in sorted(queue, key=lambda job: job.created)]
-    st.caption(f"In the queue, one after the other: {', '.join(names)}.")
+run_queue.draw(workspace)
 
 runs = {run.id: run for run in sorted(workspace.runs.all(corpus.id), key=lambda run: run.created, reverse=True)}
 if not runs:

@@ -41,6 +41,16 @@ NOT_QUICK = {
 }  # fmt: skip
 
 
+# `pytest -m long`: slow tests that together take longer than a change may wait for: simulations of whole batteries,
+# studies with real models, power of audits. To be run before an edition, and after a change to what they measure.
+LONG = {
+    "audit/test_private_prediction.py", "crash/test_surrogate_kills.py", "examine/members/test_models.py",
+    "examine/persons/test_people.py", "models/tune/test_encoder_classifier.py", "studies/test_bench_real.py",
+    "studies/test_canary_audit.py", "studies/test_canary_unblind.py", "studies/test_control_model.py",
+    "studies/test_nll_filter.py", "whole_battery/test_null_run.py", "whole_battery/test_planted_run.py",
+}  # fmt: skip
+
+
 def in_lane(path: Path) -> bool:
     """Say whether a test file belongs to the quick lane."""
     place = path.relative_to(ROOT / "tests")
@@ -55,9 +65,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what belongs to the quick lane."""
+    """Mark what belongs to the quick lane; slow tests of long files are long instead."""
+    long = [
+        item for item in items
+        if item.path.relative_to(ROOT / "tests").as_posix() in LONG and item.get_closest_marker("slow") is not None
+    ]  # fmt: skip
+    for item in long:
+        for node in item.listchain():
+            node.own_markers = [mark for mark in node.own_markers if mark.name != "slow"]
+        item.add_marker(pytest.mark.long)
     for item in items:
-        if in_lane(item.path) and item.get_closest_marker("slow") is None:
+        if in_lane(item.path) and item not in long and item.get_closest_marker("slow") is None:
             item.add_marker(pytest.mark.quick)
 
 

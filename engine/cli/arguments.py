@@ -13,6 +13,7 @@ class Option(TypedDict, total=False):
     action: str
     nargs: int | str
     default: object
+    const: object
     type: Callable[[str], object]
     choices: Sequence[str]
     required: bool

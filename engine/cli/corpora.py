@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.cli.named_labels import named_labels
-from engine.cli.terminal import opened, wait_for
+from engine.cli.terminal import opened, say, wait_for
 from engine.errors import UserError
 
 if TYPE_CHECKING:
+    from engine.corpus.mapping import ColumnMapping
+    from engine.corpus.preview import FilePreview
     from engine.store.views import CorpusSummary
     from engine.workspace import Workspace
 
@@ -42,37 +44,49 @@ def import_(options: Namespace) -> Mapping[str, object]:
 
 
 def _from_file(workspace: Workspace, options: Namespace) -> CorpusSummary:
-    from engine.corpus.mapping import ColumnMapping
     from engine.corpus.readers import ReadOptions
 
     path = Path(options.file)
     read = ReadOptions(encoding=options.encoding, delimiter=options.delimiter)
-    text, spans = options.text, options.spans
-    if text is None or spans is None:
-        suggested = workspace.corpora.preview(path, path.name, read).suggested
-        text, spans = text or suggested.text, spans or suggested.spans
-    if not text:
-        raise UserError("no column looks like text; name it with --text")
-    mapping = ColumnMapping(
-        text=text,
-        record_id=options.id,
-        source_id=options.source,
-        label=options.label,
-        keep=tuple(options.keep),
-        spans=spans,
-    )
+    mapping = _mapping(options, workspace.corpora.preview(path, path.name, read))
     return workspace.corpora.import_file(
         path,
         path.name,
         mapping,
         name=options.name or path.stem,
-        unit=options.unit,
+        unit=options.unit or ("source" if mapping.source_id else "record"),
         cap=options.cap,
+        cap_from_file=options.cap_from_file,
         holdout=options.holdout,
         options=read,
         labels_public=named_labels(options) or options.labels_public,
         same_people_as=options.same_people_as,
     )
+
+
+def _mapping(options: Namespace, preview: FilePreview) -> ColumnMapping:
+    """Return which column is what: as named, else as the Load page fills it in; what was not named is said."""
+    from engine.corpus.mapping import ColumnMapping
+
+    guess, person = preview.suggested, preview.person
+    text = options.text or guess.text
+    if not text:
+        raise UserError("no column looks like text; name it with --text")
+    named = {text, options.id, options.label, options.spans, *options.keep}
+    source = options.source
+    if source is None and person is not None and person.column not in named and not options.no_source:
+        if person.by == "name":
+            source = person.column
+            say(f"source: {source}. {person.reason} Name another with --source, or none with --no-source.")
+        else:  # read from private rows: a person says so, or it does not count
+            place = preview.columns.index(person.column) + 1  # its name may be text, where a file has no header
+            say(f"Column {place} may say whose record each is. {person.reason} Name it with --source if it does.")
+    for warning in preview.warnings:
+        say(warning)
+    return ColumnMapping(
+        text=text, record_id=options.id, source_id=source, label=options.label, keep=tuple(options.keep),
+        spans=options.spans or guess.spans,
+    )  # fmt: skip
 
 
 def labels(options: Namespace) -> Mapping[str, object]:

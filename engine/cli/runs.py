@@ -11,11 +11,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from engine.cli.budget import with_budget
-from engine.cli.terminal import opened, parse_settings, wait_for
-from engine.errors import UserError
+from engine.cli.terminal import opened, parse_settings, wait_for, write_new
+from engine.errors import UnderstudyError, UserError
 
 if TYPE_CHECKING:
     from engine.workspace import Workspace
+
+WORDS = ("title", "source", "contact", "licence", "purpose", "recipient", "review")
 
 
 def synthesize(options: Namespace) -> Mapping[str, object]:
@@ -107,19 +109,78 @@ def approve(options: Namespace) -> Mapping[str, object]:
 def release(options: Namespace) -> Mapping[str, object]:
     """Write a bundle where the policy allows it."""
     workspace = opened(options)
-    words = {name: getattr(options, name) for name in ("signed_off_by", "title", "source", "contact", "licence")}
+    words = {name: getattr(options, name) for name in ("signed_off_by", *WORDS)}
     made = workspace.releases.make(
-        options.run, options.policy, out=options.out, accept_unbounded=options.accept_unbounded, **words
+        options.run,
+        options.policy,
+        out=options.out,
+        accept_unbounded=options.accept_unbounded,
+        sign_key=options.sign_key,
+        **words,
     )
     return asdict(made)
+
+
+def export(options: Namespace) -> Mapping[str, object]:
+    """Write a release that was made before as one zip file."""
+    data = opened(options).releases.archive(options.release)
+    write_new(options.out, data)
+    return {"release": options.release, "path": str(options.out), "bytes": len(data)}
+
+
+def key(options: Namespace) -> Mapping[str, object]:
+    """Make a key that signs releases."""
+    from engine.release.signing import make_key
+
+    return {"key": str(options.file), "public_key": make_key(options.file, opened(options).path)}
+
+
+def revoke(options: Namespace) -> Mapping[str, object]:
+    """Withdraw a release."""
+    return asdict(opened(options).releases.revoke(options.release, options.reason))
+
+
+def revocations(options: Namespace) -> Mapping[str, object]:
+    """Write the list of withdrawn releases for publishing."""
+    text = opened(options).releases.revocation_list(options.sign_key)
+    write_new(options.out, text.encode())
+    return {"path": str(options.out), "bytes": len(text.encode())}
+
+
+def policies(options: Namespace) -> Mapping[str, object]:
+    """List the policies, after an own one was put in force or taken out."""
+    workspace = opened(options)
+    if options.add is not None:
+        try:
+            text = options.add.read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            raise UserError(f"add: {options.add.name} cannot be read as a text file") from None
+        workspace.releases.add_policy(text, options.add.name)
+    if options.remove:
+        workspace.releases.remove_policy(options.remove)
+    own = workspace.releases.own_policies()
+    return {
+        "policies": [
+            {"id": one.id, "title": one.title, "own": one.id in own, "digest": one.digest, "rules": len(one.rules)}
+            for one in workspace.releases.policies()
+        ]
+    }
 
 
 def verify(options: Namespace) -> Mapping[str, object]:
     """Check a bundle's manifest.
 
     Raises:
-        UnderstudyError: a file is missing or changed.
+        UnderstudyError: a file is missing, changed or added, the signature is wrong, or the release was withdrawn.
     """
     from engine.release.bundle import verify as verify_bundle
+    from engine.release.checker import key_from, report
 
-    return dict(verify_bundle(options.bundle))
+    try:
+        public = key_from(options.key) if options.key else ""
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    answer = verify_bundle(options.bundle, key=public, revocations=options.revocations)
+    if not answer["ok"]:
+        raise UnderstudyError(report(answer).rstrip())
+    return dict(answer)

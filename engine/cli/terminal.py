@@ -6,9 +6,11 @@ import json
 import sys
 import time
 from argparse import Namespace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.errors import UnderstudyError, UserError
+from engine.cli.named import resolve
+from engine.errors import StorageError, UnderstudyError, UserError
 from engine.json_types import JSON
 
 if TYPE_CHECKING:
@@ -23,10 +25,12 @@ def say(message: str) -> None:
 
 
 def opened(options: Namespace) -> Workspace:
-    """Return the workspace that the options name."""
+    """Return the workspace that the options name; names of corpora and runs among them become ids."""
     from engine import open_workspace
 
-    return open_workspace(options.workspace, "command line")
+    workspace = open_workspace(options.workspace, "command line")
+    resolve(workspace, options)
+    return workspace
 
 
 def parse_settings(pairs: list[str]) -> dict[str, JSON]:
@@ -45,6 +49,22 @@ def parse_settings(pairs: list[str]) -> dict[str, JSON]:
         except json.JSONDecodeError:
             settings[key] = value
     return settings
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """Write a file that is not there yet.
+
+    Raises:
+        UserError: there is a file of this name.
+        StorageError: it cannot be written.
+    """
+    try:
+        with path.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise UserError(f"out: {path.name} exists already; name a file that does not") from None
+    except OSError as error:
+        raise StorageError(f"out: {path.name} cannot be written: {error.strerror or 'unknown reason'}") from error
 
 
 def wait_for(workspace: Workspace, job_id: str) -> None:

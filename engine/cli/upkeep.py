@@ -5,6 +5,7 @@ Privacy posture: results hold ids, counts, settings and findings; never record t
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 import time
 from argparse import Namespace
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.cli.terminal import opened, say, wait_for
-from engine.errors import UnderstudyError
+from engine.errors import UnderstudyError, UserError
 from engine.json_types import JSON
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def audit(options: Namespace) -> Mapping[str, object]:
             if not found["ok"]:
                 raise UnderstudyError(f"the {name} chain is broken at line {found['first_bad']}")
         return {**verdict, "ledger": lines}
-    return {"audit": workspace.audit.lines(limit=1_000_000).to_dict(orient="records")}
+    return {"audit": workspace.audit.lines(limit=1_000_000, corpus_id=options.corpus).to_dict(orient="records")}
 
 
 def backup(options: Namespace) -> Mapping[str, object]:
@@ -60,15 +61,37 @@ def doctor(options: Namespace) -> Mapping[str, object]:
 
 
 def demo(options: Namespace) -> Mapping[str, object]:
-    """Go the whole way on a sample corpus in a workspace of its own, and print the findings."""
+    """Go the whole way on a sample corpus in a workspace of its own, print the findings, and keep it where asked to."""
     from engine import open_workspace
 
+    kept = _kept(options)
     with tempfile.TemporaryDirectory(prefix="understudy-demo-", ignore_cleanup_errors=True) as folder:
-        workspace = open_workspace(options.workspace or Path(folder) / "workspace", "demo")
+        workspace = open_workspace(kept or options.workspace or Path(folder) / "workspace", "demo")
         try:
-            return _demo(workspace, Path(folder))
+            found = _demo(workspace, Path(folder))
         finally:
             workspace.jobs.stop_worker()
+    if kept is None:
+        return found
+    command = f"streamlit run app.py -- --workspace {shlex.quote(str(kept))}"
+    say(f"demo: kept; look at it in the browser: {command}")
+    return {**found, "workspace": str(kept), "open": command}
+
+
+def _kept(options: Namespace) -> Path | None:
+    """Return the new folder that the demonstration's workspace stays in, or None where it goes.
+
+    Raises:
+        UserError: there is something in it already, or two folders were named.
+    """
+    if options.keep is None:
+        return None
+    if options.keep and options.workspace:
+        raise UserError("demo: name the folder with --keep or with --workspace, not with both")
+    folder = Path(options.keep or options.workspace or "understudy-demo").expanduser().absolute()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UserError(f"demo: {folder.name} exists already; name a folder that does not: --keep FOLDER")
+    return folder
 
 
 def _demo(workspace: Workspace, folder: Path) -> Mapping[str, object]:

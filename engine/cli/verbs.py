@@ -5,13 +5,29 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 
+from engine.cli.assess import assess
 from engine.cli.budget import guarantee, ledger, methods, plan
 from engine.cli.corpora import corpora, delete, detect, import_, labels
 from engine.cli.curve import curve
 from engine.cli.describe import describe
 from engine.cli.models import models
 from engine.cli.pools import pack, pool
-from engine.cli.runs import again, approve, compare, examine, release, resume, runs, synthesize, verify
+from engine.cli.runs import (
+    again,
+    approve,
+    compare,
+    examine,
+    export,
+    key,
+    policies,
+    release,
+    resume,
+    revocations,
+    revoke,
+    runs,
+    synthesize,
+    verify,
+)
 from engine.cli.study import study
 from engine.cli.sweep import sweep
 from engine.cli.upkeep import audit, backup, demo, doctor, restore
@@ -40,8 +56,14 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "curve": curve,
     "compare": compare,
     "approve": approve,
+    "assess": assess,
     "release": release,
+    "export": export,
     "verify": verify,
+    "key": key,
+    "revoke": revoke,
+    "revocations": revocations,
+    "policies": policies,
     "audit": audit,
     "backup": backup,
     "restore": restore,

@@ -17,8 +17,16 @@ from engine.corpus.label_rules import label_holders
 from engine.corpus.mapping import ColumnMapping
 from engine.corpus.people.marks import PeopleMarks, people_marks
 from engine.corpus.people.population import former_short_hashes, unit_hashes
+from engine.corpus.readers.encoding import CHECK_LETTERS
 from engine.corpus.split import HOLDOUT, OVER_CAP, TRAIN, assign_split, unit_names
-from engine.corpus.statistics import CorpusStatistics, exact_duplicates, label_counts, quantiles, unit_histogram
+from engine.corpus.statistics import (
+    CorpusStatistics,
+    exact_duplicates,
+    histogram,
+    label_counts,
+    quantiles,
+    unit_histogram,
+)
 from engine.corpus.text.language import detect_languages, language_warning
 from engine.errors import DataError, UserError
 from engine.json_types import JSON
@@ -81,7 +89,8 @@ def build_corpus(
         raise DataError(message, file=filename, rule="training part is not empty")
     span_ids, spans = _gold(columns, filename)
     statistics = _statistics(columns, units, split, spans, span_ids, key)
-    warnings = [*table.attrs.get("warnings", []), *statistics.warnings]
+    told = [warning for warning in table.attrs.get("warnings", []) if CHECK_LETTERS not in warning]
+    warnings = [*told, *statistics.warnings]
     warnings += _split_warnings(statistics, columns, unit, cap, holdout_rate)
     named: dict[str, JSON] = {"warnings": warnings, "source_named": mapping.source_id is not None}
     statistics = CorpusStatistics.from_dict({**statistics.as_dict(), **named})
@@ -144,13 +153,14 @@ def _statistics(
     language = detect_languages(columns.record_ids, columns.texts, key)
     warning = language_warning(language)
     duplicates, across = exact_duplicates(columns.texts, split)
+    words = [len(text.split()) for text in columns.texts]
     return CorpusStatistics(
         records=len(columns.texts),
         units=len(set(units)),
         holdout_units=len({unit for unit, side in zip(units, split) if side == HOLDOUT}),
         holdout_records=split.count(HOLDOUT),
         characters=quantiles([len(text) for text in columns.texts]),
-        words=quantiles([len(text.split()) for text in columns.texts]),
+        words=quantiles(words),
         labels=label_counts(columns.labels),
         records_per_unit=unit_histogram(units),
         duplicates=duplicates,
@@ -171,6 +181,7 @@ def _statistics(
         train_label_holders=label_holders(
             [label if side == TRAIN else None for label, side in zip(columns.labels, split)], columns.source_ids
         ),
+        lengths=histogram(words),
     )
 
 

@@ -92,14 +92,15 @@ def suggest_mapping(frame: pd.DataFrame) -> ColumnMapping:
     return ColumnMapping(text=text or "", record_id=record_id, source_id=source_id, label=label, spans=spans)
 
 
-def _normal(name: str) -> str:
+def normal_name(name: str) -> str:
+    """Return a column's name in lower case with `_` between its words, `patientNr` as `patient_nr`."""
     split = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
     return re.sub(r"[^a-z0-9]+", "_", split.lower()).strip("_")
 
 
 def _first(names: Sequence[str], wanted: Sequence[str], fits: Callable[[str], bool]) -> str | None:
     """Return the first of `names`, in the order of `wanted`, whose content fits."""
-    by_normal = {_normal(name): name for name in reversed(names)}
+    by_normal = {normal_name(name): name for name in reversed(names)}
     for want in wanted:
         name = by_normal.get(want)
         if name is not None and fits(name):

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from engine.corpus.mapping import ColumnMapping
+from engine.corpus.proposals import PersonColumn
 
 
 @dataclass(frozen=True)
 class FilePreview:
-    """The first rows of a file as text (missing cells None), and what was detected."""
+    """The first rows of a file as text (missing cells None), what was detected, and what is proposed."""
 
     filename: str
     format: str
@@ -22,3 +23,4 @@ class FilePreview:
     total_rows: int | None
     suggested: ColumnMapping
     warnings: list[str]
+    person: PersonColumn | None = None

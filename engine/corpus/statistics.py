@@ -16,6 +16,7 @@ import numpy as np
 from engine.json_types import JSON, JSONObject
 
 QUANTILES: dict[str, float] = {"min": 0, "p5": 5, "p25": 25, "p50": 50, "p75": 75, "p95": 95, "max": 100}
+BINS = 30
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class CorpusStatistics:
     over_cap: records beyond their unit's cap, used by no method. language: code -> share. train_labels: as labels, of
     the training part alone; None in a corpus of the first edition. train_label_holders: label -> people of the training
     part who hold it, as `label_rules.label_holders` counts them; None in a corpus of an earlier edition. source_named:
-    whether a column was named as the source; None in a corpus of an earlier edition.
+    whether a column was named as the source; None in a corpus of an earlier edition. lengths: rows of a histogram of
+    words a record, (fewest, most, records), as `histogram` makes them; None in a corpus of an earlier edition.
     """
 
     records: int
@@ -57,6 +59,7 @@ class CorpusStatistics:
     train_labels: dict[str, int] | None = None
     train_label_holders: dict[str, int] | None = None
     source_named: bool | None = None
+    lengths: list[list[int]] | None = None
 
     @property
     def people_named(self) -> bool:
@@ -85,6 +88,24 @@ def quantiles(values: Sequence[int]) -> dict[str, float]:
     array = np.asarray(values, dtype=np.float64)
     points = np.percentile(array, list(QUANTILES.values()))
     return {**{name: float(point) for name, point in zip(QUANTILES, points)}, "mean": round(float(array.mean()), 2)}
+
+
+def histogram(values: Sequence[int]) -> list[list[int]]:
+    """Return rows (fewest, most, how many) of at most 30 equally wide bins of whole numbers.
+
+    The bins end at the 99th percentile, and the last row holds whatever is larger, so that one long record does not
+    press all others into the first bin.
+    """
+    if not len(values):
+        return []
+    array = np.asarray(values, dtype=np.int64)
+    least, most = int(array.min()), int(np.percentile(array, 99))
+    width = (most - least) // BINS + 1
+    edges = np.arange(least, most + width + 1, width)
+    counts, _ = np.histogram(array[array < edges[-1]], edges)
+    rows = [[int(low), int(low) + width - 1, int(count)] for low, count in zip(edges, counts)]
+    beyond = int((array >= edges[-1]).sum())
+    return [*rows, [int(edges[-1]), int(array.max()), beyond]] if beyond else rows
 
 
 def label_counts(labels: Sequence[str | None]) -> dict[str, int]:

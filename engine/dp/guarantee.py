@@ -80,6 +80,17 @@ class Guarantee:
         return float(self.epsilon), float(self.delta)
 
     @property
+    def drawn(self) -> tuple[float, float]:
+        """ε and δ of what the run itself draws: its claim without what earlier runs, which it counts too, had drawn.
+
+        Raises:
+            InternalError: there is no formal claim.
+        """
+        own = (self.accounting.get("own_epsilon"), self.accounting.get("own_delta"))
+        epsilon, delta = (float(x) if isinstance(x, int | float) else None for x in own)
+        return self.bound if epsilon is None else (epsilon, delta or 0.0)
+
+    @property
     def noiseless(self) -> bool:
         """Whether a run with this guarantee draws no mechanism noise: its seed and inputs decide its text."""
         return self.kind != "dp" or not acting(self.mechanisms)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 
 import pandas as pd
 
 from engine.examine import registry
+from engine.examine.keeping import measured
 from engine.examine.part import Part
 from engine.examine.prepare import Prepared, Progress
 
@@ -22,9 +22,9 @@ def run_battery(prepared: Prepared) -> Part:
         prepared.check()
         prepared.progress = partial(_tell, told, f"{part.title} ({number} of {len(parts)})")
         prepared.kept[SO_FAR] = whole
-        begun = time.perf_counter()
-        whole.add(part.run(prepared))
-        rows.append((part.title, time.perf_counter() - begun, ", ".join(part.lacks(prepared))))
+        found, seconds = measured(prepared, part.key, part.run)
+        whole.add(found)
+        rows.append((part.title, seconds, ", ".join(part.lacks(prepared))))
     prepared.progress = told
     whole.tables["parts"] = pd.DataFrame(rows, columns=["part", "seconds", "lacked"])
     return whole

@@ -8,14 +8,18 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from engine.examine.battery import run_battery
+from engine.examine.expected import LENGTHS, MAP, METRICS, READING
 from engine.examine.findings import Finding
+from engine.examine.keeping import measured
 from engine.examine.part import Part
 from engine.examine.prepare import (
     CancelledError,
     ExamineInput,
     Prepared,
     Progress,
+    Shelf,
     never,
+    no_part,
     no_progress,
     prepare,
 )
@@ -48,7 +52,11 @@ class ExamineOutput:
 
 
 def examine_run(
-    given: ExamineInput, progress: Progress = no_progress, cancelled: Callable[[], bool] = never
+    given: ExamineInput,
+    progress: Progress = no_progress,
+    cancelled: Callable[[], bool] = never,
+    begin: Callable[[str], None] = no_part,
+    shelf: Shelf | None = None,
 ) -> ExamineOutput:
     """Return all findings of a run, or an empty output if it was stopped on request.
 
@@ -56,12 +64,16 @@ def examine_run(
         given: synthetic records, both private parts with their accepted spans, and tools.
         progress: told (stage, done, total).
         cancelled: asked between batches.
+        begin: told the key of each part as it begins, in the order of `engine.examine.expected.parts`.
+        shelf: where finished parts are kept and taken from; None keeps nothing.
 
     Raises:
         UserError: there is no synthetic or no training record.
     """
     try:
+        begin(READING)
         prepared = prepare(given, progress, cancelled)
+        prepared.begin, prepared.shelf = begin, shelf
         part = Part()
         if given.privacy:
             part.add(run_battery(prepared))
@@ -79,14 +91,22 @@ def examine_run(
 
 def _utility(prepared: Prepared) -> Part:
     part = Part()
-    prepared.report("lengths and phrases", 0, 1)
-    part.tables["lengths"] = lengths(prepared)
-    part.tables["ngrams"] = ngrams(prepared)
-    part.findings += examine_usefulness(prepared, unrelated_text(prepared))
+    part.add(measured(prepared, LENGTHS, _lengths)[0])
+    part.add(measured(prepared, METRICS, _metrics)[0])
     for one in USEFULNESS:
-        part.add(one.run(prepared))
+        part.add(measured(prepared, one.key, one.run)[0])
     if prepared.given.embedder is not None:
+        prepared.begin(MAP)
         part.tables[CORPUS_MAP] = corpus_map(prepared)
         part.tables["map"] = text_map(prepared, part.tables[CORPUS_MAP])
         part.tables["topics"] = topics(prepared)
     return part
+
+
+def _lengths(prepared: Prepared) -> Part:
+    prepared.report("lengths and phrases", 0, 1)
+    return Part(tables={"lengths": lengths(prepared), "ngrams": ngrams(prepared)})
+
+
+def _metrics(prepared: Prepared) -> Part:
+    return Part(examine_usefulness(prepared, unrelated_text(prepared)))

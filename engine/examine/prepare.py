@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -23,10 +23,11 @@ EMBEDDED = 2000  # texts a side that are embedded
 EMBED_ALL_WORDS = 150_000  # a training part with no more words is embedded whole
 OWN_SOURCES = 300  # synthetic records whose own source is embedded as well
 BATCH = 128
+NEAR_DUPLICATES = "near duplicates"  # in `Prepared.kept`: flags of records with a twin on the other side
 
 
 class CancelledError(UnderstudyError):
-    """The examination was stopped on request; nothing of it was kept."""
+    """The examination was stopped on request."""
 
 
 Progress = Callable[[str, int, int], None]
@@ -34,6 +35,10 @@ Progress = Callable[[str, int, int], None]
 
 def no_progress(stage: str, done: int, total: int) -> None:
     """Ignore progress."""
+
+
+def no_part(key: str) -> None:
+    """Ignore which part begins."""
 
 
 def never() -> bool:
@@ -88,9 +93,22 @@ class ExamineInput:
     corpus_map: pd.DataFrame | None = None
 
 
+class Shelf(Protocol):
+    """Where finished parts of one examination are kept until it is finished; see `engine.examine.keeping`."""
+
+    def take(self, key: str) -> bytes | None:
+        """Return a part as it was put there, None where it is not there or described something else."""
+
+    def put(self, key: str, content: bytes) -> None:
+        """Keep a part that has just ended."""
+
+
 @dataclass
 class Prepared:
-    """Both sides cut into words, the embeddings computed so far, and what parts share (`kept`, by purpose)."""
+    """Both sides cut into words, the embeddings computed so far, and what parts share (`kept`, by purpose).
+
+    `begin` is told the key of each part as it begins. `shelf` keeps finished parts, None keeps none.
+    """
 
     given: ExamineInput
     synthetic: Side
@@ -99,6 +117,8 @@ class Prepared:
     vocabulary: Vocabulary
     progress: Progress = no_progress
     cancelled: Callable[[], bool] = never
+    begin: Callable[[str], None] = no_part
+    shelf: Shelf | None = None
     vectors: dict[tuple[str, str], NDArray[np.float32]] = field(default_factory=dict)
     kept: dict[str, Any] = field(default_factory=dict)
 

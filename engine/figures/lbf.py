@@ -28,7 +28,7 @@ KINDS: dict[str, tuple[str, str, str]] = {
     "audited": (palette.VERMILION, "dot", "triangle-up"),
     "direct": (palette.GREEN, "dash", "square"),
     "synthetic": (palette.ORANGE, "solid", "diamond"),
-    "single": (palette.YELLOW, "longdash", "diamond-open"),
+    "single": (palette.OLIVE, "longdash", "diamond-open"),
     "null": (palette.GREY, "dashdot", "x"),
     "attack": (palette.PINK, "longdashdot", "star"),
 }

@@ -17,7 +17,7 @@ from engine.figures import palette
 from engine.figures.base import Figure, styled
 
 FLOOR = 1e-4  # both rates start here; 0 is drawn at the edge
-COLOURS = (palette.VERMILION, palette.GREEN, palette.PINK, palette.ORANGE, palette.SKY, palette.YELLOW)
+COLOURS = (palette.VERMILION, palette.GREEN, palette.PINK, palette.ORANGE, palette.SKY, palette.OLIVE)
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MOST = len(COLOURS)
 NEEDED = 10  # false alarms that must be possible before a rate is read

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.methods.verdict import UNKNOWN, SignalVerdict
+
 if TYPE_CHECKING:
     from engine.dp.guarantee import Guarantee
     from engine.dp.ledger import Admission
@@ -18,7 +20,8 @@ class Draft:
     """What a run would cost and promise.
 
     blockers: sentences; while there is one, a run is refused. what_if: the budget before and after, None without a
-    formal claim and while that is pending. advice: what the budget can buy, in sentences.
+    formal claim and while that is pending. advice: what the budget can buy, in sentences. verdict: in one
+    line.
     """
 
     plan: Plan
@@ -27,6 +30,7 @@ class Draft:
     warnings: Sequence[str]
     what_if: Admission | None
     advice: Sequence[str] = ()
+    verdict: SignalVerdict = UNKNOWN
 
 
 @dataclass(frozen=True)

@@ -16,16 +16,19 @@ from engine.jobs.drafts import BudgetCurve, Buys, Copies, Draft
 from engine.jobs.models.first_texts import FirstLook
 from engine.jobs.models.language_models import Models
 from engine.jobs.sweeps import SweepDraft, Wanted
-from engine.json_types import JSON, JSONObject, as_list, as_object
+from engine.json_types import JSON, JSONObject, as_list, as_number, as_object
 from engine.methods.advice import advice
 from engine.methods.base import Facts, MethodSpec, Plan, parse_parameters
+from engine.methods.choice.method import blockers as choice_blockers
 from engine.methods.select.method import blockers as pool_blockers
 from engine.methods.select.parameters import DpSelectParameters
+from engine.methods.verdict import signal_verdict
 from engine.store.budget import accounts
 from engine.store.budget.ledger import Ledger
 from engine.store.corpora.corpora import Corpora
 from engine.store.pools.pools import Pools
 from engine.store.review.review import Review
+from engine.store.runs import choosable
 from engine.store.runs.runs import Runs
 from engine.store.session import Session
 from engine.store.upkeep import Settings
@@ -94,7 +97,7 @@ class Planning:
         values = parse_parameters(known.spec, self.completed(known.spec, parameters, corpus_id))
         wanted = self.count(known, facts, count)
         blockers = [*self.blockers(known, summary), *self.models.blockers(known.spec, corpus_id, model)]
-        blockers += pool_blockers(values, wanted)
+        blockers += [*pool_blockers(values, wanted), *choice_blockers(values, wanted)]
         copies = self.copies(corpus_id, values)
         blockers += [copies.refused] if copies.refused else []
         plan: Plan = known.plan(values, facts, wanted)
@@ -108,8 +111,7 @@ class Planning:
         warnings += [unlike] if unlike else []
         if known.spec.kind == "dp" and not facts.labels and getattr(values, "label_list", "declared") == "declared":
             warnings.append(NO_LABELS)
-        if "spans" in known.spec.needs and summary.span_source == "detected" and not summary.reviewed:
-            warnings.append("Nobody has reviewed the detected spans yet; missed ones stay as they are.")
+        warnings += self.unreviewed(known.spec, summary)
         if copies.sentence:
             warnings.append(copies.sentence)
         if isinstance(values, DpSelectParameters) and values.pool and not self.pools.checked(values.pool, corpus_id):
@@ -117,7 +119,15 @@ class Planning:
         if count is not None and count != wanted:
             warnings.append(f"{known.spec.title} makes at most one output a training record: {wanted:,}.")
         told = advice(method, values, facts, claim, wanted)
-        return Draft(plan, claim, blockers, warnings, budget, told)
+        verdict = signal_verdict(method, values, facts, claim, wanted)
+        return Draft(plan, claim, blockers, warnings, budget, told, verdict)
+
+    def choosable(self, corpus_id: str) -> tuple[tuple[str, ...], int]:
+        """Return the runs of a corpus that a paid choice is made among, and the outputs of the smallest; 0 of none."""
+        found = choosable.promise(self.session, corpus_id, "zero-out")
+        if found is None:
+            return (), 0
+        return tuple(str(name) for name in as_list(found["runs"])), int(as_number(found["outputs"]) or 0)
 
     def sweep(self, corpus_id: str, wanted: Sequence[Wanted]) -> SweepDraft:
         """Return what several runs would cost and promise together, and why they may not be started."""
@@ -155,6 +165,28 @@ class Planning:
         except UserError:
             return False  # `Models.blockers` says so already
         return True
+
+    def unreviewed(self, spec: MethodSpec, summary: CorpusSummary) -> list[str]:
+        """Return a sentence where most findings that a method builds on were looked at by nobody."""
+        if "spans" not in spec.needs or summary.span_source != "detected":
+            return []
+        counts = self.review.span_counts(summary.id)
+        total = counts["accepted"] + counts["rejected"] + counts["undecided"]
+        if total and counts["decided"] <= total / 2:
+            left = total - counts["decided"]
+            return [
+                f"Nobody has looked at {left:,} of the {total:,} findings. What the detector missed stays as it is."
+            ]
+        return []
+
+    def remember(self, corpus_id: str, answers: JSONObject) -> None:
+        """Keep what was answered on the plan page for a corpus: recipients and the like, nothing of a record."""
+        self.settings.set(f"plan.answers.{self.corpora.get(corpus_id).id}", dict(answers))
+
+    def remembered(self, corpus_id: str) -> JSONObject:
+        """Return what was answered for a corpus; nothing where nobody has."""
+        found = self.settings.get(f"plan.answers.{corpus_id}")
+        return found if isinstance(found, dict) else {}
 
     @staticmethod
     def count(method: Method, facts: Facts, count: int | None) -> int:
@@ -314,6 +346,8 @@ class Planning:
         if "pool" in spec.needs:
             name = str(given.get("pool") or "")
             given["promise"] = self.pools.promise(name) if name else None
+        if "runs" in spec.needs:
+            given["promise"] = choosable.promise(self.session, corpus_id, str(given.get("adjacency") or "zero-out"))
         return given
 
 

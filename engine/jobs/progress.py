@@ -1,9 +1,12 @@
-"""How long a job will still take: an exponential moving rate of what is done."""
+"""How long a job will still take: by a moving rate of what is done, or by what its parts took when measured."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from engine.examine.expected import Expected
+from engine.json_types import JSON
 
 
 class Rate:
@@ -34,3 +37,48 @@ class Rate:
         if self._amount <= 0 or self._seconds <= 0:
             return None
         return max(0, total - done) * self._seconds / self._amount
+
+
+class Parts:
+    """How far a job of known parts is: expected times, scaled by how this machine has kept to them so far.
+
+    The part at work counts by its own time, and never as more than nine tenths before it ends, so that the whole never
+    goes back and never stands at its end while work is left.
+
+    Args:
+        expected: the parts in their order. clock: monotonic seconds.
+    """
+
+    _TRUST = 10.0  # seconds of expected work that count as having been kept to, so that the first part does not decide
+
+    def __init__(self, expected: Sequence[Expected], clock: Callable[[], float] = time.monotonic) -> None:
+        self._expected, self._clock = list(expected), clock
+        self._at, self._begun = -1, clock()
+        self._spent = self._planned = 0.0
+
+    def begin(self, key: str) -> None:
+        """Begin a part; those before it have ended."""
+        found = next((i for i, one in enumerate(self._expected) if one.key == key and i > self._at), None)
+        if found is None:
+            return
+        now = self._clock()
+        if self._at >= 0:
+            self._spent += now - self._begun
+            self._planned += sum(one.seconds for one in self._expected[self._at : found])
+        self._at, self._begun = found, now
+
+    def whole(self) -> dict[str, JSON]:
+        """Return number, parts, title, fraction and seconds_left, as `engine.store.views.Whole` takes them."""
+        at = max(0, self._at)
+        pace = (self._spent + self._TRUST) / (self._planned + self._TRUST)
+        own = self._expected[at]
+        within = self._clock() - self._begun
+        done = min(0.9 * own.seconds, within / pace)
+        later = sum(one.seconds for one in self._expected[at + 1 :])
+        before = sum(one.seconds for one in self._expected[:at])
+        total = before + own.seconds + later
+        left = pace * (max(own.seconds - done, 0.1 * own.seconds) + later)
+        return {
+            "number": at + 1, "parts": len(self._expected), "title": own.title,
+            "fraction": round((before + done) / total, 4) if total else 0.0, "seconds_left": round(left, 1),
+        }  # fmt: skip

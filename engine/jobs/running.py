@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, select, update
 
 from engine.errors import NotFoundError, RefusedError, UserError
+from engine.examine.expected import Sizes, parts
 from engine.jobs import launch
 from engine.jobs.drafts import Copies
 from engine.jobs.models.prompts import Prompts
@@ -20,11 +21,13 @@ from engine.jobs.sweeps import MOST as MOST_SWEPT
 from engine.jobs.sweeps import Wanted
 from engine.json_types import JSONObject
 from engine.methods.base import parse_parameters
+from engine.methods.choice.method import blockers as choice_blockers
 from engine.methods.select.method import blockers as pool_blockers
 from engine.store import queue
 from engine.store.audit import now
 from engine.store.corpora.labels import Labels
 from engine.store.rows import JobRow, job_of
+from engine.store.runs import kept_parts
 from engine.store.runs.runs import run_row
 from engine.store.schema import jobs, runs
 from engine.store.session import new_id
@@ -146,7 +149,7 @@ class Jobs:
         blockers = [*self.plan.blockers(known, summary), *self.models.blockers(known.spec, corpus_id, wanted.model)]
         copies = self.plan.copies(corpus_id, values)
         blockers += [copies.refused] if copies.refused else []
-        blockers += pool_blockers(values, count)
+        blockers += [*pool_blockers(values, count), *choice_blockers(values, count)]
         promised, found = self.plan.claim(known, values, facts, corpus_id, wanted.model)
         if blockers or found:
             raise UserError(" ".join([*blockers, *found]))
@@ -240,13 +243,26 @@ class Jobs:
             active = queue.active_jobs(connection, run_id=run_id, kind="examine")
             wanted = {"privacy": privacy, "utility": utility, "model_attacks": model_attacks,
                       "tuned_classifier": tuned_classifier}  # fmt: skip
-            job_id = (
-                active[0]
-                if active
-                else queue.enqueue(connection, "examine", corpus_id=row.corpus_id, run_id=run_id, arguments=wanted)
-            )
+            if active:
+                job_id = active[0]
+            else:
+                job_id = queue.enqueue(connection, "examine", corpus_id=row.corpus_id, run_id=run_id, arguments=wanted)
+                self.session.write_audit(
+                    connection, "examination asked for", run_id, corpus=row.corpus_id, quick=not model_attacks
+                )
         self.session.wake()
         return job_id
+
+    def continue_examination(self, run_id: str) -> str:
+        """Go on with a run's examination that was stopped, with its settings, and return the job id.
+
+        Raises:
+            UserError: nothing of it is kept, or what it describes has changed.
+        """
+        kept = kept_parts.stopped(self.session, run_id)
+        if kept is None:
+            raise UserError("nothing is kept of an examination of this run; start a new one")
+        return self.examine(run_id, **kept.settings)
 
     def cancel(self, job_or_run_id: str) -> bool:
         """Cancel a job, or the active jobs of a run; False where nothing was active."""
@@ -257,9 +273,19 @@ class Jobs:
             else:
                 _job_row(connection, job_or_run_id)
                 active = [job_or_run_id]
-            cancelled = sum(queue.cancel(connection, job_id) for job_id in active)
+            cancelled = sum(self._cancel_one(connection, job_id) for job_id in active)
             self.ledger.settle(connection)
             return cancelled > 0
+
+    def _cancel_one(self, connection: Connection, job_id: str) -> bool:
+        """Cancel a job and say so in the audit log; return False where it had ended."""
+        job = _job_row(connection, job_id)
+        if not queue.cancel(connection, job_id):
+            return False
+        self.session.write_audit(
+            connection, "job cancelled", job.run_id or job.corpus_id or job_id, job=job.kind, corpus=job.corpus_id
+        )
+        return True
 
     def resume(self, run_id: str) -> str:
         """Continue a cancelled or failed run where it stopped; return the new job's id.
@@ -310,6 +336,23 @@ class Jobs:
         if any(view.state in queue.ACTIVE for view in found):
             self.session.wake()
         return found
+
+    def before(self, job_id: str) -> list[JobView]:
+        """Return what a waiting job waits for, in the order of turns: the running one first."""
+        with self.session.db.read() as connection:
+            return queue.before(connection, job_id)
+
+    def turns(self) -> list[JobView]:
+        """Return waiting and running jobs in the order of their turns: those at work first."""
+        with self.session.db.read() as connection:
+            return queue.turns(connection)
+
+    def examination_seconds(self, run_id: str, *, models: bool = True, tuned_classifier: bool = False) -> float:
+        """Return what an examination of a run takes on two cores, by measured times."""
+        run = self.runs.get(run_id)
+        corpus = self.corpora.get(run.corpus_id)
+        sizes = Sizes(corpus.records, run.kept, corpus.holdout_units > 0)
+        return sum(one.seconds for one in parts(sizes, models=models, tuned=tuned_classifier))
 
     def ensure_worker(self) -> bool:
         """Start the worker unless it is at work; return whether it was started."""

@@ -13,8 +13,9 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from engine.errors import InternalError
+from engine.examine.expected import Expected
 from engine.jobs.models.cache import ModelCache
-from engine.jobs.progress import Rate
+from engine.jobs.progress import Parts, Rate
 from engine.json_types import as_object
 from engine.store import queue
 from engine.store.rows import JobRow
@@ -41,6 +42,7 @@ class Task:
         self.cursor: dict[str, Any] | None = dict(as_object(row.cursor)) if row.cursor is not None else None
         self._leaving = leaving
         self._rate = Rate()
+        self._parts: Parts | None = None
         self._asked, self._stop, self._reported = 0.0, False, 0.0
 
     @property
@@ -72,14 +74,27 @@ class Task:
         if self.cancelled():
             raise Stopped
 
+    def expect(self, parts: Sequence[Expected]) -> None:
+        """Say which parts the job has and what each is expected to take, so that progress is of the whole job."""
+        self._parts = Parts(parts)
+
+    def begin(self, key: str) -> None:
+        """Say that a part begins."""
+        if self._parts is not None:
+            self._parts.begin(key)
+            self._reported = 0.0
+
+    def _whole(self) -> dict[str, object]:
+        return {} if self._parts is None else {"whole": self._parts.whole()}
+
     def report(self, stage: str, done: int, total: int) -> None:
         """Show progress, twice a second at most."""
         left = self._rate.seconds_left(stage, done, total)
-        if time.monotonic() - self._reported < REPORT_SECONDS and done < total:
+        if time.monotonic() - self._reported < REPORT_SECONDS and (done < total or self._parts is not None):
             return
         self._reported = time.monotonic()
         with self.store.session.db.write() as connection:
-            queue.progress(connection, self.id, stage=stage, done=done, total=total, seconds_left=left)
+            queue.progress(connection, self.id, stage=stage, done=done, total=total, seconds_left=left, **self._whole())
 
     @contextmanager
     def batch(

@@ -24,6 +24,7 @@ REGISTRY: tuple[tuple[str, str, str], ...] = (
     ("aug-pe", "engine.methods.evolution.aug_pe", "AugPeMethod"),
     ("dpga", "engine.methods.evolution.dpga", "DpgaMethod"),
     ("dp-select", "engine.methods.select.method", "DpSelectMethod"),
+    ("paid-choice", "engine.methods.choice.method", "PaidChoiceMethod"),
     ("finetune", "engine.methods.tuned.finetune", "FinetuneMethod"),
     ("goldfish", "engine.methods.tuned.goldfish", "GoldfishMethod"),
     ("dp-finetune", "engine.methods.tuned.dp_finetune", "DpFinetuneMethod"),

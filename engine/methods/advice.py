@@ -80,7 +80,7 @@ def _votes(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, c
     candidates, _ = population(method, settings, count)
     named = f"{candidates:,} candidates"
     if settings.get("votes") == "dense":
-        return (dense_sentence(candidates, float(level["sigma"]), facts),)
+        return (dense_sentence(candidates, float(level["sigma"]), facts, float(claim.epsilon or 0.0)),)
     if method == "aug-pe" and settings.get("votes_for") == "clusters":
         candidates = min(candidates, int(number(settings, "clusters", 50)))
         named = f"{candidates:,} clusters of candidates"
@@ -109,13 +109,16 @@ def _select(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, 
     return (f"{known}: {verdict}. A smaller pool that is nearer to these texts, or a larger ε, leaves more for each.",)
 
 
-def dense_sentence(candidates: int, sigma: float, facts: Facts) -> str:
+def dense_sentence(candidates: int, sigma: float, facts: Facts, epsilon: float) -> str:
     """Return how dense votes for so many candidates stand against their noise."""
     signal = sizes.dense_signal(facts.units, candidates, sigma)
     known = (
         f"{facts.units:,} {facts.unit}s score {candidates:,} candidates: where they agree, their scores stand out from "
         f"noise of σ = {sigma:.3g} by a factor of {signal:.2g}"
     )
+    fewest = sizes.least_units(epsilon)
+    if signal >= sizes.ENOUGH_DENSE and facts.units < fewest:
+        return f"{known}. Nobody has measured it with so few: what was measured is like {fewest:,} {facts.unit}s here."
     if signal >= sizes.ENOUGH_DENSE:
         return f"{known}. {ENOUGH}"
     least = _two_digits(sizes.ENOUGH_DENSE * sigma * math.sqrt(min(candidates, sizes.EMBEDDING)))
@@ -181,6 +184,25 @@ def _prediction(method: str, parameters: BaseModel, facts: Facts, claim: Guarant
     return found or ("The clip is at least as long as the temperature, so a batch of records can move its tokens.",)
 
 
+def _choice(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, count: int) -> tuple[str, ...]:
+    from engine.methods.choice.method import behind
+    from engine.methods.choice.parameters import PaidChoiceParameters
+
+    assert isinstance(parameters, PaidChoiceParameters)
+    if parameters.promise is None:
+        return ()
+    runs = len(parameters.promise.runs)
+    lost = behind(runs, parameters.epsilon)
+    told = (
+        f"Each of {facts.units:,} {facts.unit}s ranks {runs} runs and gives each 0 to 1 points. In 95 of 100 draws the "
+        f"chosen run is at most {lost:,.0f} points behind the best, {lost / facts.units:.0%} of what one run can get."
+    )
+    if lost < facts.units / 10:
+        return (f"{told} {ENOUGH}",)
+    least = _two_digits(10 * lost)
+    return (f"{told} That is mostly noise: it takes about {least:,} {facts.unit}s, or a larger ε.",)
+
+
 def _two_digits(value: float) -> int:
     return int(float(f"{max(1.0, value):.2g}"))
 
@@ -188,4 +210,5 @@ def _two_digits(value: float) -> int:
 _OF: dict[str, Callable[[str, BaseModel, Facts, Guarantee, int], tuple[str, ...]]] = {
     "dp-finetune": _training, "aug-pe": _votes, "dpga": _votes, "rpsg-public": _votes,
     "private-prediction": _prediction, "dp-topics": _topics, "dp-select": _select,
+    "paid-choice": _choice,
 }  # fmt: skip

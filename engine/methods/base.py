@@ -29,7 +29,7 @@ class MethodSpec:
     """What the method cards and `methods` show.
 
     `needs` are model capabilities and inputs: `generator`, `embedder`, `detector`, `spans`,
-    `instruct`, `train`, `logits`, `pool`. `one_to_one` says that each output stems from one input record,
+    `instruct`, `train`, `logits`, `pool`, `runs`. `one_to_one` says that each output stems from one input record,
     so the count is the number of training records. `origin` says, for whoever receives the records and without
     numbers, what stands between a record and the original texts; `keeps_text`, that the rest of each text is original.
     """
@@ -143,6 +143,7 @@ class Context:
     quantities. labels: the label list, sorted: declared public, or bought with its `label_shares`.
     guarantee: as reserved; noise levels come from it.
     candidates: text and label of each candidate of the pool that the run names, in the pool's order; public.
+    runs: text and label of each output of the runs that this one chooses among; protected by their own claims.
     scratch: a folder of this run alone for checkpoints, kept until the run is done or deleted, or None.
     progress: told stage, done and in all within a step that takes minutes. saved: told of a folder with weights fitted
     to private text, before it gets its name, so that they are marked.
@@ -168,6 +169,7 @@ class Context:
     label_shares: Mapping[str, float] | None = None
     guarantee: Guarantee | None = None
     candidates: tuple[tuple[str, str | None], ...] = ()
+    runs: tuple[tuple[tuple[str, str | None], ...], ...] = ()
     scratch: Path | None = None
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None
     saved: Callable[[Path], None] = lambda folder: None

@@ -44,7 +44,7 @@ def training_ratio(units: int, epsilon: float, steps: int = STEPS, batch: int = 
 
 def training_units(epsilon: float, steps: int = STEPS, batch: int = BATCH) -> int:
     """Return the least N at which training with noise reaches the ratio of published successes."""
-    return _rounded(smallest(lambda n: n >= 1 and training_ratio(int(n), epsilon, steps, batch) <= AS_PUBLISHED))
+    return two_digits_up(smallest(lambda n: n >= 1 and training_ratio(int(n), epsilon, steps, batch) <= AS_PUBLISHED))
 
 
 def least_units(epsilon: float) -> int:
@@ -53,7 +53,7 @@ def least_units(epsilon: float) -> int:
     Measured at ε = 1; less may do, but nobody looked.
     """
     delta = default_delta(_FEW)
-    return _rounded(_FEW * noise_multiplier(epsilon, delta, 3) / noise_multiplier(1.0, delta, 3))
+    return two_digits_up(_FEW * noise_multiplier(epsilon, delta, 3) / noise_multiplier(1.0, delta, 3))
 
 
 def single_vote_units(epsilon: float) -> int:
@@ -74,10 +74,10 @@ def metadata_units(epsilon: float) -> int:
 def _scaled(units: int, epsilon: float, count: int) -> int:
     """Return a size that was measured at ε = 4, in proportion to the noise at another ε."""
     delta = default_delta(units)
-    return _rounded(units * noise_multiplier(epsilon, delta, count) / noise_multiplier(_EPSILON, delta, count))
+    return two_digits_up(units * noise_multiplier(epsilon, delta, count) / noise_multiplier(_EPSILON, delta, count))
 
 
-def _rounded(units: float) -> int:
+def two_digits_up(units: float) -> int:
     """Return a size to two digits, upwards: more would be pretence."""
     if not math.isfinite(units):
         return 10**12

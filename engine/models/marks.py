@@ -27,6 +27,7 @@ from engine.errors import UserError
 
 KEY = "understudy"  # in config.json
 POOL = "pool"
+RUN = "run"
 LEAST_VALUES = 512  # smaller tensors, norms say, are alike in many models
 BLOCK_VALUES = 1 << 22
 DATABASE, WORKSPACE_KEY = "understudy.sqlite", "workspace.key"
@@ -37,7 +38,8 @@ class Mark:
     """One run whose output something was made with: weights that it fitted to private text, or a pool of candidates.
 
     kind: `dp` or `none`. epsilon, delta, unit, adjacency: of a `dp` run's claim. whole: whether all weights that the
-    run made are there; where some differ, nothing is known of what else they saw. of: `model` or `pool`.
+    run made are there; where some differ, nothing is known of what else they saw. of: `model`, `pool` or `run` (its
+    output taken as it is).
     """
 
     run: str
@@ -62,6 +64,8 @@ class Mark:
                 f"written from what run {self.run} chose by private votes, under ε = {self.epsilon or 0:g} at "
                 f"δ = {self.delta or 0:.3g}"
             )
+        if self.of == RUN:
+            return f"made as run {self.run}, under ε = {self.epsilon or 0:g} at δ = {self.delta or 0:.3g}"
         if self.bounded:
             return f"fitted to private text by run {self.run}, under ε = {self.epsilon:g} at δ = {self.delta or 0:.3g}"
         return f"fitted to private text by run {self.run}, without a guarantee that holds for these weights"

@@ -56,6 +56,25 @@ WHOLE = (
     "knows of no look at them elsewhere. It does not cover why this run was made and released rather than another one "
     "of the same people."
 )
+INTENDED = (
+    "Building and testing software that handles text of this kind.",
+    "Teaching, and trying out methods before they run on real records under the custodian's rules.",
+)
+NOT_INTENDED = (
+    "For statements about people, about how common something is, or for decisions on anybody.",
+    "To find out who or what stands behind a record, or to link records with other data.",
+    "In place of the original where a result depends on single events, names, dates or numbers.",
+)
+UNITS = {"record": "one record", "source": "all records of one person or other source"}
+MECHANISMS = {
+    "gaussian": "Gaussian noise",
+    "laplace": "Laplace noise",
+    "pure": "a mechanism of pure ε",
+    "zcdp": "a mechanism of zero-concentrated loss",
+    "declared": "declared public, without noise",
+    "selection": "a choice among given candidates",
+    "parallel": "the same on people whom no other part reads",
+}
 LEFT_OUT = (
     "Results of measurements; counts and statistics of the original, apart from those that this card names as public "
     "or bought with noise; its name unless given above; source records; columns other than text and label; ids of the "
@@ -65,7 +84,9 @@ LEFT_OUT = (
 
 @dataclass(frozen=True)
 class CardFacts:
-    """All a card may say. `source` and `contact` are public words the custodian typed, or empty.
+    """All a card may say. `source` to `recipient` are public words the custodian typed, or empty.
+
+    review: day, as ISO 8601, by which the custodian looks again at whether the release can stand; or empty.
 
     selected: somebody, or a rule, may have chosen among the run's records after private data were looked at.
     """
@@ -80,6 +101,9 @@ class CardFacts:
     source: str = ""
     contact: str = ""
     licence: str = ""
+    purpose: str = ""
+    recipient: str = ""
+    review: str = ""
     created: str = ""
     selected: bool = True
 
@@ -103,18 +127,30 @@ class CardPolicy(TypedDict):
     checked: list[str]
 
 
+class CardSetting(TypedDict):
+    """One setting: what it means in words, and its value."""
+
+    setting: str
+    value: JSON
+
+
 class CardContent(TypedDict):
-    """What the card says; settings by name, what they mean beside them."""
+    """What the card says; settings by what they mean, never by their name inside the program."""
 
     title: str
     created: str
     source: str
     contact: str
     licence: str
+    purpose: str
+    recipient: str
+    review: str
+    intended: list[str]
+    not_intended: list[str]
     method: CardMethod
     model: str
-    settings: dict[str, JSON]
-    settings_mean: dict[str, str]
+    settings: list[CardSetting]
+    settings_not_shown: list[str]
     guarantee: dict[str, JSON]
     policy: CardPolicy
     columns: dict[str, str]
@@ -127,10 +163,11 @@ class CardContent(TypedDict):
 
 @dataclass(frozen=True)
 class DataCard:
-    """The card as Markdown and as a JSON-ready mapping with the same content."""
+    """The card as Markdown and as a JSON-ready mapping with the same content; `formal` is its claim in numbers."""
 
     markdown: str
     content: CardContent
+    formal: str = ""
 
     def json(self) -> str:
         """Return the mapping as indented JSON."""
@@ -139,12 +176,18 @@ class DataCard:
 
 def build_card(facts: CardFacts) -> DataCard:
     """Return the card for one release."""
+    shown, hidden = _settings(facts)
     content: CardContent = {
         "title": _one_line(facts.title) or "Synthetic text records",
         "created": facts.created or datetime.now(UTC).date().isoformat(),
         "source": _one_line(facts.source) or "not named",
         "contact": _one_line(facts.contact) or "not given",
         "licence": _one_line(facts.licence) or "not stated; ask before you pass these records on",
+        "purpose": _one_line(facts.purpose) or "not stated",
+        "recipient": _one_line(facts.recipient) or "not named",
+        "review": _one_line(facts.review) or "no day was set",
+        "intended": list(INTENDED),
+        "not_intended": list(NOT_INTENDED),
         "method": {
             "id": facts.method.id,
             "title": facts.method.title,
@@ -153,8 +196,8 @@ def build_card(facts: CardFacts) -> DataCard:
             "citation": facts.method.citation,
         },
         "model": (facts.model or "not recorded") if "generator" in facts.method.needs else "none",
-        "settings": _public_settings(facts),
-        "settings_mean": _meanings(facts),
+        "settings": shown,
+        "settings_not_shown": hidden,
         "guarantee": _guarantee(facts.guarantee, facts.selected),
         "policy": _policy(facts.policy, facts.guarantee.kind),
         "columns": {
@@ -168,7 +211,8 @@ def build_card(facts: CardFacts) -> DataCard:
         "formulas": FORMULA_NOTE,
         "versions": dict(facts.versions),
     }
-    return DataCard(markdown=_markdown(content, facts.guarantee), content=content)
+    formal = _formal(facts.guarantee) if facts.guarantee.kind == "dp" else ""
+    return DataCard(_markdown(content, facts.guarantee, formal), content, formal)
 
 
 def _limits(facts: CardFacts) -> list[str]:
@@ -178,25 +222,25 @@ def _limits(facts: CardFacts) -> list[str]:
     return [*LIMITS[:-1], kept, NONE_HELD_BACK if whole else HELD_BACK, *measured]
 
 
-def _public_settings(facts: CardFacts) -> dict[str, JSON]:
-    """Return settings that cannot hold private words: numbers, switches and named choices."""
+def _settings(facts: CardFacts) -> tuple[list[CardSetting], list[str]]:
+    """Return settings that cannot hold private words (numbers, switches and named choices), and what the others mean.
+
+    The words are those of the method's form, never a setting's name inside the program.
+    """
     schema = facts.method.parameters.model_json_schema()
     properties, definitions = schema.get("properties", {}), schema.get("$defs", {})
-    return {
-        name: value if _is_public(value, properties.get(name, {}), definitions) else NOT_SHOWN
-        for name, value in sorted(facts.parameters.items())
-        if name != "seed"
-    }
-
-
-def _meanings(facts: CardFacts) -> dict[str, str]:
-    """Return what each setting means, in the words of the method's form; never its name inside the program."""
-    properties = facts.method.parameters.model_json_schema().get("properties", {})
-    return {
-        name: _one_line(str(properties.get(name, {}).get("description") or name.replace("_", " "))).rstrip(".")
-        for name in sorted(facts.parameters)
-        if name != "seed"
-    }
+    shown: list[CardSetting] = []
+    hidden: list[str] = []
+    for name, value in sorted(facts.parameters.items()):
+        if name == "seed":
+            continue
+        field_schema = properties.get(name, {})
+        meaning = _one_line(str(field_schema.get("description") or name.replace("_", " "))).rstrip(".")
+        if _is_public(value, field_schema, definitions):
+            shown.append({"setting": meaning, "value": value})
+        else:
+            hidden.append(meaning)
+    return shown, hidden
 
 
 def _is_public(value: JSON, field_schema: JSONObject, definitions: JSONObject) -> bool:
@@ -258,7 +302,7 @@ def _policy(policy: Policy, kind: str) -> CardPolicy:
     return {"id": policy.id, "title": policy.title, "sentence": policy.sentence, "checked": checks}
 
 
-def _markdown(content: CardContent, claim: Guarantee) -> str:
+def _markdown(content: CardContent, claim: Guarantee, formal: str) -> str:
     method, guarantee, policy = content["method"], content["guarantee"], content["policy"]
     lines = [
         f"# {_escape(content['title'])}",
@@ -269,20 +313,25 @@ def _markdown(content: CardContent, claim: Guarantee) -> str:
     head = (
         ("Original", content["source"]),
         ("Released", content["created"]),
+        ("Purpose", content["purpose"]),
+        ("Recipient", content["recipient"]),
         ("Licence", content["licence"]),
         ("Contact", content["contact"]),
+        ("To be reviewed", content["review"]),
     )
     lines += [f"- **{name}:** {_escape(said)}" for name, said in head]
     lines += ["", "## How they were made", "", f"**{method['title']}.** {method['summary']}"]
     if method["citation"]:
         lines += ["", f"Source of the method: {method['citation']}"]
     model = "none was used" if content["model"] == "none" else _escape(str(content["model"]))
-    lines += ["", f"Language model: {model}.", *_settings(content)]
+    lines += ["", f"Language model: {model}.", *_setting_table(content)]
     lines += ["", "## What is guaranteed", "", f"**{guarantee['in_words']}.** {claim.sentence}"]
     if claim.kind == "dp":
-        lines += ["", _formal(claim), "", str(guarantee["before_selection"])]
+        lines += ["", formal, "", str(guarantee["before_selection"])]
     lines += ["", *_bullets("It assumes:", claim.assumptions)]
     lines += [*_bullets("It does not hold where one of these is true:", claim.voided_by)]
+    lines += ["## What they are for", "", *_bullets("Suited to:", content["intended"])]
+    lines += _bullets("Not to be used:", content["not_intended"])
     lines += ["## What was checked before release", "", f"Policy **{policy['title']}**. {policy['sentence']}", ""]
     lines += ["The release was possible only because each of these was met. Measured values are not given.", ""]
     lines += [f"- {check}" for check in policy["checked"]]
@@ -292,29 +341,39 @@ def _markdown(content: CardContent, claim: Guarantee) -> str:
     return "\n".join([*lines, "", f"Made with: {versions}.", ""])
 
 
-def _settings(content: CardContent) -> list[str]:
+def _setting_table(content: CardContent) -> list[str]:
     """Return the table of settings, each by what it means; settings that hold free words are only counted."""
-    meanings = content["settings_mean"]
-    shown = {name: value for name, value in content["settings"].items() if value != NOT_SHOWN}
+    shown = content["settings"]
     lines = ["", "| Setting | Value |", "|---|---|"] if shown else []
-    lines += [f"| {_escape(meanings[name])} | {_cell(value)} |" for name, value in shown.items()]
-    if len(shown) < len(content["settings"]):
+    lines += [f"| {_escape(line['setting'])} | {_escape(setting_words(line['value']))} |" for line in shown]
+    if content["settings_not_shown"]:
         lines += ["", "Settings that can hold free words are not shown."]
     return lines
 
 
 def _formal(claim: Guarantee) -> str:
-    return (
-        f"ε = {claim.epsilon}, δ = {claim.delta}, unit: {claim.unit}, "
+    """Return the claim in numbers, and the mechanisms that it adds up."""
+    said = (
+        f"ε = {claim.epsilon}, δ = {claim.delta}, unit: {UNITS.get(claim.unit, claim.unit)}, "
         f"neighbouring data: {claim.adjacency}, covers: {claim.scope}."
     )
+    counts: dict[str, int] = {}
+    for event in claim.mechanisms:
+        scale = f", noise multiplier {event.noise_multiplier:g}" if event.noise_multiplier else ""
+        scale += f", ε = {event.epsilon:g}" if event.epsilon else ""
+        scale += f", each taking part with {event.sampling_probability:g}" if event.sampling_probability < 1 else ""
+        line = f"{event.what.replace('_', ' ')} ({MECHANISMS.get(event.type, event.type)}{scale})"
+        counts[line] = counts.get(line, 0) + event.count
+    listed = "; ".join(f"{count} × {line}" for line, count in counts.items())
+    return f"{said} Mechanisms: {listed}." if listed else said
 
 
 def _bullets(title: str, items: Sequence[str]) -> list[str]:
     return [title, "", *(f"- {item}" for item in items), ""] if items else []
 
 
-def _cell(value: JSON) -> str:
+def setting_words(value: JSON) -> str:
+    """Return a setting's value as a reader sees it."""
     if value is None:
         return "not set"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -76,11 +76,12 @@ class RuleVerdict:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A policy's answer for one run."""
+    """A policy's answer for one run; `digest` is that of the policy as it was asked."""
 
     policy: str
     passed: bool
     rules: tuple[RuleVerdict, ...]
+    digest: str = ""
 
     def open_rules(self) -> tuple[RuleVerdict, ...]:
         """Return the lines that stand in the way."""
@@ -99,7 +100,8 @@ def evaluate(policy: Policy, findings: Iterable[Finding], facts: GateFacts) -> V
     """Return the verdict of `policy`; it passes only if every single line does."""
     known = list(findings)
     lines = [*_requirements(policy, facts), *(_judge(rule, known, facts) for rule in policy.rules)]
-    return Verdict(policy=policy.id, passed=all(line.passed is True for line in lines), rules=tuple(lines))
+    passed = all(line.passed is True for line in lines)
+    return Verdict(policy=policy.id, passed=passed, rules=tuple(lines), digest=policy.digest)
 
 
 def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVerdict:

@@ -6,6 +6,8 @@ beforehand and public; the measured values are internal and never leave with a r
 
 from __future__ import annotations
 
+import hashlib
+import json
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -100,6 +102,12 @@ class Policy(BaseModel):
     sentence: str
     rules: tuple[Rule, ...]
     requirements: Requirements
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the policy's content, whatever its file looks like."""
+        content = json.dumps(self.model_dump(mode="json"), ensure_ascii=False, sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()
 
     @model_validator(mode="after")
     def _unique_rules(self) -> Policy:

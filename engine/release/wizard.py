@@ -108,6 +108,51 @@ def propose(answers: Answers, available: Collection[str] | None = None) -> Propo
     )
 
 
+LEAST_SHOWN, MOST_SHOWN = 3, 5
+
+
+@dataclass(frozen=True)
+class Recommended:
+    """A method for the answers, and why; `fits` is False where it would suit a larger corpus or a larger budget."""
+
+    method: str
+    why: str
+    fits: bool = True
+
+
+def recommended(answers: Answers, available: Collection[str]) -> tuple[Recommended, ...]:
+    """Return up to five methods for the answers, best first; the first one is what `propose` proposes.
+
+    Where fewer than three suit, methods with a bound follow that take more people than there are.
+    """
+    propose(answers, available)  # which says what is wrong with an answer
+    suited = [Recommended(name, why) for name, why in _suited(answers) if name in available]
+    known = {one.method for one in suited}
+    rest = [Recommended(name, why) for name, why in _besides(answers) if name in available and name not in known]
+    found = (suited[: MOST_SHOWN - 1] + rest if rest else suited)[:MOST_SHOWN]
+    if len(found) < LEAST_SHOWN and answers.recipients == "public":
+        least, known = sizes.least_units(answers.epsilon), {one.method for one in found}
+        why = f"Takes about {least:,} people at this strength; {answers.units:,} may be learned from."
+        found += [
+            Recommended(name, why, fits=False)
+            for name in ("dp-topics", "aug-pe")
+            if name in available and name not in known
+        ]
+    return tuple(found[:MOST_SHOWN])
+
+
+def _besides(answers: Answers) -> list[tuple[str, str]]:
+    """Return what else the policy of the recipients accepts, with reasons; none of it is better than what suits."""
+    if answers.recipients == "public":
+        return [("public", "Reads no private text at all, so nothing is spent: what a budget buys is seen beside it.")]
+    blocked = ("control-icl-blocked", "It writes new text in the manner of the records and refuses each identifier "
+               "that was found; nothing is proven.")  # fmt: skip
+    public = ("public", "Reads no private text at all: the yardstick for what the others take from the records.")
+    if answers.recipients in ("team", "organisation"):
+        return [blocked]
+    return [blocked, public]
+
+
 FORMAL = ("dp-topics", "aug-pe", "dpga", "rpsg-public", "dp-finetune", "private-prediction", "public")
 NOISY = ("dp-topics", "aug-pe", "dpga", "rpsg-public", "dp-finetune", "private-prediction")
 POLICY_REASONS: dict[str, str] = {

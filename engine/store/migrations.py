@@ -10,7 +10,7 @@ from engine.errors import StorageError
 from engine.store import schema
 from engine.store.database import Database
 
-APPEND_ONLY = ("audit", "ledger", "packs")
+APPEND_ONLY = ("audit", "ledger", "packs", "revocations", "own_policies")
 
 
 def first_tables(connection: Connection) -> None:
@@ -89,6 +89,39 @@ def pool_tables(connection: Connection) -> None:
     _forbid_changes(connection)
 
 
+def revocation_table(connection: Connection) -> None:
+    """Add the releases that were withdrawn."""
+    schema.metadata.create_all(connection)
+    _forbid_changes(connection)
+
+
+def names_of_runs(connection: Connection) -> None:
+    """Add how far a job of several parts is as a whole, and names and notes of runs."""
+    for table, column, kind in (
+        ("jobs", "whole", "JSON"),
+        ("runs", "name", "VARCHAR NOT NULL DEFAULT ''"),
+        ("runs", "note", "VARCHAR NOT NULL DEFAULT ''"),
+    ):
+        if column not in [known["name"] for known in inspect(connection).get_columns(table)]:
+            connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {column} {kind}")
+
+
+def review_tables(connection: Connection) -> None:
+    """Add what browsers sent of a review, and notes on records."""
+    schema.metadata.create_all(connection)
+
+
+def refusal_codes(connection: Connection) -> None:
+    """Keep no words of why an act was refused; they could repeat what a browser had sent."""
+    connection.exec_driver_sql("UPDATE review_acts SET refused = 'not possible' WHERE refused IS NOT NULL")
+
+
+def policy_table(connection: Connection) -> None:
+    """Add a workspace's own policies."""
+    schema.metadata.create_all(connection)
+    _forbid_changes(connection)
+
+
 def _forbid_changes(connection: Connection) -> None:
     for table in APPEND_ONLY:
         for verb in ("UPDATE", "DELETE"):
@@ -111,6 +144,11 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     seen_table,
     equal_marks_table,
     pool_tables,
+    revocation_table,
+    names_of_runs,
+    review_tables,
+    refusal_codes,
+    policy_table,
 )
 VERSION = len(MIGRATIONS)
 

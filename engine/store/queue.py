@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, case, select, update
 
+from engine.json_types import as_object
 from engine.store.audit import now
 from engine.store.rows import JobRow, job_of
 from engine.store.schema import jobs, runs
 from engine.store.session import new_id
-from engine.store.views import JobView
+from engine.store.views import JobView, Whole
 
 LANES = {
     "profile": "light",
@@ -30,6 +31,16 @@ LANES = {
     "pool check": "light",
 }
 ACTIVE = ("queued", "running")
+SHORT = ("detect", "selftest", "first texts", "fetch")  # somebody waits for these before the page; they go first
+EARLIER = jobs.alias("earlier")
+# A detection does not go before work on its own corpus that was asked for earlier: that would read other findings.
+FIRST = jobs.c.kind.in_(SHORT) & ~(
+    select(EARLIER.c.seq).where(
+        EARLIER.c.corpus_id == jobs.c.corpus_id, EARLIER.c.state == "queued", EARLIER.c.lane == jobs.c.lane,
+        EARLIER.c.seq < jobs.c.seq, EARLIER.c.kind.not_in(SHORT),
+    ).correlate(jobs).exists()
+)  # fmt: skip
+TURN = (case((FIRST, 0), else_=1), jobs.c.seq)
 EXAMINE = "examine"  # argument of a job that makes a run: examine it when it is done
 MAX_ATTEMPTS = 5
 GIVEN_UP = (
@@ -76,10 +87,10 @@ def active_jobs(
 
 
 def claim(connection: Connection, lane: str) -> JobRow | None:
-    """Take the oldest queued job of a lane; one restarted too often without progress fails instead."""
+    """Take the next queued job of a lane; one restarted too often without progress fails instead."""
     while True:
         row = connection.execute(
-            select(jobs).where(jobs.c.state == "queued", jobs.c.lane == lane).order_by(jobs.c.seq).limit(1)
+            select(jobs).where(jobs.c.state == "queued", jobs.c.lane == lane).order_by(*TURN).limit(1)
         ).first()
         if row is None:
             return None
@@ -174,7 +185,27 @@ def view(row: JobRow) -> JobView:
         attempts=row.attempts,
         corpus_id=row.corpus_id,
         run_id=row.run_id,
+        whole=None if row.whole is None else Whole(**as_object(row.whole)),  # type: ignore[arg-type]
+        stopping=row.cancel and row.state == "running",
     )
+
+
+def turns(connection: Connection, lane: str | None = None) -> list[JobView]:
+    """Return waiting and running jobs in the order of their turns, those at work first."""
+    query = select(jobs).where(jobs.c.state.in_(ACTIVE))
+    if lane is not None:
+        query = query.where(jobs.c.lane == lane)
+    rows = connection.execute(query.order_by(case((jobs.c.state == "running", 0), else_=1), *TURN))
+    return [view(job_of(row)) for row in rows]
+
+
+def before(connection: Connection, job_id: str) -> list[JobView]:
+    """Return what a waiting job of a lane waits for: the running one, then those whose turn comes first."""
+    own = connection.execute(select(jobs.c.lane, jobs.c.state).where(jobs.c.id == job_id)).first()
+    if own is None or own.state != "queued":
+        return []
+    found = turns(connection, own.lane)
+    return found[: [job.id for job in found].index(job_id)]
 
 
 def list_jobs(connection: Connection, active_only: bool) -> Sequence[JobView]:

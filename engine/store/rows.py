@@ -77,6 +77,8 @@ class RunRow:
     examined_revision: int | None
     released_at: str | None
     job_id: str | None
+    name: str
+    note: str
     corpus_revision: int
     fitted: tuple[Mark, ...]  # marks of the models that it was run with
 
@@ -132,6 +134,7 @@ class JobRow:
     sample: Sequence[str]
     arguments: JSONObject
     cursor: JSON
+    whole: JSON
     corpus_id: str | None
     run_id: str | None
 

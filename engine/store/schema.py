@@ -1,8 +1,8 @@
 """The tables of a workspace's database.
 
 Privacy posture: private text is held in `synthetic.text`, `synthetic.lineage`, `runs.state_json`,
-`jobs.sample` and `corpora.detector` only; `declarations.value` holds labels that were declared public; spans hold
-positions and keyed digests; `mechanism_outputs.values`
+`jobs.sample`, `notes.text` and `corpora.detector` only; `declarations.value` holds labels that were declared public;
+spans hold positions and keyed digests; `mechanism_outputs.values`
 holds noisy statistics, and exact ones that were declared public. All of it goes when its corpus is deleted.
 `audit`, `ledger`, `populations`, `unit_hashes`, `people_marks`, `short_marks` and `equal_marks` stay and hold no text.
 `pools`, `pool_texts` and `packs` are public: text that was made elsewhere, and what left as prompts. `pool_checks`
@@ -172,6 +172,29 @@ decisions = Table(
     sqlite_autoincrement=True,
 )
 
+review_acts = Table(  # what a browser sent, each once: an act that comes again is known by its sender and number
+    "review_acts",
+    metadata,
+    Column("corpus_id", String, ForeignKey("corpora.id", ondelete="CASCADE"), primary_key=True),
+    Column("client", String, primary_key=True),  # random, a page load each
+    Column("seq", Integer, primary_key=True),  # of the act in its page load
+    Column("at", String, nullable=False),
+    Column("batch", Integer),  # of its decisions; None where it was refused
+    Column("span_id", Integer),  # of the span that it added
+    Column("refused", String),  # why: a code of engine.store.review.refusals
+    sqlite_with_rowid=False,
+)
+
+notes = Table(  # what a person wrote about a record
+    "notes",
+    metadata,
+    Column("corpus_id", String, ForeignKey("corpora.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("text", Text, nullable=False),
+    Column("at", String, nullable=False),
+    Column("actor", String, nullable=False),
+)
+
 runs = Table(
     "runs",
     metadata,
@@ -201,6 +224,8 @@ runs = Table(
     Column("examined_revision", Integer),
     Column("released_at", String),
     Column("job_id", String),
+    Column("name", String, nullable=False, default="", server_default=""),
+    Column("note", String, nullable=False, default="", server_default=""),
     Index("ix_run_corpus", "corpus_id", "created"),
 )
 
@@ -249,6 +274,7 @@ jobs = Table(
     Column("sample", JSON, nullable=False),
     Column("arguments", JSON, nullable=False),
     Column("cursor", JSON),
+    Column("whole", JSON),
     Column("corpus_id", String, ForeignKey("corpora.id", ondelete="CASCADE")),
     Column("run_id", String, ForeignKey("runs.id", ondelete="CASCADE")),
     Index("ix_job_state", "state", "lane", "seq"),
@@ -267,6 +293,28 @@ releases = Table(
     Column("path", String, nullable=False),
     Column("files", JSON, nullable=False),
     Column("detail", JSON, nullable=False),
+)
+
+revocations = Table(  # no foreign key: a withdrawal outlives its release
+    "revocations",
+    metadata,
+    Column("release_id", String, primary_key=True),
+    Column("manifest_sha256", String(64), nullable=False),
+    Column("revoked", String, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("reason", Text, nullable=False),  # typed for everybody to read
+)
+
+own_policies = Table(  # append-only: every version; the latest of an id is in force, one without text is a removal
+    "own_policies",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("id", String, nullable=False),
+    Column("at", String, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("text", Text),
+    sqlite_autoincrement=True,
 )
 
 seen_outputs = Table(  # no foreign key: what was examined outlives its run

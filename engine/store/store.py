@@ -13,8 +13,10 @@ from engine.store.corpora.descriptions import Descriptions
 from engine.store.corpora.labels import Labels
 from engine.store.disk.folder import Folder
 from engine.store.pools.pools import Pools
+from engine.store.review.bulk import Bulk
 from engine.store.review.review import Review
 from engine.store.review.values import Values
+from engine.store.runs.assessments import Assessments
 from engine.store.runs.examinations import Examinations
 from engine.store.runs.releases import Releases
 from engine.store.runs.runs import Runs
@@ -48,11 +50,15 @@ class Store(Opened):
         self.descriptions = Descriptions(self.session)
         self.labels = Labels(self.session, self.corpora)
         self.review = Review(self.session)
+        self.bulk = Bulk(self.session)
         self.values = Values(self.session, self.corpora, self.review)
         self.pools = Pools(self.session)
         self.runs = Runs(self.session)
         self.examinations = Examinations(self.session)
         self.ledger = Ledger(self.session, self.corpora, self.labels, partial(ask, self.session) if ask else ask_nobody)
         self.releases = Releases(self.session, self.corpora, self.runs, self.examinations, self.ledger)
+        self.assessments = Assessments(
+            self.session, self.corpora, self.runs, self.examinations, self.values, self.ledger, self.releases
+        )
         if self.session.actor == DEFAULT_ACTOR:
             self.session.actor = str(self.settings.get("actor", DEFAULT_ACTOR))

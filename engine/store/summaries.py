@@ -75,6 +75,6 @@ def _next_step(row: CorpusRow, reviewed: bool, total: int, done: int, examined: 
         return "examine"
     if total:
         return "run"
-    if row.spans_at is None:
+    if row.span_source is None:
         return "detect"
     return "plan" if reviewed else "review"

@@ -28,6 +28,11 @@ class Settings:
     def __init__(self, session: Session) -> None:
         self.session = session
 
+    @property
+    def named(self) -> bool:
+        """Whether somebody gave the name of the person acting, so that it is not the default."""
+        return self.session.actor != DEFAULT_ACTOR or self.get("actor") is not None
+
     def set_actor(self, name: str) -> str:
         """Keep the name of the person acting; it stands in each audit line from now on."""
         cleaned = " ".join(name.split())[:80]
@@ -68,10 +73,15 @@ class AuditLog:
         with self.session.db.write() as connection:
             return audit.append(connection, self.session.key, self.session.actor, action.strip(), subject, detail)
 
-    def lines(self, limit: int = 200, offset: int = 0) -> pd.DataFrame:
-        """Return audit lines, latest first: seq, at, actor, action, subject, detail (JSON), hash."""
+    def lines(self, limit: int = 200, offset: int = 0, corpus_id: str | None = None) -> pd.DataFrame:
+        """Return audit lines, of one corpus or all, latest first: seq, at, actor, action, subject, detail, hash."""
         with self.session.db.read() as connection:
-            return audit.read(connection, limit, offset)
+            return audit.read(connection, limit, offset, corpus_id)
+
+    def count(self, corpus_id: str | None = None) -> int:
+        """Return how many audit lines there are, of one corpus or of all."""
+        with self.session.db.read() as connection:
+            return audit.count(connection, corpus_id)
 
     def verify(self) -> Verified:
         """Check the audit chain: `ok`, `lines`, `first_bad` (number of the first line that does not hold)."""

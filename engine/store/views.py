@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from engine.dp.guarantee import Guarantee
@@ -56,7 +56,10 @@ class CorpusSummary:
 
 @dataclass(frozen=True)
 class SpanView:
-    """One span in force of a record: where it is, what it is of, who found it and how sure, what was decided."""
+    """One span in force of a record: where it is, what it is of, who found it and how sure, what was decided.
+
+    value_key: keyed digest of its words; the same for the same words, case and spacing aside.
+    """
 
     span_id: str
     start: int
@@ -67,6 +70,24 @@ class SpanView:
     identifier_type: str
     state: str
     decided: bool
+    value_key: str
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One record to review: its text, its spans in text order, whether it was read to the end, and a person's note.
+
+    free: where the words of its spans stand unmarked in it, by value key and label (`KEY.LABEL`). upon: number of the
+    latest group of decisions in it.
+    """
+
+    record_id: str
+    text: str
+    spans: tuple[SpanView, ...]
+    reviewed: bool
+    note: str
+    free: dict[str, list[tuple[int, int]]]
+    upon: int
 
 
 @dataclass(frozen=True)
@@ -92,7 +113,10 @@ class LabelList:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One run; `parameters` are the method's, as JSON; `funnel` maps a stage to its count."""
+    """One run; `parameters` are the method's, as JSON; `funnel` maps a stage to its count.
+
+    name, note: what people here call it and say of it, empty where nothing; internal.
+    """
 
     id: str
     corpus_id: str
@@ -116,11 +140,32 @@ class RunSummary:
     stale: bool
     examination_stale: bool
     job_id: str
+    name: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """How far a job of several parts is as a whole.
+
+    number: of the part it is at, from 1, of `parts`. title: of that part. fraction: of the work that is done, in
+    [0, 1], by measured times. seconds_left: until the job ends.
+    """
+
+    number: int
+    parts: int
+    title: str
+    fraction: float
+    seconds_left: float
 
 
 @dataclass(frozen=True)
 class JobView:
-    """One job of the queue; `sample` holds at most five of the latest outputs."""
+    """One job of the queue; `sample` holds at most five of the latest outputs.
+
+    stage, done, total, seconds_left are of the step that it is at; `whole` is of the job, where it has several parts.
+    stopping: whether it was asked to stop and has not done so yet.
+    """
 
     id: str
     kind: str
@@ -138,11 +183,17 @@ class JobView:
     attempts: int
     corpus_id: str | None
     run_id: str | None
+    whole: Whole | None = None
+    stopping: bool = False
 
 
 @dataclass(frozen=True)
 class ReleaseSummary:
-    """One release; `files` maps a file name to its bytes, `sha256` to its digest."""
+    """One release; `files` maps a file name to its bytes, `sha256` to its digest.
+
+    words: public words that were typed for it. signed_by: public key that signed it, or empty. revoked, reason: when
+    and why it was withdrawn, or empty.
+    """
 
     id: str
     run_id: str
@@ -153,6 +204,11 @@ class ReleaseSummary:
     path: str
     files: dict[str, int]
     sha256: dict[str, str]
+    words: dict[str, str] = field(default_factory=dict)
+    manifest_sha256: str = ""
+    signed_by: str = ""
+    revoked: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True)

@@ -47,3 +47,24 @@ def bars(
     figure.update_xaxes(title=x, type="-" if horizontal else "category")
     figure.update_yaxes(title=y, type="category" if horizontal else "-", autorange="reversed" if horizontal else True)
     frame(figure, key=key, takeaway=takeaway, limits=limits, height=height)
+
+
+def lengths(rows: Sequence[Sequence[int]], *, key: str, takeaway: str, limits: str = "", height: int = 260) -> None:
+    """Draw a histogram of words a record from rows (fewest, most, records), of which the last may be open."""
+    import plotly.graph_objects as go
+
+    names = [f"{low:,}" if low == high else f"{low:,} to {high:,}" for low, high, _ in rows]
+    figure = go.Figure(
+        go.Bar(
+            x=list(range(len(rows))),
+            y=[count for _, _, count in rows],
+            customdata=names,
+            hovertemplate="%{customdata} words: %{y:,} records<extra></extra>",
+        )
+    )
+    step = max(1, len(rows) // 6)
+    marked = list(range(0, len(rows), step))
+    figure.update_xaxes(title="Words", tickvals=marked, ticktext=[f"{rows[place][0]:,}" for place in marked])
+    figure.update_yaxes(title="Records")
+    figure.update_layout(bargap=0.05)
+    frame(figure, key=key, takeaway=takeaway, limits=limits, height=height)

@@ -5,21 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from engine import LANGUAGE_NAMES
+from engine import language_name
 from pages._ui.charts import bars
+from pages._ui.charts import lengths as lengths_chart
 from pages._ui.navigation import go
 from pages._ui.progress import job_progress, running_job
-from pages._ui.texts import STEPS, number, plain, share
-
-QUANTILES = {
-    "min": "shortest",
-    "p5": "5%",
-    "p25": "25%",
-    "p50": "half",
-    "p75": "75%",
-    "p95": "95%",
-    "max": "longest",
-}
+from pages._ui.texts import STEPS, UNIT_PLURALS, number, plain, share
 
 
 def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
@@ -27,9 +18,19 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     facts = workspace.corpora.statistics(corpus.id)
     with st.grid(5, min_column_width=150):
         st.metric("Records", number(facts.records), border=True)
-        st.metric("Units of protection", number(facts.units), border=True)
-        st.metric("Units set aside", number(facts.holdout_units), border=True, help="The holdout; no method sees it.")
-        st.metric("Words in the middle record", number(facts.words.get("p50")), border=True, help="The median.")
+        st.metric(
+            UNIT_PLURALS[corpus.unit].capitalize(),
+            number(facts.units),
+            border=True,
+            help="Whom a guarantee protects, each as a whole.",
+        )
+        st.metric("Set aside", number(facts.holdout_units), border=True, help="The holdout; no method sees it.")
+        st.metric(
+            "Median words",
+            number(facts.words.get("p50")),
+            border=True,
+            help="Half of the records have at most so many words.",
+        )
         st.metric("English", share(facts.english_share, 0), border=True)
     for warning in facts.warnings:
         st.warning(plain(warning), icon=":material/warning:")
@@ -59,20 +60,23 @@ def _quality(facts: engine.CorpusStatistics) -> None:
 
 
 def _lengths(corpus: engine.CorpusSummary, facts: engine.CorpusStatistics) -> None:
-    shown = {QUANTILES[name]: value for name, value in facts.words.items() if name in QUANTILES}
-    bars(
-        list(shown),
-        list(shown.values()),
+    half = f"Half of the records have at most {number(facts.words.get('p50'), 0)} words"
+    rows = facts.lengths
+    if not rows:  # imported by an earlier edition
+        st.markdown(f"{half}, the longest {number(facts.words.get('max'), 0)}.")
+        return
+    open_ended = rows[-1][1] - rows[-1][0] > rows[0][1] - rows[0][0]
+    last = "The last bar holds all longer records. " if open_ended else ""
+    lengths_chart(
+        rows,
         key=f"load.lengths.{corpus.id}",
-        takeaway=f"Half of the records have at most {number(facts.words.get('p50'), 0)} words.",
-        x="Share of the records that are shorter",
-        y="Words",
-        limits="Shows lengths, not how much of a record is about a person.",
+        takeaway=f"{half}, the longest {number(facts.words.get('max'), 0)}.",
+        limits=f"{last}Shows lengths, not how much of a record is about a person.",
     )
 
 
 def _labels(corpus: engine.CorpusSummary, facts: engine.CorpusStatistics) -> None:
-    if not facts.labels:
+    if not any(facts.labels):
         st.caption("No label column was chosen.")
         return
     largest = sorted(facts.labels.items(), key=lambda item: -item[1])[:12]
@@ -110,7 +114,7 @@ def _languages(corpus: engine.CorpusSummary, facts: engine.CorpusStatistics) -> 
         return
     largest = sorted(facts.language.items(), key=lambda item: -item[1])[:8]
     bars(
-        [LANGUAGE_NAMES.get(code, code) for code, _ in largest],
+        [language_name(code) for code, _ in largest],
         [100 * part for _, part in largest],
         key=f"load.languages.{corpus.id}",
         takeaway=f"{share(facts.english_share, 0)} of the text is English.",

@@ -1,19 +1,18 @@
-"""Text with marks: the one place where record text meets HTML.
+"""Text with marks: with the review's desk, the one place where record text meets HTML.
 
 Privacy posture: text reaches the browser as segments and becomes DOM text nodes through
 `textContent`; nothing in it is ever parsed. Offsets are Unicode code points on both sides.
 
 How to use:
-    parts = segments(text, [Mark(start, end, "person name", id=span_id, hue=0, decided=True)])
-    highlight(parts, key=f"review.text.{record_id}", active=span_id, on_pick=choose, on_mark=add)
-`on_pick(id)` runs when a mark is clicked or Enter or Space is pressed on it; `on_mark(start, end)`
-when the custodian selects text and presses the button below it. Without callbacks it only shows.
-Marks carry a visible label; colour (`hue`, see `LABEL_HUES`) and opacity (`strength`) only add to it.
+    parts = segments(text, [Mark(start, end, "person name", hue=0, decided=True)])
+    highlight(parts, key=f"release.marks.{record_id}")
+It only shows; the review's desk (`pages/_ui/review/desk.py`) draws the same marks and decides. Marks carry a visible
+label; colour (`hue`, see `LABEL_HUES`) and opacity (`strength`) only add to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Required, TypedDict
@@ -38,19 +37,18 @@ LABEL_HUES: dict[str, int] = {
 class Mark:
     """One marked stretch of text.
 
-    `start` and `end` are half-open code-point offsets, `label` is shown beside the text, `id` is
-    what `on_pick` gets, `hue` is 0 to 6, `strength` (0 to 1) is the confidence, `decided` draws a
-    solid frame and `struck` a line through (rejected).
+    `start` and `end` are half-open code-point offsets, `label` is shown beside the text, `hue` is 0 to 6,
+    `strength` (0 to 1) is the confidence, `decided` draws a solid frame; `fate` bars what
+    `goes` and outlines what `stays`.
     """
 
     start: int
     end: int
     label: str
-    id: str = ""
     hue: int = 0
     strength: float = 1.0
     decided: bool = False
-    struck: bool = False
+    fate: str = ""
 
 
 class Segment(TypedDict, total=False):
@@ -58,11 +56,10 @@ class Segment(TypedDict, total=False):
 
     text: Required[str]
     label: str
-    id: str
     hue: int
     strength: float
     decided: bool
-    struck: bool
+    fate: str
 
 
 def segments(text: str, marks: Iterable[Mark]) -> list[Segment]:
@@ -71,7 +68,7 @@ def segments(text: str, marks: Iterable[Mark]) -> list[Segment]:
     Where marks overlap, the earlier one wins and the later one keeps what is left of it.
 
     Returns:
-        Mappings with `text`, and for marks also `label, id, hue, strength, decided, struck`.
+        Mappings with `text`, and for marks also `label, hue, strength, decided, fate`.
     """
     parts: list[Segment] = []
     cursor = 0
@@ -83,8 +80,8 @@ def segments(text: str, marks: Iterable[Mark]) -> list[Segment]:
             parts.append({"text": text[cursor:start]})
         parts.append(
             {
-                "text": text[start:end], "label": mark.label, "id": mark.id, "hue": mark.hue,
-                "strength": mark.strength, "decided": mark.decided, "struck": mark.struck,
+                "text": text[start:end], "label": mark.label, "hue": mark.hue, "strength": mark.strength,
+                "decided": mark.decided, "fate": mark.fate,
             }
         )  # fmt: skip
         cursor = end
@@ -95,51 +92,18 @@ def segments(text: str, marks: Iterable[Mark]) -> list[Segment]:
 
 _COMPONENT = st.components.v2.component(
     "understudy_highlight",
-    html='<div class="sheet">\n<div class="text" dir="auto"></div>\n<div class="tool"></div>\n</div>',
+    html='<div class="sheet">\n<div class="text" dir="auto"></div>\n</div>',
     css=(_FOLDER / "highlight.css").read_text(encoding="utf-8"),
-    js=(_FOLDER / "highlight.js").read_text(encoding="utf-8"),
+    js="\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in ("marks.js", "highlight.js")),
 )
 
 
-def highlight(
-    parts: list[Segment],
-    *,
-    key: str,
-    active: str | None = None,
-    on_pick: Callable[[str], None] | None = None,
-    on_mark: Callable[[int, int], None] | None = None,
-    label: str = "Text with marks",
-) -> None:
+def highlight(parts: list[Segment], *, key: str, label: str = "Text with marks") -> None:
     """Draw the text.
 
     Args:
         parts: result of `segments`.
         key: widget key; put the record's id into it.
-        active: id of the mark to show as chosen.
-        on_pick: called with a mark's id.
-        on_mark: called with start and end (code points) of text selected by the custodian.
         label: what a screen reader announces for the region.
     """
-
-    def picked() -> None:
-        event = st.session_state[key].get("picked")
-        if on_pick is not None and isinstance(event, str):
-            on_pick(event)
-
-    def marked() -> None:
-        event = st.session_state[key].get("marked")
-        if on_mark is not None and event:
-            on_mark(int(event["start"]), int(event["end"]))
-
-    _COMPONENT(
-        key=key,
-        data={
-            "segments": parts,
-            "active": active or "",
-            "pickable": on_pick is not None,
-            "selectable": on_mark is not None,
-            "label": label,
-        },
-        on_picked_change=picked,
-        on_marked_change=marked,
-    )
+    _COMPONENT(key=key, data={"segments": parts, "label": label})

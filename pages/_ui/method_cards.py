@@ -1,39 +1,54 @@
 """Cards of the synthesis methods, and the choice between them.
 
-How to use: `spec = choose(workspace, corpus)`; `badge(kind)` draws a guarantee's badge anywhere.
+Each card is a button: a press chooses the method, by mouse or by keyboard, and shows at once in the browser.
+
+How to use: `spec = choose(workspace, corpus, recommended)`; `badge(kind)` draws a guarantee's badge anywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TypedDict
 
 import streamlit as st
 
 import engine
-from pages._ui import readable
-from pages._ui.texts import GUARANTEES, plain, seconds
+from engine import Recommended
+from pages._ui.plan.words import FACES, GROUPS, NEEDS, card_of, group_of
+from pages._ui.texts import GUARANTEES, count_of, seconds
 
 CHOICE = "plan.method"
-SHOWN, ALL = "plan.shown", "All methods"
-PROMISES: dict[str, tuple[str, ...]] = {  # what is promised -> kinds of guarantee
-    "A proven bound": ("dp",),
-    "A noisy choice, no bound": ("selection-only",),
-    "Nothing proven": ("heuristic", "none"),
-}
-NEEDS = {
-    "generator": "a language model",
-    "operators": "prompt formats",
-    "embedder": "a sentence model",
-    "detector": "the detector",
-    "spans": "reviewed findings",
-    "instruct": "a model that follows instructions",
-    "train": "a model that can be trained",
-    "block_tokens": "a model that can be kept from writing given words",
-    "logits": "a model whose probabilities can be read",
-    "sentiment": "a sentiment model",
-    "classifier": "a classifier",
-    "pool": "a pool of texts made elsewhere",
-}
+ALL = "plan.all"
+_FOLDER = Path(__file__).resolve().parent / "plan"
+
+
+class Face(TypedDict):
+    """What the browser draws of a card."""
+
+    id: str
+    name: str
+    badge: str
+    tone: str
+    does: str
+    good: str
+    mind: str
+    cost: str
+
+
+class Group(TypedDict):
+    """Cards under a heading; an empty heading is left out."""
+
+    title: str
+    cards: list[Face]
+
+
+_COMPONENT = st.components.v2.component(
+    "understudy_cards",
+    html='<div class="deck"></div>',
+    css=(_FOLDER / "cards.css").read_text(encoding="utf-8"),
+    js=(_FOLDER / "cards.js").read_text(encoding="utf-8"),
+)
 
 
 def badge(kind: str) -> None:
@@ -42,68 +57,64 @@ def badge(kind: str) -> None:
     st.badge(text, color=colour, icon=f":material/{icon}:", help=meaning)  # type: ignore[arg-type]
 
 
-def choose(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> engine.MethodSpec:
-    """Draw one card a method, by what they promise; return the chosen specification."""
+def choose(
+    workspace: engine.Workspace,
+    corpus: engine.CorpusSummary,
+    recommended: Sequence[Recommended],
+    on_choice: Callable[[str], None],
+) -> engine.MethodSpec:
+    """Draw what is recommended, then every method folded, by what they promise; return the chosen specification."""
     methods = {spec.id: spec for spec in workspace.plan.methods()}
     if st.session_state.get(CHOICE) not in methods:
-        st.session_state[CHOICE] = next(iter(methods))
-    shown = _shown(methods)
-    st.radio(
-        "Method",
-        list(shown),
-        format_func=lambda method_id: methods[method_id].title,
-        key=CHOICE,
-        horizontal=True,
-        persist_state="session",
+        st.session_state[CHOICE] = recommended[0].method if recommended else next(iter(methods))
+    chosen = str(st.session_state[CHOICE])
+    faces = [face_of(workspace, corpus, methods[one.method], one) for one in recommended]
+    named = {one.method for one in recommended}
+    if chosen not in named:
+        faces.append(face_of(workspace, corpus, methods[chosen]))
+    _deck([{"title": "", "cards": faces}], chosen, "Recommended methods", "plan.cards", on_choice)
+    box = st.expander(
+        f"All {len(methods)} methods, by what they promise", icon=":material/apps:", key=ALL, on_change="rerun"
     )
-    for kinds in PROMISES.values():
-        group = [spec for spec in shown.values() if spec.kind in kinds]
-        if not group:
-            continue
-        with st.grid(3, min_column_width=320):
-            for spec in group:
-                _card(workspace, corpus, spec, chosen=spec.id == st.session_state[CHOICE])
-    return methods[st.session_state[CHOICE]]
+    if box.open:
+        with box:
+            groups: list[Group] = [
+                {"title": title, "cards": [face_of(workspace, corpus, spec) for spec in found]}
+                for name, title in GROUPS.items()
+                if (found := [spec for spec in methods.values() if group_of(spec) == name])
+            ]
+            _deck(groups, chosen, "All methods", "plan.cards.all", on_choice)
+    return methods[chosen]
 
 
-def _shown(methods: Mapping[str, engine.MethodSpec]) -> dict[str, engine.MethodSpec]:
-    """Draw the choice of a promise and return the methods that make it; the chosen method is always among them."""
-    promises = {name: kinds for name, kinds in PROMISES.items() if any(spec.kind in kinds for spec in methods.values())}
-    if len(promises) < 2 or methods[st.session_state[CHOICE]].kind not in promises.get(
-        str(st.session_state.get(SHOWN)), ()
-    ):
-        st.session_state[SHOWN] = ALL
-    chosen = st.segmented_control(
-        "Show", [ALL, *promises], key=SHOWN, required=True, persist_state="session",
-        on_change=_first, args=(methods,),
+def _deck(groups: list[Group], chosen: str, label: str, key: str, on_choice: Callable[[str], None]) -> None:
+    def picked() -> None:
+        name = st.session_state[key].get("picked")
+        if isinstance(name, str) and name:
+            st.session_state[CHOICE] = name
+            on_choice(name)
+
+    _COMPONENT(
+        key=key, data={"groups": groups, "chosen": chosen, "label": label}, on_picked_change=picked,
     )  # fmt: skip
-    kinds = promises.get(chosen or ALL)
-    return {name: spec for name, spec in methods.items() if kinds is None or spec.kind in kinds}
 
 
-def _first(methods: Mapping[str, engine.MethodSpec]) -> None:
-    """Choose the first method that makes the promise asked for, if the chosen one does not; a callback."""
-    kinds = PROMISES.get(st.session_state[SHOWN])
-    if kinds is not None and methods[st.session_state[CHOICE]].kind not in kinds:
-        st.session_state[CHOICE] = next(name for name, spec in methods.items() if spec.kind in kinds)
+def face_of(
+    workspace: engine.Workspace, corpus: engine.CorpusSummary, spec: engine.MethodSpec, one: Recommended | None = None
+) -> Face:
+    """Return what the browser draws of a method's card; `one` says whether it fits."""
+    words, (promise, tone) = card_of(spec), FACES[group_of(spec)]
+    few = one is not None and not one.fits
+    return {
+        "id": spec.id, "name": words.name, "badge": f"{promise}, too few people here" if few else promise,
+        "tone": "few" if few else tone, "does": words.does, "good": _lower(words.good), "mind": _lower(words.mind),
+        "cost": _cost(workspace, corpus.id, spec.id),
+    }  # fmt: skip
 
 
-def _card(workspace: engine.Workspace, corpus: engine.CorpusSummary, spec: engine.MethodSpec, *, chosen: bool) -> None:
-    with st.container(border=True, height="stretch", key=f"plan.card.{spec.id}"):
-        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.markdown(f"**{plain(spec.title)}**{' :material/check: chosen' if chosen else ''}")
-            badge(spec.kind)
-        st.markdown(plain(spec.summary))
-        needs = ", ".join(NEEDS.get(need, need) for need in spec.needs if need != "operators") or "nothing else"
-        said = readable.at_first(spec)
-        st.markdown(
-            f"**Good for** {plain(_lower(spec.good_for))}  \n"
-            f"**Bad for** {plain(_lower(spec.bad_for))}  \n"
-            f"**Needs** {plain(needs)}  \n"
-            + (f"**Text that says nothing** {said}  \n" if said else "")
-            + f"**Costs here** {_cost(workspace, corpus.id, spec.id)}"
-        )
-        st.caption(plain(spec.citation))
+def needs(names: Iterable[str]) -> str:
+    """Return what a method needs that a custodian has to see to; empty where that is nothing."""
+    return ", ".join(NEEDS[name] for name in names if name in NEEDS)
 
 
 def _lower(sentence: str) -> str:
@@ -112,13 +123,14 @@ def _lower(sentence: str) -> str:
 
 @st.cache_data(scope="session", show_spinner=False, max_entries=200)
 def _cost(_workspace: engine.Workspace, corpus_id: str, method_id: str) -> str:
-    """Return the time of a run with the method's defaults; a corpus never changes, so neither does this."""
+    """Return what a run by the standard preset takes; a corpus never changes, so neither does this."""
     spec = next(spec for spec in _workspace.plan.methods() if spec.id == method_id)
+    standard = next(preset for preset in engine.presets_of(method_id) if preset.id == "standard")
+    wanted = needs(spec.needs)
+    asked = f"; needs {wanted}" if wanted else ""
     try:
-        plan = _workspace.plan.draft(corpus_id, method_id).plan
+        count = standard.count(spec, _workspace.ledger.facts(corpus_id))
+        plan = _workspace.plan.draft(corpus_id, method_id, count=count, parameters=dict(standard.parameters)).plan
     except engine.UserError:
-        return "not known yet"
-    cost = f"{seconds(plan.seconds)} for {plan.outputs:,} outputs, roughly"
-    if "epsilon" not in spec.parameters.model_fields or spec.kind != "dp":
-        return cost
-    return f"{cost}; at first ε = {spec.parameters.model_fields['epsilon'].get_default():g} of the budget"
+        return f"Time not known yet{asked}"
+    return f"About {seconds(plan.seconds)} for {count_of(plan.outputs, 'text')}{asked}"

@@ -16,7 +16,11 @@ PAGES_FOLDER = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class PageInfo:
-    """One page: file name without suffix, title, Material icon and the sentence behind `help`."""
+    """One page: file name without suffix, title, Material icon and the sentence behind `help`.
+
+    The stations stand in one line without their icons: with them the last one, Release, does not fit beside the sidebar
+    at 1024 pixels, and Streamlit hides what does not fit behind a number.
+    """
 
     id: str
     title: str
@@ -60,7 +64,7 @@ def streamlit_pages() -> dict[str, list[st.Page]]:
             st.Page(
                 path,
                 title=page.title,
-                icon=f":material/{page.icon}:",
+                icon=f":material/{page.icon}:" if page.section else None,
                 url_path=page.id,
                 default=page.id == "home",
                 help=page.help,

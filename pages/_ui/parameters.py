@@ -1,14 +1,16 @@
 """A method's parameters as fields, made from its pydantic model; checked again by the model.
 
 How to use: `settings = form(spec, key=...)`, then `checked(spec, settings)`, which returns the
-settings or draws what is wrong and returns None.
+settings or draws what is wrong and returns None. `put(spec, values, key=...)`, in a callback, writes settings into the
+fields; `fields(spec, key=..., start=...)` draws them where they stand.
 """
 
 from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 import streamlit as st
 from pydantic import ValidationError
@@ -16,9 +18,11 @@ from pydantic.fields import FieldInfo
 
 import engine
 from engine import JSON
+from pages._ui.parameter_names import TITLES
 from pages._ui.texts import plain
 
 NONE_TYPE = type(None)
+NUMBER = "a number"
 
 
 def form(spec: engine.MethodSpec | engine.StudySpec, *, key: str, skip: Collection[str] = ()) -> dict[str, JSON]:
@@ -27,18 +31,46 @@ def form(spec: engine.MethodSpec | engine.StudySpec, *, key: str, skip: Collecti
     Args:
         skip: parameters that are asked for elsewhere on the page.
     """
-    values: dict[str, JSON] = {}
-    fields = {name: field for name, field in spec.parameters.model_fields.items() if name not in skip}
-    with st.expander(f"Settings of the method ({len(fields)})", icon=":material/tune:", key=f"{key}.box"):
+    count = len([name for name in spec.parameters.model_fields if name not in skip])
+    with st.expander(f"Settings of the method ({count})", icon=":material/tune:", key=f"{key}.box"):
         st.caption("The defaults come from the method's paper. Change them only if you know why.")
-        with st.grid(2, min_column_width=190):
-            for name, field in fields.items():
-                with st.container():
-                    value = _field(name, field, key=f"{key}.{name}")
-                    st.caption(plain(describe(field)))
-                if value != field.get_default(call_default_factory=True):
-                    values[name] = value
+        return fields(spec, key=key, skip=skip)
+
+
+def fields(
+    spec: engine.MethodSpec | engine.StudySpec, *, key: str, skip: Collection[str] = (),
+    start: Mapping[str, JSON] = MappingProxyType({}),
+) -> dict[str, JSON]:  # fmt: skip
+    """Draw one field a parameter; return what differs from the defaults.
+
+    Args:
+        skip: parameters that are asked for elsewhere on the page. start: what fields hold at first, else the defaults.
+    """
+    values: dict[str, JSON] = {}
+    with st.grid(2, min_column_width=190):
+        for name, field in spec.parameters.model_fields.items():
+            if name in skip:
+                continue
+            default = field.get_default(call_default_factory=True)
+            with st.container():
+                value = _field(name, field, start.get(name, default), key=f"{key}.{name}")
+                st.caption(plain(describe(field)))
+            if value != default:
+                values[name] = value
     return values
+
+
+def put(spec: engine.MethodSpec, values: Mapping[str, JSON], *, key: str, skip: Collection[str] = ()) -> None:
+    """Write settings into the fields, defaults where nothing is said; in a callback, before the fields are drawn."""
+    for name, field in spec.parameters.model_fields.items():
+        if name in skip:
+            continue
+        value = values.get(name, field.get_default(call_default_factory=True))
+        words = _words_or_number(_unwrapped(field.annotation)[0])
+        if words is not None:
+            st.session_state[f"{key}.{name}.kind"] = value if value in words else NUMBER
+        if words is None or value not in words:
+            st.session_state[f"{key}.{name}"] = _shown(field, value)
 
 
 def checked(spec: engine.MethodSpec | engine.StudySpec, settings: dict[str, JSON]) -> dict[str, JSON] | None:
@@ -54,8 +86,10 @@ def checked(spec: engine.MethodSpec | engine.StudySpec, settings: dict[str, JSON
 
 
 def title(name: str) -> str:
-    """Return a parameter's name as words."""
-    return name.replace("_", " ").capitalize()
+    """Return a parameter's name in plain words."""
+    inner = name.removeprefix("filter_")
+    words = TITLES.get(inner) or inner.replace("_", " ").capitalize()
+    return words if inner == name else f"Filter: {words[:1].lower()}{words[1:]}"
 
 
 def limits(field: FieldInfo) -> tuple[float | None, float | None]:
@@ -109,51 +143,64 @@ def _unwrapped(annotation: object) -> tuple[object, bool]:
     return annotation, False
 
 
-def _field(name: str, field: FieldInfo, *, key: str) -> JSON:
+def _shown(field: FieldInfo, value: JSON) -> JSON:
+    """Return what a field's widget holds for a value of the parameter."""
+    kind, _ = _unwrapped(field.annotation)
+    if typing.get_origin(kind) in (tuple, list, set, frozenset):
+        items = value if isinstance(value, list | tuple) else ()
+        return "\n".join(str(item) for item in items)
+    if kind is float and value is not None:
+        return float(value) if isinstance(value, int | float) else value
+    return "" if kind is str and value is None else value
+
+
+def _field(name: str, field: FieldInfo, start: JSON, *, key: str) -> JSON:
     """Draw the field that fits a parameter's type; return its value."""
-    label, default = title(name), field.get_default(call_default_factory=True)
+    label = title(name)
     kind, optional = _unwrapped(field.annotation)
     low, high = limits(field)
     words = _words_or_number(kind)
     if words is not None:
-        return _word_or_number(label, default, words, low, high, key=key)
+        return _word_or_number(label, start, words, low, high, key=key)
+    if key not in st.session_state:
+        st.session_state[key] = _shown(field, start)
     if typing.get_origin(kind) is typing.Literal:
-        options = list(typing.get_args(kind))
-        return st.selectbox(label, options, index=options.index(default), key=key)
+        return st.selectbox(label, list(typing.get_args(kind)), key=key, persist_state="session")
     if kind is bool:
-        return st.toggle(label, value=bool(default), key=key, wrap=True)
-    if kind is int:
-        value = st.number_input(label, value=default, min_value=_whole(low), max_value=_whole(high), step=1, key=key)
-        return None if value is None and optional else value
-    if kind is float:
-        step = 0.01 if (high or 1) <= 1 else 0.1
-        return st.number_input(
+        return st.toggle(label, key=key, wrap=True, persist_state="session")
+    if kind in (int, float):
+        whole = kind is int
+        value = st.number_input(
             label,
-            value=None if default is None else float(default),
-            min_value=None if low is None else float(low),
-            max_value=None if high is None else float(high),
-            step=step,
+            value=None if optional else "min",
+            min_value=_whole(low) if whole else None if low is None else float(low),
+            max_value=_whole(high) if whole else None if high is None else float(high),
+            step=1 if whole else 0.01 if (high or 1) <= 1 else 0.1,
             key=key,
+            persist_state="session",
         )
+        return None if value is None and optional else value
     if typing.get_origin(kind) in (tuple, list, set, frozenset):
-        text = st.text_area(label, value="\n".join(str(item) for item in default or ()), key=key, height=70)
+        text = st.text_area(label, key=key, height=70, persist_state="session")
         return tuple(line.strip() for line in text.splitlines() if line.strip())
-    text = st.text_input(label, value=str(default or ""), key=key)
+    text = st.text_input(label, key=key, persist_state="session")
     return (text or None) if optional else text
 
 
 def _word_or_number(
-    label: str, default: object, words: tuple[str, ...], low: float | None, high: float | None, *, key: str
+    label: str, start: JSON, words: tuple[str, ...], low: float | None, high: float | None, *, key: str
 ) -> JSON:
     """Draw a choice of words and, where a number is chosen instead, its field."""
-    own = "a number"
-    options = [*words, own]
-    start = options.index(default) if default in words else len(words)
-    chosen = st.selectbox(label, options, index=start, key=f"{key}.kind")
-    if chosen != own:
+    if f"{key}.kind" not in st.session_state:
+        st.session_state[f"{key}.kind"] = start if start in words else NUMBER
+    chosen = st.selectbox(label, [*words, NUMBER], key=f"{key}.kind", persist_state="session")
+    if chosen != NUMBER:
         return chosen
-    first = float(default) if isinstance(default, int | float) else (low or 0.0)
-    return st.number_input(f"{label}, number", value=first, min_value=low, max_value=high, step=0.01, key=key)
+    if key not in st.session_state:
+        st.session_state[key] = float(start) if isinstance(start, int | float) else (low or 0.0)
+    return st.number_input(
+        f"{label}, number", min_value=low, max_value=high, step=0.01, key=key, persist_state="session"
+    )
 
 
 def _whole(limit: float | None) -> int | None:

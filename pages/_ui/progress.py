@@ -14,10 +14,12 @@ from contextlib import suppress
 import streamlit as st
 
 import engine
+from pages._ui.current import corpora
 from pages._ui.states import act
-from pages._ui.texts import JOBS, plain, seconds
+from pages._ui.texts import JOBS, count_of, plain, seconds
 
 ACTIVE = ("queued", "running")
+ASKING = ("examine",)  # jobs of parts that take minutes: the one at work is lost when they stop, so that is asked first
 QUIET = ("account", "signal")  # answers a page waits for itself; their rows go as soon as they are answered
 STAGES = {
     "detect": "reading texts",
@@ -53,22 +55,58 @@ def still_running(workspace: engine.Workspace, job_id: str) -> engine.JobView:
 
 
 def fraction(job: engine.JobView) -> float:
-    """Return how much is done, between 0 and 1."""
+    """Return how much of the job is done, between 0 and 1; of its step where the job tells no more."""
+    if job.whole is not None:
+        return job.whole.fraction
     return min(1.0, max(0.0, job.done / job.total)) if job.total else 0.0
 
 
 def status_line(job: engine.JobView) -> str:
-    """Return stage, count and time left in one line."""
+    """Return where the job is and the time left, in one line: of the job, or said to be of its step."""
     if job.state == "queued":
         return "Waiting for its turn"
+    if job.stopping:
+        return "Stopping after the current step"
+    if job.whole is not None:
+        return (
+            f"Part {job.whole.number} of {job.whole.parts}: {plain(job.whole.title)} · {left(job.whole.seconds_left)}"
+        )
     if not job.done:
         return "Getting ready"
-    parts = [STAGES.get(job.stage, plain(job.stage or "working"))]
-    if job.total:
-        parts.append(f"{job.done:,} of {job.total:,}")
+    parts = [step(job)]
     if job.seconds_left is not None:
-        parts.append(f"about {seconds(job.seconds_left)} left")
+        parts.append(f"{left(job.seconds_left)} of this step")
     return " · ".join(parts)
+
+
+def step(job: engine.JobView) -> str:
+    """Return the step that a job is at, with its count."""
+    stage = STAGES.get(job.stage, plain(job.stage or "working"))
+    return f"{stage} · {job.done:,} of {job.total:,}" if job.total else stage
+
+
+def left(value: float) -> str:
+    """Return the time left in words."""
+    return "a moment left" if value < 1.5 else f"about {seconds(value)} left"
+
+
+def waits_for(workspace: engine.Workspace, job: engine.JobView) -> str:
+    """Return what a waiting job waits behind, with the time of the one that is at work; nothing for others."""
+    found = workspace.jobs.before(job.id)
+    if not found:
+        return ""
+    first, others = found[0], found[1:]
+    named = f"{JOBS.get(first.kind, first.kind).lower()}{_whose(workspace, first)}"
+    if first.state == "running":
+        time = first.whole.seconds_left if first.whole is not None else None
+        named += f" ({left(time)})" if time is not None else " (at work)"
+    more = f", and {count_of(len(others), 'more job')} before this one" if others else ""
+    return f"It waits for: {named}{more}."
+
+
+def _whose(workspace: engine.Workspace, job: engine.JobView) -> str:
+    name = next((corpus.name for corpus in corpora(workspace) if corpus.id == job.corpus_id), "")
+    return f" of {plain(name)}" if name else ""
 
 
 def silence(status: engine.WorkerStatus) -> str | None:
@@ -90,6 +128,10 @@ def draw(workspace: engine.Workspace, job: engine.JobView, *, key: str, samples:
     """Draw one state of a job."""
     st.markdown(f"**{JOBS.get(job.kind, job.kind)}**")
     st.progress(fraction(job), text=status_line(job))
+    if job.state == "queued" and (waiting := waits_for(workspace, job)):
+        st.caption(waiting)
+    if job.whole is not None and job.stage and not job.stopping:
+        st.caption(f"Now: {step(job)}")
     if (silent := silence(workspace.jobs.worker_status())) is not None:
         st.warning(silent, icon=":material/hourglass_disabled:")
     if samples and job.sample:
@@ -97,15 +139,37 @@ def draw(workspace: engine.Workspace, job: engine.JobView, *, key: str, samples:
         for text in list(job.sample)[-5:]:
             with st.container(border=True):
                 st.text(text)
-    if cancel:
+    if cancel and not job.stopping:
+        _cancel(workspace, job, f"{key}.cancel.{job.id}")
+
+
+def _cancel(workspace: engine.Workspace, job: engine.JobView, key: str) -> None:
+    """Draw the button that stops a job; where minutes of work would be lost, it asks first."""
+    done = 0 if job.whole is None else job.whole.number - 1
+    if job.kind not in ASKING or not done:
         st.button(
-            "Cancel",
-            key=f"{key}.cancel.{job.id}",
-            icon=":material/cancel:",
-            on_click=act,
-            args=(workspace.jobs.cancel, job.id),
+            "Cancel", key=key, icon=":material/cancel:", on_click=act, args=(workspace.jobs.cancel, job.id),
             help="Stops after the current batch. What was finished is kept.",
+        )  # fmt: skip
+    elif not st.session_state.get(f"{key}.asked"):
+        st.button("Cancel", key=key, icon=":material/cancel:", on_click=_ask, args=(f"{key}.asked", True))
+    else:
+        st.markdown(
+            f"{count_of(done, 'finished part')} of {job.whole.parts if job.whole else done} would be kept, to go on "
+            "with later. The part at work would be measured again."
         )
+        with st.container(horizontal=True):
+            st.button("Stop it", key=f"{key}.stop", on_click=_stop, args=(workspace, job.id, f"{key}.asked"))
+            st.button("Go on measuring", key=f"{key}.on", type="primary", on_click=_ask, args=(f"{key}.asked", False))
+
+
+def _ask(key: str, wanted: bool) -> None:
+    st.session_state[key] = wanted
+
+
+def _stop(workspace: engine.Workspace, job_id: str, key: str) -> None:
+    act(workspace.jobs.cancel, job_id)
+    st.session_state.pop(key, None)
 
 
 @st.fragment(run_every="1s")

@@ -1,4 +1,4 @@
-"""What becomes of outputs that say nothing: a choice on the plan page, a line on each method's card and on the run."""
+"""What becomes of outputs that say nothing: a choice on the plan page and a line on the run."""
 
 from __future__ import annotations
 
@@ -18,24 +18,15 @@ def ask(spec: engine.MethodSpec, *, key: str) -> dict[str, str]:
     if field is None:
         return {}
     default = str(field.get_default())
+    own = f"{key}.{READABLE_FIELD}"
+    if own not in st.session_state:
+        st.session_state[own] = default
     chosen = st.segmented_control(
-        "Text that says nothing", list(CHOICES), default=default, format_func=CHOICES.__getitem__, required=True,
-        key=f"{key}.{READABLE_FIELD}",
+        "Text that says nothing", list(CHOICES), format_func=CHOICES.__getitem__, required=True, key=own,
+        persist_state="session",
         help=f"{READABLE_HELP} What is left out is not made up for, so fewer outputs may come.",
     )  # fmt: skip
     return {} if chosen in (None, default) else {READABLE_FIELD: str(chosen)}
-
-
-def at_first(spec: engine.MethodSpec) -> str:
-    """Return what a method's card says of it, or nothing where the method has no such choice."""
-    field = spec.parameters.model_fields.get(READABLE_FIELD)
-    if field is None:
-        return ""
-    return (
-        "is left out, unless you keep it"
-        if field.get_default() == "drop"
-        else "is kept and counted, unless you drop it"
-    )
 
 
 def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:

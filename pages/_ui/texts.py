@@ -153,5 +153,9 @@ def label_name(label: str) -> str:
 
 
 def run_name(run: engine.RunSummary) -> str:
-    """Return how a run is called in pickers: title, size, time, state."""
-    return f"{run.title} · {number(run.kept)} outputs · {when(run.created)} · {STATES.get(run.state, (run.state,))[0]}"
+    """Return how a run is called in pickers: its own name, or title, promise and time.
+
+    Nothing in it changes while a run goes on: a browser keeps the label of the option that was chosen.
+    """
+    promise = f" · ε {run.guarantee.epsilon:.3g}" if run.guarantee.kind == "dp" and run.guarantee.epsilon else ""
+    return f"{run.name or run.title}{promise} · {when(run.created)}"

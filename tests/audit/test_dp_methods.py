@@ -26,6 +26,7 @@ SETTINGS = {
     "dp-topics": {"epsilon": 1.0, "candidates": 1, "words": 12, "refinements": 1, "threshold": 0.0},
     "rpsg-public": {"epsilon": 1.0, "candidates": 2, "words": 12},
     "dp-select": {"epsilon": 1.0, **POOL},
+    "paid-choice": {"epsilon": 1.0, "promise": {"runs": ["r-1", "r-2"], "outputs": 4}},
     "dp-select lengths": {"epsilon": 1.0, "lengths": [9, 20], **POOL},
 }
 UNTIL = {"rpsg-public": "writing"}  # what follows reads neither records nor mechanisms
@@ -50,7 +51,8 @@ def test_the_audited_bound_stays_under_the_claim(world):
 
 @pytest.mark.slow
 def test_a_tenth_of_the_noise_is_caught(world):
-    assert audited(world, 500, 10.0) > world.guarantee.epsilon
+    runs = 900 if world.method.spec.id == "paid-choice" else 300  # one of two answers a run says little
+    assert audited(world, runs, 10.0) > world.guarantee.epsilon
 
 
 @pytest.mark.slow
@@ -60,7 +62,7 @@ def test_the_audited_bound_stays_under_the_claim_in_many_runs(name, unit_labels)
     method = name.split()[0]
     world = World(get_method(method), SETTINGS[name], unit_labels, UNTIL.get(method))
     # That the audit sees what there is to see is shown above, with a tenth of the noise.
-    assert audited(world, 1000, 1.0) <= world.guarantee.epsilon
+    assert audited(world, 400, 1.0) <= world.guarantee.epsilon
 
 
 @pytest.mark.parametrize("unit_labels", [("a",) * 5, SPREAD], ids=["one label", "several labels"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -11,6 +12,7 @@ import pandas as pd
 
 from engine.dp.noise import votes
 from engine.dp.noise.cells import counts
+from engine.dp.noise.choice import points
 from engine.dp.noise.classes import class_of
 from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.methods.base import Context, Facts, parse_parameters
@@ -109,6 +111,10 @@ class Watched(Mechanisms):
         self._note("search", key, options)
         return super().above_threshold(key, feature, **options)
 
+    def noisy_choice(self, key, sets, **options):
+        self._note("choice", key, {"sets": sets, **options})
+        return super().noisy_choice(key, sets, **options)
+
     def noisy_mean(self, key, feature="self_similarity", **options):
         self._note("mean", key, options)
         return super().noisy_mean(key, feature, **options)
@@ -117,6 +123,27 @@ class Watched(Mechanisms):
         if not hasattr(self, "asked"):
             self.asked = []
         self.asked.append((kind, key, options))
+
+
+def mine_of(table, models):
+    """Return the embeddings of a table's texts, as mechanisms round them."""
+    return votes.quantised(models.embed(list(table["text"])))
+
+
+def level_runs(models, others):
+    """Return two runs that everybody else is level on and the worst-case person is not: one vote decides."""
+    for first in itertools.combinations(range(1, len(POOL)), 3):
+        runs = [(POOL[0], *(POOL[i] for i in first)), tuple(POOL[i] for i in range(1, 8) if i not in first)[:4]]
+        sets = [votes.quantised(models.embed([text for text, _ in one])) for one in runs]
+        given = points(mine_of(others, models), np.arange(len(others)), sets)
+        if given[0] == given[1]:
+            return tuple(runs)
+    raise AssertionError("no two runs are level")
+
+
+def quantised_sets(options):
+    """Return a choice's sets of embeddings, rounded."""
+    return [votes.quantised(one) for one in options["sets"]]
 
 
 @dataclass(frozen=True)
@@ -179,6 +206,7 @@ class World:
             labels=LABELS,
             guarantee=weakened(self.guarantee, factor),
             candidates=POOL,
+            runs=level_runs(self.models, without(self.full)),
         )
         released, states = [], []
         for step in self.method.run(context):
@@ -207,6 +235,10 @@ class World:
                     total += float(event.epsilon) * (1.0 if values[0] > longest + 3 else -1.0) / 2
                 continue
             if kind == "mean":
+                continue
+            if kind == "choice":
+                given = points(mine_of(kept, self.models), np.zeros(len(kept), np.int64), quantised_sets(options))
+                total += 1.0 if values[0] == given.argmax() else -1.0
                 continue
             mine, rest = (self._counts(kind, options, table, len(values)) for table in (kept, others))
             share = event.sampling_probability

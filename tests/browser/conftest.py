@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -145,10 +146,20 @@ def wait_until_healthy(url: str, process: subprocess.Popen[bytes], log: Path) ->
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
+def acting() -> str:
+    """Return who acts in the workspace of `server`; nobody said so where it is empty."""
+    return "custodian"
+
+
+@pytest.fixture
+def server(tmp_path: Path, acting: str) -> Iterator[Server]:
     """Start `streamlit run app.py` on a fresh workspace; end it and its worker afterwards."""
     workspace, log, port = tmp_path / "workspace", tmp_path / "server.log", free_port()
     environment = {**os.environ, "UNDERSTUDY_WORKSPACE": str(workspace), "OMP_NUM_THREADS": "2"}
+    if acting:
+        opened = engine.open_workspace(workspace)
+        opened.settings.set_actor(acting)
+        opened.close()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -200,14 +211,58 @@ class Requests:
         ]
 
 
+# What a browser reports and no test fails for: a pattern of the message with its address, and why.
+TOLERATED: dict[str, str] = {
+    r"net::ERR_ABORTED": "the browser drops what it was fetching when a page is left or loaded again",
+    r"404.*/[a-z]+/_stcore/(health|host-config)\b": "Streamlit asks below a page's own path first, then at the root",
+}
+
+
+@dataclass
+class Faults:
+    """What the browser reports of its pages: errors in the console, uncaught exceptions, requests without an answer."""
+
+    found: list[str] = field(default_factory=list)
+
+    def watch(self, context: Any) -> None:
+        """Listen to every page of a browser context, now and later."""
+        context.on("console", lambda said: said.type == "error" and self.add("console", said.text, said.location))
+        context.on("weberror", lambda error: self.add("exception", str(error.error)))
+        context.on("requestfailed", lambda request: self.add("request", f"{request.url}: {request.failure}"))
+        context.on("response", lambda answer: answer.status >= 400 and self.add("answer", _refused(answer)))
+
+    def add(self, kind: str, message: str, where: object = "") -> None:
+        """Note a fault that is not tolerated."""
+        fault = f"{kind}: {message} {where}".strip()
+        if not any(re.search(pattern, fault) for pattern in TOLERATED):
+            self.found.append(fault)
+
+
+def _refused(answer: Any) -> str:
+    return f"{answer.status} {answer.url}"
+
+
+@contextmanager
+def watched(context: Any) -> Iterator[Faults]:
+    """Yield what a browser context reports, and fail at the end where that is anything."""
+    faults = Faults()
+    faults.watch(context)
+    yield faults
+    assert not faults.found, "the browser reported: " + "\n".join(faults.found[:20])
+
+
 @pytest.fixture
 def tab(browser: Any) -> Iterator[tuple[Any, Requests]]:
-    """Open a tab whose requests and sockets are recorded."""
+    """Open a tab whose requests and sockets are recorded; what its browser reports as a fault fails the test."""
     requests = Requests()
     context = browser.new_context(viewport={"width": 1360, "height": 900}, accept_downloads=True)
-    page = context.new_page()
+    with watched(context):
+        yield _recorded(context.new_page(), requests), requests
+        context.close()
+
+
+def _recorded(page: Any, requests: Requests) -> Any:
     page.set_default_timeout(60_000)
     page.on("request", lambda request: requests.urls.append(request.url))
     page.on("websocket", lambda websocket: requests.urls.append(websocket.url))
-    yield page, requests
-    context.close()
+    return page

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.browser.test_two_presses import press_twice
-from tests.browser.test_whole_path import goto, key, settled, wait_for
+from tests.browser.test_whole_path import choose_method, goto, key, settled, wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -21,7 +21,7 @@ def test_a_slider_at_speed_and_two_presses_on_release(server, tab):
     settled(page)
 
     goto(page, "Plan")
-    key(page, "plan.method").get_by_text("Private evolution (AUG-PE)").click()
+    choose_method(page, "aug-pe")
     slider = page.get_by_test_id("stMain").get_by_role("slider").first
     slider.wait_for()
     settled(page)
@@ -33,9 +33,9 @@ def test_a_slider_at_speed_and_two_presses_on_release(server, tab):
     after = slider.evaluate("e => e.value ?? e.getAttribute('aria-valuenow')")
     assert after != before
     words = page.get_by_test_id("stMain").inner_text()
-    moved = re.search(r"ε[^:\n]*: ([\d.]+)", words)
+    moved = re.search(r"10% sure\? (\d+)%", words)
     assert moved, "the page does not say where the slider is"
-    assert f"ε = {float(moved[1]):g}" in words, "the claim is not the slider's"
+    assert f"at most {moved[1]}% sure" in words, "the claim is not the slider's"
     assert page.get_by_text("Traceback").count() == 0
 
     run_id = workspace.jobs.synthesize(corpus.id, "surrogate")

@@ -13,6 +13,7 @@ from tests.browser.test_whole_path import (
     JOB_SECONDS,
     check_accessibility,
     choose,
+    choose_method,
     examine,
     goto,
     key,
@@ -94,8 +95,7 @@ def look(page: Any, workspace: Any) -> None:
 
 def synthesise(page: Any, workspace: Any) -> str:
     goto(page, "Plan")
-    key(page, "plan.method").get_by_text("Public prompts only").click()
-    settled(page)
+    choose_method(page, "public")
     choose(page, key(page, "plan.model").get_by_role("combobox"), "taught (imported model)")
     outputs = page.get_by_role("spinbutton", name="Outputs wanted")
     outputs.fill(str(OUTPUTS))

@@ -16,6 +16,7 @@ from tests.browser.test_whole_path import (
     JOB_SECONDS,
     check_accessibility,
     choose,
+    choose_method,
     goto,
     key,
     settled,
@@ -97,11 +98,11 @@ def pool_in(page: Any, workspace: Any, file: Path, name: str) -> None:
 def vote(page: Any, workspace: Any, corpus: str, pool: str) -> Any:
     """Plan and make a run that chooses from a pool."""
     goto(page, "Plan")
-    key(page, "plan.method").get_by_text("Chosen from a pool").first.click()
-    settled(page)
+    choose_method(page, "dp-select")
     box = starting(page, f"plan.set.{corpus}.dp-select.pool").get_by_role("combobox").first
     options = {one.name: one.texts for one in workspace.pools.all()}
     choose(page, box, f"{pool} · {options[pool]:,} texts")
+    settled(page)
     outputs = page.get_by_role("spinbutton", name="Outputs wanted")
     outputs.fill(str(OUTPUTS))
     page.keyboard.press("Enter")

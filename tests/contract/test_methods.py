@@ -36,6 +36,7 @@ QUICK = {
     "rpsg": {"oversampling": 2, "candidates": 2, "minimum_tokens": 4, "maximum_tokens": 24, "epochs": 1}
     | {"similarity_keep": 0.9, "nll_keep": 0.9},
     "dp-select": {"pool": "made", "promise": {"name": "made", "digest": "0", "texts": 12, "labels": ["billing"]}},
+    "paid-choice": {"promise": {"runs": ["r-first", "r-second"], "outputs": 12}},
     "rpsg-public": {"candidates": 2, "words": 12, "epochs": 1, "nll_keep": 0.8},
 }
 # What a plan needs besides for ten texts out of a hundred units.
@@ -51,7 +52,9 @@ NEEDS = {
     "logits",
     "block_tokens",
     "pool",
+    "runs",
 }
+RUNS = ("Ticket", "Letter")
 POOL = [("The parcel came late and nobody said why.", "billing"), ("Two invoices for one order.", "delivery")] * 6
 
 
@@ -119,6 +122,7 @@ def context(method, corpus, models, **changes):
         surrogate_key=b"k" * 32,
         batch_size=3,
         candidates=tuple((f"Ticket {i}: {text}", label) for i, (text, label) in enumerate(POOL)),
+        runs=tuple(tuple((f"{word} {i}: {text}", label) for i, (text, label) in enumerate(POOL)) for word in RUNS),
         **given,
     )
     if method.spec.one_to_one:

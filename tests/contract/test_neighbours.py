@@ -24,7 +24,8 @@ from engine.methods import get_method, methods
 from engine.methods.base import parse_parameters
 from engine.models.builtin.language_model import BuiltinGenerator
 from engine.models.prompts.operators_builtin import BuiltinOperators
-from engine.store.schema import pools, runs
+from engine.store import queue
+from engine.store.schema import pools, runs, synthetic
 from engine.workspace import open_workspace
 from tests.audit.toy import Models
 from tests.contract.test_methods import QUICK
@@ -41,6 +42,7 @@ SETTINGS = {
     "aug-pe": QUICK["aug-pe"] | {"temperature": 1.0},
     "dpga": QUICK["dpga"] | {"temperature": 1.0},
     "dp-select": {"pool": "made-elsewhere"},
+    "paid-choice": {},
     "dp-finetune": {"steps": 2, "units_a_step": 3, "rank": 2, "tokens": 12, "words": 12, "temperature": 1.0},
 }
 SETTINGS["private-prediction"] = QUICK["private-prediction"] | {"clusters": "coarse"}
@@ -126,6 +128,23 @@ class Worker:
         return RecordDetector(settings)
 
 
+def finished(workspace, corpus, patch):
+    """Leave two finished runs with a proof, of the same names in every world, to choose among."""
+    for number, name in enumerate(("r-first", "r-second")):
+        with patch.context() as once:
+            once.setattr("engine.jobs.running.new_id", lambda kind, name=name: name)
+            workspace.jobs.synthesize(corpus, "public", count=PEOPLE)
+        rows = [
+            {"run_id": name, "position": i, "record_id": f"s-{i + 1:06d}", "text": f"{text} Again.", "label": kind}
+            for i, (text, kind) in enumerate(POOL[number * 5 : number * 5 + PEOPLE])
+        ]
+        with workspace.session.db.write() as connection:
+            for job_id in queue.active_jobs(connection, run_id=name):
+                queue.finish(connection, job_id, "done")
+            connection.execute(runs.update().where(runs.c.id == name).values(state="done", kept=len(rows)))
+            connection.execute(synthetic.insert(), rows)
+
+
 @pytest.fixture(scope="module")
 def worlds(tmp_path_factory):
     """Return a workspace and its only corpus a variant, without a worker."""
@@ -151,6 +170,7 @@ def worlds(tmp_path_factory):
             licence="CC0",
             declared=True,
         )
+        finished(workspace, made.id, patch)
         with workspace.session.db.write() as connection:  # not the day on which this test runs
             connection.execute(pools.update().values(created="2026-01-01T00:00:00+00:00"))
     yield opened

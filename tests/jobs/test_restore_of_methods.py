@@ -35,6 +35,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # every method runs b
 ROOT = Path(__file__).resolve().parents[2]
 MAPPING = ColumnMapping(text="text", record_id="record_id", source_id="source_id", label="label", spans="spans")
 IDS = (*method_ids(), "filter:public")
+CHOICE = "paid-choice"  # made among the others, so it comes behind them
 KINDS = ("program", "command line", "of a restored one")
 FITTED = {"finetune", "goldfish", "dp-finetune"}  # their weights stay in the run's folder, marked
 # Runs that were cancelled in the middle: what they drew is stored, and what a training holds in its scratch is not.
@@ -136,9 +137,12 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         with serving() as served:
             workspace.models.add_endpoint(ENDPOINT | {"url": served.url})
             for method in IDS:
-                found.runs[method] = begun(workspace, corpus.id, method)
-            for method in IDS:
-                ended(workspace, found.runs[method])
+                if method != CHOICE:
+                    found.runs[method] = begun(workspace, corpus.id, method)
+            for run_id in list(found.runs.values()):
+                ended(workspace, run_id)
+            found.runs[CHOICE] = workspace.jobs.synthesize(corpus.id, CHOICE, count=1, parameters={"epsilon": 1.0})
+            ended(workspace, found.runs[CHOICE])
             for name, (method, changes) in CUT.items():
                 cut = found.runs[name] = begun(workspace, corpus.id, method, **changes)
                 deadline = time.monotonic() + 240

@@ -13,6 +13,7 @@ from engine.jobs.tasks.synthesize import added, training_records
 from engine.jobs.worker import frames, sentence
 from engine.store import queue
 from tests.store.conftest import MAPPING, made_up
+from tests.store.span_tables import add_span
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_a_run_can_be_examined_only_when_it_is_made(asleep, corpus):
 def test_a_cancelled_run_whose_spans_changed_cannot_be_resumed(asleep, corpus):
     run_id = asleep.jobs.synthesize(corpus.id, "slow", count=3)
     asleep.jobs.cancel(run_id)
-    asleep.review.add_span(corpus.id, "id1", 0, 6, "CODE")
+    add_span(asleep, corpus.id, "id1", 0, 6, "CODE")
     with pytest.raises(UserError, match="start a new run"):
         asleep.jobs.resume(run_id)
 

@@ -24,7 +24,7 @@ def step(*texts, **funnel):
     return Step({"at": 3}, records, {"made": len(texts), "kept": len(texts), **funnel}, "writing", 3, 9, {"own": 1})
 
 
-@pytest.mark.parametrize("method_id", IDS)
+@pytest.mark.parametrize("method_id", [name for name in IDS if name != "paid-choice"])  # which writes nothing
 def test_every_method_offers_the_choice_in_the_same_words(method_id):
     spec = get_method(method_id).spec
     field = spec.parameters.model_fields[readable.FIELD]

@@ -182,6 +182,7 @@ def build(path: Path) -> Seeded:
     workspace = engine.open_workspace(path)
     corpus = workspace.corpora.import_sample("clinic_letters")
     workspace.review.use_gold(corpus.id)
+    workspace.settings.set_actor("custodian")  # asking for the name is tested in test_acting.py
     run = add_run(workspace, corpus.id, mixed_records(workspace, corpus.id, 120, 12))
     other = add_run(
         workspace,

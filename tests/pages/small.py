@@ -68,6 +68,7 @@ def small_made(tmp_path_factory: pytest.TempPathFactory) -> Small:
     bare = workspace.corpora.import_file(
         as_csv(rows()[:20]), "bare.csv", ColumnMapping(text="text", record_id="record_id"), name="Bare"
     )
+    workspace.settings.set_actor("custodian")  # asking for the name is tested in test_acting.py
     with workspace.session.db.write() as connection:  # the profile job that follows an import is not under test
         from engine.store import queue
 

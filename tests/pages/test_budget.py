@@ -37,6 +37,11 @@ def knob(seeded, name: str, method: str = "aug-pe") -> str:
     return f"plan.set.{seeded.corpus}.{method}.{name}"
 
 
+def strength(seeded) -> str:
+    """Return the key of ε, one for a corpus."""
+    return f"plan.epsilon.{seeded.corpus}"
+
+
 def start(seeded, epsilon: float = 2.0, method: str = "aug-pe") -> str:
     workspace = seeded.open()
     return workspace.jobs.synthesize(
@@ -57,9 +62,9 @@ class TestPlan:
     def test_noise_and_claim_follow_the_sliders_at_once(self, seeded, plan):
         app = plan("aug-pe")
         app.selectbox(key=knob(seeded, "labels")).set_value("public")
-        app.slider(key=knob(seeded, "epsilon")).set_value(2.0).run()
+        app.number_input(key=strength(seeded)).set_value(2.0).run()
         facts = seeded.open().ledger.facts(seeded.corpus)
-        expected = facts.cap * noise_multiplier(2.0, default_delta(facts.units), 10)
+        expected = noise_multiplier(2.0, default_delta(facts.units), 1)  # one round of dense votes, of length 1 each
         noise = next(frame.value for frame in app.dataframe if "Noise (σ)" in frame.value)
         assert noise["Noise (σ)"].iloc[0] == pytest.approx(expected, rel=1e-3)
         assert "Default" in words(app, "caption")
@@ -108,13 +113,13 @@ class TestPlan:
         assert app.button(key="plan.start").disabled
         assert "**Refused.**" in words(app, "error")
         assert "limit" in words(app, "error")
-        app.slider(key=knob(seeded, "epsilon")).set_value(0.5).run()
+        app.number_input(key=strength(seeded)).set_value(0.5).run()
         assert not app.button(key="plan.start").disabled
 
     def test_start_reserves_what_the_sliders_say(self, seeded, plan):
         app = plan("aug-pe")
         app.selectbox(key=knob(seeded, "labels")).set_value("public")
-        app.slider(key=knob(seeded, "epsilon")).set_value(3.0)
+        app.number_input(key=strength(seeded)).set_value(3.0)
         app.number_input(key=knob(seeded, "delta")).set_value(1e-4).run()
         assert any(bar.startswith("After: ") for bar in bars(app))
         app.button(key="plan.start").click().run()
@@ -214,7 +219,7 @@ class TestLedger:
         app = visit("ledger", **{"_ui.next_corpus": again.id})
         assert f"{100 * share:.0f}% of the limit in use" in bars(app)
         totals = next(frame.value for frame in app.dataframe if "Recomputed ε" in frame.value)
-        assert totals["Method"].iloc[0] == "deleted; its lines stay"
+        assert totals["Run"].iloc[0] == "deleted; its lines stay"
 
     def test_whole_workspace_lists_every_budget(self, seeded, visit, import_small):
         import_small(seeded.open())

@@ -9,8 +9,10 @@ from engine.dp.guarantee import Guarantee
 from engine.examine.compare import compare
 from engine.examine.findings import Finding
 from engine.examine.measures import MEASURES
+from engine.store.schema import runs
 from pages._ui.compare import board as compare_board
 from pages._ui.compare import table as compare_table
+from tests.store.span_tables import add_span
 
 
 def words(app, *kinds: str) -> str:
@@ -81,7 +83,7 @@ def test_running_and_failed(seeded, visit, add_run, import_small):
 def test_stale(seeded, visit):
     workspace = seeded.open()
     record = str(workspace.corpora.records(seeded.corpus, split="train", limit=1)["record_id"].iloc[0])
-    workspace.review.add_span(seeded.corpus, record, 0, 3, "PERSON")
+    add_span(workspace, seeded.corpus, record, 0, 3, "PERSON")
     assert "Out of date" in words(visit("compare"), "warning")
 
 
@@ -181,3 +183,28 @@ def test_p_values_in_words():
     assert compare_table.how(float("nan"), 0) == ""
     assert compare_table.how(0.0001, 0) == "p < 0.001"
     assert compare_table.how(0.031, 120) == "p = 0.031, 120 people paired"
+
+
+def test_a_paid_choice_is_offered_where_two_runs_have_a_proof(small, open_page, add_run):
+    workspace = small.open()
+    assert not [box for box in open_page("compare").expander if "records choose" in box.label]
+    claim = Guarantee(
+        "dp", "Proven.", epsilon=1.0, delta=1e-6, unit="source", adjacency="zero-out", scope="the complete output"
+    )
+    made = [
+        add_run(workspace, small.corpus, [{"text": f"{word} came late."} for word in ("Soup", "Bread", "Wine")])
+        for _ in range(2)
+    ]
+    with workspace.session.db.write() as connection:
+        connection.execute(
+            runs.update().where(runs.c.id.in_(made)).values(guarantee=claim.as_dict(), needs_spans=False)
+        )
+    app = open_page("compare", **{"compare.choice": True})
+    shown = next(frame.value for frame in app.dataframe if "Examined" in frame.value.columns)
+    assert list(shown["Examined"]) == ["no", "no"]
+    assert "mostly noise" in words(app, "markdown")  # eighty tickets cannot tell two runs apart at ε = 0.5
+    app.button(key="compare.choice.start").click().run()
+    run = next(run for run in workspace.runs.all(small.corpus) if run.method == "paid-choice")
+    assert set(run.parameters["promise"]["runs"]) == set(made)
+    assert run.guarantee.epsilon == pytest.approx(2.5)
+    assert run.count == 3

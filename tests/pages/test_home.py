@@ -37,3 +37,79 @@ class TestHome:
         assert not app.exception
         assert [corpus.name for corpus in engine.open_workspace(empty).corpora.all()] == ["Court decisions"]
         assert app.selectbox(key="sidebar.corpus").value == engine.open_workspace(empty).corpora.all()[0].id
+
+
+def ticked(app):
+    """Return the steps of the first release that are ticked, by their titles."""
+    lines = [str(line.value) for line in app.markdown if " · :small[" in str(line.value)]
+    return [line.split("] ")[1].split(" · ")[0] for line in lines if line.startswith(":green[")]
+
+
+ALL = ["Load text", "Look for identifiers", "Review what was found", "Make synthetic text", "Examine it",
+       "Approve records", "Build the release"]  # fmt: skip
+
+
+class TestFirstSteps:
+    def list_of(self, app):
+        return next(box for box in app.expander if "first release" in box.label)
+
+    def test_an_empty_workspace_begins_with_one_press(self, empty, visit):
+        app = visit("home")
+        assert ticked(app) == []
+        assert self.list_of(app).proto.expanded
+        assert app.button(key="home.step.go.release").disabled
+        app.button(key="home.step.sample").click().run()
+        assert not app.exception
+        assert ticked(app) == ALL[:2], "the sample came with its identifiers"
+
+    def test_lines_tick_themselves_from_what_was_done(self, seeded, visit):
+        workspace = seeded.open()
+        assert ticked(visit("home")) == [ALL[0], ALL[1], ALL[3], ALL[4]]
+        record = workspace.corpora.records(seeded.corpus, limit=1)["record_id"].iloc[0]
+        workspace.review.mark_reviewed(seeded.corpus, [record])
+        workspace.runs.approve_all_pending(seeded.run)
+        app = visit("home", **{"_ui.run": seeded.run})
+        assert ticked(app) == ALL[:6]
+        assert "6 of 7 done" in self.list_of(app).label
+        workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
+        app = visit("home")
+        assert ticked(app) == ALL
+        assert not self.list_of(app).proto.expanded, "it folds when it is done"
+
+    def test_an_open_line_leads_to_its_page_with_its_corpus(self, small, open_page):
+        app = open_page("home", bare=True)
+        assert ticked(app) == ALL[:1]
+        app.button(key="home.step.go.detect").click().run()
+        assert app.title[0].value == "Review"
+        assert app.selectbox(key="sidebar.corpus").value == small.bare
+
+    def test_it_can_be_put_away_and_stays_away(self, small, open_page):
+        app = open_page("home")
+        assert self.list_of(app).proto.expanded
+        app.button(key="home.steps.away").click().run()
+        assert not self.list_of(app).proto.expanded
+        assert not self.list_of(open_page("home")).proto.expanded
+
+    def test_work_that_goes_on_is_shown_as_such(self, seeded, visit):
+        job = seeded.open().jobs.examine(seeded.other)
+        app = visit("home")
+        assert app.button(key="home.step.go.review").label == "Go there"
+        assert any("waits" in str(line.value) for line in app.markdown), "it stands under what is next"
+        seeded.open().jobs.cancel(job)
+
+
+class TestActivity:
+    def test_acts_alike_in_a_row_are_one_and_named(self, small, open_page):
+        workspace = small.open()
+        for record in workspace.corpora.records(small.corpus, limit=3)["record_id"]:
+            workspace.review.mark_reviewed(small.corpus, [record])
+        said = [str(line.value) for line in open_page("home").markdown]
+        (line,) = [line for line in said if line.startswith("Review decisions")]
+        assert "3 times" in line
+        assert "Tickets \\*80\\*" in line, "a name is no Markdown"
+
+    def test_what_is_next_leads_there(self, small, open_page):
+        app = open_page("home")
+        app.button(key=f"home.then.go.{small.bare}").click().run()
+        assert app.title[0].value == "Review"
+        assert app.selectbox(key="sidebar.corpus").value == small.bare

@@ -78,3 +78,50 @@ def test_running_and_failed_runs_are_told_apart(seeded, visit, add_run):
     details = list(events(visit("ledger", **WHOLE))["Details"])
     assert sum("failed" in line for line in details) == 1
     assert not any("running" in line for line in details)
+
+
+def audit(app):
+    return next(frame.value for frame in app.dataframe if "Chained hash" in frame.value)
+
+
+def test_the_log_speaks_in_names_and_follows_the_scope(seeded, visit, import_small):
+    workspace = seeded.open()
+    other = import_small(workspace)
+    workspace.runs.approve_all_pending(seeded.run)
+    workspace.runs.describe(seeded.run, name="The one for teaching", note="")
+    gone = import_small(workspace)
+    workspace.corpora.delete(gone.id)
+    whole = audit(visit("ledger", **WHOLE))
+    shown = dict(zip(whole["What"] + " " + whole["Id"], whole["About"], strict=True))
+    assert "The one for teaching" in shown[f"Records approved together {seeded.run}"]
+    assert shown[f"Corpus imported {other.id}"] == "Small"
+    assert shown[f"Corpus deleted {gone.id}"] == "a deleted corpus"
+    assert not any("pop-" in line or "c-" in line for line in whole["Details"])
+    mine = audit(visit("ledger", **{"_ui.next_corpus": other.id}))
+    assert set(mine["About"]) == {"Small"}
+    first = audit(visit("ledger", **{"_ui.next_corpus": seeded.corpus}))
+    assert {seeded.run, seeded.corpus} <= set(first["Id"])
+    assert other.id not in set(first["Id"])
+
+
+def test_an_examination_that_was_cancelled_stands_in_the_log(seeded, visit):
+    workspace = seeded.open()
+    assert workspace.jobs.cancel(workspace.jobs.examine(seeded.run, model_attacks=False))
+    log = audit(visit("ledger", **{"_ui.next_corpus": seeded.corpus}))
+    assert list(log["What"][:2]) == ["Job cancelled", "Examination started"]
+    assert set(log["Id"][:2]) == {seeded.run}
+    assert "job: measuring privacy and utility" in log["Details"].iloc[0]
+    assert "quick: yes" in log["Details"].iloc[1]
+
+
+def test_people_of_corpora_that_are_called_the_same_are_told_apart(seeded):
+    from pages._ui.ledger import names
+
+    workspace = seeded.open()
+    workspace.corpora.rename(workspace.corpora.import_sample("court_decisions").id, "Twin")
+    workspace.corpora.rename(workspace.corpora.import_sample("support_tickets").id, "Twin")
+    groups = {corpus.population for corpus in workspace.corpora.all() if corpus.name == "Twin"}
+    assert len(groups) == 2
+    found = names.read(workspace)
+    assert len({found[group] for group in groups}) == 2
+    assert all("people of Twin" in found[group] for group in groups)

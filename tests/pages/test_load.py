@@ -105,3 +105,77 @@ class TestLoad:
         app = open_page("load", bare=True)
         app.radio(key="load.view").set_value("What was loaded").run()
         assert "Looking for near-duplicates" in words(app)
+
+
+def visits(column: str = "patient_nr") -> bytes:
+    """Return a table of thirty people with one to seven rows each, the text last."""
+    lines = [
+        f"P{person:03d},{20 + person},Visit {i} because of a sore knee that would not heal"
+        for person in range(30)
+        for i in range(1 + person % 7)
+    ]
+    return "\n".join([f"{column},age,note", *lines]).encode()
+
+
+class TestProposals:
+    def loaded(self, visit, column="patient_nr") -> AppTest:
+        app = visit("load")
+        app.file_uploader(key="load.file.0").upload("visits.csv", visits(column)).run()
+        assert not app.exception
+        return app
+
+    def box(self, app):
+        return next(box for box in app.selectbox if (box.key or "").startswith("load.map.source"))
+
+    def tick(self, app):
+        return next(box for box in app.checkbox if (box.key or "").endswith(".public"))
+
+    def cap(self, app):
+        return next(box for box in app.number_input if (box.key or "").startswith("load.cap"))
+
+    def test_a_column_with_a_usual_name_is_filled_in_with_its_reason(self, empty, visit):
+        app = self.loaded(visit)
+        assert self.box(app).value == "patient_nr"
+        assert "Proposed by its name. The rows looked at hold 30 different ones, 1 to 7 rows each." in words(app)
+
+    def test_a_column_that_its_values_speak_for_counts_after_a_press_alone(self, empty, visit):
+        app = self.loaded(visit, "xk")
+        assert self.box(app).value == "(none)"
+        assert next(r for r in app.radio if (r.key or "").startswith("load.unit")).value == "record"
+        next(b for b in app.button if b.label == "Yes, it names the person").click().run()
+        assert not app.exception
+        assert self.box(app).value == "xk"
+        assert next(r for r in app.radio if (r.key or "").startswith("load.unit")).value == "source"
+        app.button(key="load.import").click().run()
+        (corpus,) = engine.open_workspace(empty).corpora.all()
+        assert (corpus.unit, corpus.units) == ("source", 30)
+
+    def test_the_largest_number_is_the_cap_only_once_it_may_be_public(self, empty, visit):
+        app = self.loaded(visit)
+        assert self.cap(app).value == 5
+        assert "12 rows beyond it will not be used" in words(app)
+        self.tick(app).check().run()
+        assert self.cap(app).value == 7
+        assert "beyond it" not in words(app)
+        self.tick(app).uncheck().run()
+        assert self.cap(app).value == 5, "the fixed number is back"
+        self.tick(app).check().run()
+        app.button(key="load.import").click().run()
+        workspace = engine.open_workspace(empty)
+        (corpus,) = workspace.corpora.all()
+        assert corpus.cap == 7
+        assert "cap declared public" in set(workspace.audit.lines(corpus_id=corpus.id)["action"])
+
+    def test_a_number_of_ones_own_declares_nothing_about_the_file(self, empty, visit):
+        app = self.loaded(visit)
+        self.tick(app).check().run()
+        self.cap(app).set_value(6).run()
+        app.button(key="load.import").click().run()
+        workspace = engine.open_workspace(empty)
+        (corpus,) = workspace.corpora.all()
+        assert corpus.cap == 6
+        assert "cap declared public" not in set(workspace.audit.lines()["action"])
+
+    def test_the_text_stands_first_in_the_preview(self, empty, visit):
+        app = self.loaded(visit)
+        assert list(app.dataframe[0].value.columns) == ["note", "patient_nr", "age"]

@@ -24,6 +24,30 @@ def test_every_model_has_a_card(empty, visit):
     assert "SHA-256" in shown
 
 
+def test_a_verdict_says_what_for_in_which_language_and_with_which_methods(empty, visit):
+    from dataclasses import replace
+
+    from engine.jobs.models.verdict import verdict
+    from engine.methods import methods
+    from engine.workspace import open_workspace
+
+    app = visit("models")
+    workspace = open_workspace(empty)
+    info, specs = workspace.models.info("builtin"), [method.spec for method in methods()]
+    workspace.close()
+    said = verdict(info, specs)
+    assert said in words(app, "markdown")
+    assert "English text alone" in said
+    needing = [spec for spec in specs if "generator" in spec.needs]
+    assert f"of the {len(needing)} methods" in said
+    weak = verdict(replace(info, capabilities=frozenset()), specs)
+    unfit = [spec for spec in needing if {"instruct", "logits", "logprobs", "train", "block_tokens"} & {*spec.needs}]
+    assert unfit
+    assert f"Works with {len(needing) - len(unfit)} of the {len(needing)} methods" in weak
+    assert f"not with {unfit[0].title}" in weak
+    assert "until its files are put right" in verdict(replace(info, problem="damaged"), specs)
+
+
 def test_self_test_passes_on_what_is_installed(empty, visit):
     app = visit("models")
     app.button(key="models.test").click().run(timeout=60)

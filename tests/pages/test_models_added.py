@@ -117,9 +117,11 @@ def test_the_plan_asks_for_a_model_where_there_are_two(seeded, visit, chat_folde
     app.run()
     assert not app.button(key="plan.start").disabled
     assert "covered by no guarantee" in words(app, "warning")
-    app.radio(key=method_cards.CHOICE).set_value("rpsg").run()
+    app.session_state[method_cards.CHOICE] = "rpsg"
+    app.run()
     assert "can be trained" in words(app, "error")
-    app.radio(key=method_cards.CHOICE).set_value("surrogate").run()
+    app.session_state[method_cards.CHOICE] = "surrogate"
+    app.run()
     assert not [s for s in app.selectbox if s.key == plan_model.CHOICE]  # it needs no model
 
 

@@ -14,7 +14,7 @@ def test_a_run_with_the_filter_behind_its_method_is_queued(seeded, visit, method
     assert promise in switch.help
     switch.set_value(True).run()
     assert not app.exception, app.exception
-    assert [t for t in app.text_area if t.label == "Filter sensitive"]
+    assert [t for t in app.text_area if t.label == "Filter: phrases no text may come near to"]
     next(b for b in app.button if b.label.startswith("Start: ")).click().run()
     assert not app.exception, app.exception
     workspace = engine.open_workspace(seeded.path)
@@ -30,4 +30,5 @@ def test_advice_on_the_budget_stands_above_the_start(seeded, visit):
     app = visit("plan", **{"plan.method": "rpsg-public"})
     app.selectbox(key=f"plan.set.{seeded.corpus}.rpsg-public.labels").set_value("public").run()
     assert not app.exception, app.exception
-    assert any("signal-to-noise ratio" in box.value for box in app.info)
+    assert any("signal-to-noise ratio" in text.value for text in app.caption)
+    assert any("**Mostly noise:**" in text.value for text in app.markdown)

@@ -1,7 +1,10 @@
-"""The six questions of the Plan page: what they propose for a corpus, and what their buttons do."""
+"""The questions of the Plan page: what follows from the answers, and that they are remembered."""
 
 from __future__ import annotations
 
+import pytest
+
+from engine import Answers, propose, recommended
 from pages._ui import method_cards
 from pages._ui.release import policy as release_policy
 
@@ -12,58 +15,78 @@ def words(app):
 
 def answer(app, corpus: str, **given):
     for name, value in given.items():
-        kind = app.number_input if name == "units" else app.radio
-        kind(key=f"plan.wizard.{corpus}.{name}").set_value(value)
+        app.selectbox(key=f"plan.wizard.{corpus}.{name}").set_value(value)
     return app.run()
 
 
-def test_answers_are_filled_in_from_the_corpus(seeded, visit):
+def test_what_was_fixed_at_import_is_said_and_not_asked(seeded, visit):
     app = visit("plan")
+    facts, corpus = seeded.open().ledger.facts(seeded.corpus), seeded.open().corpora.get(seeded.corpus)
+    said = words(app)
+    assert f"People are protected, with at most {corpus.cap} records each; {facts.units} may be learned from." in said
+    assert "**Policy for a release**: Research release" in said
+    asked = [box.key for box in app.selectbox if str(box.key).startswith("plan.wizard.")]
+    assert len(asked) == 3
+
+
+def proposed(seeded, recipients: str, beside: bool = False):
+    """Return what the engine proposes for the corpus; how many people there are depends on who was set aside."""
     facts = seeded.open().ledger.facts(seeded.corpus)
-    key = f"plan.wizard.{seeded.corpus}"
-    assert app.radio(key=f"{key}.repeats").value == "Yes", "the corpus protects people with several records"
-    assert app.number_input(key=f"{key}.units").value == facts.units
-    assert "**Policy** Research release" in words(app)
-    assert "*Unit*: One person has several records" in words(app)
+    return propose(Answers(True, recipients, facts.labels > 0, beside, facts.units))
 
 
-def test_the_proposal_is_used(seeded, visit):
-    app = visit("plan", **{method_cards.CHOICE: "filter"})
-    answer(app, seeded.corpus, recipients="team")
-    assert "**Method** Surrogates" in words(app)
-    app.button(key="plan.wizard.use").click().run()
-    assert app.session_state[method_cards.CHOICE] == "surrogate"
-    assert app.session_state[release_policy.CHOICE] == "exploratory"
-    assert "Surrogates is chosen" in words(app)
+@pytest.mark.parametrize(
+    ("recipients", "policy"), [("team", "exploratory"), ("organisation", "internal"), ("public", "public")]
+)
+def test_an_answer_chooses_method_and_policy_and_survives_a_reload(seeded, visit, recipients, policy):
+    first = proposed(seeded, recipients).method
+    app = visit("plan", **{method_cards.CHOICE: "goldfish"})
+    answer(app, seeded.corpus, recipients=recipients)
+    assert app.session_state[method_cards.CHOICE] == first
+    assert app.session_state[release_policy.CHOICE] == policy
+    again = visit("plan")  # a new session: nothing but the store
+    assert again.selectbox(key=f"plan.wizard.{seeded.corpus}.recipients").value == recipients
+    assert again.session_state[method_cards.CHOICE] == first
 
 
-def test_another_unit_asks_for_another_import(seeded, visit):
-    app = visit("plan")
-    answer(app, seeded.corpus, repeats="Yes", recipients="team")
-    assert "load the file again" not in words(app), "the corpus has this unit, and no noise depends on the cap"
-    answer(app, seeded.corpus, repeats="No")
-    assert "load the file again" in words(app)
-    app.button(key="plan.wizard.load").click().run()
-    assert app.title[0].value == "Load"
+def test_an_answer_keeps_a_chosen_method_that_suits_it(seeded, visit):
+    app = visit("plan", **{method_cards.CHOICE: "control-icl-blocked"})
+    answer(app, seeded.corpus, recipients="organisation")
+    assert app.session_state[method_cards.CHOICE] == "control-icl-blocked"
 
 
-def test_reading_only_public_text_is_proposed_where_noise_would_hide_everything(seeded, visit):
-    app = visit("plan")
-    answer(app, seeded.corpus, recipients="public", units=60)
-    assert "reads no private text at all" in words(app)
+def test_answers_belong_to_a_corpus(seeded, visit, import_small):
+    answer(visit("plan"), seeded.corpus, recipients="team")
+    other = import_small(seeded.open())
+    app = visit("plan", **{"_ui.next_corpus": other.id})
+    assert app.selectbox(key=f"plan.wizard.{other.id}.recipients").value == "researchers"
+    assert seeded.open().plan.remembered(other.id) == {}
 
 
-def test_reviewers_beside_private_text_change_the_proposal(seeded, visit):
-    app = visit("plan")
-    answer(app, seeded.corpus, recipients="public", beside="Yes", units=9_000)
-    assert "before selection" in words(app)
+def test_nobody_is_told_to_load_again_for_what_reads_nothing(seeded, visit):
+    app = answer(visit("plan", **{method_cards.CHOICE: "public"}), seeded.corpus, recipients="public")
+    assert app.session_state[method_cards.CHOICE] == "public"
+    assert "Nobody here has more than" not in words(app), "the sample's cap is the largest count"
+    assert not [box for box in app.info if "load the file again" in box.value.lower()]
 
 
-def test_what_else_suits_is_offered_with_its_reason(seeded, visit):
-    app = visit("plan")
-    answer(app, seeded.corpus, repeats="No", recipients="researchers", label="No", units=12_000)
-    assert "**Also suited**" in words(app)
-    assert "to learn from under it" in words(app)
-    app.button(key="plan.wizard.other.dp-finetune").click().run()
-    assert app.session_state[method_cards.CHOICE] == "dp-finetune"
-    assert app.session_state[release_policy.CHOICE] == "research"
+def test_a_cap_beyond_anybodys_records_is_said(small, open_page):
+    workspace = small.open()
+    corpus = workspace.corpora.get(small.corpus)
+    most = max(int(size) for size in workspace.corpora.statistics(small.corpus).records_per_unit)
+    assert most < corpus.cap == 20
+    said = words(open_page("plan"))
+    assert f"Nobody here has more than {most}, but noise is made for the 20 that were declared." in said
+    assert "the count itself is private" in said
+
+
+def test_reviewers_beside_private_text_change_what_is_recommended(seeded, visit):
+    app = answer(visit("plan"), seeded.corpus, beside=True)
+    facts = seeded.open().ledger.facts(seeded.corpus)
+    suited = recommended(
+        Answers(True, "researchers", facts.labels > 0, True, facts.units),
+        [spec.id for spec in seeded.open().plan.methods()],
+    )
+    assert not [one.method for one in suited if one.method in ("aug-pe", "dp-topics")]
+    assert app.session_state[method_cards.CHOICE] in [one.method for one in suited]
+    assert suited[0].method == proposed(seeded, "researchers", beside=True).method

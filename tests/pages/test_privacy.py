@@ -15,6 +15,7 @@ from engine.examine.verdict import privacy_verdict
 from pages._ui.privacy import kinds as privacy_kinds
 from pages._ui.privacy import leaks as privacy_leaks
 from pages._ui.privacy.verdict import LEVELS
+from tests.store.span_tables import add_span
 
 
 def words(app, *kinds: str) -> str:
@@ -87,7 +88,7 @@ def test_only_utility_was_examined(seeded, visit, add_run, examine):
 def test_stale(seeded, visit):
     workspace = seeded.open()
     record = str(workspace.corpora.records(seeded.corpus, split="train", limit=1)["record_id"].iloc[0])
-    workspace.review.add_span(seeded.corpus, record, 0, 3, "PERSON")
+    add_span(workspace, seeded.corpus, record, 0, 3, "PERSON")
     app = visit("privacy", **{"_ui.run": seeded.run})
     assert "Out of date" in words(app, "warning")
     assert app.button(key=f"privacy.examine.{seeded.run}").label == "Examine again"

@@ -12,7 +12,6 @@ def test_the_choice_stands_on_the_plan_page_and_reaches_the_run(seeded, visit, m
     assert "English" in control.help
     assert "fewer outputs" in control.help
     assert not [box for box in app.selectbox if box.label == "Unreadable"]  # asked once
-    assert any("**Text that says nothing**" in text.value for text in app.markdown)
     control.set_value(other).run()
     assert not app.exception, app.exception
     next(b for b in app.button if b.label.startswith("Start: ")).click().run()

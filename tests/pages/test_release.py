@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.errors import RefusedError
 from pages._ui.release import records as release_records
+from tests.store.span_tables import add_span
 
 
 def texts(app, kind: str = "markdown") -> str:
@@ -102,8 +103,8 @@ def test_build_and_download(seeded, visit):
     workspace.runs.approve_all_pending(seeded.run)
     app = visit("release", **{"_ui.run": seeded.run})
     app.text_input(key="release.card.title").set_value("River walks").run()
-    assert "That cannot be undone" in texts(app, "warning")
     app.button(key="release.build").click().run()
+    assert "That cannot be undone" in texts(app)
     assert workspace.releases.all() == [], "the question comes first"
     app.button(key="release.build.sure").click().run()
     assert not app.exception
@@ -112,10 +113,11 @@ def test_build_and_download(seeded, visit):
     assert "released" in texts(app, "success")
     assert "River walks" in workspace.releases.file(made.id, "DATA_CARD.md").decode()
     keys = {button.key for button in app.get("download_button")}
-    assert keys == {f"release.download.{made.id}.{name}" for name in made.files}
+    assert keys == {f"release.zip.{made.id}", *(f"release.download.{made.id}.{name}" for name in made.files)}
     assert {"records.csv", "DATA_CARD.md", "manifest.json"} <= set(made.files)
     assert "sha256sum --check SHA256SUMS" in texts(app, "code")
     assert made.path in texts(app, "code")
+    assert made.manifest_sha256 in texts(app, "code")
 
 
 def test_formats_are_asked_for(seeded, visit):
@@ -137,8 +139,10 @@ def test_the_question_before_an_unbounded_total_can_be_answered_no_and_comes_onc
     assert not workspace.ledger.of(seeded.corpus).unbounded
     workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
     app = visit("release", **{"_ui.run": seeded.run})
-    assert "That cannot be undone" not in texts(app, "warning")
     app.button(key="release.build").click().run()
+    assert "this release changes nothing in that" in texts(app)
+    assert app.button(key="release.build.sure").label == "Release it"
+    app.button(key="release.build.sure").click().run()
     assert len(workspace.releases.all()) == 2
 
 
@@ -180,7 +184,7 @@ def test_page_and_sidebar_speak_of_the_same_run(seeded, visit):
 
 
 def test_download_checks_again(seeded):
-    from pages._ui.release.bundle import _reader
+    from pages._ui.release.made import _reader
 
     workspace = seeded.open()
     workspace.runs.approve_all_pending(seeded.run)
@@ -195,7 +199,7 @@ def test_stale_run_keeps_the_gate_closed(seeded, visit):
     workspace = seeded.open()
     workspace.runs.approve_all_pending(seeded.run)
     record = str(workspace.corpora.records(seeded.corpus, split="train", limit=1)["record_id"].iloc[0])
-    workspace.review.add_span(seeded.corpus, record, 0, 3, "PERSON")
+    add_span(workspace, seeded.corpus, record, 0, 3, "PERSON")
     app = visit("release", **{"_ui.run": seeded.run})
     assert "Out of date" in texts(app, "warning")
     assert "The gate is closed" in texts(app, "warning")
@@ -270,3 +274,125 @@ def test_a_key_pressed_too_early_approves_nothing(seeded, both):
     assert not app.exception
     assert workspace.runs.approval_counts(seeded.run)["approved"] == 0
     assert "was not counted" in str(app.session_state["_ui.notices"])
+
+
+def test_the_bar_names_the_run_and_says_how_far_the_approval_is(seeded, visit):
+    workspace = seeded.open()
+    title = workspace.runs.get(seeded.run).title
+    total = sum(workspace.runs.approval_counts(seeded.run).values())
+    app = visit("release", **{"_ui.run": seeded.run})
+    assert title in texts(app, "warning"), "the closed gate names its run"
+    closed = next(m.value for m in app.markdown if "Closed" in m.value)
+    assert title in closed
+    decision(app, "approved").click().run()
+    assert title in texts(app, "success")
+    assert f"1 of {total} records decided, 1 approved" in [bar.proto.text for bar in app.get("progress")]
+
+
+def test_a_preview_leaves_no_release_no_mark_and_no_file(seeded, visit):
+    workspace = seeded.open()
+    before = len(workspace.ledger.of(seeded.corpus).lines)
+    app = visit("release", **{"_ui.run": seeded.run})
+    app.button(key="release.preview").click().run()
+    assert not app.exception
+    assert texts(app).count("Internal preview · not a release") == 10
+    assert next(iter(workspace.runs.synthetic(seeded.run, limit=1)["text"])) in texts(app, "text")
+    assert not app.get("download_button")
+    assert workspace.releases.all() == []
+    assert not workspace.ledger.of(seeded.corpus).unbounded
+    assert len(workspace.ledger.of(seeded.corpus).lines) == before
+    assert workspace.audit.lines(limit=1).iloc[0]["action"] == "internal preview"
+
+
+def test_hostile_text_stays_text_in_the_preview(seeded, visit, add_run):
+    hostile = "![x](http://example.org/x.png) <script>alert(1)</script> **bold**"
+    run = add_run(seeded.open(), seeded.corpus, [{"text": hostile, "label": None, "lineage": None}])
+    app = visit("release", **{"_ui.run": run})
+    app.button(key="release.preview").click().run()
+    assert texts(app, "text") == hostile
+    assert "example.org" not in everything(app)
+
+
+def test_bulk_approval_names_the_lowest_risk_and_is_disabled_at_none(seeded, visit):
+    workspace = seeded.open()
+    lowest = workspace.runs.lowest_pending_risk(seeded.run)
+    assert lowest is not None
+    app = visit("release", **{"_ui.run": seeded.run})
+    assert f"The lowest risk of an undecided record is {lowest:.2f}." in texts(app, "caption")
+    workspace.runs.approve_all_pending(seeded.run, 0.2)
+    left = workspace.runs.lowest_pending_risk(seeded.run)
+    assert left is None or left > 0.2
+    app = visit("release", **{"_ui.run": seeded.run})
+    if left is not None:
+        button = app.button(key=f"release.rest.below.{seeded.run}")
+        assert button.disabled
+        assert button.label == "No undecided record has a risk of at most 0.20"
+
+
+def test_words_are_asked_for_kept_and_offered_again(seeded, visit):
+    workspace = seeded.open()
+    workspace.runs.approve_all_pending(seeded.run)
+    app = visit("release", **{"_ui.run": seeded.run})
+    app.button(key="release.build").click().run()
+    assert "its purpose, its recipient, a contact, a licence, a day of review" in texts(app, "warning")
+    app.button(key="release.build.keep").click().run()
+    for name in ("purpose", "recipient", "contact", "licence"):
+        app.text_input(key=f"release.card.{name}").set_value(f"The {name}")
+    app.run()
+    app.button(key="release.build").click().run()
+    app.button(key="release.build.sure").click().run()
+    (made,) = workspace.releases.all()
+    assert made.words["purpose"] == "The purpose"
+    again = visit("release", **{"_ui.run": seeded.run})
+    assert again.text_input(key="release.card.recipient").value == "The recipient"
+    assert not again.text_input(key="release.card.purpose").value, "a purpose is asked for each time"
+
+
+def test_a_withdrawn_release_offers_no_download_but_the_list(seeded, visit):
+    workspace = seeded.open()
+    workspace.runs.approve_all_pending(seeded.run)
+    made = workspace.releases.make(seeded.run, "exploratory", accept_unbounded=True)
+    app = visit("release", **{"_ui.run": seeded.run})
+    assert app.button(key=f"release.revoke.{made.id}").disabled
+    app.text_input(key=f"release.reason.{made.id}").set_value("A **name** was found.").run()
+    app.button(key=f"release.revoke.{made.id}").click().run()
+    assert not app.exception
+    assert workspace.releases.get(made.id).reason == "A **name** was found."
+    assert "Withdrawn on" in texts(app, "error")
+    assert {button.key for button in app.get("download_button")} == {"release.revocations"}
+
+
+def test_a_key_that_cannot_sign_is_a_sentence_and_releases_nothing(seeded, visit, tmp_path):
+    workspace = seeded.open()
+    workspace.runs.approve_all_pending(seeded.run)
+    app = visit("release", **{"_ui.run": seeded.run, "release.key": str(tmp_path / "nowhere")})
+    app.button(key="release.build").click().run()
+    app.button(key="release.build.sure").click().run()
+    assert "key: nowhere cannot be read" in texts(app, "error")
+    assert workspace.releases.all() == []
+
+
+def test_answers_of_the_assessment_are_kept_and_two_editions_made(seeded, visit):
+    app = visit("release", **{"_ui.run": seeded.run})
+    corpus = seeded.open().runs.get(seeded.run).corpus_id
+    app.text_area(key=f"release.assessment.{corpus}.purpose").set_value("Trying a search").run()
+    assert seeded.open().assessments.answers(corpus) == {"purpose": "Trying a search"}
+    app.button(key="release.assessment.external").click().run()
+    assert not app.exception
+    assert app.session_state["release.assessment.made"]["edition"] == "external"
+    assert "Trying a search" in app.session_state["release.assessment.made"]["page"]
+    app.text_area(key=f"release.assessment.{corpus}.safeguards").set_value("None").run()
+    assert "release.assessment.made" not in app.session_state, "what was made no longer says what was answered"
+
+
+def test_private_words_in_the_assessment_are_refused_with_a_notice(seeded, visit):
+    workspace = seeded.open()
+    corpus = workspace.runs.get(seeded.run).corpus_id
+    text = workspace.corpora.frame(corpus, "holdout", ["text", "split"])["text"].iloc[0]
+    app = visit("release", **{"_ui.run": seeded.run})
+    app.text_area(key=f"release.assessment.{corpus}.purpose").set_value(text[:1500]).run()
+    app.button(key="release.assessment.external").click().run()
+    assert not app.exception
+    assert "release.assessment.made" not in app.session_state
+    assert "Purpose repeats more than" in texts(app, "error")
+    assert text[:60] not in texts(app, "error")

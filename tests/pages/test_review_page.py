@@ -2,27 +2,49 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.small import HOSTILE, NEEDLE, fail_job, words
-from tests.store.span_tables import span_table
+from tests.store.span_tables import add_span, span_table
 
 
-def button(app: AppTest, start: str) -> Any:
-    """Return the button whose key starts so; the rest names the finding or text that is shown."""
-    return next(one for one in app.button if (one.key or "").startswith(start))
+def desk(app: AppTest) -> dict[str, Any]:
+    """Return what the page gives the desk in the browser."""
+    (found,) = app.get("bidi_component")
+    data: dict[str, Any] = json.loads(found.proto.json)
+    return data
 
 
-def press_late() -> None:
-    """Make the call of a press that comes after another card has become the current one."""
+def take() -> None:
+    """Take the messages of a browser one after the other, as the desk's callback does."""
     import streamlit as st
 
-    from pages._ui.review import card as review_card
+    import engine
+    from pages._ui.review import desk, state
 
-    review_card._decide(*st.session_state["press"])
+    path, corpus, messages = st.session_state["sent"]
+    for message in messages:
+        desk.receive(engine.open_workspace(path), corpus, message)
+    mine = state.desk(corpus)
+    st.session_state["answer"] = (mine.reply, mine.done, mine.trouble)
+
+
+def send(small: Any, *messages: dict[str, Any]) -> tuple[int, list[Any], str]:
+    """Send messages to the callback of the desk; return the answer to the last."""
+    app = AppTest.from_function(take, default_timeout=30)
+    app.session_state["sent"] = (small.path, small.corpus, list(messages))
+    app.run()
+    assert not app.exception
+    answer: tuple[int, list[Any], str] = app.session_state["answer"]
+    return answer
+
+
+def act(seq: int, action: str, **values: Any) -> dict[str, Any]:
+    return {"client": "c0ffee00c0ffee00", "upon": 2**30, "seq": seq, "action": action, **values}
 
 
 class TestReview:
@@ -73,126 +95,112 @@ class TestReview:
         assert app.button(key="review.detect.start").disabled is False
 
     def test_marks_that_came_with_the_file_are_the_findings(self, small, open_page):
-        app = open_page("review")
-        assert "What happens to findings nobody looks at" in words(app)
-        assert int(app.metric[0].value.replace(",", "")) > 80
+        counts = desk(open_page("review"))["counts"]
+        assert counts["accepted"] > 80
+        assert (counts["reviewed"], counts["records"]) == (0, 81)
 
-    def test_record_text_goes_through_no_markdown(self, small, open_page):
-        app = open_page("review", **{f"_ui.review.record.{small.corpus}": "A0"})
-        assert any("A0" in element.value for element in app.text)
+    def test_record_text_goes_to_the_desk_and_through_no_markdown(self, small, open_page):
+        app = open_page("review", **{"review.filter.search": NEEDLE})
+        (sheet,) = [sheet for sheet in desk(app)["sheets"] if sheet["id"] == "A0"]
+        assert sheet["text"] == HOSTILE
         assert NEEDLE not in words(app)
         assert all(NEEDLE not in button.label for button in app.button)
-        app.text_input(key="review.add.phrase.A0").set_value(NEEDLE).run()
-        assert NEEDLE not in words(app)
-        assert "Found in 2 places" in words(app)
-
-    def opened(self, small, open_page, record: str = "A0") -> AppTest:
-        return open_page("review", **{f"_ui.review.record.{small.corpus}": record})
 
     def states_of(self, small, record: str = "A0") -> list[tuple[str, str, bool]]:
         frame = span_table(small.open(), small.corpus, record)
         return [(row.label, row.state, bool(row.decided)) for row in frame.itertuples()]
 
-    def test_accept_then_undo(self, small, open_page):
-        app = self.opened(small, open_page)
-        button(app, "review.accept.").click().run()
-        assert self.states_of(small) == [("PERSON", "accepted", True)]
-        app.button(key="review.undo").click().run()
-        assert self.states_of(small) == [("PERSON", "accepted", False)]
-        assert "Took back" in words(app)
+    def span(self, small, record: str = "A0") -> str:
+        return str(span_table(small.open(), small.corpus, record)["span_id"].iloc[0])
 
-    def test_reject_leaves_the_text_as_it_is(self, small, open_page):
-        app = self.opened(small, open_page)
-        button(app, "review.reject.").click().run()
+    def test_a_message_is_stored_and_answered_and_a_second_time_not_again(self, small):
+        steps = [act(1, "reject", span=self.span(small)), act(2, "add", record="A0", places=[[0, 3]], label="MISC")]
+        message = {"n": 7, "acts": steps, "record": "A0", "span": None, "page": None, "notes": []}
+        reply, done, trouble = send(small, message, {**message, "n": 8})
+        assert (reply, trouble) == (8, "")
+        assert [(client, seq, refused) for client, seq, refused, _ in done] == [
+            ("c0ffee00c0ffee00", 1, ""),
+            ("c0ffee00c0ffee00", 2, ""),
+        ]
+        assert sorted(self.states_of(small)) == [("MISC", "accepted", True), ("PERSON", "rejected", True)]
+        assert "1 span added" in small.open().review.undo(small.corpus)
+        assert "1 span rejected" in small.open().review.undo(small.corpus)
+        assert small.open().review.undo(small.corpus) is None, "the second message changed something"
+
+    def test_what_is_refused_is_answered_with_its_reason_and_the_rest_is_stored(self, small):
+        steps = [act(1, "accept", span="p-999999"), act(2, "reject", span=self.span(small))]
+        _, done, _ = send(small, {"n": 1, "acts": steps, "record": "A0"})
+        assert "does not exist any more" in done[0][2]
+        assert done[1][2] == ""
         assert self.states_of(small) == [("PERSON", "rejected", True)]
-        assert small.open().review.redacted(small.corpus, "A0") == HOSTILE
 
-    def test_change_type(self, small, open_page):
-        app = self.opened(small, open_page)
-        span_id = span_table(small.open(), small.corpus, "A0")["span_id"].iloc[0]
-        app.selectbox(key=f"review.type.{span_id}").set_value("USERNAME").run()
-        button(app, "review.relabel.").click().run()
-        assert self.states_of(small) == [("USERNAME", "accepted", True)]
+    @pytest.mark.parametrize(
+        "acts",
+        [
+            "no list",
+            [{"client": "short", "seq": 1, "action": "accept"}],
+            [{"client": "c0ffee00c0ffee00", "seq": -1, "action": "accept"}],
+            [{"client": "c0ffee00c0ffee00", "seq": 1, "action": "add", "record": "A0", "places": [[0]]}],
+            [{"client": "c0ffee00c0ffee00", "seq": 1, "action": "delete everything", "span": "p-1"}],
+        ],
+    )
+    def test_a_message_that_is_none_changes_nothing(self, small, acts):
+        before = self.states_of(small)
+        send(small, {"n": 1, "acts": acts})
+        assert self.states_of(small) == before
+        assert small.open().review.undo(small.corpus) is None
 
-    def test_typed_words_are_added_at_each_place(self, small, open_page):
-        app = self.opened(small, open_page)
-        app.text_input(key="review.add.phrase.A0").set_value("Lyon").run()
-        app.selectbox(key="review.add.type").set_value("LOCATION").run()
-        app.button(key="review.add.add").click().run()
-        assert ("LOCATION", "accepted", True) in self.states_of(small)
+    def test_a_note_is_kept_and_the_audit_log_does_not_hold_it(self, small, open_page):
+        send(small, {"n": 1, "acts": [], "notes": [["A0", f"ask the ward about {NEEDLE}"]]})
+        app = open_page("review", **{"review.filter.search": NEEDLE})
+        assert desk(app)["sheets"][0]["note"] == f"ask the ward about {NEEDLE}"
+        log = small.open().audit.lines().to_csv()
+        assert "review note written" in log
+        assert NEEDLE not in log
 
-    def test_selected_text_is_shown_before_it_is_added(self, small, open_page):
-        start = HOSTILE.index("3 May")
-        app = open_page(
-            "review",
-            **{
-                f"_ui.review.record.{small.corpus}": "A0",
-                "_ui.review.pending": {"record_id": "A0", "start": start, "end": start + 10},
-            },
-        )
-        assert "3 May 2021" in [element.value for element in app.text]
-        app.selectbox(key="review.addition.type").set_value("DATE").run()
-        app.button(key="review.addition.add").click().run()
-        assert ("DATE", "accepted", True) in self.states_of(small)
-
-    def test_all_like_this_says_how_many_first(self, small, open_page):
-        workspace = small.open()
-        frame, _ = workspace.values.table(small.corpus, limit=1)
-        count = int(frame["count"].iloc[0])
-        queue, _ = workspace.review.queue(small.corpus, limit=100)
-        for record in queue["record_id"]:
-            for row in span_table(workspace, small.corpus, record).itertuples():
-                if workspace.review.same_value(small.corpus, row.span_id) == count - 1:
-                    app = open_page(
-                        "review",
-                        **{
-                            f"_ui.review.record.{small.corpus}": record,
-                            f"_ui.review.span.{small.corpus}": row.span_id,
-                        },
-                    )
-                    assert app.button(key="review.alike.reject").label == f"Reject all {count:,}"
-                    app.button(key="review.alike.reject").click().run()
-                    assert workspace.review.span_counts(small.corpus)["rejected"] == count
-                    return
-        pytest.fail("no finding with that value")
-
-    def test_the_same_words_without_a_mark_are_marked_with_an_accepted_name(self, small, open_page):
-        workspace = small.open()
-        text = workspace.review.record_text(small.corpus, "A0")
-        first = text.index(NEEDLE)
-        name = workspace.review.add_span(small.corpus, "A0", first, first + len(NEEDLE), "PERSON")
-        place = {f"_ui.review.record.{small.corpus}": "A0", f"_ui.review.span.{small.corpus}": name}
-        app = open_page("review", **place)
-        box = app.checkbox(key=f"review.same.{name}")
-        assert box.value is True
-        assert box.label == "1 more place in this text, not marked: mark it too"
-        button(app, "review.accept.").click().run()
-        assert not app.exception
-        assert NEEDLE not in workspace.review.redacted(small.corpus, "A0")
-        workspace.review.undo(small.corpus)
-        app = open_page("review", **place)
-        app.checkbox(key=f"review.same.{name}").uncheck().run()
-        button(app, "review.accept.").click().run()
-        assert workspace.review.redacted(small.corpus, "A0").count(NEEDLE) == 1
-
-    def test_next_and_previous_walk_through_the_findings(self, small, open_page):
-        queue, _ = small.open().review.queue(small.corpus, limit=100)
-        record = queue.loc[queue["spans"].idxmax(), "record_id"]
-        total = int(queue["spans"].max())
-        app = self.opened(small, open_page, record)
-        assert f"Finding 1 of {total}" in words(app)
-        button(app, "review.next.").click().run()
-        assert f"Finding 2 of {total}" in words(app)
-        button(app, "review.previous.").click().run()
-        assert f"Finding 1 of {total}" in words(app)
-
-    def test_a_finished_text_counts_as_reviewed_and_the_next_opens(self, small, open_page):
+    def test_the_order_stays_while_one_works_and_is_made_anew_on_request(self, small, open_page):
         app = open_page("review")
-        first = app.session_state[f"_ui.review.record.{small.corpus}"]
-        button(app, "review.done.").click().run()
-        assert app.session_state[f"_ui.review.record.{small.corpus}"] != first
+        before = [row["id"] for row in desk(app)["rows"]]
+        small.open().review.mark_reviewed(small.corpus, before[:1])
+        app.run()
+        assert [row["id"] for row in desk(app)["rows"]] == before
+        assert desk(app)["rows"][0]["reviewed"] is True
+        app.button(key="review.sort").click().run()
+        after = [row["id"] for row in desk(app)["rows"]]
+        assert after != before
+        assert desk(app)["go"]["record"] == before[0], "the open text stays open"
+
+    def test_the_next_texts_lie_ready_and_read_ones_are_passed_over(self, small, open_page):
+        order = small.open().review.order(small.corpus)
+        small.open().review.mark_reviewed(small.corpus, order[1:3])
+        data = desk(open_page("review", **{"review.filter.order": "Riskiest first"}))
+        assert data["next"][0] == order[3]
+        assert {data["go"]["record"], *data["next"]} <= {sheet["id"] for sheet in data["sheets"]}
+
+    def test_a_finished_text_counts_as_reviewed(self, small, open_page):
+        first = small.open().review.order(small.corpus)[0]
+        send(small, {"n": 1, "acts": [act(1, "finish", record=first)]})
         assert span_table(small.open(), small.corpus, first)["decided"].all()
-        assert "judged by 1 reviewed text." in words(app), "the sidebar's estimate"
+        assert "judged by 1 reviewed text." in words(open_page("review")), "the sidebar's estimate"
+
+    def test_the_same_words_are_counted_here_and_elsewhere(self, small):
+        workspace = small.open()
+        first = HOSTILE.index(NEEDLE)
+        name = add_span(workspace, small.corpus, "A0", first, first + len(NEEDLE), "PERSON")
+        assert workspace.review.alike(small.corpus, name) == {
+            "total": 1,
+            "decided": 1,
+            "here": 1,
+            "elsewhere": 0,
+            "others": 0,
+        }
+        (sheet,) = workspace.review.sheets(small.corpus, ["A0"])
+        ((_, places),) = [item for item in sheet.free.items() if item[0].startswith(sheet.spans[1].value_key)]
+        assert [HOSTILE[a:b] for a, b in places] == [NEEDLE]
+        send(small, {"n": 1, "acts": [act(1, "accept", span=name, same=True)]})
+        assert NEEDLE not in workspace.review.redacted(small.corpus, "A0")
+        send(small, {"n": 2, "acts": [act(2, "undo", of=["c0ffee00c0ffee00", 1])]})
+        assert workspace.review.redacted(small.corpus, "A0").count(NEEDLE) == 1
 
     def test_filters_that_fit_nothing_say_so(self, small, open_page):
         app = open_page("review")
@@ -205,6 +213,28 @@ class TestReview:
         assert len(app.dataframe[0].value) == 50
         app.text_input(key="review.values.search").set_value("Ann Lee").run()
         assert list(app.dataframe[0].value["value"]) == ["Ann Lee"]
+
+    def test_a_type_is_decided_in_bulk_after_a_look_at_drawn_texts_and_undone_as_one(self, small, open_page):
+        app = open_page("review", **{"review.view": "By type and confidence"})
+        assert "Choose a type" in words(app)
+        assert all(button.key != "review.bulk.decide" for button in app.button), "nothing is decided without a choice"
+        app.multiselect(key="review.bulk.labels").set_value(["PERSON"]).run()
+        assert not app.exception
+        workspace = small.open()
+        people = workspace.review.span_counts(small.corpus)["by_label"]["PERSON"]
+        assert app.button(key="review.bulk.decide").label == f"Decide {people:,}: they stay"
+        assert len(app.get("bidi_component")) == 10
+        app.button(key="review.bulk.decide").click().run()
+        assert workspace.review.span_counts(small.corpus)["by_label_state"]["PERSON"]["rejected"] == people
+        app.button(key="review.undo").click().run()
+        assert workspace.review.span_counts(small.corpus)["rejected"] == 0
+        assert workspace.review.span_counts(small.corpus)["decided"] == 0
+
+    def test_how_many_more_texts_are_to_be_read_is_said(self, small, open_page):
+        app = open_page("review")
+        assert "to bring this to 10% or less" in words(app)
+        app.selectbox(key="review.bound").set_value(0.01).run()
+        assert "to bring this to 1% or less" in words(app)
 
     def test_settings_are_checked_and_saved(self, small, open_page):
         app = open_page("review", **{"review.view": "Detector settings"})
@@ -225,23 +255,3 @@ class TestReview:
         app = open_page("review", **{"review.view": "Detector settings"})
         app.button(key="review.set.again").click().run()
         assert [job.kind for job in small.open().jobs.all()] == ["detect"]
-
-    def test_a_second_key_on_a_card_decides_nothing_about_the_next(self, small, open_page):
-        """A press that the browser sent before the next card was drawn still names the card it was made on."""
-        from pages._ui.review import state as review_state
-
-        queue, _ = small.open().review.queue(small.corpus, limit=100)
-        record = queue.loc[queue["spans"].idxmax(), "record_id"]
-        first, second = span_table(small.open(), small.corpus, record)["span_id"].iloc[:2]
-
-        app = self.opened(small, open_page, record)
-        button(app, f"review.accept.{first}").click().run()
-        assert app.session_state[review_state._key(small.corpus, "span")] == second
-        before = self.states_of(small, record)
-        app = AppTest.from_function(press_late, default_timeout=30)
-        for name, value in (("record", record), ("span", second)):
-            app.session_state[review_state._key(small.corpus, name)] = value
-        app.session_state["press"] = (small.open(), small.corpus, record, [first, second], first, "reject")
-        app.run()
-        assert self.states_of(small, record) == before
-        assert "was not counted" in str(app.session_state["_ui.notices"])

@@ -16,7 +16,7 @@ def words(app, *kinds: str) -> str:
 def test_empty(empty, visit):
     app = visit("settings")
     assert "There is no corpus to delete" in words(app, "caption")
-    assert app.text_input(key="settings.actor").value == "custodian"
+    assert app.text_input(key="settings.actor").value == ""  # nobody said who acts
 
 
 def test_name_goes_into_the_audit_log(seeded, visit):
@@ -161,3 +161,17 @@ def test_a_corpus_deleted_in_another_window_meets_a_sentence(seeded, visit):
     app.button(key="settings.delete.do").click().run()
     assert not app.exception
     assert "corpus" in words(app, "error")
+
+
+def test_an_own_policy_is_shown_and_removed(seeded, visit):
+    from tests.store.test_own_policies import OWN
+
+    workspace = engine.open_workspace(seeded.path)
+    workspace.releases.add_policy(OWN)
+    app = visit("settings")
+    assert "Ward team" in app.dataframe[-1].value.columns
+    assert any("id: ward" in str(one.value) for one in app.code)
+    app.button(key="settings.policies.remove.ward").click().run()
+    assert not app.exception
+    assert workspace.releases.own_policies() == {}
+    assert "no longer in force" in words(app, "success")

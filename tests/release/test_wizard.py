@@ -9,9 +9,9 @@ import pytest
 
 from engine.dp.accounting.closed_form import default_delta, zcdp_rho
 from engine.errors import UserError
-from engine.methods import method_ids
+from engine.methods import get_method, method_ids
 from engine.release.policy import get_policy
-from engine.release.wizard import FORMAL, Answers, propose
+from engine.release.wizard import FORMAL, LEAST_SHOWN, MOST_SHOWN, Answers, propose, recommended
 
 
 @pytest.mark.parametrize(
@@ -133,3 +133,34 @@ def test_only_methods_on_offer_are_proposed():
 def test_answers_out_of_range_are_named(recipients, units, named):
     with pytest.raises(UserError, match=named):
         propose(Answers(False, recipients, False, False, units))
+
+
+def test_three_to_five_are_recommended_and_the_first_is_the_proposal():
+    cases = itertools.product(
+        (True, False), ("team", "organisation", "researchers", "public"), (True, False), (True, False),
+        (0, 1, 93, 700, 2_000, 10**6), (0.5, 4.0),
+    )  # fmt: skip
+    for case in cases:
+        answers = Answers(*case)
+        found = recommended(answers, method_ids())
+        names = [one.method for one in found]
+        assert LEAST_SHOWN <= len(names) == len(set(names)) <= MOST_SHOWN, case
+        assert names[0] == propose(answers, method_ids()).method
+        assert found[0].fits
+        assert all(one.why.endswith(".") for one in found)
+        assert not {"icl", "finetune"} & set(names), "what is bad for anything that leaves is never recommended"
+        accepted = get_policy(propose(answers).policy).requirements.guarantee_kinds
+        kinds = {one.method: get_method(one.method).spec.kind for one in found}
+        assert {kind for kind in kinds.values() if kind != "dp"} <= set(accepted), case
+
+
+def test_what_takes_more_people_is_said_to_and_stands_last():
+    few = recommended(Answers(False, "public", False, False, 60), method_ids())
+    assert [(one.method, one.fits) for one in few] == [("public", True), ("dp-topics", False), ("aug-pe", False)]
+    assert "60 may be learned from" in few[1].why
+    assert all(one.fits for one in recommended(Answers(False, "public", False, False, 5_000), method_ids()))
+
+
+def test_only_what_is_on_offer_is_recommended():
+    answers = Answers(False, "researchers", False, False, 93)
+    assert [one.method for one in recommended(answers, ("filter", "goldfish"))] == ["filter"]

@@ -239,11 +239,27 @@ def test_what_a_person_ticks_is_never_cut_short(path):
             assert wrapped, f"line {call.lineno}: {call.func.attr} without wrap=True"
 
 
-def test_highlight_component_only_sets_text():
-    script = (ROOT / "pages/_ui/highlight.js").read_text(encoding="utf-8")
+@pytest.mark.parametrize("path", sorted((ROOT / "pages").rglob("*.js")), ids=id_of)
+def test_components_only_set_text(path):
+    script = path.read_text(encoding="utf-8")
     for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "fetch(", "http"):
         assert word not in script
-    assert "textContent" in script
+    if "export default" not in script and path.stem != "desk_state":
+        assert "textContent" in script
+
+
+def test_what_the_desk_keeps_over_a_reload_holds_no_text():
+    """The queue is made of acts, the history of their names; neither they nor a message name what holds words."""
+    script, drawing = ((ROOT / f"pages/_ui/review/{name}.js").read_text("utf-8") for name in ("desk_state", "desk"))
+    stored = re.findall(r"setItem\((.*)\)", script)
+    assert stored == [
+        "key, JSON.stringify(mine.map(({ prior, ...act }) => act))",
+        "`${MADE}${desk.corpus}`, JSON.stringify(made)",
+    ]
+    assert "const made = desk.history.slice(-REMEMBERED).map(({ client, seq, record, span }) =>" in script
+    made = "\n".join(re.findall(r"act\(desk, (\{.*?\})\)", script + drawing))
+    assert made.count("action") >= 6
+    assert not re.search(r"\b(text|words|slice|typed)\b", made)
 
 
 def test_pages_load_nothing_heavy(tmp_path):

@@ -94,3 +94,8 @@ def test_what_is_imported_is_a_declared_dependency(folders, extras):
     for name in sorted(imported(folders)):
         owners = {owner.lower().replace("_", "-") for owner in where.get(name, [name])}
         assert owners & known, f"{name} (of {', '.join(sorted(owners))}) is imported but not in pyproject.toml"
+
+
+def test_drawings_hold_no_letters_that_a_font_would_have_to_draw():
+    for path in sorted((ROOT / "assets" / "icons").glob("*.svg")):
+        assert "<text" not in path.read_text("utf-8"), path.name

@@ -64,3 +64,20 @@ def test_a_chain_made_with_another_key_does_not_hold(store):
 
 def test_canonical_json_does_not_depend_on_order():
     assert canonical({"b": 1, "a": [1.5, None]}) == canonical({"a": [1.5, None], "b": 1}) == '{"a":[1.5,null],"b":1}'
+
+
+def test_lines_of_one_corpus_are_told_from_those_of_another(store):
+    mine, other = (store.corpora.import_sample(name) for name in ("support_tickets", "clinic_letters"))
+    store.corpora.rename(mine.id, "Mine")
+    with store.session.db.write() as connection:
+        store.session.write_audit(connection, "run asked for", "r-gone", corpus=mine.id)
+        store.session.write_audit(connection, "records approved", "r-gone", records=3)
+        store.session.write_audit(connection, "people joined", mine.population)
+    found = store.audit.lines(corpus_id=mine.id)
+    assert len(found) == store.audit.count(mine.id) == 6
+    assert set(found["subject"]) == {mine.id, "r-gone", mine.population}
+    assert set(store.audit.lines(corpus_id=other.id)["subject"]) == {other.id}
+    assert store.audit.count("%") == 0, "nothing but an id names a corpus"
+    store.corpora.delete(mine.id)
+    assert "corpus deleted" in set(store.audit.lines(corpus_id=mine.id)["action"])
+    assert store.audit.count() == store.audit.verify()["lines"]

@@ -14,13 +14,14 @@ DECIDE = """
 import sys
 from pathlib import Path
 from engine.store.store import Store
+from tests.store.span_tables import add_span
 store = Store(Path(sys.argv[1]), actor=sys.argv[3])
 corpus, odd = sys.argv[2], int(sys.argv[4])
 sys.stdin.readline()
 for i in range(odd, 40, 2):
     spans = [span.span_id for span in store.review.spans(corpus, f"id{i}")]
     store.review.decide(corpus, spans, "reject" if i % 4 < 2 else "accept")
-    store.review.add_span(corpus, f"id{i}", 0, 6, "CODE")
+    add_span(store, corpus, f"id{i}", 0, 6, "CODE")
     store.settings.set(f"{sys.argv[3]}-{i}", i)
 print("done")
 """

@@ -1,11 +1,13 @@
 """Import, read, rename, delete; populations."""
 
+import itertools
 from operator import attrgetter
 
 import pytest
 
 from engine.corpus.mapping import ColumnMapping
 from engine.errors import DataError, NotFoundError, UserError
+from engine.store.corpora import declarations
 from engine.store.records import GROUP_ROWS
 from tests.store.conftest import CANARY, MAPPING, made_up
 
@@ -14,7 +16,7 @@ def test_an_imported_corpus_says_what_it_is(store, corpus):
     assert (corpus.records, corpus.units, corpus.unit, corpus.has_gold) == (40, 40, "record", True)
     assert corpus.span_source == "gold"
     assert corpus.detected_at is None
-    assert corpus.next_step == "detect"
+    assert corpus.next_step == "review", "the marks came with the file"
     assert store.corpora.all() == [corpus]
     assert store.corpora.statistics(corpus.id).records == 40
 
@@ -109,3 +111,51 @@ def test_a_file_that_joins_two_populations_merges_them(store, corpus):
     both = store.corpora.import_table(pd.concat([made_up(), made_up(40, 1000)]), MAPPING, name="Both")
     assert {c.population for c in store.corpora.all()} == {both.population}
     assert other.population != corpus.population
+
+
+def visits(people: int = 30) -> bytes:
+    """Return a table of people with one to seven rows each."""
+    rows = [
+        f"Visit {person} {i} because of a sore knee,P{person}"
+        for person in range(people)
+        for i in range(1 + person % 7)
+    ]
+    return "\n".join(["text,patient", *rows]).encode()
+
+
+@pytest.mark.parametrize(
+    ("given", "cap", "declared"),
+    [
+        ({}, 5, None),
+        ({"cap_from_file": True}, 7, 7),
+        ({"cap": 9}, 9, None),
+        ({"cap": 7, "cap_from_file": True}, 7, 7),
+    ],
+)
+def test_the_cap_follows_the_file_only_where_a_person_declares_it_public(store, given, cap, declared):
+    mapping = ColumnMapping(text="text", source_id="patient")
+    corpus = store.corpora.import_file(visits(), "a.csv", mapping, name="A", unit="source", **given)
+    assert corpus.cap == cap
+    with store.session.db.read() as connection:
+        row = declarations.declared(connection, corpus.id, declarations.CAP)
+    assert (row.value if row else None) == declared
+    log = store.audit.lines(corpus_id=corpus.id)
+    assert ("cap declared public" in set(log["action"])) is (declared is not None)
+
+
+def test_the_default_cap_is_the_same_for_neighbouring_files(store):
+    mapping = ColumnMapping(text="text", source_id="patient")
+    caps = {store.corpora.import_file(visits(people), f"{people}.csv", mapping, name="A", unit="source").cap
+            for people in (29, 28, 27)}  # fmt: skip
+    assert caps == {5}
+
+
+def test_advice_about_accents_ends_with_the_import_and_lengths_are_counted(store):
+    text = "text\n" + "\n".join(f"Müller kam {'oft ' * (i % 50)}mit Rückenschmerzen Nr. {i}" for i in range(200))
+    corpus = store.corpora.import_file(text.encode("cp1252"), "a.csv", ColumnMapping(text="text"), name="A")
+    assert not any("accented" in warning for warning in corpus.warnings)
+    assert any("German" in warning for warning in corpus.warnings), "languages are told in words"
+    rows = store.corpora.statistics(corpus.id).lengths
+    assert sum(count for _, _, count in rows) == 200
+    assert (rows[0][0], rows[-1][1]) == (6, 55)
+    assert all(one[1] + 1 == other[0] for one, other in itertools.pairwise(rows))

@@ -7,14 +7,18 @@ import zipfile
 
 import pandas as pd
 import pytest
+from sqlalchemy.exc import IntegrityError
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import NotFoundError, RefusedError, UserError
+from engine.release import verify
+from engine.release.signing import make_key
 from engine.store import restore
-from engine.store.schema import runs, seen_outputs
+from engine.store.schema import revocations, runs, seen_outputs
 from engine.store.store import Store
 from tests.store.conftest import CANARY, MAPPING, made_up
 from tests.store.making import examine, finding, finished_run
+from tests.store.span_tables import add_span
 
 TEXTS = [f"Made-up letter {i} about a knee." for i in range(8)]
 
@@ -76,7 +80,7 @@ def test_a_copy_goes_where_it_was_asked_for(store, run_id, tmp_path, name):
 
 def test_stale_spans_close_the_gate(store, corpus, run_id):
     assert store.releases.gate(run_id, "exploratory").passed
-    store.review.add_span(corpus.id, "id1", 0, 6, "CODE")
+    add_span(store, corpus.id, "id1", 0, 6, "CODE")
     assert not store.releases.gate(run_id, "exploratory").passed
     with pytest.raises(RefusedError):
         store.releases.make(run_id, "exploratory", accept_unbounded=True)
@@ -100,7 +104,7 @@ def test_approvals_that_change_meanwhile_stop_the_release(store, run_id):
     examined = store.runs.get(run_id).examined_at
     summary = ReleaseSummary("rel-x", run_id, "c-x", "now", 6, "exploratory", "x", {}, {})
     with pytest.raises(RefusedError, match="Approvals changed"):
-        store.releases._record(summary, records, "0" * 64, accepted=True, examined=examined, whole=False)
+        store.releases._record(summary, records, accepted=True, examined=examined, policy=store.releases.policies()[0])
     assert store.releases.all() == []
 
 
@@ -262,3 +266,136 @@ def test_what_was_examined_in_a_time_that_was_lost_may_be_this_run(store, corpus
     later = proven(again, corpus, [f"A later output {i}." for i in range(8)], seed=9)
     assert again.releases.make(later, "proof", signed_off_by="Grace").records == 8
     again.close()
+
+
+WORDS = {"title": "Letters", "purpose": "Trying out a search.", "recipient": "The archive", "review": "2999-01-31"}
+
+
+def test_the_words_of_a_release_are_kept_and_stand_on_the_card(store, run_id):
+    made = store.releases.make(run_id, "exploratory", accept_unbounded=True, **WORDS)
+    assert store.releases.get(made.id) == made
+    assert {name: made.words[name] for name in WORDS} == WORDS
+    for name in ("DATA_CARD.md", "README.md", "REPORT.html", "card.json"):
+        text = store.releases.file(made.id, name).decode()
+        assert all(said in text for said in WORDS.values()), name
+
+
+@pytest.mark.parametrize("day", ["tomorrow", "2001-01-01", "31.12.2999"])
+def test_a_day_of_review_is_a_day_to_come(store, run_id, day):
+    with pytest.raises(UserError, match="review"):
+        store.releases.make(run_id, "exploratory", accept_unbounded=True, review=day)
+    assert store.releases.all() == []
+
+
+def test_private_words_outside_the_records_stop_a_release(store, corpus, run_id):
+    """Under the policy that sets no limit for the records, too; eight words may agree, nine may not."""
+    text = str(store.corpora.frame(corpus.id, "train", ["text", "split"])["text"].iloc[0]).split()
+    for field in ("title", "source", "purpose", "recipient", "licence", "contact"):
+        with pytest.raises(RefusedError, match="The data card repeats") as refused:
+            store.releases.make(run_id, "exploratory", accept_unbounded=True, **{field: " ".join(text[:9])})
+        assert CANARY not in str(refused.value)
+    assert store.releases.all() == []
+    assert store.releases.make(run_id, "exploratory", accept_unbounded=True, purpose=" ".join(text[1:8]))
+
+
+def test_an_exact_number_of_the_original_stops_a_release(store, corpus, run_id):
+    records = store.corpora.statistics(corpus.id).records
+    assert records == 40
+    for said in (f"Made of {records} letters", f"from {records}, as of May"):
+        with pytest.raises(RefusedError, match="counted or measured"):
+            store.releases.make(run_id, "exploratory", accept_unbounded=True, source=said)
+    assert store.releases.make(run_id, "exploratory", accept_unbounded=True, source="Made of 41 or so letters")
+
+
+def test_a_measured_value_stops_a_release(store, run_id):
+    examine(store, run_id, [finding("pipp", 0.8884), finding("verbatim_8gram", 0.0)])
+    for said in ("88.84 % of them", "a share of 0.888"):
+        with pytest.raises(RefusedError, match="counted or measured"):
+            store.releases.make(run_id, "exploratory", accept_unbounded=True, purpose=said)
+
+
+def test_one_zip_holds_every_file_and_is_checked_again(store, run_id, tmp_path):
+    made = store.releases.make(run_id, "exploratory", accept_unbounded=True)
+    (tmp_path / "b.zip").write_bytes(store.releases.archive(made.id))
+    with zipfile.ZipFile(tmp_path / "b.zip") as archive:
+        assert set(archive.namelist()) == set(made.files)
+    assert verify(tmp_path / "b.zip", manifest_sha256=made.manifest_sha256)["ok"]
+    (store.folder.release(made.id) / "ledger.json").write_text("{}")
+    with pytest.raises(RefusedError, match="changed after its release"):
+        store.releases.archive(made.id)
+    with pytest.raises(NotFoundError):
+        store.releases.archive("rel-none")
+
+
+def test_a_withdrawn_release_is_known_to_whoever_checks_it(store, run_id, tmp_path):
+    make_key(tmp_path / "key", store.path)
+    given = {"out": tmp_path / "b", "sign_key": tmp_path / "key"}
+    made = store.releases.make(run_id, "exploratory", accept_unbounded=True, **given)
+    assert verify(tmp_path / "b", key=made.signed_by)["ok"]
+    with pytest.raises(UserError, match="reason"):
+        store.releases.revoke(made.id, "  ")
+    gone = store.releases.revoke(made.id, "A name\nwas found.")
+    assert (gone.reason, bool(gone.revoked)) == ("A name was found.", True)
+    assert store.releases.all() == [gone]
+    with pytest.raises(UserError, match="before"):
+        store.releases.revoke(made.id, "Again.")
+    with pytest.raises(RefusedError, match="withdrawn"):
+        store.releases.archive(made.id)
+    (tmp_path / "revocations.json").write_text(store.releases.revocation_list(tmp_path / "key"))
+    answer = verify(tmp_path / "b", key=made.signed_by)
+    assert answer["revoked"]
+    assert [problem[-17:] for problem in answer["problems"]] == ["A name was found."]
+    assert store.audit.lines(limit=1).iloc[0]["action"] == "release withdrawn"
+    with pytest.raises(IntegrityError, match="append-only"), store.session.db.write() as connection:
+        connection.execute(revocations.delete())
+
+
+def test_no_file_of_a_withdrawn_release_is_handed_out(store, run_id):
+    made = store.releases.make(run_id, "exploratory", accept_unbounded=True)
+    later = store.releases.file  # a button that was drawn before the withdrawal
+    store.releases.revoke(made.id, "A name was found.")
+    for name in made.files:
+        with pytest.raises(RefusedError, match="withdrawn on"):
+            later(made.id, name)
+
+
+def test_private_words_and_numbers_in_the_reason_of_a_withdrawal_are_refused(store, corpus, run_id):
+    made = store.releases.make(run_id, "exploratory", accept_unbounded=True)
+    text = store.corpora.frame(corpus.id, None, ["text"])["text"].iloc[5]
+    with pytest.raises(RefusedError, match="consecutive words of a private record") as refused:
+        store.releases.revoke(made.id, f"Withdrawn because of this: {text}")
+    assert text.split()[0] not in str(refused.value)
+    counts = store.corpora.statistics(corpus.id)
+    private = next(n for n in (counts.records, *counts.characters.values()) if n >= 20 and float(n).is_integer())
+    with pytest.raises(RefusedError, match="counted or measured"):
+        store.releases.revoke(made.id, f"It told of {int(private)} letters.")
+    assert not store.releases.get(made.id).revoked
+    assert store.releases.revoke(made.id, "A name was found.").revoked
+
+
+def test_a_key_inside_the_workspace_or_open_to_others_signs_nothing(store, run_id, tmp_path):
+    with pytest.raises(RefusedError, match="outside the workspace"):
+        make_key(store.path / "key", store.path)
+    make_key(tmp_path / "key", store.path)
+    with pytest.raises(UserError, match="exists already"):
+        make_key(tmp_path / "key", store.path)
+    (tmp_path / "key").chmod(0o644)
+    with pytest.raises(RefusedError, match="others may read"):
+        store.releases.make(run_id, "exploratory", accept_unbounded=True, sign_key=tmp_path / "key")
+    (tmp_path / "no").write_text("no key")
+    (tmp_path / "no").chmod(0o600)
+    for name in ("no", "nowhere"):
+        with pytest.raises(UserError, match="key:"):
+            store.releases.make(run_id, "exploratory", accept_unbounded=True, sign_key=tmp_path / name)
+    assert store.releases.all() == []
+
+
+def test_the_ledger_of_a_release_names_what_the_run_drew_and_nothing_else(store, corpus):
+    run = proven(store, corpus, TEXTS)
+    made = store.releases.make(run, "proof", signed_off_by="Grace")
+    said = json.loads(store.releases.file(made.id, "ledger.json"))
+    assert "draws nothing" in said["sentence"]
+    assert all(set(line) <= {"kind", "epsilon", "delta", "events", "event"} for line in said["lines"])
+    answer = json.loads(store.releases.file(made.id, "policy.json"))
+    assert answer["answer"] == "met"
+    assert all("value" not in rule and "sentence" not in rule for rule in answer["rules"])

@@ -8,7 +8,7 @@ import yaml
 
 from engine.errors import NotFoundError, UserError
 from tests.store.making import examine, finding, finished_run
-from tests.store.span_tables import span_table
+from tests.store.span_tables import add_span, span_table
 
 TEXTS = [f"Made-up letter {i}." for i in range(12)]
 
@@ -73,7 +73,7 @@ def test_examining_one_part_keeps_the_other(store, run_id):
 def test_a_changed_review_makes_the_examination_stale(store, corpus, run_id):
     examine(store, run_id, [finding("pipp", 0.2)])
     assert not store.runs.get(run_id).examination_stale
-    store.review.add_span(corpus.id, "id1", 0, 6, "CODE")
+    add_span(store, corpus.id, "id1", 0, 6, "CODE")
     assert store.runs.get(run_id).examination_stale
 
 

@@ -32,7 +32,8 @@ def unpacked(tmp_path_factory):
     """Return the folder as the first edition left it: `workspace`, `bundle` and `backup.understudy`."""
     folder = tmp_path_factory.mktemp("first")
     with tarfile.open(PACKED) as archive:
-        archive.extractall(folder, filter="data")
+        safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # not before Python 3.11.4
+        archive.extractall(folder, **safe)
     return folder
 
 

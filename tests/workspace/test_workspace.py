@@ -13,7 +13,8 @@ from engine.errors import NotFoundError, StorageError, UserError
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ("torch", "transformers", "spacy", "presidio_analyzer", "sentence_transformers", "umap", "mauve", "numba")
 PARTS = {
-    "corpora", "descriptions", "labels", "review", "values", "models", "hub", "first_look", "prompts", "packs", "pools",
+    "corpora", "descriptions", "labels", "review", "bulk", "values", "models",
+    "hub", "first_look", "prompts", "packs", "pools", "assessments",
     "plan", "jobs", "runs", "examinations", "studies", "ledger", "releases", "settings", "audit", "disk", "doctor",
     "session",
 }  # fmt: skip

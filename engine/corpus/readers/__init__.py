@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -9,6 +10,7 @@ import pandas as pd
 from engine.corpus.cells import cell_text, count_formulas
 from engine.corpus.mapping import suggest_mapping
 from engine.corpus.preview import FilePreview
+from engine.corpus.proposals import person_column
 from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source
 from engine.corpus.readers.characters import refuse_halves
 from engine.corpus.readers.compressed import unpacked
@@ -81,6 +83,11 @@ def read_preview(
     shown = pd.DataFrame(
         {name: pd.Series([cell_text(value) for value in first[name]], dtype=object) for name in first.columns}
     ).set_index(first.index)
+    suggested = suggest_mapping(raw.frame)
+    others = [column for role, column in suggested.roles().items() if role != "source_id"]
+    person = person_column(raw.frame, others, suggested.source_id)
+    if person is not None and person.by == "name":
+        suggested = replace(suggested, source_id=person.column)
     return FilePreview(
         filename=_display_name(source, filename),
         format=item.id,
@@ -89,8 +96,9 @@ def read_preview(
         columns=[str(name) for name in raw.frame.columns],
         rows=shown,
         total_rows=raw.total_rows,
-        suggested=suggest_mapping(raw.frame),
+        suggested=suggested,
         warnings=[*raw.warnings, *_formula_warnings(raw.frame)],
+        person=person,
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from engine.corpus.readers.base import Source
 from engine.errors import UserError
 
+CHECK_LETTERS = "Check accented letters"  # begins advice that helps before the import alone
 SAMPLE_BYTES = 256 * 1024
 _MARKS = (  # the four-byte marks first: UTF-32's begins like UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -109,7 +110,7 @@ def _detected(source: Source, data: bytes) -> Decoded:
         raise source.error(message, "known encoding", row=line)
     text = _strict(source, data, guess)
     warning = (
-        f"The file is not UTF-8 (first seen in row {line}) and was read as {guess}. Check accented letters in "
+        f"The file is not UTF-8 (first seen in row {line}) and was read as {guess}. {CHECK_LETTERS} in "
         "the preview; if they look wrong, choose another encoding."
     )
     return Decoded(text, guess, (warning,))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.corpus.keyed import keyed_order
+from engine.corpus.text.language_names import language_name
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -55,7 +56,7 @@ def language_warning(found: LanguageShares) -> str | None:
         return "The records hold too few letters to tell their language; the built-in models expect English."
     if found.english >= ENGLISH_WARNING_BELOW:
         return None
-    others = ", ".join(f"{code} {share:.0%}" for code, share in list(found.shares.items())[:3])
+    others = ", ".join(f"{language_name(code)} {share:.0%}" for code, share in list(found.shares.items())[:3])
     return (
         f"Only {found.english:.0%} of the text looks English ({others}). What works in any language: patterns "
         "(e-mail addresses, phone and card numbers), known identifiers, custom expressions, gold spans, surrogates "

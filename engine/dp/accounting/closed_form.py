@@ -135,6 +135,17 @@ def posterior(prior: float, epsilon: float) -> float:
     return 1.0 / (1.0 + math.exp(-epsilon) * (1.0 - prior) / prior)
 
 
+def epsilon_for(prior: float, after: float) -> float:
+    """Return the ε at which an attacker with this prior becomes at most so sure: the inverse of `posterior`.
+
+    Args:
+        prior: probability in (0, 1). after: probability in [prior, 1).
+    """
+    if not (0.0 < prior < 1.0 and prior * (1.0 - 1e-12) <= after < 1.0):
+        raise UserError(f"certainty: must be from the {prior:g} of before to below 1, got {after:g}")
+    return max(0.0, math.log(after) - math.log1p(-after) - math.log(prior) + math.log1p(-prior))
+
+
 def rdp_to_epsilon(order: float, value: float, delta: float) -> float:
     """Return ε of a Rényi bound at one order (Canonne, Kamath and Steinke 2020, proposition 12)."""
     if value == math.inf:

@@ -52,6 +52,10 @@ class NoiselessMechanisms(Mechanisms):
         """Return, for each row, the candidate of greatest utility, the first at a tie."""
         return np.atleast_2d(np.asarray(utilities, dtype=np.float64)).argmax(axis=1).astype(np.int64)
 
+    @staticmethod
+    def _best(points: NDArray[np.int64], epsilon: float, sensitivity: float) -> NDArray[np.float64]:
+        return np.array([points.argmax()], dtype=np.float64)
+
     def private_logits(self, *given: object, **named: object) -> NoReturn:
         """Refuse: tokens of private prediction are not votes."""
         raise UserError("private prediction has no reference without noise here")

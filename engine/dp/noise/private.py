@@ -27,7 +27,7 @@ from engine.dp.events import (
     mean_sensitivity,
     vector_sensitivity,
 )
-from engine.dp.noise import cells, label_list, mechanisms, prediction, votes
+from engine.dp.noise import cells, choice, label_list, mechanisms, prediction, votes
 from engine.dp.noise.private_data import PrivateData
 from engine.errors import InternalError
 
@@ -385,6 +385,28 @@ class Mechanisms:
             return mechanisms.noisy_argmax(table, float(epsilon or 0.0)).astype(np.float64)
 
         return self._once(key, request, event, choose).astype(np.int64)
+
+    def noisy_choice(
+        self, key: str, sets: Sequence[NDArray[np.float32]], *, fingerprint: str, epsilon: float, what: str
+    ) -> int:
+        """Return the set of texts that stands nearest to most units, by noisy points (exponential mechanism).
+
+        Args:
+            key: names this output within the run. sets: embeddings of each set's texts, (m, d), public or protected.
+            fingerprint: digest of the sets. epsilon: pure loss of the choice, whichever the adjacency.
+        """
+        event = Event("pure", what, epsilon=epsilon, **self._whom(1.0))
+        request = self._request("choice", event, fingerprint=fingerprint, sizes=[len(one) for one in sets])
+
+        def chosen(data: PrivateData) -> NDArray[np.float64]:
+            found = choice.points(data.embeddings(), data.unit_of, [votes.quantised(one) for one in sets])
+            return self._best(found, epsilon, choice.most(len(sets)))
+
+        return int(self._output(key, request, event, chosen)[0])
+
+    @staticmethod
+    def _best(points: NDArray[np.int64], epsilon: float, sensitivity: float) -> NDArray[np.float64]:
+        return mechanisms.noisy_argmax(points[None, :], epsilon, sensitivity).astype(np.float64)
 
     def private_logits(
         self,

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.examine.prepare import Prepared
+from engine.examine.prepare import NEAR_DUPLICATES, Prepared
 from engine.examine.samples import sample_units, seeded_order
 from engine.examine.stats.intervals import Interval
 from engine.examine.stats.roc import auc
@@ -59,7 +59,7 @@ def near_duplicates(prepared: Prepared) -> tuple[NDArray[np.bool_], NDArray[np.b
     """
     from engine.corpus.text.near_duplicates import near_duplicate_pairs
 
-    found = prepared.kept.get("near duplicates")
+    found = prepared.kept.get(NEAR_DUPLICATES)
     if found is None:
         train, holdout = np.zeros(len(prepared.train), bool), np.zeros(len(prepared.holdout), bool)
         if len(train) and len(holdout):
@@ -70,7 +70,7 @@ def near_duplicates(prepared: Prepared) -> tuple[NDArray[np.bool_], NDArray[np.b
             )
             train[[i for i, _, _ in pairs]] = True
             holdout[[j for _, j, _ in pairs]] = True
-        found = prepared.kept["near duplicates"] = (train, holdout)
+        found = prepared.kept[NEAR_DUPLICATES] = (train, holdout)
     pair: tuple[NDArray[np.bool_], NDArray[np.bool_]] = found
     return pair
 

@@ -20,7 +20,7 @@ from engine.examine.each import each_output
 from engine.examine.findings import Finding
 from engine.examine.make import finding, missing
 from engine.examine.part import Part
-from engine.examine.prepare import Prepared
+from engine.examine.prepare import NEAR_DUPLICATES, Prepared
 from engine.examine.repeats.longest_run import common_run, longest_runs
 from engine.examine.repeats.near_copies_scores import SHINGLE_WORDS, NearPairs, Sketch, near_pairs, sketch
 from engine.examine.samples import sample_units
@@ -181,7 +181,7 @@ def _keep_duplicates(prepared: Prepared, real: NearPairs, train: Sketch, holdout
         flags = np.zeros(len(one.first) + 1, bool)  # one more, for texts without words (-1)
         flags[groups] = True
         sides.append(flags[one.group])
-    prepared.kept.setdefault("near duplicates", (sides[0], sides[1]))
+    prepared.kept.setdefault(NEAR_DUPLICATES, (sides[0], sides[1]))
 
 
 def _pair_rows(

@@ -268,6 +268,13 @@ class Models:
         state = waiting.state if waiting is not None else "done" if result is not None else "none"
         return {"state": state, "result": result}
 
+    def verdict(self, model: str) -> str:
+        """Return in one line what a model is good enough for; see `engine.jobs.models.verdict`."""
+        from engine.jobs.models.verdict import verdict
+        from engine.methods import methods
+
+        return verdict(self.info(model), [method.spec for method in methods()])
+
     def blockers(self, spec: MethodSpec, corpus_id: str, model: str) -> list[str]:
         """Return why a method cannot run with a model on a corpus."""
         from engine.models.catalogue import ENDPOINT, lacks

@@ -24,9 +24,10 @@ from sqlalchemy import select
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.jobs.models.catalogued import catalogue
-from engine.models.marks import POOL, Mark, read_marks, weight_digests, workspace_above, write_marks
+from engine.models.marks import POOL, RUN, Mark, read_marks, weight_digests, workspace_above, write_marks
 from engine.store.budget import fitted
 from engine.store.budget import lines as ledger_lines
+from engine.store.runs import choosable
 from engine.store.schema import corpora, fitted_weights, pools, runs
 from engine.store.session import Session
 
@@ -78,7 +79,11 @@ def marks_used(session: Session, spec: MethodSpec, values: BaseModel, model: str
                 )
             folders.append(path)
     found = [mark for folder in folders for mark in marks_in(session, folder)]
-    return list({mark.run: mark for mark in (*found, *_of_pool(session, spec, values))}.values())
+    return list(
+        {
+            mark.run: mark for mark in (*found, *_of_pool(session, spec, values), *_of_runs(session, spec, values))
+        }.values()
+    )
 
 
 def _of_pool(session: Session, spec: MethodSpec, values: BaseModel) -> list[Mark]:
@@ -89,6 +94,12 @@ def _of_pool(session: Session, spec: MethodSpec, values: BaseModel) -> list[Mark
     with session.db.read() as connection:
         row = connection.execute(select(pools.c.marks).where(pools.c.name == name)).first()
     return [] if row is None else [Mark(**mark) for mark in row.marks]
+
+
+def _of_runs(session: Session, spec: MethodSpec, values: BaseModel) -> list[Mark]:
+    """Return the marks of the runs that a run would choose among: the output is that of one of them."""
+    given = getattr(values, "promise", None) if "runs" in spec.needs else None
+    return [] if given is None else choosable.marks(session, given.runs)
 
 
 def refused(title: str, claim: Guarantee, marks: Sequence[Mark], population: str) -> list[str]:
@@ -127,18 +138,22 @@ def counted(claim: Guarantee, marks: Sequence[Mark], population: str) -> Guarant
     epsilon = claim.epsilon + sum(float(mark.epsilon or 0.0) for mark in same)
     delta = float(claim.delta or 0.0) + sum(float(mark.delta or 0.0) for mark in same)
     named = " and ".join(f"run {mark.run}" for mark in same)
-    fitted_here = any(mark.of != POOL for mark in same)  # a pool says nothing of what models have seen
-    how, thing, own = "The model was fitted to these people's text by", "model", ""
+    # Neither a pool nor a run's output says anything of what models have seen.
+    fitted_here = any(mark.of not in (POOL, RUN) for mark in same)
+    how, both, whose, own = "The model was fitted to these people's text by", "both count", "the model's", ""
     if all(mark.of == POOL for mark in same):
         # The own claim goes on to say what it takes as given, the pool's promise among it.
-        how, thing = "The pool was written from what these people's votes chose in", "pool"
+        how, whose = "The pool was written from what these people's votes chose in", "the pool's"
         own = f" This run alone, the pool given: {claim.sentence}"
+    if all(mark.of == RUN for mark in same):
+        how, both, whose = "The text was chosen among the outputs of", "the choice and all of them count", "those runs'"
+        own = f" This choice alone, the runs given: {claim.sentence}"
     return replace(
         claim,
         sentence=(
-            f"{how} {named}, so both count: together (ε = {epsilon:.4g}, "
+            f"{how} {named}, so {both}: together (ε = {epsilon:.4g}, "
             f"δ = {delta:.3g}) differential privacy for each {claim.unit} ({claim.adjacency}), this run's own "
-            f"(ε = {claim.epsilon:.4g}, δ = {claim.delta or 0.0:.3g}) and the {thing}'s added.{own}"
+            f"(ε = {claim.epsilon:.4g}, δ = {claim.delta or 0.0:.3g}) and {whose} added.{own}"
         ),
         epsilon=epsilon,
         delta=delta,

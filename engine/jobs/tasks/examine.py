@@ -1,17 +1,23 @@
-"""Job `examine`: measure a run's leakage and usefulness, store findings and tables."""
+"""Job `examine`: measure a run's leakage and usefulness, store findings and tables.
+
+Finished parts are kept until all are there, so that a cancelled or killed examination goes on where it stopped.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from engine.errors import UserError
 from engine.examine import each
+from engine.examine.expected import Sizes, parts
 from engine.examine.measures import MEASURES
 from engine.examine.tables import CORPUS_MAP
 from engine.jobs.kept_embeddings import KeptEmbeddings, kept_embeddings
+from engine.jobs.part_shelf import PartShelf
 from engine.jobs.task import Stopped, Task
 from engine.store.runs.runs import run_row
 from engine.store.summaries import corpus_row
@@ -39,35 +45,41 @@ def run(task: Task) -> None:
     with store.session.db.read() as connection:
         row = run_row(connection, task.run_id)
         unit = corpus_row(connection, row.corpus_id).unit
-    synthetic = store.runs.synthetic_frame(task.run_id)[["record_id", "text", "label", "lineage"]]
+    synthetic = store.runs.synthetic_frame(task.run_id)
+    approvals, synthetic = list(synthetic["approval"]), synthetic[["record_id", "text", "label", "lineage"]]
     if synthetic.empty:
         raise UserError("this run has no records to examine; run the method again with other settings")
     privacy, utility = bool(task.arguments["privacy"]), bool(task.arguments["utility"])
     records = store.corpora.frame(task.corpus_id)
     train = records[records["split"] == "train"].reset_index(drop=True)
     embedder = kept_embeddings(task, list(records["text"]))
-    output = examine_run(
-        ExamineInput(
-            synthetic=synthetic,
-            train=train,
-            holdout=records[records["split"] == "holdout"].reset_index(drop=True),
-            train_spans=store.review.accepted_spans(task.corpus_id, "train"),
-            holdout_spans=store.review.accepted_spans(task.corpus_id, "holdout"),
-            unit=unit,
-            privacy=privacy,
-            utility=utility,
-            model_attacks=bool(task.arguments.get("model_attacks", True)),
-            tuned_classifier=bool(task.arguments.get("tuned_classifier", False)),
-            embedder=embedder,
-            detector=task.models.detector(store.review.detector_settings(task.corpus_id)),
-            seed=seed_of(task.corpus_id),
-            effort=effort_of(row),
-            corpus_map=store.examinations.corpus_map(task.corpus_id),
-        ),
-        progress=task.report,
-        cancelled=task.cancelled,
+    models = bool(task.arguments.get("model_attacks", True))
+    tuned = bool(task.arguments.get("tuned_classifier", False))
+    sizes = Sizes(len(records), len(synthetic), bool(len(records) - len(train)))
+    expected = parts(sizes, privacy=privacy, utility=utility, models=models, tuned=tuned)
+    detector = store.review.detector_settings(task.corpus_id)
+    given = ExamineInput(
+        synthetic=synthetic,
+        train=train,
+        holdout=records[records["split"] == "holdout"].reset_index(drop=True),
+        train_spans=store.review.accepted_spans(task.corpus_id, "train"),
+        holdout_spans=store.review.accepted_spans(task.corpus_id, "holdout"),
+        unit=unit,
+        privacy=privacy,
+        utility=utility,
+        model_attacks=models,
+        tuned_classifier=tuned,
+        embedder=embedder,
+        detector=task.models.detector(detector),
+        seed=seed_of(task.corpus_id),
+        effort=effort_of(row),
+        corpus_map=store.examinations.corpus_map(task.corpus_id),
     )
+    shelf = PartShelf(task, given, [detector.to_json(), *approvals], len(expected))
+    task.expect([replace(one, seconds=0.0) if one.key in shelf.keys else one for one in expected])
+    output = examine_run(given, progress=task.report, cancelled=task.cancelled, begin=task.begin, shelf=shelf)
     if output.cancelled or task.cancelled():
+        store.session.sweep()  # a part may have been written while the run was deleted
         raise Stopped
     plane = output.tables.pop(CORPUS_MAP, None)
     again = frozenset(name for name, one in MEASURES.items() if (privacy, utility)[one.group == "utility"])
@@ -87,6 +99,7 @@ def run(task: Task) -> None:
             store.ledger.touch(connection, task.run_id, "examination", TOUCHED)
             if plane is not None:
                 store.examinations.save_corpus_map(task.corpus_id, plane)
+        shelf.remove()
     except Stopped:
         store.session.sweep()  # the run was deleted meanwhile: its tables go too, and a deleted corpus' embeddings
         raise

@@ -33,6 +33,7 @@ from engine.methods.readable import run as run_readable
 from engine.store.disk.folder import file_errors, remove_tree
 from engine.store.review.spans import ACCEPTED_COLUMNS
 from engine.store.rows import RunRow
+from engine.store.runs import choosable
 from engine.store.runs.runs import run_row
 from engine.store.schema import runs, synthetic
 from engine.store.summaries import corpus_row
@@ -170,6 +171,7 @@ def _context(task: Task, row: RunRow, method: Method, claim: Guarantee) -> Conte
         labels=labels,
         guarantee=claim,
         candidates=_candidates(task, values) if "pool" in needs else (),
+        runs=_runs(task, values) if "runs" in needs else (),
         scratch=_scratch(task),
         saved=partial(_mark, task, row, method),
     )
@@ -182,6 +184,14 @@ def _candidates(task: Task, values: BaseModel) -> tuple[tuple[str, str | None], 
     if promise is None:
         raise UserError("this run names no pool; start a new one with a pool")
     return task.store.pools.candidates(promise.name, promise.digest)
+
+
+def _runs(task: Task, values: BaseModel) -> tuple[tuple[tuple[str, str | None], ...], ...]:
+    """Return the outputs of the runs that a choice was asked for among."""
+    promise = getattr(values, "promise", None)
+    if promise is None:
+        raise UserError("this choice names no runs; ask for a new one")
+    return choosable.texts(task.store.session, promise.runs)
 
 
 def _labels(task: Task, row: RunRow, method: Method) -> tuple[str, ...]:

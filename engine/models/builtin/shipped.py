@@ -50,7 +50,7 @@ def builtin_models() -> list[BuiltinModel]:
         (
             "builtin",
             "language model",
-            "writing, for all methods that need a model",
+            "writing",
             lm_folder(),
             "GPL-3.0-or-later",
         ),

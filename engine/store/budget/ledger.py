@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Unpack, cast
 
 from sqlalchemy import Connection, select
 
@@ -407,6 +407,25 @@ class Ledger:
             unbounded=not bounded,
         )
         self.touch_of_models(connection, run_id)
+
+    def of_run(self, run_id: str) -> list[JSONObject]:
+        """Return what a run reserved and drew, as a release may show it: amounts and events, nobody's name or time.
+
+        The amounts are its own; what earlier runs drew that its statement counts too stands in their lines.
+        """
+        kinds = ("reserve", "spend", "settle", "give_back")
+        shown = ("epsilon", "delta", "events", "event")
+        with self.session.db.read() as connection:
+            row = run_row(connection, run_id)
+            population = reservations.population_of(connection, row.corpus_id)
+            lines = ledger_lines.read(connection, population).lines
+        own = [line for line in lines if line.run_id == run_id and line.kind in kinds]
+        drawn = dict(zip(("epsilon", "delta"), row.guarantee.drawn)) if row.guarantee.kind == "dp" else {}
+        bodies = [cast("JSONObject", line.body) for line in own]
+        return [
+            {"kind": line.kind, **{name: drawn.get(name, body[name]) for name in shown if name in body}}
+            for line, body in zip(own, bodies)
+        ]
 
     def touch_of_models(self, connection: Connection, run_id: str) -> None:
         """Write into the ledgers of other people that a model fitted to their text without a guarantee wrote these."""

@@ -21,7 +21,7 @@ from engine.store.records import forget, read_rows, read_table, write_table
 from engine.store.review import memory
 from engine.store.rows import corpus_of
 from engine.store.runs import seen
-from engine.store.schema import corpora, record_index, runs
+from engine.store.schema import corpora, record_index, runs, settings
 from engine.store.schema import populations as populations_table
 from engine.store.session import Session, new_id
 from engine.store.summaries import corpus_row, summary
@@ -57,6 +57,7 @@ class Corpora:
         name: str,
         unit: str = "record",
         cap: int | None = None,
+        cap_from_file: bool = False,
         holdout: float = 0.2,
         options: ReadOptions | None = None,
         labels_public: bool | Sequence[str] = False,
@@ -72,6 +73,8 @@ class Corpora:
             unit: whom a guarantee protects, `record` or `source`.
             cap: records a unit may contribute, at least 1; None takes 1 for a record and 5 for a source, whatever the
                 file holds, since the cap is declared and not read from it.
+            cap_from_file: whether a person declares that the largest number of records of one unit in this file may be
+                public, so that it is the cap; where `cap` is given too, that it is this number. Kept with the corpus.
             holdout: probability in [0, 0.9] that a unit is held out.
             labels_public: the list of labels that is declared public; True takes those of the training part as they
                 stand, which is refused where fewer than three people hold one of them.
@@ -86,7 +89,9 @@ class Corpora:
 
         needed = (*mapping.roles().values(), *mapping.keep)
         table = read_file(source, filename, replace(options or ReadOptions(), columns=needed))
-        return self._import(table, mapping, name, unit, cap, holdout, filename, labels_public, same_people_as)
+        return self._import(
+            table, mapping, name, unit, cap, holdout, filename, labels_public, same_people_as, cap_from_file
+        )
 
     def import_table(
         self,
@@ -168,6 +173,7 @@ class Corpora:
             self.session.mark_for_removal(connection, f"corpora/{corpus_id}")
             seen.keep(connection, self.session.key, run_ids)
             connection.execute(corpora.delete().where(corpora.c.id == corpus_id))
+            connection.execute(settings.delete().where(settings.c.key.endswith(f".{corpus_id}", autoescape=True)))
             reservations.reconcile(connection, self.session.key, self.session.actor)
             self.session.write_audit(connection, "corpus deleted", corpus_id, records=row.records, runs=len(run_ids))
         forget(corpus_id)
@@ -233,12 +239,16 @@ class Corpora:
         filename: str,
         labels_public: bool | Sequence[str] = False,
         same_people_as: Sequence[str] = (),
+        cap_from_file: bool = False,
     ) -> CorpusSummary:
         from engine.corpus.build import build_corpus
         from engine.corpus.label_rules import checked_labels, rare
         from engine.corpus.mapping import default_cap
+        from engine.corpus.proposals import largest_cap
 
-        name, cap = _checked_name(name), default_cap(unit) if cap is None else cap
+        name = _checked_name(name)
+        if cap is None:
+            cap = largest_cap(table, mapping, unit) if cap_from_file else default_cap(unit)
         built = build_corpus(
             table,
             mapping,
@@ -263,6 +273,9 @@ class Corpora:
             with self.session.db.write() as connection:
                 people = [self.population(connection, other) for other in same_people_as]
                 importing.keep(connection, self.session, corpus_id, built, name, unit, cap, holdout, people)
+                if cap_from_file:
+                    declarations.declare(connection, corpus_id, declarations.CAP, cap, self.session.actor)
+                    self.session.write_audit(connection, "cap declared public", corpus_id, cap=cap)
                 if labels:
                     self.declare_labels(connection, corpus_id, labels, as_found=as_found, few=len(few))
         except BaseException:

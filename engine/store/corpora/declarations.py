@@ -17,6 +17,7 @@ from engine.store.rows import AnyRow
 from engine.store.schema import declarations
 
 LABELS = "labels"
+CAP = "cap"
 
 
 def declared(connection: Connection, corpus_id: str, what: str) -> AnyRow | None:

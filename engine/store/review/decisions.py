@@ -12,9 +12,20 @@ from sqlalchemy import Connection, func, select, text, update
 
 from engine.pii.decide.rules import Standing, after
 from engine.store.audit import now
+from engine.store.review.before import Prior, before_batch
 from engine.store.review.spans import CHUNK, refresh
 from engine.store.rows import AnyRow, SpanRow
 from engine.store.schema import corpora, decisions, spans
+from engine.store.session import Session
+
+IN_THE_LOG = {  # action -> what the audit log calls it
+    "accept": "accepted",
+    "reject": "rejected",
+    "relabel": "relabelled",
+    "add": "added",
+    "finish": "texts_read",
+    "undo": "taken_back",
+}
 
 
 def next_batch(connection: Connection, corpus_id: str) -> int:
@@ -61,6 +72,13 @@ def _decide(connection: Connection, outcomes: Sequence[tuple[int, Standing, Stan
     return any(old != new for _, old, new in outcomes)
 
 
+def note(session: Session, connection: Connection, corpus_id: str, counts: Mapping[str, int]) -> None:
+    """Write into the audit log how often each action was taken; nothing where none was."""
+    made = {IN_THE_LOG[action]: count for action, count in counts.items() if count}
+    if made:
+        session.write_audit(connection, "review decisions", corpus_id, **made)
+
+
 def bump(connection: Connection, corpus_id: str) -> None:
     """Raise the corpus' revision: what was made from its accepted spans is stale now."""
     connection.execute(update(corpora).where(corpora.c.id == corpus_id).values(revision=corpora.c.revision + 1))
@@ -95,23 +113,26 @@ def record_added(
     )
 
 
-def undo(connection: Connection, corpus_id: str, actor: str) -> str | None:
-    """Take back the latest group of events and return a sentence about it, or None if there is none."""
+def undo(connection: Connection, corpus_id: str, actor: str, batch: int | None = None) -> str | None:
+    """Take back a group of events, the latest by default; return a sentence about it, or None if there is none.
+
+    Of a group that is not the latest, what was decided again since stays as it was decided.
+    """
     undone = select(decisions.c.undoes).where(decisions.c.corpus_id == corpus_id, decisions.c.undoes.is_not(None))
-    batch = connection.execute(
-        select(func.max(decisions.c.batch)).where(
-            decisions.c.corpus_id == corpus_id,
-            decisions.c.action != "undo",
-            decisions.c.batch.not_in(undone),
-        )
-    ).scalar()
+    latest = select(func.max(decisions.c.batch)).where(
+        decisions.c.corpus_id == corpus_id, decisions.c.action != "undo", decisions.c.batch.not_in(undone)
+    )
+    if batch is not None:
+        latest = latest.where(decisions.c.batch == batch)
+    batch = connection.execute(latest).scalar()
     if batch is None:
         return None
     events = connection.execute(
         select(decisions).where(decisions.c.corpus_id == corpus_id, decisions.c.batch == batch)
     ).all()
     positions = {e.position for e in events}
-    _revert(connection, corpus_id, events)
+    _revert(connection, corpus_id, before_batch(connection, corpus_id, batch))
+    _unmark_records(connection, corpus_id, batch)
     connection.execute(
         decisions.insert().values(
             corpus_id=corpus_id,
@@ -192,14 +213,23 @@ def _event(
     }
 
 
-def _revert(connection: Connection, corpus_id: str, taken: Sequence[AnyRow]) -> None:
-    added = [e.span_id for e in taken if e.action == "add"]
-    _update(connection, added, {"active": False, "origin": "removed"})
-    records = [{"corpus": corpus_id, "position": e.position} for e in taken if e.span_id is None]
-    if records:
-        connection.execute(
-            text("UPDATE record_index SET reviewed = 0 WHERE corpus_id = :corpus AND position = :position"), records
-        )
+def _unmark_records(connection: Connection, corpus_id: str, batch: int) -> None:
+    """Take back that records were read, unless another event that stands says so too."""
+    connection.execute(
+        text("""
+            UPDATE record_index SET reviewed = 0 WHERE corpus_id = :corpus AND position IN (
+                SELECT position FROM decisions WHERE corpus_id = :corpus AND batch = :batch AND span_id IS NULL)
+            AND position NOT IN (
+                SELECT position FROM decisions WHERE corpus_id = :corpus AND batch != :batch AND action = 'review'
+                AND span_id IS NULL AND position IS NOT NULL AND batch NOT IN (
+                    SELECT undoes FROM decisions WHERE corpus_id = :corpus AND undoes IS NOT NULL))"""),
+        {"corpus": corpus_id, "batch": batch},
+    )
+
+
+def _revert(connection: Connection, corpus_id: str, before: Sequence[tuple[AnyRow, Prior | None]]) -> None:
+    """Give places back what counted of them before; a span that was not there before goes."""
+    _update(connection, [e.span_id for e, prior in before if prior is None], {"active": False, "origin": "removed"})
     changed = [
         {
             "corpus": corpus_id,
@@ -207,13 +237,13 @@ def _revert(connection: Connection, corpus_id: str, taken: Sequence[AnyRow]) -> 
             "start": e.start,
             "end": e.end,
             "first": e.first_label,
-            "state": e.prior["state"],
-            "decided": e.prior["decided"],
-            "label": e.prior["label"],
-            "kind": e.prior["identifier_type"],
+            "state": prior["state"],
+            "decided": prior["decided"],
+            "label": prior["label"],
+            "kind": prior["identifier_type"],
         }
-        for e in taken
-        if e.span_id is not None and e.action != "add"
+        for e, prior in before
+        if prior is not None
     ]
     if changed:
         # `active IN (0, 1)` lets SQLite use the index on (corpus_id, active, position).

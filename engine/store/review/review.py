@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, func, select, update
 
 from engine.errors import UserError
-from engine.pii.spans import NAME_LABELS
 from engine.store.audit import now
-from engine.store.records import read_rows, read_texts
-from engine.store.review import decisions
+from engine.store.records import read_rows
+from engine.store.review import acts, decisions
 from engine.store.review.memory import remembered
 from engine.store.review.queries import (
     SpanCounts,
@@ -26,30 +24,23 @@ from engine.store.review.queries import (
     among,
     check,
     check_action,
-    check_label,
     count_rows,
     position_of,
     queue_row,
     span_counts,
     span_filter,
     span_row,
-    spans_at,
 )
-from engine.store.review.spans import (
-    CHUNK,
-    accepted_spans,
-    activate,
-    record_spans,
-    refresh,
-    span_id,
-)
-from engine.store.review.unmarked import Place, add, unmarked
-from engine.store.rows import SpanRow
-from engine.store.schema import corpora, record_index, spans
-from engine.store.schema import decisions as events
+from engine.store.review.search import matching, texts_at, texts_of
+from engine.store.review.since import latest
+from engine.store.review.spans import CHUNK, accepted_spans, activate, record_spans, refresh, value_key
+from engine.store.review.steps import Step, Taken, take
+from engine.store.review.unmarked import free_in
+from engine.store.rows import AnySelect
+from engine.store.schema import corpora, notes, record_index, spans
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
-from engine.store.views import SpanView
+from engine.store.views import Sheet, SpanView
 
 if TYPE_CHECKING:
     from engine.pii.detect.settings import DetectorSettings
@@ -57,6 +48,7 @@ if TYPE_CHECKING:
 STATES = ("accepted", "rejected", "undecided", "decided")
 QUEUE_COLUMNS = ["record_id", "spans", "undecided", "risk", "decided", "reviewed", "split"]
 ORDERS = ("risk", "position")
+LONGEST_NOTE = 4000  # characters
 
 
 class Review:
@@ -122,24 +114,146 @@ class Review:
             search: only records whose text contains this, whatever the case.
             order: `risk` (highest first) or `position` (file order).
         """
-        check(state, STATES, "state")
-        check(order, ORDERS, "order")
-        matching = self.matching(corpus_id, search) if search and search.strip() else None
+        asked = self._asked(corpus_id, labels, state, below_score, search, order)
         with self.session.db.read() as connection:
             corpus_row(connection, corpus_id)
-            query = select(record_index).where(record_index.c.corpus_id == corpus_id)
-            if labels or state or below_score is not None:
-                found = select(spans.c.position).where(*span_filter(corpus_id, labels, state, below_score))
-                query = query.where(record_index.c.position.in_(found))
-            if order == "risk":
-                query = query.order_by(record_index.c.hazard.desc(), record_index.c.position)
-            else:
-                query = query.order_by(record_index.c.position)
-            if matching is not None:
-                query = query.where(among(matching))
-            total = count_rows(connection, query)
-            rows = list(connection.execute(query.limit(limit).offset(offset)))
+            total = count_rows(connection, asked)
+            rows = list(connection.execute(asked.limit(limit).offset(offset)))
         return pd.DataFrame([queue_row(r) for r in rows], columns=QUEUE_COLUMNS), total
+
+    def order(
+        self,
+        corpus_id: str,
+        *,
+        labels: Sequence[str] = (),
+        state: str | None = None,
+        below_score: float | None = None,
+        search: str | None = None,
+        order: Literal["risk", "position", "random"] = "risk",
+    ) -> list[str]:
+        """Return the ids of all records of a queue in its order as it is now; the arguments are those of `queue`.
+
+        `random` is an order by keyed hash: always the same, and blind to what was found.
+        """
+        shuffled = order == "random"
+        asked = self._asked(corpus_id, labels, state, below_score, search, "position" if shuffled else order)
+        with self.session.db.read() as connection:
+            corpus_row(connection, corpus_id)
+            found = list(connection.execute(asked.with_only_columns(record_index.c.record_id)).scalars())
+        return sorted(found, key=lambda r: value_key(self.session.key, f"order {corpus_id} {r}")) if shuffled else found
+
+    def rows(self, corpus_id: str, record_ids: Sequence[str]) -> pd.DataFrame:
+        """Return the queue's rows of these records, in this order, as they are now."""
+        query = select(record_index).where(
+            record_index.c.corpus_id == corpus_id, record_index.c.record_id.in_(list(record_ids))
+        )
+        with self.session.db.read() as connection:
+            found = {r.record_id: queue_row(r) for r in connection.execute(query)}
+        return pd.DataFrame([found[r] for r in record_ids if r in found], columns=QUEUE_COLUMNS)
+
+    def _asked(
+        self,
+        corpus_id: str,
+        labels: Sequence[str],
+        state: str | None,
+        below_score: float | None,
+        search: str | None,
+        order: str,
+    ) -> AnySelect:
+        check(state, STATES, "state")
+        check(order, ORDERS, "order")
+        query: AnySelect = select(record_index).where(record_index.c.corpus_id == corpus_id)
+        if labels or state or below_score is not None:
+            found = select(spans.c.position).where(*span_filter(corpus_id, labels, state, below_score))
+            query = query.where(record_index.c.position.in_(found))
+        if search and search.strip():
+            with self.session.db.read() as connection:
+                corpus_row(connection, corpus_id)
+            query = query.where(among(self.matching(corpus_id, search)))
+        by_risk = (record_index.c.hazard.desc(),) if order == "risk" else ()
+        return query.order_by(*by_risk, record_index.c.position)
+
+    def sheets(self, corpus_id: str, record_ids: Sequence[str]) -> list[Sheet]:
+        """Return records to review with their texts, spans and notes, in this order; unknown ones are left out."""
+        query = (
+            select(record_index.c.record_id, record_index.c.position, record_index.c.reviewed, notes.c.text)
+            .outerjoin(
+                notes,
+                (notes.c.corpus_id == record_index.c.corpus_id) & (notes.c.position == record_index.c.position),
+            )
+            .where(record_index.c.corpus_id == corpus_id, record_index.c.record_id.in_(list(record_ids)))
+        )
+        with self.session.db.read() as connection:
+            corpus_row(connection, corpus_id)
+            upon = latest(connection, corpus_id)  # before the spans: what comes in between counts as not seen
+            rows = {r.record_id: r for r in connection.execute(query)}
+            found = {r.position: tuple(record_spans(connection, corpus_id, r.position)) for r in rows.values()}
+        texts = texts_at(self.session, corpus_id, sorted(found))
+        return [
+            Sheet(record_id, text, spans, bool(r.reviewed), r.text or "", free_in(text, spans), upon)
+            for record_id in record_ids
+            if (r := rows.get(record_id)) is not None
+            for text, spans in [(texts[r.position], found[r.position])]
+        ]
+
+    def waiting(self, corpus_id: str, record_ids: Sequence[str], limit: int) -> list[str]:
+        """Return the first of these records, in this order, that nobody has read to the end."""
+        found: list[str] = []
+        for begin in range(0, len(record_ids), CHUNK):
+            part = self.rows(corpus_id, record_ids[begin : begin + CHUNK])
+            found += [str(r) for r in part["record_id"][~part["reviewed"].astype(bool)]]
+            if len(found) >= limit:
+                break
+        return found[:limit]
+
+    def progress(self, corpus_id: str) -> dict[str, int]:
+        """Return how many records there are and how many were read to the end: `records`, `reviewed`."""
+        query = select(func.count(), func.count().filter(record_index.c.reviewed)).where(
+            record_index.c.corpus_id == corpus_id
+        )
+        with self.session.db.read() as connection:
+            records, reviewed = connection.execute(query).one()
+        return {"records": int(records), "reviewed": int(reviewed)}
+
+    def alike(self, corpus_id: str, span_id: str) -> dict[str, int]:
+        """Return how often a span's words are found and stand unmarked.
+
+        Returns:
+            total, decided: spans with this value and label, and those of them that a person decided; here, elsewhere,
+            others: unmarked places in its own record and in others, and how many others.
+        """
+        with self.session.db.read() as connection:
+            row = span_row(connection, corpus_id, span_id)
+            rows = alike_rows(connection, corpus_id, row.value_key, row.label)
+        places = self.unmarked_places(corpus_id, span_id)
+        return {
+            "total": len(rows),
+            "decided": sum(bool(r.decided) for r in rows),
+            "here": places["record"],
+            "elsewhere": places["corpus"] - places["record"],
+            "others": places["others"],
+        }
+
+    def set_note(self, corpus_id: str, record_id: str, note: str) -> None:
+        """Keep a person's note on a record, in place of an earlier one; an empty one removes it.
+
+        The audit log says that there was a note on this record, never what it says.
+        """
+        words = note.strip()
+        if len(words) > LONGEST_NOTE:
+            raise UserError(f"note: at most {LONGEST_NOTE:,} characters, has {len(words):,}")
+        with self.session.db.write() as connection:
+            position = position_of(connection, corpus_id, record_id)
+            mine = (notes.c.corpus_id == corpus_id, notes.c.position == position)
+            before = connection.execute(select(notes.c.text).where(*mine)).scalar()
+            if (before or "") == words:
+                return
+            connection.execute(notes.delete().where(*mine))
+            if words:
+                values = {"corpus_id": corpus_id, "position": position, "text": words}
+                connection.execute(notes.insert().values(**values, at=now(), actor=self.session.actor))
+            done = "removed" if not words else "changed" if before else "written"
+            self.session.write_audit(connection, f"review note {done}", corpus_id, position=position)
 
     def spans(self, corpus_id: str, record_id: str) -> list[SpanView]:
         """Return a record's spans in text order."""
@@ -162,142 +276,82 @@ class Review:
         marked = [Span(record_id, span.start, span.end, span.label) for span in found if span.state == "accepted"]
         return redact(self.record_text(corpus_id, record_id), marked, style).text
 
-    def same_value(self, corpus_id: str, span_id: str) -> int:
-        """Return how many other spans have the same case-folded value and label."""
-        with self.session.db.read() as connection:
-            row = span_row(connection, corpus_id, span_id)
-            return len(alike_rows(connection, corpus_id, row.value_key, row.label)) - 1
-
     def decide(self, corpus_id: str, span_ids: Sequence[str], action: str, label: str | None = None) -> int:
         """Accept, reject or relabel spans; return how many."""
         check_action(action, label)
         with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
-            rows = [span_row(connection, corpus_id, identifier) for identifier in dict.fromkeys(span_ids)]
-            return decisions.apply(connection, corpus_id, rows, action, label, self.session.actor)
+            return self._decided(
+                connection, corpus_id, action, acts.decide(self.session, connection, corpus_id, span_ids, action, label)
+            )
 
     def decide_alike(
-        self, corpus_id: str, span_id: str, action: str, label: str | None = None, *, mark: bool | None = None
+        self,
+        corpus_id: str,
+        span_id: str,
+        action: str,
+        label: str | None = None,
+        *,
+        mark: bool | None = None,
+        again: bool = False,
     ) -> int:
         """Decide a span and all others with the same value and label, as one step of undo; return how many.
 
         Args:
             mark: on `accept`, mark the same words too where nothing is marked; None does so for names.
+            again: decide those others anew that a person decided before; otherwise they stay as they are.
         """
-        check_action(action, label)
         with self.session.db.write() as connection:
-            row = span_row(connection, corpus_id, span_id)
-            rows = alike_rows(connection, corpus_id, row.value_key, row.label)
-            batch = decisions.next_batch(connection, corpus_id)
-            count = decisions.apply(connection, corpus_id, rows, action, label, self.session.actor, batch)
-            if action == "accept" and (row.label in NAME_LABELS if mark is None else mark):
-                count += self._mark_same(connection, corpus_id, row, batch, record_only=False)
-        return count
+            found = acts.decide_alike(
+                self.session, connection, corpus_id, span_id, action, label, mark=mark, again=again
+            )
+            return self._decided(connection, corpus_id, action, found)
 
     def accept_same(self, corpus_id: str, span_id: str) -> int:
         """Accept a span and, in its record, all other places of the same words, marked or not; return how many."""
         with self.session.db.write() as connection:
-            row = span_row(connection, corpus_id, span_id)
-            alike = alike_rows(connection, corpus_id, row.value_key, row.label)
-            rows = [r for r in alike if r.id == row.id or (r.position == row.position and not r.decided)]
-            batch = decisions.next_batch(connection, corpus_id)
-            count = decisions.apply(connection, corpus_id, rows, "accept", None, self.session.actor, batch)
-            return count + self._mark_same(connection, corpus_id, row, batch, record_only=True)
+            found = acts.accept_same(self.session, connection, corpus_id, span_id)
+            return self._decided(connection, corpus_id, "accept", found)
+
+    def take(self, corpus_id: str, steps: Sequence[Step]) -> list[Taken]:
+        """Carry out what a browser decided, in its order and each act once, all or none; return what became of each."""
+        with self.session.db.write() as connection:
+            return take(self.session, connection, corpus_id, steps)
+
+    def _decided(self, connection: Connection, corpus_id: str, action: str, count: int) -> int:
+        """Write into the audit log what was decided and how often, and return how often."""
+        decisions.note(self.session, connection, corpus_id, {action: int(count)})
+        return count
 
     def unmarked_places(self, corpus_id: str, span_id: str) -> dict[str, int]:
-        """Return at how many places the words of a span stand unmarked: `record` (its own) and `corpus` (in all)."""
+        """Return where the words of a span stand unmarked.
+
+        Returns:
+            record, corpus: places in its own record and in all; others: other records that have one.
+        """
 
         def count(connection: Connection) -> dict[str, int]:
             row = span_row(connection, corpus_id, span_id)
-            places, _ = self._unmarked(connection, corpus_id, row, record_only=False)
-            return {"record": sum(p[0] == row.position for p in places), "corpus": len(places)}
+            places, _ = acts.unmarked_of(self.session, connection, corpus_id, row, record_only=False)
+            own = sum(p[0] == row.position for p in places)
+            return {"record": own, "corpus": len(places), "others": len({p[0] for p in places} - {row.position})}
 
         return dict(remembered(self.session.db, corpus_id, f"unmarked {span_id}", count))
-
-    def _unmarked(
-        self, connection: Connection, corpus_id: str, row: SpanRow, *, record_only: bool
-    ) -> tuple[list[Place], dict[int, str]]:
-        """Return the unmarked places of a span's words, and the texts of the records that hold its longest word."""
-        own = str(read_rows(self.session.folder.records(corpus_id), [row.position])["text"].iloc[0])
-        surface = own[row.start : row.end]
-        texts = {row.position: own}
-        if not record_only and surface.split():
-            longest = max(surface.split(), key=len)
-            found = sorted(self.matching(corpus_id, longest) - {row.position})
-            texts |= dict(zip(found, read_rows(self.session.folder.records(corpus_id), found)["text"])) if found else {}
-        return unmarked(connection, corpus_id, texts, surface, row.label), texts
-
-    def _mark_same(self, connection: Connection, corpus_id: str, row: SpanRow, batch: int, *, record_only: bool) -> int:
-        places, texts = self._unmarked(connection, corpus_id, row, record_only=record_only)
-        numbers = add(connection, corpus_id, places, texts, row.label, self.session.key)
-        for number, place in zip(numbers, places):
-            decisions.record_added(connection, corpus_id, number, place, row.label, self.session.actor, batch)
-        if places:
-            refresh(connection, corpus_id, sorted({p[0] for p in places}))
-            decisions.bump(connection, corpus_id)
-        return len(places)
-
-    def add_span(self, corpus_id: str, record_id: str, start: int, end: int, label: str) -> str:
-        """Add a span the detectors missed, accepted and decided; return its id."""
-        check_label(label)
-        body = self.record_text(corpus_id, record_id)
-        if not 0 <= start < end <= len(body):
-            raise UserError(
-                f"start, end: must satisfy 0 <= start < end <= {len(body)} (the record's length), are {start} and {end}"
-            )
-        with self.session.db.write() as connection:
-            position = position_of(connection, corpus_id, record_id)
-            there = connection.execute(
-                select(spans.c.id).where(
-                    spans.c.corpus_id == corpus_id,
-                    spans.c.active.is_(True),
-                    spans.c.position == position,
-                    spans.c.start == start,
-                    spans.c.end == end,
-                    spans.c.label == label,
-                )
-            ).first()
-            if there is not None:
-                raise UserError("a span with this label is already there; accept that one instead")
-            place = (position, start, end)
-            (number,) = add(connection, corpus_id, [place], {position: body}, label, self.session.key)
-            decisions.record_added(connection, corpus_id, number, place, label, self.session.actor)
-            refresh(connection, corpus_id, [position])
-            decisions.bump(connection, corpus_id)
-        return span_id(number)
 
     def undo(self, corpus_id: str) -> str | None:
         """Take back the latest decision; return what was taken back, or None if nothing is left."""
         with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
-            return decisions.undo(connection, corpus_id, self.session.actor)
+            taken_back = decisions.undo(connection, corpus_id, self.session.actor)
+            self._decided(connection, corpus_id, "undo", taken_back is not None)
+            return taken_back
 
     def mark_reviewed(self, corpus_id: str, record_ids: Sequence[str]) -> int:
         """Mark records as read: their undecided spans are decided as they stand; return how many records."""
         with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
-            positions = sorted({position_of(connection, corpus_id, r) for r in record_ids})
-            rows = spans_at(connection, corpus_id, positions)
-            batch, at = decisions.next_batch(connection, corpus_id), now()
-            if rows:
-                decisions.apply(connection, corpus_id, rows, "review", None, self.session.actor)
-            for begin in range(0, len(positions), CHUNK):
-                part = positions[begin : begin + CHUNK]
-                connection.execute(
-                    update(record_index)
-                    .where(record_index.c.corpus_id == corpus_id, record_index.c.position.in_(part))
-                    .values(reviewed=True)
-                )
-            if positions:
-                common = {
-                    "corpus_id": corpus_id,
-                    "batch": batch,
-                    "at": at,
-                    "actor": self.session.actor,
-                    "action": "review",
-                }
-                connection.execute(events.insert(), [{**common, "position": p} for p in positions])
-        return len(positions)
+            read = acts.mark_reviewed(self.session, connection, corpus_id, record_ids)
+            return self._decided(connection, corpus_id, "finish", read)
 
     def accepted_spans(self, corpus_id: str, split: str | None = None) -> pd.DataFrame:
         """Return accepted spans: record_id, start, end, label, identifier_type."""
@@ -307,11 +361,10 @@ class Review:
 
     def matching(self, corpus_id: str, search: str) -> set[int]:
         """Return the positions of records whose text contains `search`, whatever the case."""
-        hits = pc.match_substring(self.texts(corpus_id), search.strip(), ignore_case=True)
-        return set(pc.indices_nonzero(hits).to_pylist())
+        return matching(self.session, corpus_id, search)
 
     def texts(self, corpus_id: str) -> pa.ChunkedArray:
         """Return the texts of a corpus in the order of their positions."""
         with self.session.db.read() as connection:
             corpus_row(connection, corpus_id)
-        return read_texts(self.session.folder.records(corpus_id))
+        return texts_of(self.session, corpus_id)

@@ -173,6 +173,7 @@ def record_spans(connection: Connection, corpus_id: str, position: int) -> list[
             identifier_type=r.identifier_type,
             state=r.state,
             decided=bool(r.decided),
+            value_key=r.value_key,
         )
         for r in connection.execute(query)
     ]

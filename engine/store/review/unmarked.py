@@ -14,6 +14,7 @@ from engine.pii.decide.rules import ADDED_BY
 from engine.pii.spans import default_identifier_type
 from engine.store.review.spans import CHUNK, value_key
 from engine.store.schema import spans
+from engine.store.views import SpanView
 
 Place = tuple[int, int, int]  # record position, start, end
 
@@ -28,6 +29,17 @@ def free_places(text: str, surface: str, taken: Sequence[tuple[int, int]]) -> li
     pattern = regex.compile(before + r"\s+".join(map(regex.escape, words)) + after, regex.IGNORECASE)
     found = (m.span() for m in pattern.finditer(text))
     return [(a, b) for a, b in found if all(b <= start or a >= end for start, end in taken)]
+
+
+def free_in(text: str, found: Sequence[SpanView]) -> dict[str, list[tuple[int, int]]]:
+    """Return where the words of a record's spans stand unmarked in it, by value key and label (`KEY.LABEL`)."""
+    free: dict[str, list[tuple[int, int]]] = {}
+    for span in found:
+        key = f"{span.value_key}.{span.label}"
+        if key not in free:
+            taken = [(s.start, s.end) for s in found if s.state == "accepted" or s.decided or s.label == span.label]
+            free[key] = free_places(text, text[span.start : span.end], taken)
+    return {key: places for key, places in free.items() if places}
 
 
 def unmarked(connection: Connection, corpus_id: str, texts: dict[int, str], surface: str, label: str) -> list[Place]:

@@ -12,6 +12,7 @@ import pandas as pd
 from sqlalchemy import Connection, Integer, func, select
 
 from engine.errors import NotFoundError
+from engine.pii.decide.rules import ADDED_BY
 from engine.store.corpora.corpora import Corpora
 from engine.store.records import read_rows
 from engine.store.review import decisions
@@ -20,15 +21,17 @@ from engine.store.review.queries import alike_rows, check, check_action
 from engine.store.review.review import Review
 from engine.store.review.spans import accepted_spans
 from engine.store.rows import AnyRow
+from engine.store.schema import decisions as decisions_table
 from engine.store.schema import record_index, spans
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
 
 if TYPE_CHECKING:
+    from engine.pii.decide.missed import TextsToRead
     from engine.pii.evaluate import Evaluation
 
 
-VALUE_COLUMNS = ["value_key", "value", "label", "count", "records", "state", "decided"]
+VALUE_COLUMNS = ["value_key", "value", "label", "count", "records", "state", "decided", "confidence"]
 VALUE_STATES = ("accepted", "rejected", "mixed", "undecided", "decided")
 LONGEST_VALUE = 400  # characters of a value that are shown
 MANY = 2000  # records from which reading the whole column is quicker
@@ -66,7 +69,8 @@ class Values:
     ) -> tuple[pd.DataFrame, int]:
         """Return a page of distinct values, most frequent first, and how many there are.
 
-        `state` is accepted, rejected or mixed; `decided` counts the decided spans of the value.
+        `state` is accepted, rejected or mixed; `decided` counts the decided spans of the value,
+        `confidence` is the mean score of its spans.
         """
         check(state, VALUE_STATES, "state")
         # without a type of its own the sum of a condition would come back as a truth value
@@ -81,6 +85,7 @@ class Values:
                 func.count(spans.c.position.distinct()).label("records"),
                 accepted.label("accepted"),
                 decided.label("decided"),
+                func.avg(spans.c.score).label("confidence"),
                 func.min(spans.c.id).label("example"),
                 # SQLite takes these three from the row that min() chose
                 spans.c.position,
@@ -116,8 +121,13 @@ class Values:
         table = [_value_row(row, shown[row.example]) for row in page]
         return pd.DataFrame(table, columns=VALUE_COLUMNS), len(rows)
 
-    def decide(self, corpus_id: str, value_keys: Sequence[str], action: str, label: str | None = None) -> int:
+    def decide(
+        self, corpus_id: str, value_keys: Sequence[str], action: str, label: str | None = None, *, again: bool = False
+    ) -> int:
         """Decide every span with one of these values and labels, as one step of undo; return how many.
+
+        Args:
+            again: decide anew what a person decided before; otherwise it stays as it is.
 
         Raises:
             NotFoundError: no span has any of the values any more; values that are gone are left out otherwise.
@@ -131,7 +141,37 @@ class Values:
                 rows += alike_rows(connection, corpus_id, key, old_label)
             if not rows:
                 raise NotFoundError("no span has this value any more; a newer detection may have replaced it")
-            return decisions.apply(connection, corpus_id, rows, action, label, self.session.actor)
+            open_ = [r for r in rows if again or not r.decided]
+            count = decisions.apply(connection, corpus_id, open_, action, label, self.session.actor)
+            decisions.note(self.session, connection, corpus_id, {action: count})
+            return count
+
+    def texts_to_read(self, corpus_id: str, target: float) -> TextsToRead:
+        """Return how many texts may still hold something that nobody marked, and how many more are to be read.
+
+        Args:
+            target: the share of all texts, in (0, 1), below which a person wants that bound.
+        """
+        from engine.pii.decide.missed import texts_to_read
+
+        # Missed is what would have stayed in an unread text: what a person added, or accepted although it stayed.
+        stayed = select(decisions_table.c.seq).where(
+            decisions_table.c.corpus_id == corpus_id, decisions_table.c.span_id == spans.c.id,
+            func.json_extract(decisions_table.c.prior, "$.state") != "accepted",
+        )  # fmt: skip
+        missed = select(spans.c.position).where(
+            spans.c.corpus_id == corpus_id, spans.c.active.is_(True), spans.c.state == "accepted",
+            (spans.c.recogniser == ADDED_BY) | stayed.exists(),
+        )  # fmt: skip
+        query = select(
+            func.count(),
+            func.count().filter(record_index.c.reviewed),
+            func.count().filter(record_index.c.reviewed & record_index.c.position.in_(missed)),
+        ).where(record_index.c.corpus_id == corpus_id)
+        with self.session.db.read() as connection:
+            corpus_row(connection, corpus_id)
+            records, read, hit = (int(n) for n in connection.execute(query).one())
+        return texts_to_read(records, read, hit, target)
 
     def gold_evaluation(self, corpus_id: str) -> Evaluation | None:
         """Compare the accepted spans with the gold spans; None where the corpus has no gold spans."""
@@ -192,7 +232,16 @@ class Values:
 
 def _value_row(row: AnyRow, value: str) -> tuple[object, ...]:
     state = "accepted" if row.accepted == row.n else "rejected" if row.accepted == 0 else "mixed"
-    return (f"{row.value_key}.{row.label}", value, row.label, row.n, row.records, state, int(row.decided))
+    return (
+        f"{row.value_key}.{row.label}",
+        value,
+        row.label,
+        row.n,
+        row.records,
+        state,
+        int(row.decided),
+        row.confidence,
+    )
 
 
 def _residual_sentence(missed: int, n: int, records: int) -> str:

@@ -13,6 +13,8 @@ from sqlalchemy import Connection, select, text, update
 from engine.errors import UnderstudyError, UserError
 from engine.store.audit import now
 from engine.store.records import read_table, write_table
+from engine.store.runs import kept_parts
+from engine.store.runs.kept_parts import KeptParts
 from engine.store.runs.runs import run_row, seen
 from engine.store.schema import findings, runs
 from engine.store.session import Session
@@ -107,6 +109,21 @@ class Examinations:
         )
         seen.keep(connection, self.session.key, [run_id])
         self.session.write_audit(connection, "run examined", run_id, findings=len(found))
+
+    def look(self, connection: Connection, run_id: str) -> bool:
+        """Note inside the caller's transaction that a part of an examination is kept; False where that was known.
+
+        From then on the run counts as examined wherever a release must not follow a look at private records.
+        """
+        if seen.looked_at(connection, run_id):
+            return False
+        seen.look(connection, self.session.key, run_id)
+        self.session.write_audit(connection, "run examined in part", run_id)
+        return True
+
+    def stopped(self, run_id: str) -> KeptParts | None:
+        """Return what is kept of an examination that was stopped, None where there is nothing to go on with."""
+        return kept_parts.stopped(self.session, run_id)
 
     def save_tables(self, run_id: str, tables: Mapping[str, pd.DataFrame]) -> None:
         """Write an examination's tables, name -> rows, beside the run."""

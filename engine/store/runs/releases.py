@@ -7,11 +7,14 @@ number of records and the manifest's SHA-256.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import io
+import zipfile
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select, update
+from sqlalchemy import Connection, select, update
 
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
 from engine.json_types import as_object
@@ -21,16 +24,18 @@ from engine.store.corpora.corpora import Corpora
 from engine.store.disk import staging
 from engine.store.disk.folder import file_errors
 from engine.store.rows import AnyRow, RunRow
+from engine.store.runs import choosable
+from engine.store.runs import policies as own
 from engine.store.runs.examinations import Examinations
 from engine.store.runs.runs import Runs, run_row, seen
-from engine.store.schema import releases, runs
+from engine.store.schema import releases, revocations, runs
 from engine.store.session import Session, new_id
 from engine.store.views import ReleaseSummary, RunSummary
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from engine.release import DataCard, Policy, Verdict
+    from engine.release import Audience, DataCard, GateFacts, Policy, Verdict
 
 
 UNBOUNDED = (
@@ -39,6 +44,8 @@ UNBOUNDED = (
     "(--accept-unbounded on the command line, the question on the Release page), or release a run with a guarantee"
 )
 
+LONGEST_REASON = 300
+PUBLISHED = ("manifest_sha256", "revoked", "reason")
 WATCHED = "watch_loss"  # the parameter that shows exact losses of private records
 
 
@@ -55,18 +62,49 @@ class Releases:
         self.ledger = ledger
 
     def policies(self) -> tuple[Policy, ...]:
-        """Return the policies that come with the program."""
+        """Return the policies that come with the program, and then the workspace's own."""
         from engine.release import policies
 
-        return policies()
+        with self.session.db.read() as connection:
+            return (*policies(), *own.in_force(connection))
+
+    def own_policies(self) -> dict[str, str]:
+        """Return the text of each own policy in force by its id, also of one that this program does not accept."""
+        with self.session.db.read() as connection:
+            return own.current(connection)
+
+    def add_policy(self, text: str, name: str = "policy") -> Policy:
+        """Put an own policy in force, in place of an earlier one with its id; `name` is what its file is called."""
+        return own.add(self.session, text, name)
+
+    def remove_policy(self, policy_id: str) -> None:
+        """Take an own policy out of force."""
+        own.remove(self.session, policy_id)
+
+    def policy(self, policy_id: str) -> Policy:
+        """Return a preset or an own policy in force, or raise `NotFoundError`."""
+        with self.session.db.read() as connection:
+            return own.get(connection, policy_id)
 
     def gate(self, run_id: str, policy_id: str, *, signed_off_by: str = "") -> Verdict:
         """Hold a run against a policy; whatever is missing or stale is not passed."""
-        from engine.release import GateFacts, evaluate, get_policy
+        from engine.release import evaluate
+
+        policy = self.policy(policy_id)
+        facts = self._facts(run_id, policy.requirements.whole_output, signed_off_by)
+        return evaluate(policy, self.examinations.findings(run_id), facts)
+
+    def audience(self, run_id: str) -> Audience:
+        """Return to whom a run's text may go by what was measured, people's decisions taken as made."""
+        from engine.release import audience
+
+        return audience(self.policies(), self.examinations.findings(run_id), self._facts(run_id, False, ""))
+
+    def _facts(self, run_id: str, whole: bool, signed_off_by: str) -> GateFacts:
+        from engine.release import GateFacts
 
         run, counts = self.runs.get(run_id), self.runs.approval_counts(run_id)
-        whole = get_policy(policy_id).requirements.whole_output
-        facts = GateFacts(
+        return GateFacts(
             approved=counts["approved"],
             rejected=counts["rejected"],
             pending=counts["pending"],
@@ -74,7 +112,7 @@ class Releases:
             examined=run.examined_at is not None,
             text_examined=whole and self._examined_elsewhere(run_id),
             lost=whole and self._lost_since(run_id),
-            watched=bool(run.parameters.get(WATCHED)),
+            watched=self._watched(run_id),
             originals=self._approved_originals(run),
             epsilon=run.guarantee.epsilon,
             delta=run.guarantee.delta,
@@ -84,7 +122,6 @@ class Releases:
             actor=self.session.actor,
             signed_off_by=signed_off_by,
         )
-        return evaluate(get_policy(policy_id), self.examinations.findings(run_id), facts)
 
     def _approved_originals(self, run: RunSummary) -> int | None:
         """Return how many approved records are an original, None where the examination did not look."""
@@ -111,11 +148,16 @@ class Releases:
         out: Path | None = None,
         formats: Sequence[str] = ("csv", "jsonl", "parquet"),
         accept_unbounded: bool = False,
+        policy_digest: str = "",
         signed_off_by: str = "",
         title: str = "",
         source: str = "",
         contact: str = "",
         licence: str = "",
+        purpose: str = "",
+        recipient: str = "",
+        review: str = "",
+        sign_key: Path | None = None,
     ) -> ReleaseSummary:
         """Write the approved records of a run as a release.
 
@@ -123,17 +165,29 @@ class Releases:
             policy_id: policy the gate applies.
             out: folder, or zip file, that gets a copy; the workspace keeps one in any case.
             formats: any of csv, jsonl, parquet.
+            policy_digest: of the policy as it was shown; where it was changed since, nothing leaves.
             accept_unbounded: needed where `makes_unbounded`: the caller knows that it cannot be undone.
             signed_off_by: name of the second person, where the policy asks for one.
-            title, source, contact, licence: public words for the data card.
+            title, source, contact, licence, purpose, recipient: public words for the data card.
+            review: day (YYYY-MM-DD) by which the release is looked at again.
+            sign_key: file of a private key outside the workspace, made by `engine.release.signing.make_key`.
 
         Raises:
             RefusedError: the gate does not pass, or the total would become unbounded without consent.
+            UserError: the day of review is none, or lies in the past.
         """
-        from engine.release import get_policy, work_folder, write_bundle
+        from engine.release import work_folder, write_bundle
+        from engine.release.signing import read_key
 
-        run, policy = self.runs.get(run_id), get_policy(policy_id)
+        run, policy = self.runs.get(run_id), self.policy(policy_id)
+        if policy_digest not in ("", policy.digest):
+            raise RefusedError("The policy was changed since it was shown. Look at its rules again, then release.")
         target = None if out is None else _free(Path(out))
+        words = {
+            "title": title or "Synthetic text records", "source": source, "contact": contact, "licence": licence,
+            "purpose": purpose, "recipient": recipient, "review": _review_day(review),
+        }  # fmt: skip
+        signer = None if sign_key is None else read_key(Path(sign_key), self.session.path)
         verdict = self.gate(run_id, policy_id, signed_off_by=signed_off_by)
         ends = self.makes_unbounded(run_id)
         if verdict.passed and ends and not accept_unbounded:
@@ -153,11 +207,14 @@ class Releases:
                 release_id=release_id,
                 records=records[["text", "label", "approval"]],
                 originals=list(self.corpora.frame(run.corpus_id, None, ["text"])["text"]),
-                card=self._card(run_id, policy, title, source, contact, licence),
+                card=self.card(run_id, policy, words),
                 policy=policy,
                 verdict=verdict,
                 sources=sources,
                 formats=tuple(formats),
+                ledger=self.ledger.of_run(run_id),
+                statistics=self._statistics(run),
+                signer=signer,
             )
             for file in bundle.path.iterdir():
                 file.chmod(0o600)
@@ -173,10 +230,12 @@ class Releases:
                 path=str(target or bundle.path),
                 files=bundle.files,
                 sha256=bundle.sha256,
+                words=words,
+                manifest_sha256=bundle.manifest_sha256,
+                signed_by=signer.public if signer else "",
             )
             self._record(
-                summary, records, bundle.manifest_sha256, accepted=ends, examined=run.examined_at,
-                whole=policy.requirements.whole_output,
+                summary, records, accepted=ends, examined=run.examined_at, policy=policy,
             )  # fmt: skip
         except BaseException:
             if staged is not None:
@@ -215,21 +274,135 @@ class Releases:
 
     def all(self, corpus_id: str | None = None) -> list[ReleaseSummary]:
         """Return releases, latest first."""
-        query = select(releases).order_by(releases.c.created.desc(), releases.c.id)
+        query = (
+            select(releases, revocations.c.revoked, revocations.c.reason)
+            .join(revocations, revocations.c.release_id == releases.c.id, isouter=True)
+            .order_by(releases.c.created.desc(), releases.c.id)
+        )
         if corpus_id is not None:
             query = query.where(releases.c.corpus_id == corpus_id)
         with self.session.db.read() as connection:
             return [_view(row) for row in connection.execute(query)]
 
-    def file(self, release_id: str, name: str) -> bytes:
-        """Return one file of a release after checking that it is unchanged."""
-        with self.session.db.read() as connection:
-            row = connection.execute(select(releases).where(releases.c.id == release_id)).first()
-        if row is None:
+    def get(self, release_id: str) -> ReleaseSummary:
+        """Return one release.
+
+        Raises:
+            NotFoundError: there is none with this id.
+        """
+        found = next((release for release in self.all() if release.id == release_id), None)
+        if found is None:
             raise NotFoundError(f"release {release_id!r} does not exist in this workspace")
-        digest = row.detail["sha256"].get(name)
+        return found
+
+    def note_preview(self, run_id: str) -> str:
+        """Write into the audit log that a run's records were read inside the team; nothing leaves and nothing is spent.
+
+        Returns:
+            The run's id.
+        """
+        run = self.runs.get(run_id)
+        with self.session.db.write() as connection:
+            self.session.write_audit(connection, "internal preview", run_id, corpus=run.corpus_id, records=run.kept)
+        return run_id
+
+    def archive(self, release_id: str) -> bytes:
+        """Return a whole release as one zip file, after checking each of its files.
+
+        Raises:
+            RefusedError: a file was changed, or the release was withdrawn.
+        """
+        release = self.get(release_id)
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name in sorted(release.files):
+                archive.writestr(zipfile.ZipInfo(name), self.file(release_id, name), zipfile.ZIP_DEFLATED)
+        return made.getvalue()
+
+    def revoke(self, release_id: str, reason: str) -> ReleaseSummary:
+        """Withdraw a release for good; who checks it against the list of withdrawals is told so, with the reason.
+
+        Args:
+            reason: words for everybody to read, held against private text and numbers like those of a release.
+
+        Raises:
+            UserError: there is no reason, or the release is withdrawn already.
+            RefusedError: the reason repeats private text, or holds a number that was measured on it.
+        """
+        release, said = self.get(release_id), " ".join(reason.split())[:LONGEST_REASON]
+        if not said:
+            raise UserError("reason: must not be empty; recipients read it")
+        self._check_reason(release, said)
+        with self.session.db.write() as connection:
+            if connection.execute(select(revocations).where(revocations.c.release_id == release_id)).first():
+                raise UserError("This release was withdrawn before.")
+            connection.execute(
+                revocations.insert().values(
+                    release_id=release_id,
+                    manifest_sha256=release.manifest_sha256,
+                    revoked=datetime.now(UTC).date().isoformat(),
+                    actor=self.session.actor,
+                    reason=said,
+                )
+            )
+            self.session.write_audit(
+                connection, "release withdrawn", release_id, run=release.run_id, corpus=release.corpus_id
+            )
+        return self.get(release_id)
+
+    def check_words(self, run: RunSummary, policy: Policy, given: Mapping[str, str]) -> None:
+        """Refuse private words and numbers in texts, each under what it is, that leave apart from a bundle.
+
+        Under a policy for whole outputs nothing is compared with private text; the words are declared public.
+
+        Raises:
+            RefusedError: one holds some; says which.
+        """
+        from engine.release.words import MOST_WORDS, check_typed
+
+        if policy.requirements.whole_output:
+            return
+        frame = self.corpora.frame(run.corpus_id, None, ["text"])
+        private = [*self._sources(run), *frame["text"]]
+        longest = min(MOST_WORDS, policy.requirements.longest_copied_words or MOST_WORDS)
+        check_typed(given, private, self._statistics(run), longest)
+
+    def _check_reason(self, release: ReleaseSummary, reason: str) -> None:
+        """Refuse private words and numbers, unless the release's policy compares nothing with private text."""
+        try:
+            run = self.runs.get(release.run_id)
+        except NotFoundError:
+            return  # its corpus is deleted: there is no private text any more
+        try:
+            policy = self.policy(release.policy)
+        except NotFoundError:  # an own policy that was removed since: the strictest preset's rule counts
+            policy = self.policy("public")
+        self.check_words(run, policy, {"the reason": reason})
+
+    def revocation_list(self, sign_key: Path | None = None) -> str:
+        """Return the list of withdrawn releases, for publishing; signed where a key file is given."""
+        from engine.release.revocations import revocation_list
+        from engine.release.signing import read_key
+
+        signer = None if sign_key is None else read_key(Path(sign_key), self.session.path)
+        columns = [revocations.c.release_id.label("release"), *(revocations.c[name] for name in PUBLISHED)]
+        with self.session.db.read() as connection:
+            rows = connection.execute(select(*columns).order_by(revocations.c.revoked, revocations.c.release_id)).all()
+        entries = [dict(row._mapping) for row in rows]
+        return revocation_list(entries, datetime.now(UTC).date().isoformat(), signer)
+
+    def file(self, release_id: str, name: str) -> bytes:
+        """Return one file of a release after checking that it is unchanged.
+
+        Raises:
+            RefusedError: the file was changed, or the release was withdrawn.
+        """
+        release = self.get(release_id)
+        if release.revoked:
+            raise RefusedError(f"This release was withdrawn on {release.revoked}; it is not handed out any more.")
+        digest = release.sha256.get(name)
         if digest is None:
-            raise NotFoundError(f"the release has no such file; it has {', '.join(sorted(row.files))}")
+            raise NotFoundError(f"the release has no such file; it has {', '.join(sorted(release.files))}")
         with file_errors():
             try:
                 data = (self.session.folder.release(release_id) / name).read_bytes()
@@ -240,33 +413,32 @@ class Releases:
         return data
 
     def _sources(self, run: RunSummary) -> list[str]:
-        """Return what a release must not repeat: the texts the method could read, and their labels.
+        """Return what a record must not repeat: the texts the method could read, and every label.
 
         The labels of a `dp` run follow from a public list or were bought, so they are no copies.
         """
-        frame = self.corpora.frame(run.corpus_id, "train", ["text", "label", "split"])
+        frame = self.corpora.frame(run.corpus_id, None, ["text", "label", "split"])
         labels = [] if run.guarantee.kind == "dp" else [str(label) for label in frame["label"].dropna().unique()]
-        return [*frame["text"], *labels]
+        return [*frame.loc[frame["split"] == "train", "text"], *labels]
 
-    def _card(self, run_id: str, policy: Policy, title: str, source: str, contact: str, licence: str) -> DataCard:
+    def card(self, run_id: str, policy: Policy, words: Mapping[str, str]) -> DataCard:
+        """Return the data card of a run under a policy, made of public facts and typed words."""
         from engine.methods import get_method
         from engine.release import CardFacts, build_card
+        from engine.release.naming import without_ids
 
         with self.session.db.read() as connection:
             row = run_row(connection, run_id)
         return build_card(
             CardFacts(
                 method=get_method(row.method).spec,
-                guarantee=row.guarantee,
+                guarantee=without_ids(row.guarantee),
                 policy=policy,
                 parameters=row.parameters,
                 model=row.model,
                 versions={n: str(version) for n, version in as_object(row.manifest.get("versions")).items()},
                 selected=self._selected(row, policy),
-                title=title or "Synthetic text records",
-                source=source,
-                contact=contact,
-                licence=licence,
+                **words,
             )
         )
 
@@ -277,45 +449,72 @@ class Releases:
         no loss watched and no comparison with the original.
         """
         counts = self.runs.approval_counts(row.id)
-        watched = bool(row.parameters.get(WATCHED))
+        watched = self._watched(row.id)
         held_back = counts["rejected"] + counts["pending"] > 0
         if held_back or watched or row.examined_at is not None or not policy.requirements.whole_output:
             return True
         return self._examined_elsewhere(row.id) or self._lost_since(row.id)
 
-    def _lost_since(self, run_id: str) -> bool:
-        """Say whether nobody can tell what was examined after the run was made."""
+    def _statistics(self, run: RunSummary) -> set[float]:
+        """Return numbers of this corpus and run that are private: they must not stand in words that leave."""
+        known = self.corpora.statistics(run.corpus_id)
+        counts = (
+            known.records, known.units, known.train_records, known.train_units, known.holdout_records,
+            known.holdout_units, known.duplicates, known.over_cap, known.sources, known.without_source,
+            known.gold_spans, known.records_with_gold, *known.labels.values(), *(known.train_labels or {}).values(),
+            *known.characters.values(), *known.words.values(),
+        )  # fmt: skip
+        measured = [
+            value for found in self.examinations.findings(run.id) for value in (found.value, found.low, found.high)
+        ]
+        public = self.ledger.public_facts(run.corpus_id).units
+        return {float(value) for value in (*counts, *measured) if value is not None} - {float(public)}
+
+    def _watched(self, run_id: str) -> bool:
+        """Say whether exact losses of private records were shown while the run, or one it was chosen among, trained."""
         with self.session.db.read() as connection:
-            return seen.lost_since(connection, run_id)
+            row = run_row(connection, run_id)
+            behind, _ = _behind(connection, row)
+        return any(one.parameters.get(WATCHED) for one in (row, *behind))
+
+    def _lost_since(self, run_id: str) -> bool:
+        """Say whether nobody can tell what was examined after the run, or one it was chosen among, was made."""
+        with self.session.db.read() as connection:
+            return _lost(connection, run_row(connection, run_id))
 
     def _examined_elsewhere(self, run_id: str) -> bool:
-        """Say whether the same texts were examined as another run's; see `engine.store.runs.seen`."""
+        """Say whether the same texts were examined as another run's; see `engine.store.runs.seen`.
+
+        Of a choice, the texts and seeds of every run that could have been chosen count.
+        """
         with self.session.db.read() as connection:
-            return seen.elsewhere(connection, self.session.key, run_id)
+            return _examined(connection, self.session.key, run_row(connection, run_id))
 
     def _record(
         self,
         summary: ReleaseSummary,
         judged: pd.DataFrame,
-        manifest_sha256: str,
         *,
         accepted: bool,
         examined: str | None,
-        whole: bool,
+        policy: Policy,
     ) -> None:
         """Store the release if the run is still as it was judged; everything is looked at again in one transaction.
 
         accepted: the person releasing agreed that the total becomes unbounded. examined: when the run had been examined
-        as it was judged. whole: the policy lets whole outputs leave that nobody examined.
+        as it was judged. policy: as it was asked.
         """
         from engine.release import work_folder
 
         with self.session.db.write() as connection:
             row = run_row(connection, summary.run_id)
             current = self.runs.synthetic_frame(summary.run_id)  # nobody else writes while this transaction is open
-            again = whole and (
-                seen.elsewhere(connection, self.session.key, row.id) or seen.lost_since(connection, row.id)
-            )
+            if own.get(connection, policy.id).digest != policy.digest:
+                raise RefusedError(
+                    "The policy was changed while the release was written. Look at it, then release again."
+                )
+            whole = policy.requirements.whole_output
+            again = whole and (_examined(connection, self.session.key, row) or _lost(connection, row))
             if row.examined_at != examined or again:
                 raise RefusedError(
                     "The run, or one with the same text or seed, was examined while the release was written. Look at "
@@ -335,7 +534,12 @@ class Releases:
                     policy=summary.policy,
                     path=summary.path,
                     files=summary.files,
-                    detail={"sha256": summary.sha256, "manifest_sha256": manifest_sha256},
+                    detail={
+                        "sha256": summary.sha256,
+                        "manifest_sha256": summary.manifest_sha256,
+                        "words": summary.words,
+                        "signed_by": summary.signed_by,
+                    },
                 )
             )
             connection.execute(update(runs).where(runs.c.id == summary.run_id).values(released_at=summary.created))
@@ -349,15 +553,38 @@ class Releases:
                 run=summary.run_id,
                 corpus=summary.corpus_id,
                 policy=summary.policy,
+                policy_digest=policy.digest,
                 records=summary.records,
-                manifest_sha256=manifest_sha256,
+                manifest_sha256=summary.manifest_sha256,
+                signed_by=summary.signed_by,
                 accepted_unbounded=accepted,
             )
 
 
 def _view(row: AnyRow) -> ReleaseSummary:
     names = ("id", "run_id", "corpus_id", "created", "records", "policy", "path", "files")
-    return ReleaseSummary(**{n: getattr(row, n) for n in names}, sha256=row.detail["sha256"])
+    return ReleaseSummary(
+        **{n: getattr(row, n) for n in names},
+        sha256=row.detail["sha256"],
+        words=row.detail.get("words", {}),
+        manifest_sha256=row.detail["manifest_sha256"],
+        signed_by=row.detail.get("signed_by", ""),
+        revoked=row.revoked or "",
+        reason=row.reason or "",
+    )
+
+
+def _review_day(text: str) -> str:
+    """Return the day by which a release is looked at again, or nothing."""
+    if not text.strip():
+        return ""
+    try:
+        day = date.fromisoformat(text.strip())
+    except ValueError:
+        raise UserError("review: give a day as YYYY-MM-DD") from None
+    if day <= datetime.now(UTC).date():
+        raise UserError("review: give a day to come; by then somebody looks again at whether the release can stand")
+    return day.isoformat()
 
 
 def _free(out: Path) -> Path:
@@ -365,3 +592,31 @@ def _free(out: Path) -> Path:
     if target.exists():
         raise UserError(f"out: {target.name} exists already; name a folder or zip file that does not")
     return target
+
+
+def _behind(connection: Connection, row: RunRow) -> tuple[list[RunRow], bool]:
+    """Return the runs that a run was chosen among and that are still there, and whether one is gone."""
+    found, gone = [], False
+    for name in choosable.among(row):
+        try:
+            found.append(run_row(connection, name))
+        except NotFoundError:
+            gone = True
+    return found, gone
+
+
+def _examined(connection: Connection, key: bytes, row: RunRow) -> bool:
+    """Say whether a run's text was examined: as another run's, in part as its own, or as one it was chosen among."""
+    behind, _ = _behind(connection, row)
+    own = row.examined_at is None and seen.looked_at(connection, row.id)  # a part of an examination that was stopped
+    return (
+        own
+        or any(seen.looked_at(connection, one.id) or seen.elsewhere(connection, key, one.id) for one in behind)
+        or seen.elsewhere(connection, key, row.id)
+    )
+
+
+def _lost(connection: Connection, row: RunRow) -> bool:
+    """Say whether the workspace lost a time in which a run may have been examined, or the run itself."""
+    behind, gone = _behind(connection, row)
+    return gone or any(seen.lost_since(connection, one.id) for one in (row, *behind))

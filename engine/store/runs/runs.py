@@ -23,6 +23,7 @@ from engine.store.session import Session
 from engine.store.views import RunSummary
 
 APPROVALS = ("pending", "approved", "rejected")
+LONGEST_NAME, LONGEST_NOTE = 60, 2_000
 SYNTHETIC_COLUMNS = ["record_id", "text", "label", "approval", "risk"]
 
 
@@ -53,6 +54,22 @@ class Runs:
     def notes(self, run_id: str) -> list[run_notes.Note]:
         """Return what the run noted on its way, in words beside what chance gives; never released."""
         return run_notes.read(self.diagnostics(run_id))
+
+    def describe(self, run_id: str, *, name: str, note: str) -> None:
+        """Keep what people here call a run and say of it; the audit log says that they did, not what.
+
+        Raises:
+            UserError: the name has several lines, or one of the two is too long.
+        """
+        name, note = " ".join(name.split()), note.strip()
+        if len(name) > LONGEST_NAME or len(note) > LONGEST_NOTE:
+            raise UserError(f"a name has at most {LONGEST_NAME} characters, a note at most {LONGEST_NOTE:,}")
+        with self.session.db.write() as connection:
+            row = run_row(connection, run_id)
+            if (row.name, row.note) == (name, note):
+                return
+            connection.execute(update(runs).where(runs.c.id == run_id).values(name=name, note=note))
+            self.session.write_audit(connection, "run described", run_id, named=bool(name), noted=bool(note))
 
     def delete(self, run_id: str) -> None:
         """Delete a run with its records, findings and jobs."""
@@ -179,6 +196,15 @@ class Runs:
             run_row(connection, run_id)
             return int(connection.execute(query).scalar_one())
 
+    def lowest_pending_risk(self, run_id: str) -> float | None:
+        """Return the lowest risk of an undecided record, None where none has a risk."""
+        query = select(func.min(synthetic.c.risk)).where(
+            synthetic.c.run_id == run_id, synthetic.c.approval == "pending"
+        )
+        with self.session.db.read() as connection:
+            found = connection.execute(query).scalar_one_or_none()
+        return None if found is None else float(found)
+
     def approval_counts(self, run_id: str) -> dict[str, int]:
         """Return how many records are pending, approved and rejected."""
         query = select(synthetic.c.approval, func.count()).where(synthetic.c.run_id == run_id)
@@ -202,6 +228,12 @@ def run_row(connection: Connection, run_id: str) -> RunRow:
     if row is None:
         raise NotFoundError(f"run {run_id!r} does not exist in this workspace; list them with `runs`")
     return run_of(row)
+
+
+def rows_of_corpus(connection: Connection, corpus_id: str) -> list[RunRow]:
+    """Return the runs of a corpus, oldest first."""
+    query = _run_query().where(runs.c.corpus_id == corpus_id).order_by(runs.c.created, runs.c.id)
+    return [run_of(row) for row in connection.execute(query)]
 
 
 def _run_query() -> AnySelect:
@@ -232,6 +264,8 @@ def _run_view(row: RunRow) -> RunSummary:
         stale=row.stale,
         examination_stale=row.examined_at is not None and row.examined_revision != row.corpus_revision,
         job_id=row.job_id or "",
+        name=row.name,
+        note=row.note,
     )
 
 

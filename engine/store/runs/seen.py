@@ -6,6 +6,8 @@ belong to the workspace and outlive run and corpus: the look was at some people'
 next run. Of a run without noise it leaves a digest of method and seed too: with another setting (a word more a text)
 the same seed writes nearly the same output, and no text is equal.
 
+An examination that was stopped has looked as well: where one of its parts was kept, the digests are kept with it.
+
 What was examined in a time that this workspace lost, or in a copy of it that became this one, it cannot know, so a run
 that is older than a restore, an accepted rollback or a copy may have been examined.
 
@@ -34,13 +36,27 @@ def keep(connection: Connection, key: bytes, run_ids: Iterable[str]) -> None:
     """Keep the digests of the examined runs among these, once each, in the caller's transaction."""
     for run_id in run_ids:
         examined = select(runs.c.id).where(runs.c.id == run_id, runs.c.examined_at.is_not(None))
-        if connection.execute(examined).first() is None:
-            continue
-        found = _digests(connection, key, run_id) | _seeds(connection, key, run_id)
-        rows = [{"run_id": run_id, "digest": digest} for digest in found]
-        for begin in range(0, len(rows), _PART):
-            part = insert(seen_outputs).values(rows[begin : begin + _PART])
-            connection.execute(part.on_conflict_do_nothing())
+        if connection.execute(examined).first() is not None:
+            look(connection, key, run_id)
+
+
+def look(connection: Connection, key: bytes, run_id: str) -> None:
+    """Keep the digests of a run that private records were held against, finished or not, in the caller's transaction.
+
+    Of an examination that was stopped a part may be left; from then on the run counts as examined (`looked_at`).
+    """
+    found = _digests(connection, key, run_id) | _seeds(connection, key, run_id)
+    rows = [{"run_id": run_id, "digest": digest} for digest in found]
+    for begin in range(0, len(rows), _PART):
+        part = insert(seen_outputs).values(rows[begin : begin + _PART])
+        connection.execute(part.on_conflict_do_nothing())
+
+
+def looked_at(connection: Connection, run_id: str) -> bool:
+    """Say whether a run was examined, wholly or in part."""
+    examined = select(runs.c.id).where(runs.c.id == run_id, runs.c.examined_at.is_not(None))
+    kept = select(seen_outputs.c.run_id).where(seen_outputs.c.run_id == run_id).limit(1)
+    return connection.execute(examined).first() is not None or connection.execute(kept).first() is not None
 
 
 def elsewhere(connection: Connection, key: bytes, run_id: str) -> bool:

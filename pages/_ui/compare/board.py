@@ -26,7 +26,8 @@ UTILITY = ("next_word", "kid", "mauve", "js_2gram")
 SELECTION = (
     "These numbers were measured on private records, so picking a run by them is a choice that private data took part "
     "in: an examined run is released with a proof that holds for it before it was picked. To keep the whole proof, "
-    "decide beforehand, or by its own text alone, and leave the run that will be released unexamined."
+    "decide beforehand, or by its own text alone, or let the records choose for a part of the budget (below), and "
+    "leave the run that will be released unexamined."
 )
 
 

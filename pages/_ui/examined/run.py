@@ -9,6 +9,7 @@ stale) and stops the page where there is nothing to show.
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -19,7 +20,7 @@ from pages._ui.current import choose_run, current_corpus, pick_run
 from pages._ui.navigation import go
 from pages._ui.progress import job_progress, running_job
 from pages._ui.states import act
-from pages._ui.texts import when
+from pages._ui.texts import seconds, when
 
 
 def finished(workspace: engine.Workspace, *, key: str) -> engine.RunSummary:
@@ -74,8 +75,9 @@ def choose(
         st.caption("Below are the findings of the examination before.")
         return run, findings
     failed = _failed_examination(workspace, run)
+    stopped = _stopped(workspace, run, key)
     if not findings:
-        _offer(workspace, run, key, group)
+        _offer(workspace, run, key, group, again=stopped)
         st.stop()
     if run.stale or run.examination_stale:
         states.stale(
@@ -113,7 +115,30 @@ def _failed_examination(workspace: engine.Workspace, run: engine.RunSummary) -> 
     return True
 
 
-def _offer(workspace: engine.Workspace, run: engine.RunSummary, key: str, group: str) -> None:
+def _stopped(workspace: engine.Workspace, run: engine.RunSummary, key: str) -> bool:
+    """Offer to go on with an examination that was stopped, and return whether there is one."""
+    kept = workspace.examinations.stopped(run.id)
+    if kept is None:
+        return False
+    with st.container(border=True, key=f"{key}.stopped"):
+        st.subheader(f"Examination stopped: {kept.kept} of {kept.parts} parts kept", anchor=False)
+        st.markdown(
+            "Continue to measure what is missing; the findings are the same as without the stop. The parts are kept "
+            "until the review, the approvals or the settings change, or the run is deleted."
+        )
+        st.button(
+            "Continue", type="primary", icon=":material/play_arrow:", key=f"{key}.continue.{run.id}",
+            on_click=act, args=(workspace.jobs.continue_examination, run.id),
+        )  # fmt: skip
+        st.caption("This run was held against private text: it counts as examined when it is to leave unexamined.")
+    return True
+
+
+def _offer(workspace: engine.Workspace, run: engine.RunSummary, key: str, group: str, *, again: bool = False) -> None:
+    if again:
+        with st.expander("Start a new examination instead"):
+            _choices(workspace, run, key, primary=False)
+        return
     other = bool(run.examined_at)
     with st.container(border=True, key=f"{key}.empty"):
         st.subheader("Only half examined" if other else "Not examined yet", anchor=False)
@@ -123,7 +148,22 @@ def _offer(workspace: engine.Workspace, run: engine.RunSummary, key: str, group:
         }[group]
         since = f" The other half was measured on {when(run.examined_at)}." if other else ""
         st.markdown(f"An examination measures {what}, against text the method read and text it never saw.{since}")
-        _examine_button(workspace, run, key, "Examine this run", primary=True)
+        _choices(workspace, run, key, primary=True)
+
+
+def _choices(workspace: engine.Workspace, run: engine.RunSummary, key: str, *, primary: bool) -> None:
+    """Draw the two ways to examine a run."""
+    full, quick = (workspace.jobs.examination_seconds(run.id, models=models) for models in (True, False))
+    with st.container(horizontal=True):
+        _examine_button(workspace, run, key, f"Examine this run (about {seconds(full)})", primary=primary)
+        st.button(
+            f"Quick look (about {seconds(quick)})", icon=":material/speed:", key=f"{key}.quick.{run.id}",
+            on_click=act, args=(partial(workspace.jobs.examine, run.id, model_attacks=False),),
+        )  # fmt: skip
+    st.caption(
+        "A quick look trains no models on the text: the attacks through such models and the language model's next "
+        "words are missing, and can be measured later. Times are of two processor cores."
+    )
 
 
 def _examine_button(

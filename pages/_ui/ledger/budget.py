@@ -5,6 +5,8 @@ Nothing here holds record text: ledger lines are public parameters, counts and i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 import streamlit as st
 
@@ -13,10 +15,11 @@ from engine import LIST_SHARE, Event, Guarantee, as_number, epsilon_of, gaussian
 from engine.figures.budget import LINES, ledger_timeline, probability
 from pages._ui import states
 from pages._ui.examined import figure as examined_figure
+from pages._ui.ledger import names as ledger_names
 from pages._ui.pager import offset_of, pager
 from pages._ui.plan.promise import wait
 from pages._ui.sliders import slider
-from pages._ui.texts import count_of, plain, share, when
+from pages._ui.texts import count_of, plain, run_name, share, when
 
 PAGE = 50
 POPULATION = (
@@ -239,7 +242,7 @@ def one_gaussian(epsilon: float, delta: float, unit: str) -> Guarantee:
                      adjacency="zero-out", events=(event.as_dict(),))  # fmt: skip
 
 
-def timeline(view: engine.LedgerView) -> None:
+def timeline(workspace: engine.Workspace, view: engine.LedgerView) -> None:
     """Draw every line as a mark over time and as a table."""
     if view.lines.empty:
         st.caption("No line yet: the first run, examination or release writes one.")
@@ -247,7 +250,7 @@ def timeline(view: engine.LedgerView) -> None:
     examined_figure.draw(ledger_timeline(view.lines, view.limit_epsilon), key="ledger.lines.figure")
     latest = view.lines.sort_values("seq", ascending=False)
     begin = offset_of("ledger.lines.page", PAGE)
-    shown = table(latest.iloc[begin : begin + PAGE])
+    shown = table(latest.iloc[begin : begin + PAGE], ledger_names.read(workspace))
     st.dataframe(shown, hide_index=True, column_config={
         **{name: st.column_config.TextColumn(alignment="right", width=90) for name in ("ε", "δ", "In use after")},
         "Sentence": st.column_config.TextColumn(width="large"),
@@ -255,14 +258,14 @@ def timeline(view: engine.LedgerView) -> None:
     pager(len(latest), key="ledger.lines.page", size=PAGE, noun="lines")
 
 
-def table(lines: pd.DataFrame) -> pd.DataFrame:
+def table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     """Return ledger lines as people read them."""
     return pd.DataFrame(
         {
             "Line": lines["seq"],
             "When": [when(at) for at in lines["at"]],
             "What": [_kind(kind, what) for kind, what in zip(lines["kind"], lines["what"], strict=True)],
-            "Run": [_text(run_id) for run_id in lines["run_id"]],
+            "Run": [ledger_names.named(_text(run_id), names) for run_id in lines["run_id"]],
             "ε": [_short(value, ".4g") for value in pd.to_numeric(lines["epsilon"])],
             "δ": [_short(value, ".2e") for value in pd.to_numeric(lines["delta"])],
             "Protects": [
@@ -316,8 +319,7 @@ def run_rows(view: engine.LedgerView, known: dict[str, engine.RunSummary]) -> li
         claimed = pd.to_numeric(part.loc[part["kind"] == "reserve", "epsilon"]).max()
         rows.append(
             {
-                "Run": str(run_id),
-                "Method": run.title if run else "deleted; its lines stay",
+                "Run": run_name(run) if run else "deleted; its lines stay",
                 "Claimed ε": _short(claimed, ".4g"),
                 "Recomputed ε": _short(recomputed(run.guarantee) if run else None, ".4g"),
                 "Outputs drawn": int(kinds.get("spend", 0)),
@@ -347,13 +349,13 @@ def state_of(kinds: pd.Series[int]) -> str:
 
 def overview(workspace: engine.Workspace) -> None:
     """Draw one row a corpus: its limit, what is left, and the total."""
-    rows = []
+    rows, names = [], ledger_names.read(workspace)
     for corpus in workspace.corpora.all():
         view = workspace.ledger.of(corpus.id)
         rows.append(
             {
                 "Corpus": corpus.name,
-                "People": view.population,
+                "People": ledger_names.named(view.population, names),
                 "Limit, ε": view.limit_epsilon,
                 "In use": share(view.share, 0),
                 "Left, ε": _left(view),

@@ -5,12 +5,15 @@ Nothing here holds record text: actions and counts come from the audit log.
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 import engine
+from pages._ui.ledger import names as ledger_names
+from pages._ui.pager import offset_of, pager
 from pages._ui.texts import count_of, plain, when
 
 # kinds of the timeline, in the order of its rows
@@ -89,39 +92,78 @@ def timeline(frame: pd.DataFrame) -> None:
     st.dataframe(shown.head(200), hide_index=True, alt="Uses and releases of private text, latest first")
 
 
-def audit_table(lines: pd.DataFrame) -> pd.DataFrame:
-    """Return audit lines as people read them."""
+def audit_table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """Return audit lines as people read them, by the names of what they speak of."""
+    subjects = [str(subject) for subject in lines["subject"]]
     return pd.DataFrame(
         {
-            "Line": lines["seq"],
             "When": [when(at) for at in lines["at"]],
             "Who": lines["actor"],
-            "What": [str(action).replace("_", " ") for action in lines["action"]],
-            "Subject": lines["subject"],
-            "Details": [_details(detail) for detail in lines["detail"]],
+            "What": [ledger_names.act(str(action)) for action in lines["action"]],
+            "About": [ledger_names.named(subject, names) for subject in subjects],
+            "Details": [
+                ledger_names.details(str(detail), names, subject=subject)
+                for detail, subject in zip(lines["detail"], subjects, strict=True)
+            ],
+            "Line": lines["seq"],
+            "Id": subjects,
             "Chained hash": [str(value)[:12] + "…" for value in lines["hash"]],
         }
     )
 
 
-def _details(detail: str) -> str:
-    try:
-        body = json.loads(detail)
-    except (TypeError, ValueError):
-        return str(detail)
-    words = {True: "yes", False: "no"}
-    return ", ".join(
-        f"{name.replace('_', ' ')}: {words[value] if isinstance(value, bool) else value}"
-        for name, value in body.items()
-        if value is not None
+def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
+    """Draw the log, of one corpus or of all, with the check of its chain and its export."""
+    written = bool(workspace.audit.count())
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Check the chain",
+            icon=":material/link:",
+            key="ledger.verify",
+            on_click=check,
+            args=(workspace,),
+            disabled=not written,
+        )
+        st.download_button(
+            "Export as CSV",
+            data=partial(all_lines, workspace, corpus_id),
+            file_name="audit.csv",
+            mime="text/csv",
+            key="ledger.export",
+            icon=":material/download:",
+            on_click="ignore",
+            disabled=not written,
+        )
+    answer()
+    key = f"ledger.page.{corpus_id}"
+    total = workspace.audit.count(corpus_id)
+    if total:
+        page = workspace.audit.lines(limit=PAGE, offset=offset_of(key, PAGE), corpus_id=corpus_id)
+        st.dataframe(
+            audit_table(page, ledger_names.read(workspace)),
+            hide_index=True,
+            alt="Audit lines, latest first",
+            column_config={
+                "When": st.column_config.TextColumn(width=140),
+                "Who": st.column_config.TextColumn(width=100),
+                "What": st.column_config.TextColumn(width=190),
+                "About": st.column_config.TextColumn(width=240),
+                "Details": st.column_config.TextColumn(width="large"),
+                "Line": st.column_config.NumberColumn(width=60),
+            },
+        )
+        pager(total, key=key, size=PAGE, noun="lines")
+    st.caption(
+        "The log holds who did what and when, with counts, ids and the reasons people typed; never record text. It "
+        "keeps ids; the names are those of today."
     )
 
 
-def all_lines(workspace: engine.Workspace) -> bytes:
-    """Return the whole audit log as CSV; it holds no record text."""
+def all_lines(workspace: engine.Workspace, corpus_id: str | None = None) -> bytes:
+    """Return the audit log, of one corpus or of all, as CSV; it holds no record text."""
     parts, offset = [], 0
     while True:
-        part = workspace.audit.lines(limit=5000, offset=offset)
+        part = workspace.audit.lines(limit=5000, offset=offset, corpus_id=corpus_id)
         if part.empty:
             break
         parts.append(part)

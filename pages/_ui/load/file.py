@@ -136,7 +136,13 @@ def preview(workspace: engine.Workspace, chosen: Chosen) -> engine.FilePreview |
 
 
 def import_chosen(
-    workspace: engine.Workspace, chosen: Chosen, mapping: ColumnMapping, unit: str, cap: int, holdout: float
+    workspace: engine.Workspace,
+    chosen: Chosen,
+    mapping: ColumnMapping,
+    unit: str,
+    cap: int,
+    cap_public: bool,
+    holdout: float,
 ) -> bool:
     """Import in one engine call, then empty the uploader; say beneath the button why it was refused.
 
@@ -154,6 +160,7 @@ def import_chosen(
                 name=name,
                 unit=unit,
                 cap=cap,
+                cap_from_file=cap_public,
                 holdout=holdout,
                 options=chosen.options(),
             )

@@ -48,19 +48,23 @@ def card(
             st.error("Not on this machine. Install the application again.", icon=":material/error:")
             return
         st.markdown(f":material/{ICONS.get(model.kind, 'memory')}: **{plain(name)}** · {plain(model.use)}")
-        with st.container(horizontal=True):
-            if workspace is None:
+        if workspace is not None:
+            st.markdown(plain(workspace.models.verdict(model_id)))
+        else:
+            with st.container(horizontal=True):
                 for word in CAPABILITIES.get(model.kind, ()):
                     st.badge(word, color="gray")
-        if workspace is not None:
-            models_language.capabilities(workspace.models.info(model_id))
-        memory = model.parameters * BYTES_A_PARAMETER
-        left, middle, right = st.columns(3)
-        left.metric("On disk", _size(model.bytes))
-        middle.metric("Memory in the worker", f"about {_size(memory)}", help="Numbers alone, without the text at work.")
-        right.metric("Numbers in it", _millions(model.parameters))
-        st.markdown(f"Licence: {plain(model.licence)}. Works without a network.")
-        with st.expander("Where it lies and its checksum", key=f"models.where.{model_id}"):
+        with st.expander("Details: size, licence, where it lies", key=f"models.where.{model_id}"):
+            if workspace is not None:
+                models_language.capabilities(workspace.models.info(model_id))
+            memory = model.parameters * BYTES_A_PARAMETER
+            left, middle, right = st.columns(3)
+            left.metric("On disk", _size(model.bytes))
+            middle.metric(
+                "Memory in the worker", f"about {_size(memory)}", help="Numbers alone, without the text at work."
+            )
+            right.metric("Numbers in it", _millions(model.parameters))
+            st.markdown(f"Licence: {plain(model.licence)}. Works without a network.")
             st.code(f"{model.folder}\nSHA-256 {model.sha256}", language=None, wrap_lines=True)
         _result(model_id)
         if workspace is not None:

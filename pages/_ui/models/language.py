@@ -46,30 +46,13 @@ def card(workspace: engine.Workspace, info: engine.ModelInfo, corpus: engine.Cor
             _precision(workspace, info)
             _remove(workspace, info)
             return
-        capabilities(info)
-        left, middle, right = st.columns(3)
-        if info.back_end == "endpoint":
-            left.metric("Model there", info.architecture)
-            middle.metric("Host", info.where)
-            right.metric("Tokens it reads at most", number(info.context))
-        else:
-            small, large = info.memory_bytes
-            left.metric("On disk", size(info.bytes))
-            middle.metric(
-                "Memory at work", f"{size(small)} to {size(large)}",
-                help=f"Estimated, weights in {info.precision}." if info.precision
-                else "Estimated: 16-bit numbers where the machine is fast in them, else 32-bit ones, and a quarter "
-                "on top for the text at work.",
-            )  # fmt: skip
-            right.metric("Tokens it reads at most", number(info.context))
-        st.markdown(f"{ASKED[info.prompts]} Licence: {plain(info.licence)}.")
+        st.markdown(plain(workspace.models.verdict(info.id)))
         if info.source:
             st.caption(f"Fetched from the hub with consent: {plain(info.source)}.")
         if info.saw:
             st.warning(f"This model was {plain(info.saw)}. Claims made with it count that, or are refused.")
-        if info.back_end != "endpoint":
-            with st.expander("Where it lies and its checksum", key=f"models.where.{info.id}"):
-                st.code(f"{info.where}\nSHA-256 {info.revision}", language=None, wrap_lines=True)
+        with st.expander("Details: abilities, size, licence", key=f"models.where.{info.id}"):
+            _details(info)
         if not info.local:
             consents(workspace, info)
         _precision(workspace, info)
@@ -77,6 +60,28 @@ def card(workspace: engine.Workspace, info: engine.ModelInfo, corpus: engine.Cor
         if corpus is not None:
             models_describe.first_texts(workspace, info.id, corpus)
         _remove(workspace, info)
+
+
+def _details(info: engine.ModelInfo) -> None:
+    """Draw what a model can do, its size and where it lies."""
+    capabilities(info)
+    left, middle, right = st.columns(3)
+    if info.back_end == "endpoint":
+        left.metric("Model there", info.architecture)
+        middle.metric("Host", info.where)
+    else:
+        small, large = info.memory_bytes
+        left.metric("On disk", size(info.bytes))
+        middle.metric(
+            "Memory at work", f"{size(small)} to {size(large)}",
+            help=f"Estimated, weights in {info.precision}." if info.precision
+            else "Estimated: 16-bit numbers where the machine is fast in them, else 32-bit ones, and a quarter on top "
+            "for the text at work.",
+        )  # fmt: skip
+    right.metric("Tokens it reads at most", number(info.context))
+    st.markdown(f"{ASKED[info.prompts]} Licence: {plain(info.licence)}.")
+    if info.back_end != "endpoint":
+        st.code(f"{info.where}\nSHA-256 {info.revision}", language=None, wrap_lines=True)
 
 
 def capabilities(info: engine.ModelInfo) -> None:

@@ -15,12 +15,8 @@ METHOD = "dp-select"
 
 
 def ask(workspace: engine.Workspace, method: engine.MethodSpec, *, key: str) -> dict[str, JSON]:
-    """Ask which pool a method that needs one chooses from; say how to get one where there is none.
-
-    Whoever plans another method with a proven bound is offered to choose from a pool.
-    """
+    """Ask which pool a method that needs one chooses from; say how to get one where there is none."""
     if "pool" not in method.needs:
-        _offer(workspace, method)
         return {}
     pools = {pool.name: pool for pool in workspace.pools.all()}
     if not pools:
@@ -40,8 +36,9 @@ def ask(workspace: engine.Workspace, method: engine.MethodSpec, *, key: str) -> 
     return {"pool": chosen}
 
 
-def _offer(workspace: engine.Workspace, method: engine.MethodSpec) -> None:
-    if method.kind != "dp":
+def offer(workspace: engine.Workspace, method: engine.MethodSpec) -> None:
+    """Offer whoever plans another method with a proven bound to choose from a pool."""
+    if method.kind != "dp" or "pool" in method.needs:
         return
     pools = workspace.pools.all()
     if pools:

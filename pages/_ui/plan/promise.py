@@ -1,7 +1,8 @@
 """What a run would promise, live while its knobs move: ε and δ, the sentence, the curve, the noise.
 
 How to use:
-    budget = knobs(method, facts, key=...)                 # epsilon and delta where the method has them
+    sentence(workspace, corpus, method, parameters, guarantee)  # beside the attacker's certainty
+    budget = knobs(workspace, corpus, method, facts, key=...)   # ε itself and δ, among the details
     draw(workspace, corpus, method, parameters, guarantee)
 Closed forms are there at once. What needs more is computed by the worker; until then it is said to be
 pending, and `wait` looks once a second and runs the page when the answer is there.
@@ -18,40 +19,33 @@ import streamlit as st
 import engine
 from engine import MAX_DELTA, MIN_DELTA, JSONObject, default_delta, delta_strict, epsilon_of, gaussian_mu, posterior
 from engine.figures.budget import guarantee_curve, probability
-from pages._ui import method_cards, states
+from pages._ui import states
 from pages._ui.examined import figure as examined_figure
 from pages._ui.parameters import limits
+from pages._ui.plan import certainty
 from pages._ui.sliders import slider
-from pages._ui.texts import UNIT_NOUNS, plain, share
+from pages._ui.texts import UNIT_NOUNS, plain
 
-EPSILONS = (0.1, 16.0)  # ends of the slider, inside the method's own limits
-BOUND = "ε, how much a single unit may change what leaves"
-CHOICE_ONLY = "ε that the noisy choice is made for; it bounds nothing that leaves"
 OWN = ("epsilon", "delta")  # parameters that have a knob here instead of in the form
 
 
-def knobs(method: engine.MethodSpec, facts: engine.Facts, *, key: str) -> dict[str, float]:
-    """Draw ε and δ for a method that has them; return what differs from the defaults."""
+def knobs(
+    workspace: engine.Workspace, corpus: engine.CorpusSummary, method: engine.MethodSpec, facts: engine.Facts, *,
+    key: str,
+) -> dict[str, float]:  # fmt: skip
+    """Draw ε itself and δ for a method that has them; return δ where it differs from the default."""
     fields = method.parameters.model_fields
     values: dict[str, float] = {}
-    if "epsilon" in fields:
+    if certainty.applies(method):
         low, high = limits(fields["epsilon"])
-        start = float(fields["epsilon"].get_default())
-        ends = max(EPSILONS[0], low or 0.0), min(EPSILONS[1], high or math.inf)
-        title = BOUND if method.kind == "dp" else CHOICE_ONLY
-        chosen = slider(
-            title, *ends, start, 0.1, key=f"{key}.epsilon",
-            help="Smaller protects more and tells less. Below 1 is strong, above 8 is weak.",
-        )  # fmt: skip
-        if chosen != start:
-            values["epsilon"] = round(chosen, 6)
+        certainty.exact(workspace, corpus, (float(low or 0.0), float(high or 100.0)))
     if "delta" in fields:
         usual = default_delta(facts.units)
         low, high = limits(fields["delta"])
         given = st.number_input(
             "δ, what is allowed on top of the factor of ε", min_value=max(low or 0.0, MIN_DELTA),
             max_value=min(high or 1.0, MAX_DELTA), value=None,
-            step=1e-6, format="%.2e", key=f"{key}.delta", placeholder=f"{usual:.2e}",
+            step=1e-6, format="%.2e", key=f"{key}.delta", placeholder=f"{usual:.2e}", persist_state="session",
             help="Anything that leaves is at most e^ε times as likely with a person's data as without them, plus δ. "
             f"Left empty: {usual:.2e}.",
         )  # fmt: skip
@@ -62,6 +56,27 @@ def knobs(method: engine.MethodSpec, facts: engine.Facts, *, key: str) -> dict[s
     return values
 
 
+def sentence(
+    workspace: engine.Workspace,
+    corpus: engine.CorpusSummary,
+    method: engine.MethodSpec,
+    parameters: JSONObject,
+    guarantee: engine.Guarantee,
+) -> None:
+    """Draw what an attacker who was 10% sure can become sure of, as soon as it is known."""
+    if guarantee.kind != "dp" or not guarantee.epsilon:
+        return
+    curve = states.act(workspace.plan.guarantee_curve, method.id, corpus_id=corpus.id, parameters=dict(parameters))
+    states.flash()
+    if curve is None:
+        return
+    if guarantee.pending or curve.pending:
+        wait(lambda: _pending(workspace, corpus, method, parameters), key="plan.wait.curve")
+        return
+    said = _said(corpus, guarantee, curve, certainty.BEFORE)
+    st.caption(f"{said} That is ε = {guarantee.bound[0]:.4g}.")
+
+
 def draw(
     workspace: engine.Workspace,
     corpus: engine.CorpusSummary,
@@ -70,25 +85,22 @@ def draw(
     guarantee: engine.Guarantee,
 ) -> None:
     """Draw the guarantee and what follows from it."""
-    method_cards.badge(guarantee.kind)
     st.markdown(plain(guarantee.sentence))
     if guarantee.kind == "dp" and guarantee.epsilon:
         curve = states.act(workspace.plan.guarantee_curve, method.id, corpus_id=corpus.id, parameters=dict(parameters))
         states.flash()
         if curve is None:
             st.caption("The curve cannot be computed for these settings.")
-        elif guarantee.pending or curve.pending:
-            wait(lambda: _pending(workspace, corpus, method, parameters), key="plan.wait.curve")
-        else:
-            _prior(corpus, guarantee, curve)
+        elif not (guarantee.pending or curve.pending):
+            prior = slider("How sure an attacker is beforehand", 1, 99, 10, 1, key="plan.prior", unit="%", persist=True)
+            st.markdown(_said(corpus, guarantee, curve, prior / 100))
             figure = guarantee_curve(curve.epsilons, curve.standard, curve.strict, *guarantee.bound)
             examined_figure.draw(figure, key="plan.curve")
     noise_table(guarantee)
     accounted(guarantee)
     groups(guarantee, "records" if corpus.unit == "record" else "people")
-    if not guarantee.assumptions and not guarantee.voided_by:
-        return
-    with st.expander("What it relies on, and what breaks it", key="plan.assumptions"):
+    if guarantee.assumptions or guarantee.voided_by:
+        st.markdown("**What it relies on, and what breaks it**")
         st.markdown("\n".join(f"- Relies on: {plain(line)}" for line in guarantee.assumptions))
         st.markdown("\n".join(f"- Broken by: {plain(line)}" for line in guarantee.voided_by))
 
@@ -126,14 +138,11 @@ def strict_at(guarantee: engine.Guarantee, curve: engine.BudgetCurve, epsilon: f
     return float(below[-1]) if below else 1.0
 
 
-def _prior(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engine.BudgetCurve) -> None:
-    """Draw the attacker's-prior slider and what it comes to."""
-    noun = UNIT_NOUNS[corpus.unit]
-    prior = slider("How sure an attacker is beforehand", 1, 99, 10, 1, key="plan.prior", unit="%", persist=True)
+def _said(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engine.BudgetCurve, prior: float) -> str:
+    """Return what an attacker with this prior can become sure of under a claim."""
     epsilon, _ = guarantee.bound
-    after = posterior(prior / 100, epsilon)
     chance = strict_at(guarantee, curve, epsilon)
-    st.markdown(prior_sentence(prior / 100, after, chance, noun, guarantee.adjacency))
+    return prior_sentence(prior, posterior(prior, epsilon), chance, UNIT_NOUNS[corpus.unit], guarantee.adjacency)
 
 
 def prior_sentence(prior: float, after: float, chance: float, noun: str, adjacency: str) -> str:
@@ -149,7 +158,13 @@ def prior_sentence(prior: float, after: float, chance: float, noun: str, adjacen
 
 def _percent(value: float) -> str:
     """Return a fraction as percent, rounded so that certainty is never claimed."""
-    return share(value, 0) if 0.01 <= value <= 0.99 else f"{100 * value:.2g}%" if value < 0.01 else _high(value)
+    return (
+        f"{math.ceil(100 * value - 1e-6)}%"
+        if 0.01 <= value <= 0.99
+        else f"{100 * value:.2g}%"
+        if value < 0.01
+        else _high(value)
+    )
 
 
 def _high(value: float) -> str:

@@ -1,132 +1,170 @@
-"""Six questions on the Plan page that propose unit, cap, method and policy, and say why.
+"""Questions on the plan page, remembered for each corpus, and what follows from the answers: methods and a policy.
 
-How to use: `plan_wizard.draw(workspace, corpus, facts)` before the method cards are drawn.
+What is fixed at import (who is protected, how many may be learned from) is not asked again; it is said.
+
+How to use: `found = ask(workspace, corpus, facts)` before the cards are drawn; `found.recommended` are the cards.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 
 import streamlit as st
 
 import engine
-from engine import Answers, Proposal, Recipients, propose
-from pages._ui import method_cards, states
+from engine import Answers, JSONObject, Proposal, Recipients, Recommended, propose, recommended
+from pages._ui import method_cards
 from pages._ui.navigation import go
+from pages._ui.plan import certainty
+from pages._ui.plan.words import card_of
 from pages._ui.release.policy import CHOICE as POLICY
-from pages._ui.texts import GUARANTEES, UNITS, count_of, plain
+from pages._ui.texts import count_of, number, plain
 
 RECIPIENTS: dict[Recipients, str] = {
     "team": "People who may read the original",
-    "organisation": "Colleagues under the same duties of confidence",
+    "organisation": "Colleagues under the same duties",
     "researchers": "Researchers under an agreement",
     "public": "Anyone",
 }
-ABOUT = {"unit": "Unit", "cap": "Cap", "method": "Method", "label": "Labels", "policy": "Policy", "review": "Review"}
-YES_NO = ["Yes", "No"]
-EPSILONS = [0.5, 1.0, 2.0, 4.0, 8.0]
+BESIDE = {
+    False: "No, they read the new text alone",
+    True: "Yes, beside the original",
+}
+YES_NO = {True: "Yes", False: "No"}
+ABOUT = {"unit": "Who is protected", "cap": "Records of one person", "method": "Method", "label": "Labels",
+         "policy": "Policy", "review": "Review"}  # fmt: skip
+OF = "plan.method.of"  # the corpus that the chosen method was chosen for
 
 
-def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine.Facts) -> None:
-    """Draw the questions, folded, with the proposal beside them."""
-    with st.expander("Not sure where to start? Answer six questions", icon=":material/quiz:", key="plan.wizard.box"):
-        left, right = st.columns(2, gap="large")
-        with left:
-            answers = _questions(corpus, facts)
-        with right:
-            specs = {spec.id: spec for spec in workspace.plan.methods()}
-            try:
-                proposal = propose(answers, available=tuple(specs))
-            except engine.UserError as error:
-                st.warning(plain(str(error)), icon=":material/help:")
-            else:
-                _proposal(workspace, corpus, proposal, specs)
+@dataclass(frozen=True)
+class Found:
+    """What the answers come to."""
+
+    recommended: tuple[Recommended, ...]
+    proposal: Proposal
 
 
-def _questions(corpus: engine.CorpusSummary, facts: engine.Facts) -> Answers:
-    """Draw the six questions with what is known of the corpus filled in."""
+def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine.Facts) -> Found:
+    """Draw the questions in one row and a line on what follows; return the methods that suit."""
+    known = workspace.plan.remembered(corpus.id)
+    specs = {spec.id: spec for spec in workspace.plan.methods()}
+    answers = answered(workspace, corpus, facts, known)
+    _recall(corpus, known, specs)
     key = f"plan.wizard.{corpus.id}"
-    repeats = st.radio(
-        "Does one person appear in more than one record?",
-        YES_NO, index=0 if corpus.unit == "source" else 1, horizontal=True, key=f"{key}.repeats",
-    )  # fmt: skip
-    recipients = st.radio(
-        "Who will receive the text?", list(RECIPIENTS), format_func=RECIPIENTS.__getitem__, index=2,
-        key=f"{key}.recipients",
-    )  # fmt: skip
-    label = st.radio(
-        "Do records carry a label that the outputs should carry too?",
-        YES_NO, index=0 if facts.labels else 1, horizontal=True, key=f"{key}.label",
-    )  # fmt: skip
-    beside = st.radio(
-        "Will reviewers see private text beside the output?",
-        YES_NO, index=1, horizontal=True, key=f"{key}.beside",
-    )  # fmt: skip
-    units = st.number_input(
-        "How many people, or records that stand alone, may be learned from?",
-        min_value=0, max_value=100_000_000, value=int(facts.units), step=100, key=f"{key}.units",
-        help="Filled in from this corpus: everything that was not set aside at import.",
-    )  # fmt: skip
-    epsilon = st.select_slider(
-        "How much may one run tell about a person at most (ε)?", EPSILONS, value=4.0, format_func="{:g}".format,
-        key=f"{key}.epsilon",
-        help="Smaller protects more and takes a larger corpus: how many people a method needs follows from it.",
-    )  # fmt: skip
-    chosen: Recipients = recipients or "researchers"
-    return Answers(repeats == "Yes", chosen, label == "Yes", beside == "Yes", int(units or 0), float(epsilon))
+    stands = {"recipients": answers.recipients, "beside": answers.private_beside, "label": answers.label}
+    for name, value in stands.items():
+        st.session_state[f"{key}.{name}"] = value
+    labelled = facts.labels > 0 or bool(workspace.labels.known(corpus.id).counts)
 
+    def changed() -> None:
+        said: JSONObject = {
+            "recipients": str(st.session_state[f"{key}.recipients"]),
+            "beside": bool(st.session_state[f"{key}.beside"]),
+            "label": bool(st.session_state.get(f"{key}.label", answers.label)),
+        }
+        _follow(workspace, corpus, facts, {**workspace.plan.remembered(corpus.id), **said}, tuple(specs))
 
-def _proposal(
-    workspace: engine.Workspace, corpus: engine.CorpusSummary, proposal: Proposal, specs: dict[str, engine.MethodSpec]
-) -> None:
-    """Draw what is proposed and why, with buttons that act on it."""
-    policies = {policy.id: policy for policy in workspace.releases.policies()}
-    spec, policy = specs[proposal.method], policies[proposal.policy]
-    st.markdown("**Proposal**")
-    st.markdown(
-        f"- **Protect** {UNITS[proposal.unit][0]}{_capped(proposal)}\n"
-        f"- **Method** {plain(spec.title)} ({GUARANTEES[spec.kind][0]})\n"
-        f"- **Policy** {plain(policy.title)}"
-    )
-    st.markdown("**Why**")
-    st.markdown("\n".join(f"- *{ABOUT[why.about]}*: {plain(why.sentence)}" for why in proposal.reasons))
-    st.button(
-        "Use this method and policy", icon=":material/check:", key="plan.wizard.use",
-        on_click=_use, args=(proposal, spec.title, policy.title),
-    )  # fmt: skip
-    _others(proposal, specs, policy.title)
-    noisy = spec.kind == "dp"  # elsewhere the cap changes no promise
-    if proposal.unit != corpus.unit or (noisy and proposal.cap != corpus.cap):
-        own = f"{UNITS[corpus.unit][0]}{_capped(corpus)}"
-        st.info(
-            f"This corpus protects {own}. Unit and cap are fixed when a file is loaded: load the file again with "
-            "the proposed ones. Budget already spent on these people stays spent.",
-            icon=":material/upload_file:",
-        )
-        if st.button("Load the file again", key="plan.wizard.load"):
-            go("load")
-
-
-def _others(proposal: Proposal, specs: dict[str, engine.MethodSpec], policy: str) -> None:
-    """Draw what else suits the answers, each with its reason and a button."""
-    if not proposal.others:
-        return
-    st.markdown("**Also suited**")
-    for name, why in proposal.others:
-        title = specs[name].title
-        st.markdown(f"- **{plain(title)}**: {plain(why)}")
-        st.button(
-            f"Use {title} instead", icon=":material/swap_horiz:", key=f"plan.wizard.other.{name}",
-            on_click=_use, args=(replace(proposal, method=name), title, policy),
+    with st.container(key="plan.wizard.box", horizontal=True, vertical_alignment="bottom", gap="medium"):
+        st.selectbox(
+            "Who will receive the text?", list(RECIPIENTS), format_func=RECIPIENTS.__getitem__,
+            key=f"{key}.recipients", on_change=changed, width=250,
         )  # fmt: skip
+        st.selectbox(
+            "Will somebody compare it with the original?", list(BESIDE), format_func=BESIDE.__getitem__,
+            key=f"{key}.beside", on_change=changed, width=250,
+            help="Whoever leaves records out after a look at private text chooses by private text, and no proven bound "
+            "covers that choice. Reading the new text alone keeps a bound whole.",
+        )  # fmt: skip
+        if labelled:
+            st.selectbox(
+                "Should texts carry a label?", list(YES_NO), format_func=YES_NO.__getitem__, key=f"{key}.label",
+                on_change=changed, width=185,
+            )  # fmt: skip
+        found = Found(recommended(answers, tuple(specs)), propose(answers, tuple(specs)))
+        with st.popover("Why these", icon=":material/quiz:", key="plan.why"):
+            _reasons(workspace, corpus, facts, found, specs)
+    return found
 
 
-def _capped(item: Proposal | engine.CorpusSummary) -> str:
-    return f", at most {count_of(item.cap, 'record')} each" if item.unit == "source" else ""
+def answered(
+    workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine.Facts, known: JSONObject
+) -> Answers:
+    """Return the answers as they stand: what was said of the corpus, else a careful start."""
+    said = str(known.get("recipients", "researchers"))
+    recipients: Recipients = next((name for name in RECIPIENTS if name == said), "researchers")
+    return Answers(
+        repeats=corpus.unit == "source",
+        recipients=recipients,
+        label=bool(known.get("label", workspace.ledger.public_facts(corpus.id).labels > 0)),
+        private_beside=bool(known.get("beside", False)),
+        units=facts.units,
+        epsilon=certainty.held(workspace, corpus.id),
+    )
 
 
-def _use(proposal: Proposal, method: str, policy: str) -> None:
-    """Choose the proposed method and policy; a callback."""
-    st.session_state[method_cards.CHOICE] = proposal.method
-    st.session_state[POLICY] = proposal.policy
-    states.notice(f"{method} is chosen, and {policy} as the policy for a release.")
+def _recall(corpus: engine.CorpusSummary, known: JSONObject, specs: dict[str, engine.MethodSpec]) -> None:
+    """Choose the method that was last chosen for this corpus, when a session first comes to it."""
+    earlier = st.session_state.get(OF)
+    if earlier == corpus.id:
+        return
+    st.session_state[OF] = corpus.id
+    if earlier is not None or method_cards.CHOICE not in st.session_state:
+        st.session_state.pop(method_cards.CHOICE, None)
+        if known.get("method") in specs:
+            st.session_state[method_cards.CHOICE] = known["method"]
+
+
+def _follow(
+    workspace: engine.Workspace,
+    corpus: engine.CorpusSummary,
+    facts: engine.Facts,
+    said: JSONObject,
+    available: tuple[str, ...],
+) -> None:
+    """Keep the answers, and choose what they propose where the chosen method is not among what suits them."""
+    answers = answered(workspace, corpus, facts, said)
+    suited = [one.method for one in recommended(answers, available)]
+    if suited and st.session_state.get(method_cards.CHOICE) not in suited:
+        st.session_state[method_cards.CHOICE] = suited[0]
+    st.session_state[POLICY] = propose(answers, available).policy
+    workspace.plan.remember(corpus.id, {**said, "method": str(st.session_state.get(method_cards.CHOICE) or "")})
+
+
+def _reasons(
+    workspace: engine.Workspace,
+    corpus: engine.CorpusSummary,
+    facts: engine.Facts,
+    found: Found,
+    specs: dict[str, engine.MethodSpec],
+) -> None:
+    """Draw why these methods and which policy, and what was fixed at import."""
+    st.markdown("**Why these methods**")
+    for one in found.recommended:
+        st.markdown(f"- **{plain(card_of(specs[one.method]).name)}**: {plain(one.why)}")
+    policies = {policy.id: policy for policy in workspace.releases.policies()}
+    st.markdown(f"**Policy for a release**: {plain(policies[found.proposal.policy].title)}")
+    for why in found.proposal.reasons:
+        if why.about in ("policy", "review", "label"):
+            st.markdown(f"- {ABOUT[why.about]}: {plain(why.sentence)}")
+    st.markdown("**Fixed at import**")
+    st.markdown(fixed(workspace, corpus, facts))
+    if st.button("Load the file again", key="plan.wizard.load", icon=":material/upload_file:"):
+        go("load")
+
+
+def fixed(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine.Facts) -> str:
+    """Return what was fixed at import, and what a cap beyond anybody's records costs."""
+    if corpus.unit == "record":
+        return (
+            f"Each record is protected by itself; {number(facts.units)} may be learned from. If one person has several "
+            "records, load the file again and name the column that says whose they are."
+        )
+    cap = count_of(corpus.cap, "record")
+    said = f"People are protected, with at most {cap} each; {number(facts.units)} may be learned from."
+    sizes = [int(size) for size in workspace.corpora.statistics(corpus.id).records_per_unit]
+    if sizes and max(sizes) < corpus.cap:
+        said += (
+            f" Nobody here has more than {max(sizes)}, but noise is made for the {corpus.cap} that were declared. If "
+            "you would name a smaller number without this file, load it again with that; the count itself is private."
+        )
+    return said

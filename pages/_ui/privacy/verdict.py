@@ -10,7 +10,7 @@ import engine
 from engine import Sentence, privacy_verdict, ranked_sentences
 from pages._ui.privacy.data import Examined
 from pages._ui.states import act
-from pages._ui.texts import plain
+from pages._ui.texts import count_of, plain
 
 # level -> icon, word, colour; the word carries the meaning
 LEVELS: dict[str, tuple[str, str, str]] = {
@@ -36,6 +36,7 @@ def sentences(side: Examined) -> tuple[Sentence, ...]:
 
 def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
     """Draw the sentences in one box, most serious first; two runs in two columns; offer to examine an old run again."""
+    _head(workspace, sides)
     with st.container(border=True, key="privacy.verdict", gap="small"):
         for column, side in zip(st.columns(len(sides), gap="medium"), sides, strict=True):
             with column:
@@ -49,6 +50,38 @@ def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
                     st.markdown(f":{colour}[{icon} **{word}**] · {plain(sentence.text)}")
                 if side.attacks is None:
                     _again(workspace, side)
+
+
+def _head(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
+    """Draw the answer first: to whom each run's text may go as measured, and what keeps it from going further."""
+    with st.container(key="privacy.head", gap="small"):
+        for side in sides:
+            found = workspace.releases.audience(side.run.id)
+            name = f"{plain(side.name)}: " if len(sides) > 1 else ""
+            icon, answer = _answer(found)
+            st.markdown(f"#### {icon} {name}{answer}")
+            if found.wider is not None:
+                first, *others = found.missing
+                more = f" {count_of(len(others), 'more rule')} stand in the way." if others else ""
+                more = more.replace("1 more rule stand", "1 more rule stands")
+                st.caption(
+                    f"Not for more readers ({plain(found.wider.title)}): {plain(first.title).lower()} is not met. "
+                    f"{plain(first.sentence)}{more}"
+                )
+        st.caption(
+            "By the policies of the Release page, once a person has approved the records and signed, and has rejected "
+            "those that equal an original or copy more words in a row than the policy allows."
+        )
+
+
+def _answer(found: engine.Audience) -> tuple[str, str]:
+    """Return an icon and one sentence on who may read the text."""
+    if found.policy is None:
+        return ":red[:material/block:]", "It may not leave, for anybody."
+    readers = plain(found.policy.sentence.split(". ")[0].removeprefix("For ").rstrip("."))
+    if found.policy.id == "exploratory":
+        return ":orange[:material/visibility:]", f"It stays inside: for {readers}."
+    return ":blue[:material/group:]", f"It may go to: {readers}."
 
 
 def _again(workspace: engine.Workspace, side: Examined) -> None:

@@ -1,38 +1,25 @@
-"""Sign-off, public words for the card, building a release, and the releases made so far.
-
-Privacy posture: only files of a release can be downloaded; they are read from the store, and
-checked against their checksums, at the moment of the click.
-"""
+"""What a release is made of: sign-off, public words for the card, file formats; and the call that makes it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import streamlit as st
 
 import engine
-from engine import BUNDLE_FILES, VERIFY_COMMANDS
 from pages._ui import once
 from pages._ui.states import act, notice
-from pages._ui.texts import count_of, number, plain, when
+from pages._ui.texts import count_of
 
 FORMATS = {"csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
-MIME = {
-    "csv": "text/csv",
-    "jsonl": "application/jsonl",
-    "parquet": "application/octet-stream",
-    "md": "text/markdown",
-    "json": "application/json",
-}
-UNBOUNDED = (
-    "This run carries no formal guarantee. Once it is released, no finite ε can be claimed any more for the people "
-    "behind this corpus, in this and in every later release. **That cannot be undone.**"
-)
+WORDS = ("title", "source", "contact", "licence", "purpose", "recipient")
+KEPT = ("source", "contact", "licence", "recipient")  # offered again with the next release of a corpus
 INSIDE = (
     "approved records only: a fresh random id, the text, and the label if the run has one",
-    "a data card: method, settings, guarantee, the policy in words, limits",
-    "checksums of each file and how to check them",
+    "a report and a data card: method, settings, guarantee, purpose, recipient, limits; for people and for programs",
+    "the policy's answer without measured values, and what the run drew from the budget",
+    "checksums, a program that checks them with nothing but Python, and your signature where you give a key",
 )
 OUTSIDE = (
     "rejected and undecided records",
@@ -53,123 +40,97 @@ def second_person(policy: engine.Policy) -> str:
     )
 
 
-def build(
-    workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy, verdict: engine.Verdict, signed: str
-) -> None:
-    """Draw the form of a release and its one button."""
-    with st.expander("Words on the data card (public)", icon=":material/badge:", key="release.words"):
-        st.caption("Only what you type here names the original. Leave empty what readers must not know.")
-        left, right = st.columns(2)
-        left.text_input("Title", key="release.card.title", placeholder="Synthetic text records", max_chars=120)
-        right.text_input("Name of the original", key="release.card.source", placeholder="not named", max_chars=200)
-        left.text_input("Contact", key="release.card.contact", placeholder="not given", max_chars=200)
-        right.text_input("Licence", key="release.card.licence", placeholder="not stated", max_chars=200)
-    formats = st.multiselect(
+def words(workspace: engine.Workspace, run: engine.RunSummary) -> None:
+    """Ask for the words on the card and the file formats; say what will be inside and what will not."""
+    _offer_again(workspace, run.corpus_id)
+    st.caption("Public words: only what you type here names the original. Leave empty what readers must not know.")
+    left, right = st.columns(2)
+    for place, name, label, empty, longest in (
+        (left, "purpose", "Purpose", "not stated", 200),
+        (right, "recipient", "Recipient", "not named", 200),
+        (left, "contact", "Contact", "not given", 200),
+        (right, "licence", "Licence", "not stated", 200),
+        (left, "title", "Title", "Synthetic text records", 120),
+        (right, "source", "Name of the original", "not named", 200),
+    ):
+        place.text_input(label, key=f"release.card.{name}", placeholder=empty, max_chars=longest)
+    tomorrow = datetime.now(UTC).date() + timedelta(days=1)
+    left.date_input(
+        "Look at it again by",
+        value=None,
+        min_value=tomorrow,
+        max_value=tomorrow + timedelta(days=3650),
+        key="release.card.review",
+        help="New attacks and new sources appear: by this day somebody looks whether the release can stand.",
+    )
+    right.text_input(
+        "Signing key",
+        key="release.key",
+        placeholder="not signed",
+        max_chars=400,
+        help="Path of a key file on this machine, outside the workspace. `python -m engine key FILE` makes one.",
+    )
+    st.multiselect(
         "File formats",
         list(FORMATS),
         format_func=FORMATS.__getitem__,
         default=list(FORMATS),
         key="release.formats",
     )
-    left, right = st.columns(2)
-    left.markdown("**What will be inside**\n" + "\n".join(f"- {line}" for line in INSIDE))
-    right.markdown("**What will not**\n" + "\n".join(f"- {line}" for line in OUTSIDE))
-    ready = verdict.passed and bool(formats)
-    ends = workspace.releases.makes_unbounded(run.id)
-    if ends:
-        st.warning(UNBOUNDED, icon=":material/all_inclusive:")
-    pressed = st.button(
-        "Build release",
-        type="primary",
-        icon=":material/inventory_2:",
-        key="release.build",
-        disabled=not ready,
-        on_click=None if ends else _release,
-        args=None if ends else (workspace, run.id, policy.id, signed),
-    )
-    if not pressed:
-        once.rearm("release.build")
-    elif ends:
-        _confirm(workspace, run.id, policy.id, signed)
-    if not verdict.passed:
-        first = verdict.open_rules()[0]
-        st.caption(f"Not possible yet. Still open: “{plain(first.title)}”. {plain(first.remedy)}")
-    elif not formats:
-        st.caption("Choose at least one file format.")
+    with st.expander("What will be inside, and what will not", icon=":material/inventory_2:", key="release.contents"):
+        left, right = st.columns(2)
+        left.markdown("**What will be inside**\n" + "\n".join(f"- {line}" for line in INSIDE))
+        right.markdown("**What will not**\n" + "\n".join(f"- {line}" for line in OUTSIDE))
 
 
-@st.dialog("Release text without a proof?")
-def _confirm(workspace: engine.Workspace, run_id: str, policy_id: str, signed: str) -> None:
-    """Ask once before the total of these people becomes unbounded."""
-    st.markdown(UNBOUNDED)
-    st.markdown("A look inside the team that may read the original needs no release: the records stand on this page.")
-    if st.button(
-        "Release it, and claim no ε any more",
-        type="primary",
-        key="release.build.sure",
-        on_click=_release,
-        args=(workspace, run_id, policy_id, signed),
-        kwargs={"accepted": True},
-    ):
-        st.rerun()
-    if st.button("Do not release", key="release.build.keep"):
-        st.rerun()
+def _offer_again(workspace: engine.Workspace, corpus_id: str) -> None:
+    """Fill in what the corpus' last release said, where nothing is typed; words about another corpus are forgotten."""
+    before = st.session_state.get("release.card.of")
+    if before == corpus_id:
+        return
+    st.session_state["release.card.of"] = corpus_id
+    for name in WORDS if before else ():
+        st.session_state[f"release.card.{name}"] = ""
+    last = next(iter(workspace.releases.all(corpus_id)), None)
+    for name in KEPT if last else ():
+        if last and last.words.get(name) and not st.session_state.get(f"release.card.{name}"):
+            st.session_state[f"release.card.{name}"] = last.words[name]
 
 
-def _release(workspace: engine.Workspace, run_id: str, policy_id: str, signed: str, *, accepted: bool = False) -> None:
-    words = {
-        name: str(st.session_state.get(f"release.card.{name}") or "")
-        for name in ("title", "source", "contact", "licence")
+def chosen_formats() -> tuple[str, ...]:
+    """Return the chosen file formats."""
+    return tuple(st.session_state.get("release.formats") or ())
+
+
+def card_words() -> dict[str, str]:
+    """Return what was typed for the card, the day of review as ISO 8601."""
+    review = st.session_state.get("release.card.review")
+    typed = {name: str(st.session_state.get(f"release.card.{name}") or "") for name in WORDS}
+    return {**typed, "review": review.isoformat() if review else ""}
+
+
+def missing_words() -> list[str]:
+    """Return what readers will look for on the card and nobody typed."""
+    asked = {
+        "purpose": "its purpose",
+        "recipient": "its recipient",
+        "contact": "a contact",
+        "licence": "a licence",
+        "review": "a day of review",
     }
-    chosen = tuple(st.session_state.get("release.formats") or ())
+    return [said for name, said in asked.items() if not st.session_state.get(f"release.card.{name}")]
+
+
+def release(
+    workspace: engine.Workspace, run_id: str, policy: engine.Policy, signed: str, *, accepted: bool = False
+) -> None:
+    """Make the release; a callback."""
+    key = str(st.session_state.get("release.key") or "").strip()
     made = once.act(
         "release.build",
-        lambda: act(workspace.releases.make, run_id, policy_id, formats=chosen, signed_off_by=signed,
-                    accept_unbounded=accepted, **words),
+        lambda: act(workspace.releases.make, run_id, policy.id, policy_digest=policy.digest,
+                    formats=chosen_formats(), signed_off_by=signed, accept_unbounded=accepted,
+                    sign_key=Path(key) if key else None, **card_words()),
     )  # fmt: skip
     if made is not None:
-        notice(f"{count_of(made.records, 'record')} released. The files are under Releases below.")
-
-
-def releases(workspace: engine.Workspace, run: engine.RunSummary) -> None:
-    """Draw the releases of this run's corpus, newest first."""
-    made = [release for release in workspace.releases.all(run.corpus_id) if release.run_id == run.id]
-    others = len(workspace.releases.all(run.corpus_id)) - len(made)
-    if not made:
-        st.caption("Nothing has been released from this run.")
-    names = {policy.id: policy.title for policy in workspace.releases.policies()}
-    for position, release in enumerate(made):
-        policy = plain(names.get(release.policy, release.policy))
-        title = f"{when(release.created)} · {count_of(release.records, 'record')} · {policy}"
-        with st.expander(
-            title, expanded=position == 0, key=f"release.made.{release.id}", icon=":material/inventory_2:"
-        ):
-            _files(workspace, release)
-    if others:
-        st.caption(f"{count_of(others, 'release')} from other runs of this corpus: see the ledger.")
-
-
-def _files(workspace: engine.Workspace, release: engine.ReleaseSummary) -> None:
-    for name, size in release.files.items():
-        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.markdown(
-                f"**{plain(name)}**  \n:small[{BUNDLE_FILES.get(name, 'checksums')} · {number(size)} bytes]",
-                width="content",
-            )
-            st.download_button(
-                "Download",
-                data=_reader(workspace, release.id, name),
-                file_name=name,
-                mime=MIME.get(name.rpartition(".")[2], "text/plain"),
-                key=f"release.download.{release.id}.{name}",
-                icon=":material/download:",
-                on_click="ignore",
-                help=f"{name}, checked again before it is handed out",
-            )
-    st.caption("Check the files anywhere, in the folder that holds them:")
-    st.code(VERIFY_COMMANDS.rstrip() + f"\npython -m engine verify {release.path}", language=None, wrap_lines=True)
-
-
-def _reader(workspace: engine.Workspace, release_id: str, name: str) -> Callable[[], bytes]:
-    """Return what reads the file when the button is clicked; `release_file` checks it again."""
-    return partial(workspace.releases.file, release_id, name)
+        notice(f"{count_of(made.records, 'record')} released. The files are under Releases of this run.")

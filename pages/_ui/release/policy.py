@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from pages._ui.texts import count_of, plain
+from pages._ui.texts import count_of, plain, run_name
 
 CHOICE = "release.policy.choice"
 # passed -> icon, word; the word carries the meaning, the colour only repeats it
@@ -39,12 +39,13 @@ def choose(workspace: engine.Workspace) -> engine.Policy:
     return policy
 
 
-def check_list(verdict: engine.Verdict, policy: engine.Policy) -> None:
+def check_list(verdict: engine.Verdict, policy: engine.Policy, run: engine.RunSummary) -> None:
     """Draw the verdict in one line, then each rule."""
     open_rules = verdict.open_rules()
     if verdict.passed:
         st.success(
-            f"**The gate is open.** Each of the {len(verdict.rules)} rules of “{plain(policy.title)}” is met.",
+            f"**The gate is open** for the run {plain(run_name(run))}. Each of the {len(verdict.rules)} rules of "
+            f"“{plain(policy.title)}” is met.",
             icon=":material/lock_open:",
         )
         high = verdict.high_rules()
@@ -56,8 +57,8 @@ def check_list(verdict: engine.Verdict, policy: engine.Policy) -> None:
             )
     else:
         st.warning(
-            f"**The gate is closed.** {count_of(len(open_rules), 'rule')} of {len(verdict.rules)} "
-            f"{'is' if len(open_rules) == 1 else 'are'} not met.",
+            f"**The gate is closed** for the run {plain(run_name(run))}. {count_of(len(open_rules), 'rule')} of "
+            f"{len(verdict.rules)} {'is' if len(open_rules) == 1 else 'are'} not met.",
             icon=":material/lock:",
         )
     with st.container(border=True, key="release.checklist", gap="small"):

@@ -43,7 +43,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, 
     rows = workspace.runs.synthetic(run.id, offset=offset_of(key, SIZE), limit=SIZE, order="risk")
     ids = [str(record) for record in rows["record_id"]]
     chosen = _current(run.id, ids)
-    left, right = st.columns(2, gap="medium")
+    left, right = st.columns([3, 2], gap="medium")
     with left:
         _table(run.id, rows, ids)
         pager(total, key=key, size=SIZE)
@@ -204,10 +204,15 @@ def _together(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[
         st.markdown("Look at the riskiest records first. Then approve what is left below a risk you accept.")
         limit = slider("Risk at most", 0.0, 1.0, 0.2, 0.05, key=f"release.limit.{run.id}")
         fitting = workspace.runs.pending_below(run.id, limit)
+        lowest = workspace.runs.lowest_pending_risk(run.id)
+        if lowest is not None:
+            st.caption(f"The lowest risk of an undecided record is {lowest:.2f}.")
         everything = counts["pending"]
         with st.container(horizontal=True):
             st.button(
-                f"Approve {count_of(fitting, 'undecided record')} with risk at most {limit:.2f}",
+                f"Approve {count_of(fitting, 'undecided record')} with risk at most {limit:.2f}"
+                if fitting
+                else f"No undecided record has a risk of at most {limit:.2f}",
                 key=f"release.rest.below.{run.id}",
                 disabled=not fitting,
                 on_click=_approve_rest,

@@ -1,71 +1,43 @@
-"""Which text and which finding the review page looks at, for one browser tab."""
+"""What one browser tab is looking at on the review page: the fixed order, the open text, what was answered.
+
+The order is made when the queue is opened or asked for otherwise, and stays while one works.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import streamlit as st
 
-import engine
 
-PENDING = "_ui.review.pending"
+@dataclass
+class Desk:
+    """One corpus' desk in one tab.
 
+    `asked` is what the order was made for; `moves` rises whenever the server, not the browser, opens a text; `page` is
+    a page of the list that was turned to, None for that of the open text.
+    """
 
-def _key(corpus_id: str, what: str) -> str:
-    return f"_ui.review.{what}.{corpus_id}"
-
-
-def record(corpus_id: str) -> str | None:
-    """Return the text being looked at."""
-    value: str | None = st.session_state.get(_key(corpus_id, "record"))
-    return value
-
-
-def open_record(corpus_id: str, record_id: str | None) -> None:
-    """Look at a text; its first undecided finding becomes the current one."""
-    st.session_state[_key(corpus_id, "record")] = record_id
-    choose_span(corpus_id, None)
-
-
-def span(corpus_id: str) -> str | None:
-    """Return the finding whose card is shown, or None for the first undecided one."""
-    value: str | None = st.session_state.get(_key(corpus_id, "span"))
-    return value
+    asked: object = None
+    order: list[str] = field(default_factory=list)
+    record: str | None = None
+    span: str | None = None
+    page: int | None = None
+    moves: int = 0
+    read: bool = False
+    reply: int = 0
+    done: list[list[object]] = field(default_factory=list)
+    trouble: str = ""
 
 
-def choose_span(corpus_id: str, span_id: str | None) -> None:
-    """Show a finding's card and forget a half-made addition."""
-    st.session_state[_key(corpus_id, "span")] = span_id
-    st.session_state.pop(PENDING, None)
+def desk(corpus_id: str) -> Desk:
+    """Return this tab's desk of a corpus."""
+    found: Desk = st.session_state.setdefault(f"_ui.review.desk.{corpus_id}", Desk())
+    return found
 
 
-def remember(corpus_id: str, span_id: str | None) -> None:
-    """Note where the latest decision of this tab was made, for undo."""
-    st.session_state.setdefault(_key(corpus_id, "made"), []).append((record(corpus_id), span_id))
-
-
-def go_back(corpus_id: str) -> None:
-    """Open the text and finding of the latest decision of this tab, once for each."""
-    made: list[tuple[str | None, str | None]] = st.session_state.get(_key(corpus_id, "made"), [])
-    if made:
-        record_id, span_id = made.pop()
-        st.session_state[_key(corpus_id, "record")] = record_id
-        choose_span(corpus_id, span_id)
-
-
-def current_span(corpus_id: str, spans: Sequence[engine.SpanView]) -> str | None:
-    """Return the chosen finding, else the first undecided, else the first; None without any."""
-    ids = [span.span_id for span in spans]
-    chosen = span(corpus_id)
-    if chosen in ids:
-        return chosen
-    undecided = [span.span_id for span in spans if not span.decided]
-    return next(iter([*undecided, *ids]), None)
-
-
-def neighbour(ids: list[str], current: str | None, step: int) -> str | None:
-    """Return the finding `step` places on, or None past either end."""
-    if current not in ids:
-        return ids[0] if ids else None
-    place = ids.index(current) + step
-    return ids[place] if 0 <= place < len(ids) else None
+def show(corpus_id: str, record_id: str | None) -> None:
+    """Have the browser open a text, whatever it looks at."""
+    mine = desk(corpus_id)
+    mine.record, mine.span, mine.page = record_id, None, None
+    mine.moves += 1

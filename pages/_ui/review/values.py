@@ -40,7 +40,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     )
     table_key = f"review.values.{digest([corpus.id, *keys])}"
     event = st.dataframe(
-        shown[["value", "label", "count", "records", "state", "decided"]],
+        shown[["value", "label", "count", "records", "confidence", "state", "decided"]],
         key=table_key,
         hide_index=True,
         height=460,
@@ -51,6 +51,9 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
             "label": st.column_config.TextColumn("Type"),
             "count": st.column_config.NumberColumn("Places"),
             "records": st.column_config.NumberColumn("Texts"),
+            "confidence": st.column_config.NumberColumn(
+                "Confidence", format="percent", help="How sure the detector was, on average over the places."
+            ),
             "state": st.column_config.TextColumn("Now"),
             "decided": st.column_config.NumberColumn("Decided", help="Places a person has decided on."),
         },
@@ -68,21 +71,36 @@ def _bulk(workspace: engine.Workspace, corpus_id: str, chosen: list[str], places
         return
     total = sum(places[key] for key in chosen)
     st.markdown(f"**{count_of(len(chosen), 'value')}** in **{count_of(total, 'place')}**:")
+    again = st.checkbox(
+        "Those that a person has decided, too", key="review.values.again", wrap=True,
+        help="Without this, a person's decisions stay as they are.",
+    )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(f"Accept {total:,}", key="review.values.accept", type="primary", icon=":material/check:",
-                  on_click=_decide, args=(workspace, corpus_id, chosen, "accept"))  # fmt: skip
+                  on_click=_decide, args=(workspace, corpus_id, chosen, "accept", again))  # fmt: skip
         st.button(f"Reject {total:,}", key="review.values.reject", icon=":material/close:",
-                  on_click=_decide, args=(workspace, corpus_id, chosen, "reject"))  # fmt: skip
+                  on_click=_decide, args=(workspace, corpus_id, chosen, "reject", again))  # fmt: skip
         label = st.selectbox("New type", list(LABELS), format_func=label_name, key="review.values.type", width=260)
         st.button(f"Change {total:,}", key="review.values.relabel",
-                  on_click=_decide, args=(workspace, corpus_id, chosen, "relabel", label))  # fmt: skip
+                  on_click=_decide, args=(workspace, corpus_id, chosen, "relabel", again, label))  # fmt: skip
 
 
 def _decide(
-    workspace: engine.Workspace, corpus_id: str, chosen: list[str], action: str, label: str | None = None
+    workspace: engine.Workspace,
+    corpus_id: str,
+    chosen: list[str],
+    action: str,
+    again: bool,
+    label: str | None = None,
 ) -> None:
     """Decide on the chosen values; a callback."""
-    changed = states.act(workspace.values.decide, corpus_id, chosen, action, label) or 0
+    changed = states.act(workspace.values.decide, corpus_id, chosen, action, label, again=again) or 0
     if changed:
         words = {"accept": "accepted", "reject": "rejected", "relabel": f"changed to {label_name(label or 'MISC')}"}
         states.notice(f"{count_of(changed, 'place')} {words[action]}. Undo takes all of it back.")
+
+
+def undo(workspace: engine.Workspace, corpus_id: str) -> None:
+    """Take back the latest decision; a callback."""
+    taken: str | None = states.act(workspace.review.undo, corpus_id)
+    states.notice(taken or "There is nothing to take back.")

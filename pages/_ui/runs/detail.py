@@ -20,6 +20,8 @@ from pages._ui.runs import budget as run_budget
 from pages._ui.runs import endpoint as run_endpoint
 from pages._ui.runs import filters as run_filters
 from pages._ui.runs import loss as run_loss
+from pages._ui.runs import named
+from pages._ui.runs import outputs as run_outputs
 from pages._ui.runs import rounds as run_rounds
 from pages._ui.texts import count_of, number, plain, seconds, when
 
@@ -34,7 +36,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.
         _ended(workspace, run)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        _facts(run, runs)
+        _facts(workspace, run, runs)
     with right:
         _again(workspace, run)
     if run.state not in ACTIVE:
@@ -105,11 +107,7 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         _funnel(run)
         readable.draw(workspace, run)
     with right:
-        try:
-            latest = list(workspace.jobs.get(run.job_id).sample)
-        except engine.NotFoundError:
-            latest = []
-        _outputs(latest)
+        run_outputs.draw(workspace, run)
 
 
 def _funnel(run: engine.RunSummary) -> None:
@@ -120,6 +118,9 @@ def _funnel(run: engine.RunSummary) -> None:
     steps = sorted(run.funnel.items(), key=lambda item: (item[0] == "kept", item[0] != "made"))
     made = run.funnel.get("made") or sum(count for name, count in steps if name != "made")
     kept = run.funnel.get("kept", run.kept)
+    if len(steps) <= 2 and made == kept:
+        st.markdown(f"{number(made)} made, {number(kept)} kept of {number(run.count)} wanted.")
+        return
     bars(
         [name.capitalize() for name, _ in steps],
         [count for _, count in steps],
@@ -157,7 +158,8 @@ def times(run: engine.RunSummary) -> str:
     return f"Started {when(run.started)}, ended {when(run.finished)}, {seconds(run.seconds)} of work."
 
 
-def _facts(run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
+def _facts(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
+    named.draw(workspace, run)
     badge(run.guarantee.kind)
     st.markdown(plain(run.guarantee.sentence))
     st.caption(plain(f"{times(run)} {count_of(run.kept, 'output')} kept. Model: {run.model}. Seed {run.seed}."))

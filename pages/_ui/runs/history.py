@@ -21,6 +21,7 @@ def draw(runs: list[engine.RunSummary]) -> None:
         [
             {
                 "Started": when(run.started or run.created),
+                "Name": run.name or "–",
                 "Method": run.title,
                 "State": STATES.get(run.state, (run.state,))[0] + (", out of date" if run.stale else ""),
                 "Kept": run.kept,

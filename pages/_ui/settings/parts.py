@@ -38,11 +38,12 @@ PARTS = {
 
 def person(workspace: engine.Workspace) -> None:
     """Ask who acts; the name stands in each audit line from then on."""
-    st.session_state.setdefault("settings.actor", workspace.actor)
+    st.session_state.setdefault("settings.actor", workspace.actor if workspace.settings.named else "")
     st.text_input(
         "Name of the person acting",
         key="settings.actor",
         max_chars=80,
+        placeholder="asked for at the first decision",
         on_change=_save_actor,
         args=(workspace,),
         help="Stands beside each line of the audit log from now on. Earlier lines keep their name.",

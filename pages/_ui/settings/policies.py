@@ -9,7 +9,8 @@ import streamlit as st
 
 import engine
 from engine import MEASURES, REFERENCES, show_measure
-from pages._ui.texts import GUARANTEES
+from pages._ui.states import act
+from pages._ui.texts import GUARANTEES, plain
 
 ANY_GUARANTEE = 4
 
@@ -34,6 +35,62 @@ def draw(workspace: engine.Workspace) -> None:
         alt="Release policies and their conditions",
         column_config={"Condition": st.column_config.TextColumn(width="large")},
     )
+    _own(workspace)
+
+
+def _own(workspace: engine.Workspace) -> None:
+    """Draw the workspace's own policies and a place to add one."""
+    known = workspace.releases.own_policies()
+    accepted = {policy.id: policy for policy in workspace.releases.policies()}
+    with st.expander("Own policies", icon=":material/policy:", key="settings.policies.own"):
+        st.caption(
+            "A policy of your own is a YAML file like those of the program. It can be stricter or looser in its rules; "
+            "it cannot let an original, an undecided record or an outdated examination pass. Its rules go into every "
+            "bundle that it lets leave. A release asked for under an earlier version is refused."
+        )
+        given = st.file_uploader("Policy file", type=["yaml", "yml"], key="settings.policies.file", max_upload_size=1)
+        with st.container(horizontal=True):
+            st.button(
+                "Put it in force",
+                key="settings.policies.add",
+                type="primary",
+                disabled=given is None,
+                on_click=_add,
+                args=(workspace, given.getvalue() if given is not None else b""),
+            )
+            presets = {policy.title: policy.id for policy in accepted.values() if policy.id not in known}
+            example = next(iter(presets.values()))
+            st.download_button(
+                "Download a preset to start from",
+                data=(engine.POLICY_FILES / f"{example}.yaml").read_bytes(),
+                file_name=f"{example}.yaml",
+                mime="application/yaml",
+                key="settings.policies.example",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+        for policy_id, text in known.items():
+            policy = accepted.get(policy_id)
+            title = (
+                policy.title if policy is not None else f"{policy_id}: not accepted by this program; lets nothing pass"
+            )
+            with st.container(border=True, key=f"settings.policies.{policy_id}"):
+                st.markdown(f"**{plain(title)}**" + (f" · SHA-256 {policy.digest[:12]}" if policy is not None else ""))
+                st.code(text, language=None, height=200, wrap_lines=True)
+                st.button(
+                    "Remove",
+                    key=f"settings.policies.remove.{policy_id}",
+                    icon=":material/delete:",
+                    on_click=act,
+                    args=(workspace.releases.remove_policy, policy_id),
+                    kwargs={"done": "The policy is no longer in force. Its versions are kept."},
+                )
+
+
+def _add(workspace: engine.Workspace, data: bytes) -> None:
+    """Put an uploaded policy in force; a callback."""
+    text = data.decode("utf-8", "replace")
+    act(workspace.releases.add_policy, text, "the file", done="The policy is in force. It stands in the table above.")
 
 
 def _name(rule: engine.Rule) -> str:

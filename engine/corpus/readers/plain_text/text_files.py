@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engine.corpus.readers.base import RawTable, ReadOptions, Source, check_rows, make_frame
-from engine.corpus.readers.encoding import SAMPLE_BYTES, decode, detect_encoding
+from engine.corpus.readers.encoding import CHECK_LETTERS, SAMPLE_BYTES, decode, detect_encoding
 from engine.corpus.readers.example_rows import example_rows
 from engine.errors import DataError
 
@@ -37,7 +37,7 @@ def files_to_table(source: Source, files: Sequence[TextFile], options: ReadOptio
     warnings = []
     if options.encoding is None and encoding != "utf-8":
         warnings.append(
-            f"Some files are not UTF-8 and were read as {encoding}. Check accented letters in the preview; if they "
+            f"Some files are not UTF-8 and were read as {encoding}. {CHECK_LETTERS} in the preview; if they "
             "look wrong, choose another encoding."
         )
     columns = {

@@ -1,0 +1,1 @@
+"""One of several runs, chosen by noisy points of private records."""

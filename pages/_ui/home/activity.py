@@ -1,0 +1,108 @@
+"""What happened last and what is next, in names: acts of the audit log, work that waits, decisions that are open.
+
+Privacy posture: names of corpora and runs, counts and times; no record text is read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+import engine
+from pages._ui.current import choose_corpus, current_run, show_run
+from pages._ui.ledger import names as ledger_names
+from pages._ui.navigation import go
+from pages._ui.progress import QUIET
+from pages._ui.texts import JOBS, STEPS, count_of, plain, when
+
+READ, SHOWN, CORPORA = 60, 6, 4
+
+
+@dataclass
+class Act:
+    """One act, or several alike in a row: who, what, about what, when the last of them was, and how many."""
+
+    at: str
+    who: str
+    what: str
+    about: str
+    times: int = 1
+
+
+def acts(workspace: engine.Workspace) -> list[Act]:
+    """Return the latest acts, those alike in a row as one."""
+    names, found = ledger_names.read(workspace), list[Act]()
+    # without the time that tells runs of a method apart: each act says when it was
+    names |= {
+        run.id: f"{run.name or run.title}, {names.get(run.corpus_id, ledger_names.GONE['c'])}"
+        for run in workspace.runs.all()
+    }
+    for line in workspace.audit.lines(limit=READ).itertuples(index=False):
+        made = Act(str(line.at), str(line.actor), ledger_names.act(str(line.action)),
+                   ledger_names.named(str(line.subject), names))  # fmt: skip
+        last = found[-1] if found else None
+        if last and (last.who, last.what, last.about) == (made.who, made.what, made.about):
+            last.times += 1
+        else:
+            found.append(made)
+    return found[:SHOWN]
+
+
+def draw(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> None:
+    """Draw both beside each other."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("What is next", anchor=False)
+        _next(workspace, known)
+    with right:
+        st.subheader("Last activity", anchor=False)
+        for made in acts(workspace):
+            times = f" · {made.times} times" if made.times > 1 else ""
+            about = f" · {plain(made.about)}" if made.about else ""
+            st.markdown(f"{plain(made.what)}{about}  \n:small[{when(made.at)} · {plain(made.who)}{times}]")
+        if st.button("All of it, in the audit log", key="home.activity.all", type="tertiary"):
+            go("ledger")
+
+
+def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> None:
+    names = {corpus.id: corpus.name for corpus in known}
+    jobs = [job for job in workspace.jobs.all(active_only=True) if job.kind not in QUIET]
+    for job in sorted(jobs, key=lambda job: (job.state != "running", job.created))[:CORPORA]:
+        icon = ":material/progress_activity:" if job.state == "running" else ":material/schedule:"
+        where = f" · {plain(names[job.corpus_id])}" if job.corpus_id in names else ""
+        st.markdown(
+            f"{icon} {JOBS.get(job.kind, job.kind)}{where} · :small[{'running' if job.state == 'running' else 'waits'}]"
+        )
+    for corpus in known[:CORPORA]:
+        label, page = STEPS[corpus.next_step]
+        waiting = _waiting(workspace, corpus)
+        with st.container(key=f"home.then.{corpus.id}", gap=None):
+            if st.button(f"{label} · {plain(corpus.name)}", key=f"home.then.go.{corpus.id}", type="tertiary",
+                         icon=":material/arrow_forward:"):  # fmt: skip
+                _leave(workspace, corpus, page)
+            if waiting:
+                st.caption(waiting)
+
+
+def _waiting(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
+    """Return which decisions are open, in words; empty where none is."""
+    run = current_run(workspace, corpus)
+    if run is not None and corpus.next_step == "release":
+        counts = workspace.runs.approval_counts(run.id)
+        return (
+            f"{count_of(counts['pending'], 'record')} of {plain(run.title)} not decided yet."
+            if counts["pending"]
+            else ""
+        )
+    if corpus.next_step == "review":
+        return f"{count_of(corpus.records, 'text')}, and no finding is decided yet."
+    return ""
+
+
+def _leave(workspace: engine.Workspace, corpus: engine.CorpusSummary, page: str) -> None:
+    choose_corpus(corpus.id)
+    run = current_run(workspace, corpus)
+    if run is not None:
+        show_run(run.id)
+    go(page)

@@ -1,0 +1,130 @@
+"""The way to a first release as a list that ticks itself: each line is read from what was done in the workspace.
+
+How to use: `first_steps.draw(workspace, corpus)`; the list is about one corpus, a made-up one or one's own. It folds
+once something was released or a person put it away, and can be opened again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+import engine
+from pages._ui import samples
+from pages._ui.current import choose_corpus, current_run, show_run
+from pages._ui.navigation import go
+from pages._ui.progress import running_job
+from pages._ui.states import act
+from pages._ui.texts import JOBS, count_of, number, plain
+
+SETTING, AWAY = "first steps", "put away"
+SAMPLE = "support_tickets"
+JOB_OF = {"detect": "detect", "run": "synthesize", "examine": "examine"}  # step -> kind of its job
+DONE, OPEN, BUSY = ":material/check_circle:", ":material/radio_button_unchecked:", ":material/progress_activity:"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line: what to do, why, whether it is done, what the workspace has of it, and the page where it is done."""
+
+    id: str
+    title: str
+    why: str
+    done: bool
+    has: str
+    page: str
+    busy: bool = False
+
+
+def steps(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> list[Step]:
+    """Return the lines for a corpus, or for a workspace without one."""
+    run = current_run(workspace, corpus) if corpus else None
+    counts = workspace.runs.approval_counts(run.id) if run else {}
+    approved = counts.get("approved", 0)
+    found = corpus is not None and (corpus.detected_at is not None or corpus.span_source is not None)
+    busy = _busy(workspace, corpus)
+    read = corpus is not None and (corpus.reviewed > 0 or workspace.review.progress(corpus.id)["reviewed"] > 0)
+    released = corpus is not None and corpus.released > 0
+    source = "came with the file" if found and corpus and corpus.detected_at is None else "looked for"
+    return [
+        Step("load", "Load text", "A made-up sample, or a file of your own.", corpus is not None,
+             count_of(corpus.records, "record") if corpus else "", "load"),
+        Step("detect", "Look for identifiers", "Names, numbers, places: whatever points at a person.", found,
+             source if found else "", "review", "detect" in busy),
+        Step("review", "Review what was found", "Accept or reject one finding, or read one text to its end.", read,
+             f"{number(corpus.reviewed)} decided" if read and corpus else "", "review"),
+        Step("run", "Make synthetic text", "Press a card, then Start. A quick look is enough for a first time.",
+             run is not None, f"{count_of(run.kept, 'record')} of {run.title}" if run else "",
+             "run" if "synthesize" in busy else "plan", "synthesize" in busy),
+        Step("examine", "Examine it", "Measures what leaks and what it is good for. Begin with the quick look.",
+             bool(run and run.examined_at), "measured" if run and run.examined_at else "", "privacy",
+             "examine" in busy),
+        Step("approve", "Approve records", "Read a few, then approve one by one or those of low risk together.",
+             approved > 0 or released, f"{number(approved)} approved" if approved else "", "release"),
+        Step("release", "Build the release", "The policy's gate, one question, and a bundle to hand on.", released,
+             count_of(corpus.released, "release") if released and corpus else "", "release"),
+    ]  # fmt: skip
+
+
+def _busy(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> set[str]:
+    """Return the kinds of this corpus' jobs that wait or run."""
+    if corpus is None:
+        return set()
+    return {kind for kind in ("detect", "synthesize", "examine")
+            if running_job(workspace, kind=kind, corpus_id=corpus.id) is not None}  # fmt: skip
+
+
+def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> None:
+    """Draw the list, folded where something was released already or it was put away."""
+    lines = steps(workspace, corpus)
+    done = sum(line.done for line in lines)
+    away = workspace.settings.get(SETTING) == AWAY
+    folded = away or done == len(lines) or any(one.released for one in workspace.corpora.all())
+    about = f" with {plain(corpus.name)}" if corpus else ""
+    title = f"**Your first release{about}**: {done} of {len(lines)} done"
+    # The key tells folded from open, so that the browser does not keep the state of the one for the other.
+    with st.expander(title, expanded=not folded, icon=":material/checklist:", key=f"home.steps.{folded}"):
+        if not done:
+            st.caption("Ten minutes with a made-up sample. Each line ticks itself when it is done.")
+        following = next((line for line in lines if not line.done), None)
+        with st.container(gap="xsmall"):
+            for line in lines:
+                _line(workspace, corpus, line, line is following)
+        if following is None:
+            st.markdown("Everything is done. The files are on the Release page, under Releases of this run.")
+        elif not away:
+            st.button("Put this list away", key="home.steps.away", type="tertiary", icon=":material/close:",
+                      on_click=act, args=(workspace.settings.set, SETTING, AWAY))  # fmt: skip
+
+
+def _line(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, line: Step, following: bool) -> None:
+    """Draw one line: its state and name, what it is for, and the way to it where it is open."""
+    icon = f":green[{DONE}]" if line.done else BUSY if line.busy else OPEN
+    said = line.has if line.done else f"{JOBS[JOB_OF[line.id]]} …" if line.busy else line.why
+    words = f"{icon} {line.title if line.done else f'**{line.title}**'} · :small[{plain(said)}]"
+    if line.done:
+        st.markdown(words)
+        return
+    left, right = st.columns([3, 2] if line.id == "load" else [4, 1], vertical_alignment="center")
+    left.markdown(words)
+    with right.container(horizontal=True, horizontal_alignment="right", key=f"home.step.{line.id}"):
+        if line.id == "load":
+            st.button("Start with a made-up sample", type="primary", key="home.step.sample",
+                      on_click=samples.try_sample, args=(workspace, SAMPLE))  # fmt: skip
+            if st.button("Load your own", icon=":material/upload_file:", key="home.load"):
+                go("load")
+        elif st.button("Watch" if line.busy else "Go there", key=f"home.step.go.{line.id}", disabled=corpus is None,
+                       type="primary" if following and not line.busy else "tertiary",
+                       icon=":material/arrow_forward:", icon_position="right"):  # fmt: skip
+            _leave(workspace, corpus, line)
+
+
+def _leave(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, line: Step) -> None:
+    """Go to a line's page with its corpus, and its run where there is one."""
+    if corpus is not None:
+        choose_corpus(corpus.id)
+        run = current_run(workspace, corpus)
+        if run is not None:
+            show_run(run.id)
+    go(line.page)

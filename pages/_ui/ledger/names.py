@@ -1,0 +1,92 @@
+"""What the lines of the ledger and of the audit log speak of, by the names that people here gave.
+
+How to use: `names = read(workspace)`, then `named(identifier, names)`. Lines keep ids, since a name may change and what
+it names may be deleted; nothing here holds record text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+import engine
+from pages._ui.texts import JOBS, run_name
+
+GONE = {
+    "c": "a deleted corpus",
+    "r": "a deleted run",
+    "j": "a job that is gone",
+    "pop": "people of a deleted corpus",
+    "rel": "a deleted release",
+}
+IDENTIFIER = re.compile(r"(pop|rel|[a-z])-[a-z2-9]{10}")
+HEXADECIMAL = re.compile(r"[0-9a-f]{32,}")
+ACTS = {  # as the log has it -> as people read it, where that differs
+    "examination asked for": "examination started",
+    "run asked for": "run started",
+    "run described": "name or note of a run changed",
+    "study asked for": "study started",
+    "label list no longer public": "list of labels withdrawn",
+    "label list declared public": "list of labels declared public",
+    "gold spans chosen": "the file's own marks chosen",
+    "spans detected": "identifiers looked for",
+}
+
+
+def read(workspace: engine.Workspace) -> dict[str, str]:
+    """Return what each corpus, run, job, release and group of people is called, by id."""
+    corpora = workspace.corpora.all()
+    found = {corpus.id: corpus.name for corpus in corpora}
+    for corpus in corpora:
+        before = found.get(corpus.population)
+        found[corpus.population] = f"{before}, {corpus.name}" if before else f"people of {corpus.name}"
+    people = {corpus.population for corpus in corpora}
+    called = Counter(found[group] for group in people)
+    found |= {group: f"{found[group]} ({group})" for group in people if called[found[group]] > 1}  # others, same names
+    runs = {run.id: run_name(run) for run in workspace.runs.all()}
+    for job in workspace.jobs.all(active_only=False):
+        found[job.id] = JOBS.get(job.kind, job.kind)
+    for release in workspace.releases.all():
+        found[release.id] = f"release of {runs.get(release.run_id, GONE['r'])}"
+    return {**found, **runs}
+
+
+def named(identifier: str, names: Mapping[str, str]) -> str:
+    """Return what an id is called; of what was deleted, that it was; anything else as it is."""
+    if identifier in names:
+        return names[identifier]
+    made = IDENTIFIER.fullmatch(identifier)
+    return GONE.get(made[1], identifier) if made else identifier
+
+
+def act(action: str) -> str:
+    """Return an action of the audit log in words, with a capital."""
+    words = ACTS.get(action, action).replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def details(detail: str, names: Mapping[str, str], *, subject: str = "") -> str:
+    """Return a line's details in words, without what its subject says already; digests are cut to their beginning."""
+    try:
+        body = json.loads(detail)
+    except (TypeError, ValueError):
+        return str(detail)
+    said = [
+        f"{name.replace('_', ' ')}: {_value(name, value, names)}"
+        for name, value in body.items()
+        if value not in (None, "", subject) and not (value == 0 and not isinstance(value, bool))
+    ]
+    return ", ".join(said)
+
+
+def _value(name: str, value: object, names: Mapping[str, str]) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    words = str(value)
+    if name == "job":
+        return JOBS.get(words, words).lower()
+    return f"{words[:12]}…" if HEXADECIMAL.fullmatch(words) else named(words, names)

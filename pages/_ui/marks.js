@@ -1,0 +1,79 @@
+// What both components that show marked text share. Text is only ever set through textContent.
+// Offsets sent back count Unicode code points.
+
+const points = (text) => Array.from(text).length
+
+function wordsOf(node) {
+  const element = node.nodeType === Node.TEXT_NODE ? node.parentElement : node
+  return element && element.closest ? element.closest(".words") : null
+}
+
+// Code-point offset of a DOM position inside the text, or null where it lies outside.
+function position(node, offset) {
+  const words = wordsOf(node)
+  if (!words) return null
+  const start = Number(words.dataset.start)
+  if (node.nodeType !== Node.TEXT_NODE) return start + (offset > 0 ? points(words.textContent) : 0)
+  return start + points(node.data.slice(0, offset))
+}
+
+function selectedRange(root) {
+  const selection = root.getSelection ? root.getSelection() : document.getSelection()
+  if (!selection) return null
+  let range = null
+  if (selection.getComposedRanges) {
+    try { range = selection.getComposedRanges({ shadowRoots: [root] })[0] } catch (error) { range = null }
+  }
+  if (!range && selection.rangeCount) range = selection.getRangeAt(0)
+  if (!range) return null
+  const start = position(range.startContainer, range.startOffset)
+  const end = position(range.endContainer, range.endOffset)
+  return start === null || end === null || end <= start ? null : { start, end }
+}
+
+function drawMark(segment, active, pickable, pick) {
+  const mark = document.createElement("span")
+  const chosen = segment.id && segment.id === active
+  const hue = ((segment.hue || 0) % 7 + 7) % 7
+  mark.className = `mark hue${hue}${segment.decided ? " decided" : ""}${segment.fate ? ` ${segment.fate}` : ""}${chosen ? " active" : ""}`
+  const strength = Math.min(1, Math.max(0, segment.strength === undefined ? 1 : segment.strength))
+  mark.style.setProperty("--mix", `${Math.round(8 + 22 * strength)}%`)
+  if (pickable && segment.id) {
+    mark.tabIndex = 0
+    mark.setAttribute("role", "button")
+    mark.setAttribute("aria-pressed", chosen ? "true" : "false")
+    mark.dataset.id = segment.id
+    mark.onclick = () => { pick(segment.id) }
+    mark.onkeydown = (event) => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault()
+        event.stopPropagation()
+        pick(segment.id)
+      }
+    }
+  }
+  return mark
+}
+
+function drawSegments(area, segments, active, pickable, pick) {
+  const nodes = []
+  let start = 0
+  for (const segment of segments) {
+    const words = document.createElement("span")
+    words.className = "words"
+    words.dataset.start = String(start)
+    words.textContent = segment.text
+    start += points(segment.text)
+    if (segment.label === undefined) {
+      nodes.push(words)
+      continue
+    }
+    const mark = drawMark(segment, active, pickable, pick)
+    const tag = document.createElement("span")
+    tag.className = "tag"
+    tag.textContent = segment.label
+    mark.append(words, tag)
+    nodes.push(mark)
+  }
+  area.replaceChildren(...nodes)
+}

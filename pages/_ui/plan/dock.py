@@ -1,0 +1,101 @@
+"""The bar at the lower edge of the plan page: what the run is worth in one line, and Start, always in view."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+
+import engine
+from engine import SignalVerdict
+from pages._ui import once, states
+from pages._ui.current import show_run
+from pages._ui.navigation import go
+from pages._ui.texts import count_of, plain, seconds, share
+
+_FOLDER = Path(__file__).resolve().parent
+_STYLE = st.components.v2.component(
+    "understudy_plan_dock",
+    css=(_FOLDER / "dock.css").read_text(encoding="utf-8"),
+    js=(_FOLDER / "dock.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
+STARTED, LEAVING = "plan.started", 1.5  # what was started and when; seconds in which the page is left again
+MARKS: dict[str, tuple[str, str]] = {  # level of a verdict -> icon, colour
+    "enough": ("check_circle", "green"),
+    "weak": ("error", "orange"),
+    "noise": ("warning", "red"),
+    "nothing private": ("shield", "blue"),
+    "unproven": ("info", "gray"),
+    "pending": ("hourglass_top", "gray"),
+    "unknown": ("help", "gray"),
+}
+
+
+def draw(draft: engine.Draft, settled: Callable[[], str], reviews: str = "") -> None:
+    """Draw the verdict, what the run costs, and Start; `settled` starts the run and returns its id."""
+    with st.container(key="plan-dock", gap="small"):
+        _STYLE(key="plan-dock-style")
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+            with st.container(gap=None):
+                st.markdown(line(draft, reviews))
+                st.caption(cost(draft))
+            pressed = st.button(
+                f"Start: {count_of(draft.plan.outputs, 'output')}", type="primary", icon=":material/play_arrow:",
+                key="plan.start", disabled=bool(draft.blockers) or draft.guarantee.pending,
+            )  # fmt: skip
+        if pressed:
+            run_id = once.act("plan.start", partial(states.act, settled))
+            if run_id is None:
+                st.rerun()
+            st.session_state[STARTED] = (run_id, time.monotonic())
+            leave()
+        once.rearm("plan.start")
+
+
+def leave() -> None:
+    """Show the run that was started a moment ago.
+
+    A second press that comes while the page is being left would draw this page again; so it is left again.
+    """
+    run_id, at = st.session_state.get(STARTED, ("", -math.inf))
+    if time.monotonic() - at < LEAVING:
+        show_run(run_id)
+        go("run")
+
+
+def line(draft: engine.Draft, reviews: str = "") -> str:
+    """Return the one line: why it cannot start, else that nobody reviewed, else signal against noise."""
+    if draft.blockers:
+        return f":red[:material/block: **Cannot start.**] {plain(draft.blockers[0])}"
+    if reviews:
+        return f":orange[:material/warning: **Not reviewed.**] {plain(reviews)}"
+    return verdict_line(draft.verdict)
+
+
+def verdict_line(verdict: SignalVerdict) -> str:
+    """Return a verdict with its mark; the words before its colon are the bold ones."""
+    icon, colour = MARKS[verdict.level]
+    head, colon, rest = verdict.sentence.partition(":")
+    if not colon:
+        head, stop, rest = verdict.sentence.partition(".")
+        colon = stop
+    return f":{colour}[:material/{icon}: **{plain(head)}{colon}**] {plain(rest.strip())}"
+
+
+def cost(draft: engine.Draft) -> str:
+    """Return time, outputs and budget in one line."""
+    parts = [f"About {seconds(draft.plan.seconds)} on this machine"]
+    if draft.guarantee.kind != "dp":
+        parts.append("no budget is spent; a release makes the total unbounded")
+    elif draft.guarantee.epsilon == 0:
+        parts.append("no budget is spent")
+    elif draft.what_if is not None and draft.what_if.allowed:
+        parts.append(
+            f"budget in use {share(draft.what_if.share_before, 0)} before, {share(draft.what_if.share_after, 0)} after"
+        )
+    return "; ".join(parts) + "."

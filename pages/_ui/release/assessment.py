@@ -1,0 +1,90 @@
+"""The assessment file: questions of a data-protection officer, a person's answers, and two editions to download.
+
+Privacy posture: answers are kept with the corpus; the internal edition is handed to the browser of who made it, and
+nothing is stored of it but its checksum in the audit log.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import streamlit as st
+
+import engine
+from engine import LONGEST_ANSWER, assessment_questions
+from pages._ui.release.bundle import card_words
+from pages._ui.states import act, flash
+from pages._ui.texts import plain
+
+MADE = "release.assessment.made"
+EDITIONS: dict[Literal["internal", "external"], tuple[str, str]] = {
+    "internal": ("Make the internal edition", "With measured values and the policy's answer. It stays in the house."),
+    "external": ("Make the external edition", "No measured value; words that repeat the original are refused."),
+}
+
+
+@st.fragment
+def draw(workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy, signed: str) -> None:
+    """Draw the questions, folded, and what was made of them; an answer is kept when its field is left."""
+    flash()
+    with st.expander("Assessment file", icon=":material/fact_check:", key="release.assessment"):
+        kept = workspace.assessments.answers(run.corpus_id)
+        groups = assessment_questions().groups()
+        asked = [one for fields in groups.values() for one in fields]
+        st.caption(
+            "For the data-protection officer: what is proven, what was tested and against whom, and what was not "
+            f"tested. It gives no verdict. {sum(one.id in kept for one in asked)} of its {len(asked)} questions for a "
+            "person are answered; answers are kept with the corpus."
+        )
+        names = {one.id: f"release.assessment.{run.corpus_id}.{one.id}" for one in asked}
+        for title, fields in groups.items():
+            st.markdown(f"**{title}**")
+            columns = st.columns(2)
+            for place, one in enumerate(fields):
+                st.session_state.setdefault(names[one.id], kept.get(one.id, ""))
+                columns[place % 2].text_area(
+                    one.title, key=names[one.id], placeholder=one.asks, height=80, max_chars=LONGEST_ANSWER,
+                    help=None if one.outside else "Stands in the internal edition alone.",
+                    on_change=_keep, args=(workspace, run.corpus_id, names),
+                )  # fmt: skip
+        with st.container(horizontal=True):
+            for edition, (label, said) in EDITIONS.items():
+                st.button(
+                    label, key=f"release.assessment.{edition}", help=said, on_click=_make,
+                    args=(workspace, run.id, policy.id, edition, signed),
+                )  # fmt: skip
+        _made(run, policy)
+
+
+def _made(run: engine.RunSummary, policy: engine.Policy) -> None:
+    """Offer what was made of this run under this policy."""
+    made = st.session_state.get(MADE)
+    if made is None or made["of"] != (run.id, policy.id):
+        return
+    edition, page = made["edition"], made["page"]
+    st.download_button(
+        f"Download the {edition} edition",
+        data=page.encode(),
+        file_name=f"assessment_{edition}.html",
+        mime="text/html",
+        key="release.assessment.download",
+        type="primary",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+    st.caption(f"One page without outside parts; print it to PDF from the browser. Under {plain(policy.title)}.")
+
+
+def _keep(workspace: engine.Workspace, corpus_id: str, names: dict[str, str]) -> None:
+    st.session_state.pop(MADE, None)
+    typed = {name: str(st.session_state.get(key) or "") for name, key in names.items()}
+    act(workspace.assessments.keep, corpus_id, typed)
+
+
+def _make(
+    workspace: engine.Workspace, run_id: str, policy_id: str, edition: Literal["internal", "external"], signed: str
+) -> None:
+    st.session_state.pop(MADE, None)
+    page = act(workspace.assessments.make, run_id, policy_id, edition, words=card_words(), signed_off_by=signed)
+    if page is not None:
+        st.session_state[MADE] = {"of": (run_id, policy_id), "edition": edition, "page": page}

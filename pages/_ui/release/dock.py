@@ -1,0 +1,138 @@
+"""The bar at the lower edge: which run the gate speaks of, how far the approval is, the preview, and Build.
+
+Nothing is released by one press: a dialog says first what leaves and what that does to the budget.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+import engine
+from pages._ui import once
+from pages._ui.release import preview
+from pages._ui.release.bundle import chosen_formats, missing_words, release
+from pages._ui.states import act
+from pages._ui.texts import count_of, number, plain, run_name, when
+
+_FOLDER = Path(__file__).resolve().parent
+_STYLE = st.components.v2.component(
+    "understudy_release_dock",
+    css=(_FOLDER / "dock.css").read_text(encoding="utf-8"),
+    js=(_FOLDER / "dock.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
+STAYS = (
+    "What has left cannot be called back. A release can be withdrawn later: that tells everybody who checks it, and "
+    "deletes nothing."
+)
+UNBOUNDED = (
+    "This run carries no formal guarantee. Once it is released, no finite ε can be claimed any more for the people "
+    "behind this corpus, in this and in every later release. **That cannot be undone.**"
+)
+UNBOUNDED_BEFORE = (
+    "This run carries no formal guarantee, and neither did a release before it: no finite ε can be claimed for the "
+    "people behind this corpus already, and this release changes nothing in that."
+)
+
+
+def draw(
+    workspace: engine.Workspace,
+    run: engine.RunSummary,
+    policy: engine.Policy,
+    verdict: engine.Verdict,
+    counts: dict[str, int],
+    signed: str,
+) -> None:
+    """Draw the bar."""
+    total, decided = sum(counts.values()), counts["approved"] + counts["rejected"]
+    with st.container(key="release-dock", gap="small"):
+        _STYLE(key="release-dock-style")
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+            with st.container(gap=None):
+                st.markdown(_line(run, policy, verdict))
+                st.progress(
+                    decided / total if total else 0.0,
+                    text=f"{number(decided)} of {count_of(total, 'record')} decided, {number(counts['approved'])} "
+                    "approved",
+                )
+            if st.button(
+                "Internal preview",
+                icon=":material/visibility:",
+                key="release.preview",
+                disabled=not total,
+                on_click=act,
+                args=(workspace.releases.note_preview, run.id),
+                help="Read the records here. Nothing leaves, and the budget stays as it is.",
+            ):
+                preview.show(workspace, run.id, total)
+            pressed = st.button(
+                "Build release",
+                type="primary",
+                icon=":material/inventory_2:",
+                key="release.build",
+                disabled=not verdict.passed or not chosen_formats(),
+            )
+    if pressed:
+        _confirm(workspace, run, policy, signed, counts["approved"])
+    else:
+        once.rearm("release.build")
+
+
+def _line(run: engine.RunSummary, policy: engine.Policy, verdict: engine.Verdict) -> str:
+    """Return the gate's state with the run it speaks of and the first thing that stands in its way."""
+    which = f"{plain(policy.title)}, for the run {plain(run.title)} of {when(run.created)}"
+    if not verdict.passed:
+        first = verdict.open_rules()[0]
+        return f":orange[:material/lock: **Closed**] ({which}). “{plain(first.title)}”: {plain(first.remedy)}"
+    if not chosen_formats():
+        return f":orange[:material/lock: **Choose at least one file format**] ({which})."
+    high = verdict.high_rules()
+    if high:
+        return f":orange[:material/warning: **Open, but {count_of(len(high), 'measured value')} high**] ({which})."
+    return f":green[:material/lock_open: **Open**] ({which})."
+
+
+def effect(workspace: engine.Workspace, run: engine.RunSummary) -> str:
+    """Return what releasing a run does to the budget of the people behind it."""
+    claim = run.guarantee
+    if claim.kind != "dp":
+        return UNBOUNDED if workspace.releases.makes_unbounded(run.id) else UNBOUNDED_BEFORE
+    if not claim.epsilon:
+        return "This run read no private text, so its release takes nothing from the budget."
+    epsilon, delta = claim.drawn
+    said = f"The run drew ε = {epsilon:g} at δ = {delta:g} from the budget when it was made. Releasing it takes none."
+    if claim.bound == claim.drawn:
+        return said
+    return (
+        f"{said} Its statement, ε = {claim.epsilon:g} at δ = {claim.delta:g}, counts the earlier runs that it rests on "
+        "too; they had drawn their share before."
+    )
+
+
+@st.dialog("Release these records?", dismissible=False)  # a second press beside it takes no question away
+def _confirm(
+    workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy, signed: str, approved: int
+) -> None:
+    """Say what leaves and what cannot be undone, and ask once."""
+    st.markdown(f"**{count_of(approved, 'record')}** of the run {plain(run_name(run))}, under “{plain(policy.title)}”.")
+    st.markdown(f":material/account_balance: {effect(workspace, run)}")
+    st.markdown(f":material/outbox: {STAYS}")
+    if run.guarantee.kind != "dp":
+        st.markdown(":material/visibility: Only looking? The internal preview shows the records without a release.")
+    missing = missing_words()
+    if missing:
+        st.warning(f"The card will not say: {', '.join(missing)}.", icon=":material/edit_note:")
+    ends = workspace.releases.makes_unbounded(run.id)
+    if st.button(
+        "Release it, and claim no ε any more" if ends else "Release it",
+        type="primary",
+        key="release.build.sure",
+        on_click=release,
+        args=(workspace, run.id, policy, signed),
+        kwargs={"accepted": ends},
+    ):
+        st.rerun()
+    if st.button("Do not release", key="release.build.keep"):
+        st.rerun()

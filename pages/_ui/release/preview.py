@@ -1,0 +1,37 @@
+"""A look at a run's records inside the team: on this page alone, marked as such, never a file.
+
+Privacy posture: synthetic records of a run that nobody released; drawn as plain text.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+import engine
+from pages._ui.pager import offset_of, pager
+from pages._ui.release.records import DECISIONS
+from pages._ui.texts import number, plain, run_name
+
+SIZE = 10
+
+
+@st.dialog("Internal preview, not a release", width="large")
+def show(workspace: engine.Workspace, run_id: str, total: int) -> None:
+    """Show the records, ten at a time, each under the mark."""
+    run = workspace.runs.get(run_id)
+    st.warning(
+        "**For the team that may read the original.** Nothing leaves, the budget stays as it is, and there is no file "
+        "to download. The audit log says that you looked.",
+        icon=":material/visibility:",
+    )
+    key = f"release.preview.{run_id}"
+    start = offset_of(key, SIZE)
+    rows = workspace.runs.synthetic(run_id, offset=start, limit=SIZE)
+    for place, (text, decision) in enumerate(zip(rows["text"], rows["approval"]), start + 1):
+        with st.container(border=True, gap="small"):
+            st.markdown(
+                f":orange-badge[Internal preview · not a release] :small[{number(place)} of {number(total)} · "
+                f"{DECISIONS[decision]} · {plain(run_name(run))}]"
+            )
+            st.text(str(text))
+    pager(total, key=key, size=SIZE)

@@ -1,0 +1,494 @@
+// Draws the desk and reads its keys. `marks.js` and `desk_state.js` stand before it.
+// Every decision is drawn at once from what the browser knows; sending follows behind.
+
+function el(tag, className, text, values) {
+  const node = document.createElement(tag)
+  if (className) node.className = className
+  if (text !== undefined && text !== null) node.textContent = text
+  for (const [name, value] of Object.entries(values || {})) node.setAttribute(name, value)
+  return node
+}
+
+function button(words, shortcut, press, values) {
+  const node = el("button", (values && values.className) || "", words, { type: "button" })
+  if (shortcut) node.append(el("kbd", "", shortcut))
+  node.onclick = press
+  node.disabled = Boolean(values && values.disabled)
+  if (values && values.name) node.dataset.act = values.name
+  return node
+}
+
+// Pieces of a text, cut at code points; where findings overlap, the earlier wins.
+function cutAt(text, spans, data) {
+  const all = Array.from(text)
+  const slice = all.length === text.length ? (a, b) => text.slice(a, b) : (a, b) => all.slice(a, b).join("")
+  const parts = []
+  let cursor = 0
+  for (const span of spans) {
+    const start = Math.max(span.start, cursor)
+    const end = Math.min(span.end, all.length)
+    if (start >= end) continue
+    if (start > cursor) parts.push({ text: slice(cursor, start) })
+    const [name, hue] = data.labels[span.label] || [span.label, 6]
+    parts.push({
+      text: slice(start, end), label: name, id: span.temporary ? "" : span.id, hue, strength: span.score,
+      decided: span.decided, fate: span.state === "accepted" ? "goes" : "stays",
+    })
+    cursor = end
+  }
+  if (cursor < all.length) parts.push({ text: slice(cursor, all.length) })
+  return { parts, slice }
+}
+
+// The text after replacement: overlapping findings become one, under the label of the longest.
+function replaced(text, spans) {
+  const joined = []
+  for (const span of spans.filter((one) => one.state === "accepted")) {
+    const last = joined[joined.length - 1]
+    if (!last || span.start >= last.end) joined.push({ start: span.start, end: span.end, label: span.label })
+    else {
+      if (span.end - span.start > last.end - last.start) last.label = span.label
+      last.end = Math.max(last.end, span.end)
+    }
+  }
+  return joined
+}
+
+function drawAfter(area, sheet, data, slice, length) {
+  const nodes = []
+  let cursor = 0
+  for (const span of replaced(sheet.text, sheet.spans)) {
+    nodes.push(document.createTextNode(slice(cursor, span.start)))
+    nodes.push(el("span", `stand hue${(data.labels[span.label] || ["", 6])[1]}`, `[${span.label}]`))
+    cursor = span.end
+  }
+  nodes.push(document.createTextNode(slice(cursor, length)))
+  area.replaceChildren(...nodes)
+}
+
+function drawBar(desk, root, data) {
+  const counts = data.counts
+  const n = (value) => value.toLocaleString("en")
+  const part = counts.records ? counts.reviewed / counts.records : 0
+  root.querySelector(".counts").textContent =
+    `${n(counts.reviewed)} of ${counted(counts.records, "text")} read · ${n(counts.accepted)} findings go · ` +
+    `${n(counts.rejected)} stay · ${n(counts.undecided)} not looked at`
+  root.querySelector(".fill").style.inlineSize = `${Math.round(100 * part)}%`
+  const waiting = desk.outbox.length
+  const late = desk.flight && performance.now() - desk.flight.at > 3000
+  const words = desk.trouble ? `Not stored yet: ${desk.trouble}` : waiting
+    ? `Storing ${counted(waiting, "decision")}${late ? "; this machine is busy, go on" : ""} …` : "All stored"
+  const status = root.querySelector(".status")
+  if (status.textContent !== words) status.textContent = words
+  status.dataset.waiting = String(waiting)
+  const told = root.querySelector(".told")
+  if (told.textContent !== desk.told) told.textContent = desk.told
+}
+
+function drawQueue(desk, root, data, go) {
+  const body = root.querySelector(".rows")
+  const focused = root.getRootNode().activeElement
+  const held = focused && focused.classList.contains("open") ? focused.textContent : null
+  body.replaceChildren(...data.rows.map((row) => {
+    const sheet = seen(desk, row.id)
+    const open = sheet ? lasting(sheet).filter((span) => !span.decided).length : row.open
+    const read = sheet ? sheet.reviewed : row.reviewed || finished(desk, row.id)
+    const line = el("tr", row.id === desk.current ? "current" : "")
+    const name = button(row.id, "", () => go(row.id), { className: "open" })
+    name.tabIndex = row.id === desk.current ? 0 : -1
+    if (row.id === desk.current) name.setAttribute("aria-current", "true")
+    const cell = el("td")
+    cell.append(name)
+    const done = el("td", "tick", read ? "✓" : "", read ? { "aria-label": "read" } : {})
+    line.append(done, cell, el("td", "number", String(open)), el("td", "number", row.risk.toFixed(2)))
+    line.onclick = () => go(row.id)
+    return line
+  }))
+  if (held) for (const one of body.querySelectorAll(".open")) if (one.textContent === held) one.focus({ preventScroll: true })
+  const current = body.querySelector(".current")
+  if (current && desk.shownRow !== desk.current) current.scrollIntoView({ block: "nearest" })
+  desk.shownRow = desk.current
+  const pages = Math.max(1, Math.ceil(data.total / data.size))
+  root.querySelector(".page").textContent =
+    `${(data.page * data.size + 1).toLocaleString("en")} to ${Math.min(data.total, (data.page + 1) * data.size).toLocaleString("en")} of ${data.total.toLocaleString("en")}`
+  root.querySelector(".back").disabled = data.page <= 0
+  root.querySelector(".forth").disabled = data.page >= pages - 1
+}
+
+const TYPES = { direct: "points at one person by itself", quasi: "points at a person together with others", none: "points at nobody by itself" }
+
+function drawCard(desk, root, data, sheet, span, slice, press) {
+  const card = root.querySelector(".finding")
+  if (!sheet) {
+    card.replaceChildren(el("p", "quiet", desk.current ? "Opening the text …" : "No text fits."))
+    return
+  }
+  const spans = lasting(sheet)
+  const open = spans.filter((one) => !one.decided).length
+  const nodes = []
+  if (!spans.length) nodes.push(el("p", "strong", "Nothing was found in this text."), el("p", "quiet", "If something is missing, select it in the text or type it below."))
+  else if (!span) nodes.push(el("p", "strong", `All ${spans.length} findings here are decided.`), el("p", "quiet", "N opens the next text; K or a click goes back to a finding."))
+  else {
+    const at = spans.indexOf(span)
+    const [name] = data.labels[span.label] || [span.label]
+    nodes.push(el("h3", "", name.charAt(0).toUpperCase() + name.slice(1)), el("p", "value", slice(span.start, span.end)))
+    nodes.push(el("p", "quiet", `Finding ${at + 1} of ${spans.length} · ${TYPES[span.type] || ""}`))
+    nodes.push(el("p", "quiet", `Confidence ${Math.round(100 * span.score)} % · ${data.who[span.who] || span.who}`))
+    nodes.push(el("p", "now", `Now: ${span.state === "accepted" ? "goes" : "stays in the text"}, ${span.decided ? "decided by a person" : "not looked at"}`))
+    nodes.push(sameWords(desk, data, sheet, span, press))
+    const pair = el("div", "pair")
+    pair.append(
+      button("Accept", "A", () => press("accept"), { className: "primary", name: "accept" }),
+      button("Reject", "X", () => press("reject"), { name: "reject" }),
+      button("Previous", "K", () => press("previous"), { name: "previous" }),
+      button("Next", "J", () => press("next"), { name: "next" }),
+    )
+    nodes.push(pair, typeChoice(desk, data, span, press), alike(desk, data, span, press))
+  }
+  const all = el("div", "pair")
+  all.append(
+    button("Accept all here", "⇧A", () => press("accept text"), { disabled: !open, name: "accept-text" }),
+    button("Reject all here", "⇧X", () => press("reject text"), { disabled: !open, name: "reject-text" }),
+  )
+  if (spans.length) nodes.push(el("p", "quiet", `${counted(open, "finding")} of this text not looked at:`), all)
+  nodes.push(button(open ? "Done, next text" : "Next text", "N", () => press("finish"), { className: open ? "wide" : "wide primary", name: "finish" }))
+  const kept = root.getRootNode().activeElement
+  const name = kept && card.contains(kept) ? kept.dataset.act : null
+  card.replaceChildren(...nodes)
+  if (name) { const again = card.querySelector(`[data-act="${name}"]`); if (again) again.focus({ preventScroll: true }) }
+}
+
+function wanted(desk, data, span) {
+  const key = `${span.value}.${span.label}`
+  return desk.same[key] === undefined ? data.names.includes(span.label) : desk.same[key]
+}
+
+function freeHere(sheet, span) {
+  return (sheet.free[`${span.value}.${span.label}`] || []).filter(
+    (at) => !sheet.spans.some((one) => one.temporary && one.start === at[0]),
+  ).length
+}
+
+function sameWords(desk, data, sheet, span, press) {
+  const here = freeHere(sheet, span)
+  const more = desk.alike && desk.alike.span === span.id ? desk.alike : null
+  const elsewhere = more ? more.elsewhere : 0
+  const box = el("div", "same")
+  if (!here && !elsewhere) return box
+  const where = []
+  if (here) where.push(`${counted(here, "more place")} here`)
+  if (elsewhere) where.push(`${elsewhere.toLocaleString("en")} in ${counted(more.others, "other text")}`)
+  const words = `The same words stand unmarked at ${where.join(", ")}.`
+  box.append(el("p", "", words))
+  if (here) {
+    const label = el("label")
+    const tick = el("input", "", undefined, { type: "checkbox" })
+    tick.dataset.act = "same"
+    tick.checked = wanted(desk, data, span)
+    tick.onchange = () => { press("toggle same") }
+    label.append(tick, document.createTextNode(` Accepting marks those here too`), el("kbd", "", "M"))
+    box.append(label)
+  }
+  return box
+}
+
+function typeChoice(desk, data, span, press) {
+  const label = el("label", "type", "Type ")
+  const select = el("select", "", undefined, { "aria-label": "Type" })
+  select.dataset.act = "type"
+  for (const [id, [name]] of Object.entries(data.labels)) {
+    const option = el("option", "", name, { value: id })
+    option.selected = id === span.label
+    select.append(option)
+  }
+  select.onchange = () => press("relabel", select.value)
+  label.append(select)
+  return label
+}
+
+function alike(desk, data, span, press) {
+  const more = desk.alike && desk.alike.span === span.id ? desk.alike : null
+  const box = el("details", "alike")
+  box.open = Boolean(desk.openAlike)
+  box.ontoggle = () => { desk.openAlike = box.open }
+  if (!more) {
+    box.append(el("summary", "quiet", "The same words elsewhere: counting …"))
+    return box
+  }
+  if (more.total <= 1 && !more.elsewhere) return el("p", "quiet", "The same words stand in no other place.")
+  const unmarked = more.elsewhere + more.here
+  const free = more.total - more.decided
+  box.append(el("summary", "", `All like this: ${counted(more.total, "finding")}${unmarked ? `, ${unmarked.toLocaleString("en")} unmarked` : ""}`))
+  if (more.decided) box.append(el("p", "quiet", `A person decided ${more.decided.toLocaleString("en")} of them; those stay as they are.`))
+  const pair = el("div", "pair")
+  pair.append(
+    button(`Accept ${free.toLocaleString("en")}`, "", () => press("accept alike"), { name: "accept-alike" }),
+    button(`Reject ${free.toLocaleString("en")}`, "", () => press("reject alike"), { name: "reject-alike" }),
+  )
+  box.append(pair)
+  if (unmarked) box.append(button(`Accept and mark all ${(free + unmarked).toLocaleString("en")}`, "", () => press("accept alike mark"), { className: "wide", name: "mark-alike" }))
+  return box
+}
+
+function drawText(desk, root, data, sheet, span, press) {
+  const area = root.querySelector(".text")
+  const after = root.querySelector(".after")
+  const head = root.querySelector(".head")
+  if (!sheet) {
+    head.textContent = desk.current ? `Text ${desk.current}` : ""
+    area.replaceChildren()
+    after.replaceChildren()
+    return { slice: () => "", length: 0 }
+  }
+  const { parts, slice } = cutAt(sheet.text, sheet.spans, data)
+  const length = Array.from(sheet.text).length
+  const open = lasting(sheet).filter((one) => !one.decided).length
+  const direct = lasting(sheet).filter((one) => !one.decided && one.type === "direct").length
+  const pressing = direct ? `, ${direct} of them ${direct === 1 ? "points" : "point"} at one person` : ""
+  head.textContent =
+    `Text ${sheet.id} · ${counted(lasting(sheet).length, "finding")}, ${open} not looked at${pressing}${sheet.reviewed ? " · read" : ""}`
+  const kept = root.getRootNode().activeElement
+  const focused = kept && area.contains(kept) && kept !== area
+  drawSegments(area, parts, span ? span.id : "", true, (id) => press("choose", id))
+  drawAfter(after, sheet, data, slice, length)
+  const active = area.querySelector(".mark.active")
+  if (focused && active) active.focus({ preventScroll: true })
+  const moved = `${sheet.id} ${span ? span.id : ""}`
+  if (moved !== desk.moved) {
+    if (active) active.scrollIntoView({ block: "nearest" })
+    else if (!desk.moved || !desk.moved.startsWith(`${sheet.id} `)) area.parentElement.scrollTop = 0
+    desk.moved = moved
+  }
+  return { slice, length }
+}
+
+function drawAdding(desk, root, data, sheet, press) {
+  const tool = root.querySelector(".tool")
+  if (!desk.range || !sheet) {
+    tool.replaceChildren(el("span", "quiet", "Missed something? Select it in the text, or type it on the right."))
+    return
+  }
+  const mark = button("Mark the selected text as", "", () => press("add", select.value), { className: "primary", name: "add" })
+  mark.onmousedown = (event) => event.preventDefault()
+  const select = labelSelect(data, desk.adding)
+  select.onchange = () => { desk.adding = select.value }
+  tool.replaceChildren(mark, select, button("Leave it", "", () => press("leave"), { name: "leave" }))
+}
+
+function labelSelect(data, value) {
+  const select = el("select", "", undefined, { "aria-label": "Type of what is marked" })
+  for (const [id, [name]] of Object.entries(data.labels)) {
+    const option = el("option", "", name, { value: id })
+    option.selected = id === value
+    select.append(option)
+  }
+  return select
+}
+
+// Every place of exact words, in code points, without overlaps.
+function placesOf(text, phrase) {
+  const found = []
+  let start = 0
+  while (phrase && (start = text.indexOf(phrase, start)) >= 0) {
+    const before = points(text.slice(0, start))
+    found.push([before, before + points(phrase)])
+    start += phrase.length
+  }
+  return found
+}
+
+const KEYS = {
+  a: "accept", x: "reject", j: "next", k: "previous", n: "finish", p: "back", u: "undo", m: "toggle same",
+  A: "accept text", X: "reject text",
+}
+
+function isTyping(event) {
+  const at = event.composedPath()[0]
+  return at && (["INPUT", "TEXTAREA", "SELECT"].includes(at.tagName) && at.type !== "checkbox" || at.isContentEditable)
+}
+
+function keyOf(event) {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !event.shiftKey) return "undo"
+  if (event.ctrlKey || event.metaKey || event.altKey) return undefined
+  return KEYS[event.key] || KEYS[event.key.toLowerCase()]
+}
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component
+  const root = parentElement.querySelector(".desk")
+  if (!root) return
+  const desk = openDesk(data.corpus)
+  receive(desk, data)
+  const send = (message) => setTriggerValue("sync", message)
+
+  const show = () => {
+    const sheet = seen(desk, desk.current)
+    const span = chosen(desk, sheet)
+    if (span && desk.span === null) desk.span = span.id
+    if (span && desk.counted !== span.id) {
+      desk.counted = span.id
+      rest()
+    }
+    drawBar(desk, root, data)
+    drawQueue(desk, root, data, (id) => press("open", id))
+    const { slice } = drawText(desk, root, data, sheet, span, press)
+    drawAdding(desk, root, data, sheet, press)
+    drawCard(desk, root, data, sheet, span, slice, press)
+    drawNote(sheet)
+  }
+
+  const after = () => { show(); pump(desk, send); drawBar(desk, root, data) }
+
+  // What a step of the cursor asks of the server (counts of the same words) waits until the hand rests.
+  const rest = () => {
+    clearTimeout(desk.resting)
+    desk.resting = setTimeout(() => { desk.ask = true; pump(desk, send) }, 400)
+  }
+
+  const step = (sheet, span, by) => {
+    const spans = lasting(sheet)
+    if (!spans.length) return
+    const at = span ? spans.indexOf(span) : by > 0 ? -1 : spans.length
+    const target = spans[at + by]
+    if (target) desk.span = target.id
+    else desk.told = by > 0 ? "This was the last finding. N opens the next text." : "This is the first finding."
+    rest()
+  }
+
+  // After a decision: the next open finding behind it, else the first one; none once all are decided.
+  const onward = (span) => {
+    const spans = lasting(seen(desk, desk.current))
+    const behind = spans.slice(spans.findIndex((one) => one.id === span.id) + 1)
+    const target = behind.find((one) => !one.decided) || spans.find((one) => !one.decided)
+    desk.span = target ? target.id : ""
+    rest()
+  }
+
+  const leaveFor = (id, words) => {
+    desk.range = null
+    if (id === undefined) desk.told = words
+    else openText(desk, id)
+  }
+
+  const decide = (name, sheet, span, given) => {
+    const common = { span: span.id, value: span.value, old: span.label }
+    if (name === "relabel") {
+      if (given !== span.label) act(desk, { action: name, label: given, ...common })
+    } else if (name.endsWith("alike") || name.endsWith("mark")) {
+      act(desk, { action: name.replace(" mark", ""), same: name.endsWith("mark"), ...common })
+      desk.alike = null
+      onward(span)
+    } else {
+      act(desk, { action: name, same: name === "accept" && freeHere(sheet, span) > 0 && wanted(desk, data, span), ...common })
+      onward(span)
+    }
+  }
+
+  const press = (name, given) => {
+    desk.told = ""
+    const sheet = seen(desk, desk.current)
+    const span = chosen(desk, sheet)
+    if (name === "undo") undoLast(desk)
+    else if (name === "open") { if (given !== desk.current) leaveFor(given) }
+    else if (name === "back") leaveFor(preceding(desk), "This is the first text of the list.")
+    else if (!sheet) desk.told = "A key came before the text was shown, and was not counted."
+    else if (name === "finish") {
+      act(desk, { action: "finish", record: sheet.id })
+      leaveFor(following(desk), "No further text waits in this queue.")
+    } else if (name.endsWith(" text")) { act(desk, { action: name, record: sheet.id }); desk.span = "" }
+    else if (name === "choose") { desk.span = given; rest() }
+    else if (name === "next" || name === "previous") step(sheet, span, name === "next" ? 1 : -1)
+    else if (name === "leave") desk.range = null
+    else if (name === "add" || name === "type") add(sheet, name, given)
+    else if (!span) desk.told = lasting(sheet).length ? "Every finding here is decided; N opens the next text." : "Nothing was found here; N opens the next text."
+    else if (name === "toggle same") desk.same[`${span.value}.${span.label}`] = !wanted(desk, data, span)
+    else decide(name, sheet, span, given)
+    after()
+  }
+
+  const add = (sheet, name, given) => {
+    const typed = root.querySelector(".typed")
+    const places = name === "type" ? placesOf(sheet.text, typed.value) : [[desk.range.start, desk.range.end]]
+    desk.range = null
+    const free = places.filter((at) => !sheet.spans.some((one) => one.start === at[0] && one.end === at[1] && one.label === given))
+    if (!free.length) {
+      desk.told = places.length ? "This is marked already." : "These words do not stand in this text."
+      return
+    }
+    const made = act(desk, { action: "add", record: sheet.id, places: free, label: given })
+    desk.span = `new-${made.client}-${made.seq}`
+    if (name === "type") typed.value = ""
+  }
+
+  const note = root.querySelector(".note")
+  const drawNote = (sheet) => {
+    if (!sheet) return
+    const given = desk.notes.has(sheet.id) ? desk.notes.get(sheet.id) : sheet.note
+    if (note.dataset.record === sheet.id) {
+      // Somebody else's note appears where nothing was typed here.
+      if (note.value === note.dataset.shown && note.value !== given) note.value = note.dataset.shown = given
+      return
+    }
+    keepNote()
+    note.dataset.record = sheet.id
+    note.value = note.dataset.shown = given
+  }
+  const keepNote = () => {
+    const id = note.dataset.record
+    const sheet = id && desk.sheets.get(id)
+    if (!sheet || note.value === note.dataset.shown) return // nothing was typed: what others wrote stays
+    note.dataset.shown = note.value
+    if (note.value.trim() !== sheet.note) desk.notes.set(id, note.value.trim())
+  }
+  note.onchange = () => { keepNote(); pump(desk, send) }
+
+  const typed = root.querySelector(".typed")
+  const typedLabel = root.querySelector(".typed-label")
+  if (!typedLabel.childElementCount) typedLabel.append(...labelSelect(data, "PERSON").children)
+  root.querySelector(".type-add").onclick = () => press("type", typedLabel.value)
+  typed.onkeydown = (event) => { if (event.key === "Enter") press("type", typedLabel.value) }
+  typed.oninput = () => {
+    const sheet = seen(desk, desk.current)
+    root.querySelector(".found").textContent = typed.value && sheet ? `Found at ${counted(placesOf(sheet.text, typed.value).length, "place")} of this text.` : ""
+  }
+  root.querySelector(".take-back").onclick = () => press("undo")
+  const turn = (by) => { desk.page = data.page + by; desk.ask = true; pump(desk, send) }
+  root.querySelector(".back").onclick = () => turn(-1)
+  root.querySelector(".forth").onclick = () => turn(1)
+  root.querySelector(".rows").onkeydown = (event) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    const names = [...root.querySelectorAll(".open")]
+    const target = by && names[names.indexOf(event.target) + by]
+    if (target) { event.preventDefault(); target.focus() }
+  }
+  const area = root.querySelector(".text")
+  area.onmouseup = () => setTimeout(() => {
+    const range = selectedRange(parentElement)
+    const sheet = desk.sheets.get(desk.current)
+    desk.range = range && sheet ? trimmed(range, sheet.text) : null
+    drawAdding(desk, root, data, seen(desk, desk.current), press)
+  }, 0)
+
+  if (desk.stop) desk.stop()
+  const listen = (event) => {
+    const name = keyOf(event)
+    if (!name || isTyping(event) || event.defaultPrevented) return
+    event.preventDefault()
+    press(name)
+  }
+  document.addEventListener("keydown", listen)
+  desk.redraw = after
+  const clock = setInterval(() => { pump(desk, send); drawBar(desk, root, data) }, 1000)
+  desk.stop = () => { document.removeEventListener("keydown", listen); clearInterval(clock); clearTimeout(desk.resting) }
+  after()
+  return () => { desk.stop(); desk.stop = null; desk.redraw = null; desk.went = -1; desk.flight = null }
+}
+
+// What was selected, without the spaces around it; null where nothing is left.
+function trimmed(range, text) {
+  const all = Array.from(text)
+  let { start, end } = range
+  while (start < end && /\s/u.test(all[start])) start += 1
+  while (end > start && /\s/u.test(all[end - 1])) end -= 1
+  return start < end ? { start, end } : null
+}

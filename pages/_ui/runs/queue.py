@@ -1,0 +1,38 @@
+"""The queue: what is at work and what waits, in the order of turns, by the corpus' name."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+import engine
+from pages._ui.current import corpora
+from pages._ui.progress import QUIET, left
+from pages._ui.texts import JOBS, count_of, plain
+
+SHOWN = 6
+
+
+def draw(workspace: engine.Workspace) -> None:
+    """Draw one line a job; nothing where the queue is empty."""
+    jobs = workspace.jobs.turns()
+    jobs = [job for job in jobs if job.kind not in QUIET]
+    if not jobs:
+        return
+    names = {corpus.id: corpus.name for corpus in corpora(workspace)}
+    with st.container(border=True, key="run.queue", gap="small"):
+        st.markdown(f"**Queue** · {count_of(len(jobs), 'job')}")
+        for number, job in enumerate(jobs[:SHOWN], 1):
+            whose = f" · {plain(names[job.corpus_id])}" if job.corpus_id in names else ""
+            st.markdown(f"{number}. {JOBS.get(job.kind, job.kind)}{whose} · {_state(job)}")
+        if len(jobs) > SHOWN:
+            st.caption(f"and {count_of(len(jobs) - SHOWN, 'more job')}")
+        st.caption("Looking for identifiers and other short work goes before long work that waits.")
+
+
+def _state(job: engine.JobView) -> str:
+    if job.stopping:
+        return "stopping"
+    if job.state == "queued":
+        return "waits"
+    time = job.whole.seconds_left if job.whole is not None else None
+    return "at work" if time is None else f"at work, {left(time)}"

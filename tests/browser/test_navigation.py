@@ -1,0 +1,28 @@
+"""Every station stands in the navigation on a small screen, none of them behind a number."""
+
+from __future__ import annotations
+
+import pytest
+
+from pages._ui.navigation import PAGES
+from tests.browser.test_whole_path import settled
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+
+@pytest.mark.parametrize("width", [1024, 1440])
+def test_every_station_is_in_sight_beside_the_sidebar(server, tab, width):
+    page, _ = tab
+    page.set_viewport_size({"width": width, "height": 800})
+    server.open().corpora.import_sample("support_tickets")
+    page.goto(server.url)
+    settled(page)
+    page.get_by_test_id("stSidebar").wait_for()
+    links = page.get_by_test_id("stTopNavLink")
+    shown = [link.inner_text().strip() for link in links.all() if link.is_visible()]
+    assert shown == [one.title for one in PAGES if not one.section]
+    last = links.filter(has_text="Release").bounding_box()
+    assert last["x"] + last["width"] < width
+    assert page.get_by_test_id("stTopNavSection").count() == 1, (
+        "the workspace's own pages, and nothing that did not fit"
+    )

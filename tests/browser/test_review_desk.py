@@ -1,0 +1,293 @@
+"""Review at the speed of a hand: no key is lost, on a busy machine, over a reload, in two tabs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import engine
+from engine import NAME_LABELS
+from tests.browser.test_whole_path import check_accessibility, settled
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+SAMPLE = "clinic_letters"
+GAP = 150  # milliseconds between keys
+KEYS = "aaxajaxkauxnaaXnxanu"
+ANSWER = 100  # milliseconds that a decision may take to be seen
+
+
+@dataclass
+class Hand:
+    """What the keys mean, on a workspace of its own, decided with the engine one by one."""
+
+    workspace: engine.Workspace
+    corpus: str
+    order: list[str]
+    record: str
+    span: str | None = None
+    made: list[tuple[str, str | None]] = field(default_factory=list)
+
+    def spans(self) -> list[engine.SpanView]:
+        return self.workspace.review.spans(self.corpus, self.record)
+
+    def chosen(self) -> engine.SpanView | None:
+        spans = self.spans()
+        found = next((s for s in spans if s.span_id == self.span), None)
+        return found or (next((s for s in spans if not s.decided), None) if self.span is None else None)
+
+    def press(self, keys: str) -> None:
+        for key in keys:
+            span = self.chosen()
+            self.span = span.span_id if span else self.span
+            if key in "axX" or key in "An":
+                self.made.append((self.record, self.span))
+            if key in "ax":
+                assert span is not None, "a key of this test would fall on nothing"
+                self.decide(span, key)
+            elif key in "AX":
+                ids = [s.span_id for s in self.spans() if not s.decided]
+                self.workspace.review.decide(self.corpus, ids, "accept" if key == "A" else "reject")
+                self.span = ""
+            elif key in "jk":
+                self.step(1 if key == "j" else -1)
+            elif key == "n":
+                self.workspace.review.mark_reviewed(self.corpus, [self.record])
+                after = self.order.index(self.record)
+                rest = self.order[after + 1 :] + self.order[:after]
+                self.record, self.span = self.workspace.review.waiting(self.corpus, rest, 1)[0], None
+            elif key == "u":
+                assert self.workspace.review.undo(self.corpus)
+                self.record, self.span = self.made.pop()
+
+    def decide(self, span: engine.SpanView, key: str) -> None:
+        here = self.workspace.review.unmarked_places(self.corpus, span.span_id)["record"]
+        if key == "a" and here and span.label in NAME_LABELS:
+            self.workspace.review.accept_same(self.corpus, span.span_id)
+        else:
+            self.workspace.review.decide(self.corpus, [span.span_id], "accept" if key == "a" else "reject")
+        spans = self.spans()
+        at = next(i for i, s in enumerate(spans) if s.span_id == span.span_id)
+        target = next((s for s in [*spans[at + 1 :], *spans] if not s.decided), None)
+        self.span = target.span_id if target else ""
+
+    def step(self, by: int) -> None:
+        ids = [s.span_id for s in self.spans()]
+        at = (ids.index(self.span) if self.span in ids else -1 if by > 0 else len(ids)) + by
+        if 0 <= at < len(ids):
+            self.span = ids[at]
+
+
+def state_of(workspace: engine.Workspace, corpus: str, records: list[str]) -> list[tuple[object, ...]]:
+    """Return what counts of every place of these records, and which of them were read."""
+    places: list[tuple[object, ...]] = [
+        (record, s.start, s.end, s.label, s.state, s.decided)
+        for record in records
+        for s in workspace.review.spans(corpus, record)
+    ]
+    read = workspace.review.rows(corpus, records)
+    return places + list(zip(read["record_id"], read["reviewed"], strict=True))
+
+
+@contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """Keep the processors at work."""
+    started = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for one in started:
+            one.kill()
+
+
+@pytest.fixture
+def hand(tmp_path: Path) -> Hand:
+    """Return the model of the keys on a workspace that holds the same sample."""
+    workspace = engine.open_workspace(tmp_path / "model")
+    corpus = workspace.corpora.import_sample(SAMPLE)
+    workspace.review.use_gold(corpus.id)
+    order = workspace.review.order(corpus.id)
+    return Hand(workspace, corpus.id, order, order[0])
+
+
+def opened(server: Any, page: Any) -> tuple[engine.Workspace, str]:
+    """Import the sample into the server's workspace and open its review."""
+    workspace = server.open()
+    corpus = workspace.corpora.import_sample(SAMPLE)
+    workspace.review.use_gold(corpus.id)
+    page.goto(f"{server.url}/review")
+    ready(page)
+    return workspace, corpus.id
+
+
+def ready(page: Any) -> None:
+    page.locator(".desk .mark[role=button]").first.wait_for()
+    settled(page)
+
+
+def type_keys(page: Any, keys: str) -> None:
+    for one in keys:
+        page.keyboard.press(f"Shift+{one}" if one.isupper() else one)
+        page.wait_for_timeout(GAP)
+
+
+def stored(page: Any, seconds: float = 60) -> None:
+    page.locator(".desk .status[data-waiting='0']").wait_for(timeout=seconds * 1000)
+    page.get_by_text("All stored").wait_for(timeout=seconds * 1000)
+
+
+@pytest.mark.parametrize("load", [0, 4], ids=["idle", "busy"])
+def test_no_key_is_lost_and_each_is_answered_at_once(server, tab, hand, load):
+    page, _ = tab
+    workspace, corpus = opened(server, page)
+    with busy(load):
+        type_keys(page, KEYS)
+        took = page.evaluate(
+            """() => ["x", "a", "u", "u", "x", "a", "u", "u"].map((key) => {
+                const begin = performance.now()
+                document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))
+                document.body.getBoundingClientRect()
+                return performance.now() - begin
+            })"""
+        )
+        stored(page, 120)
+    hand.press(KEYS + "xauuxauu")
+    assert state_of(workspace, corpus, hand.order[:8]) == state_of(hand.workspace, hand.corpus, hand.order[:8])
+    assert sorted(took)[len(took) // 2] < ANSWER, took  # one may be cut short by other work of the machine
+    assert f"Text {hand.record}" in page.locator(".desk .middle .head").first.inner_text()
+    assert page.get_by_text("Traceback").count() == 0
+
+
+def test_a_reload_loses_nothing(server, tab, hand):
+    page, _ = tab
+    workspace, corpus = opened(server, page)
+    type_keys(page, "axa")
+    stored(page)
+    hand.press("axa")
+    assert state_of(workspace, corpus, hand.order[:3]) == state_of(hand.workspace, hand.corpus, hand.order[:3])
+    with busy(4):
+        for one in "xxaxa":
+            page.keyboard.press(one)
+        page.reload()  # before the server can have heard of all of them
+    ready(page)
+    stored(page)
+    hand.press("xxaxa")
+    assert state_of(workspace, corpus, hand.order[:3]) == state_of(hand.workspace, hand.corpus, hand.order[:3])
+    kept = page.evaluate("() => Object.keys(localStorage).filter((key) => key.startsWith('understudy.review.'))")
+    assert kept == []
+
+
+def test_two_tabs_decide_the_same_finding_and_the_one_that_saw_less_is_told(server, tab):
+    page, _ = tab
+    opened(server, page)
+    second = page.context.new_page()
+    second.goto(f"{server.url}/review")
+    ready(second)
+    page.keyboard.press("x")
+    stored(page)
+    second.keyboard.press("a")
+    second.get_by_text("somebody decided on it since").wait_for()
+    stored(second)
+    page.keyboard.press("k")  # a step asks the server
+    page.wait_for_timeout(2500)
+    fate = [one.locator(".desk .text .mark").first.get_attribute("class") for one in (page, second)]
+    assert all("stays" in words and "decided" in words for words in fate), fate
+    second.keyboard.press("k")  # now it is seen, and may be decided otherwise
+    second.keyboard.press("a")
+    stored(second)
+    assert "goes" in second.locator(".desk .text .mark").first.get_attribute("class")
+
+
+def test_the_desk_is_accessible_and_keeps_its_columns_on_a_small_screen(server, tab):
+    page, _ = tab
+    opened(server, page)
+    page.set_viewport_size({"width": 1024, "height": 768})
+    settled(page)
+    check_accessibility(page, "review at 1024")
+    for name in ("Text", "Open", "Risk"):
+        box = page.locator(".desk th", has_text=name).bounding_box()
+        pane = page.locator(".desk .queue").bounding_box()
+        assert box["x"] + box["width"] <= pane["x"] + pane["width"] + 1, name
+    order = page.locator(".desk .open").all_inner_texts()
+    type_keys(page, "aaaa")
+    stored(page)
+    assert page.locator(".desk .open").all_inner_texts() == order
+
+
+def keep_act(page: Any, corpus: str, act: dict[str, Any]) -> None:
+    """Leave an unsent act in the browser's storage, as a page load does that is gone."""
+    page.evaluate(
+        "([key, act]) => localStorage.setItem(key, JSON.stringify([{ ...act, at: Date.now() }]))",
+        [f"understudy.review.{corpus}.{act['client']}", act],
+    )
+
+
+def test_an_old_unsent_act_does_not_overwrite_a_later_decision(server, tab):
+    page, _ = tab
+    workspace, corpus = opened(server, page)
+    record = workspace.review.order(corpus)[0]
+    span = workspace.review.spans(corpus, record)[0]
+    upon = workspace.review.sheets(corpus, [record])[0].upon
+    workspace.review.decide(corpus, [span.span_id], "accept")  # somebody else, later
+    old = {"client": "0" * 16, "seq": 1, "action": "reject", "span": span.span_id, "upon": upon, "beside": []}
+    keep_act(page, corpus, old)
+    page.reload()
+    page.get_by_text("somebody decided on it since").wait_for()
+    stored(page)
+    assert workspace.review.spans(corpus, record)[0].state == "accepted"
+    assert page.evaluate("() => Object.keys(localStorage).filter((key) => key.startsWith('understudy.review.'))") == []
+
+
+def test_undo_takes_back_this_tabs_decisions_alone_and_survives_a_reload(server, tab):
+    page, _ = tab
+    workspace, corpus = opened(server, page)
+    record = workspace.review.order(corpus)[0]
+    other = workspace.review.spans(corpus, record)[-1]
+    workspace.review.decide(corpus, [other.span_id], "reject")
+    page.keyboard.press("u")
+    page.get_by_text("Nothing was decided in this tab").wait_for()
+    page.keyboard.press("x")
+    stored(page)
+    page.reload()
+    ready(page)
+    page.keyboard.press("u")
+    page.keyboard.press("u")  # once more than was done here
+    page.get_by_text("Nothing was decided in this tab").wait_for()
+    stored(page)
+    found = workspace.review.spans(corpus, record)
+    assert [(s.state, s.decided) for s in (found[0], found[-1])] == [("accepted", False), ("rejected", True)]
+
+
+def test_a_second_tab_leaves_the_acts_of_a_living_one_and_takes_over_those_of_a_closed_one(server, tab):
+    page, _ = tab
+    workspace, corpus = opened(server, page)
+    record = workspace.review.order(corpus)[0]
+    sheet = workspace.review.sheets(corpus, [record])[0]
+    client = "1" * 16
+    # The first tab lives under this name too, and holds an act that it has not sent.
+    page.evaluate("(name) => { navigator.locks.request(name, () => new Promise(() => {})) }",
+                  f"understudy.review.{corpus}.{client}")  # fmt: skip
+    act = {"client": client, "seq": 1, "action": "reject", "span": sheet.spans[0].span_id, "upon": sheet.upon}
+    keep_act(page, corpus, {**act, "beside": []})
+    kept = "() => Object.keys(localStorage).filter((key) => key.startsWith('understudy.review.')).length"
+    second = page.context.new_page()
+    second.goto(f"{server.url}/review")
+    ready(second)
+    second.keyboard.press("j")
+    second.keyboard.press("x")
+    stored(second)
+    assert second.evaluate(kept) == 1
+    assert not workspace.review.spans(corpus, record)[0].decided
+    names = second.evaluate("async () => (await navigator.locks.query()).held.length")
+    assert names == 3, "each of both tabs under its own name, and the one of this test"
+    page.close()
+    second.get_by_text("1 decision from before the page was opened again").wait_for()
+    stored(second)
+    assert second.evaluate(kept) == 0
+    assert workspace.review.spans(corpus, record)[0].state == "rejected"

@@ -1,0 +1,87 @@
+"""The Runs page: queue, names, whole outputs; and how an examination is offered and stopped."""
+
+from __future__ import annotations
+
+from engine.store import queue
+from tests.pages.small import HOSTILE, words
+
+
+def examination(workspace, run_id, **progress):
+    """Leave an examination at work, as the worker reports it."""
+    job_id = workspace.jobs.examine(run_id)
+    with workspace.session.db.write() as connection:
+        assert queue.claim(connection, "heavy").id == job_id
+        queue.progress(connection, job_id, stage="embedding: train", done=3, total=9, **progress)
+    return job_id
+
+
+WHOLE = {"number": 4, "parts": 31, "title": "copied text", "fraction": 0.2, "seconds_left": 240.0}
+
+
+def test_the_queue_is_listed_in_turns_by_corpus(small, open_page, add_run):
+    workspace = small.open()
+    run = add_run(workspace, small.corpus, [{"text": "Soup."}])
+    examination(workspace, run, whole=WHOLE)
+    workspace.jobs.synthesize(small.corpus, "public", count=3)
+    workspace.jobs.detect(small.bare)
+    told = words(open_page("run"))
+    places = [
+        told.index(part) for part in ("1. Measuring", "about 4 min left", "2. Looking for identifiers", "3. Making")
+    ]
+    assert places == sorted(places)
+    assert "Tickets \\*80\\*" in told  # a corpus' name is no Markdown
+    assert "Waiting for its turn" in "\n".join(
+        str(bar.proto.text) for bar in open_page("review", bare=True).get("progress")
+    )
+    assert "It waits for: measuring privacy and utility of Tickets" in words(open_page("review", bare=True))
+
+
+def test_a_run_is_called_what_people_call_it_and_its_outputs_are_there_whole(small, open_page, add_run):
+    workspace = small.open()
+    texts = [f"Output {i}. {HOSTILE} {'soup ' * 80}end {i}" for i in range(7)]
+    run = add_run(workspace, small.corpus, [{"text": text} for text in texts])
+    app = open_page("run")
+    shown = [str(text.value) for text in app.text]
+    assert texts[0] in shown
+    assert texts[6] not in shown
+    app.text_input(key=f"run.name.{run}").set_value("For *the* board").run()
+    app.text_area(key=f"run.note.{run}").set_value("Asked for in May.").run()
+    app.button(key=f"run.named.keep.{run}").click().run()
+    assert workspace.runs.get(run).name == "For *the* board"
+    assert "Asked for in May." in [str(text.value) for text in app.text]
+    assert "zqxv" not in words(app)
+    assert any(label.startswith("For *the* board") for box in app.selectbox for label in box.options)
+
+
+def test_an_examination_is_offered_full_or_quick_with_its_time(small, open_page, add_run):
+    workspace = small.open()
+    run = add_run(workspace, small.corpus, [{"text": "Soup came late."}] * 20)
+    app = open_page("privacy")
+    offers = [button.label for button in app.button if "about" in button.label]
+    assert any(label.startswith("Examine this run (about") for label in offers)
+    app.button(key=f"privacy.quick.{run}").click().run()
+    with workspace.session.db.read() as connection:
+        from sqlalchemy import select
+
+        from engine.store.schema import jobs
+
+        asked = connection.execute(select(jobs.c.arguments).where(jobs.c.kind == "examine")).scalar_one()
+    assert asked["model_attacks"] is False
+
+
+def test_stopping_an_examination_asks_first_and_answers_at_once(small, open_page, add_run):
+    workspace = small.open()
+    run = add_run(workspace, small.corpus, [{"text": "Soup."}])
+    job_id = examination(workspace, run, whole=WHOLE)
+    app = open_page("privacy")
+    key = f"privacy.examine.cancel.{job_id}"
+    app.button(key=key).click().run()
+    assert "3 finished parts of 31 would be kept" in words(app)
+    assert not workspace.jobs.get(job_id).stopping
+    app.button(key=f"{key}.on").click().run()
+    assert "measured again" not in words(app)
+    app.button(key=key).click().run()
+    app.button(key=f"{key}.stop").click().run()
+    assert workspace.jobs.get(job_id).stopping
+    assert "Stopping after the current step" in "\n".join(str(bar.proto.text) for bar in app.get("progress"))
+    assert not [button for button in app.button if button.key == key]

@@ -1,0 +1,188 @@
+"""The assessment file: every finding has a place, what was not tested says so, the external edition holds no value."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from engine.dp.guarantee import Guarantee
+from engine.errors import UserError
+from engine.examine.findings import Finding
+from engine.examine.measures import MEASURES
+from engine.methods import get_method
+from engine.release import CardFacts, build_card, evaluate, get_policy
+from engine.release.assessment import Facts, checked, document, questions
+from engine.release.gate import GateFacts
+
+UNUSED = {"readable"}  # of the privacy group for the gate's sake; says nothing of a person
+VALUE = 0.7319
+
+
+def privacy_names():
+    return {name for name, measure in MEASURES.items() if measure.group == "privacy"}
+
+
+def finding(name, value=VALUE, **changes):
+    measure = MEASURES[name]
+    given = {
+        "name": name, "value": value, "low": value - 0.11, "high": value + 0.07, "n": 37, "reference": "train",
+        "measure": measure.measure, "direction": measure.direction, "group": measure.group,
+    }  # fmt: skip
+    return Finding(**{**given, **changes})
+
+
+def facts(method="filter", policy="exploratory", claim=None, **changes):
+    chosen = get_policy(policy)
+    claim = claim or Guarantee("heuristic", "No formal guarantee.")
+    card = build_card(CardFacts(method=get_method(method).spec, guarantee=claim, policy=chosen))
+    return Facts(**{"card": card, "answers": {}, "made": "2999-01-31", **changes})
+
+
+class Text(HTMLParser):
+    """The words of a page, and what it asks for from outside."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.asked, self.open = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.asked += [(tag, name) for name, _ in attrs if name in ("src", "href") or name.startswith("on")]
+        if tag == "script":
+            self.asked.append((tag, ""))
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def read(page):
+    parsed = Text()
+    parsed.feed(page)
+    return parsed, " ".join(" ".join(parsed.words).split())
+
+
+def test_every_finding_about_a_person_has_one_place():
+    placed = [name for one in questions().tests for name in one.names()]
+    assert set(placed) == privacy_names() - UNUSED
+    assert len(placed) == len(set(placed))
+
+
+@pytest.mark.parametrize("edition", ["internal", "external"])
+def test_without_an_examination_each_test_is_said_to_be_missing(edition):
+    _, words = read(document(facts(), edition))
+    said = "This file is no evidence of resistance to it."
+    assert words.count(said) >= len(questions().tests) + 3
+    assert "Not at all. This file is no evidence of resistance to any attack." in words
+
+
+def test_one_family_tested_leaves_the_others_untested():
+    _, words = read(document(facts(examined="2998-05-05T01:00", findings=[finding("attribute_inference")]), "internal"))
+    inference = next(one for one in questions().tests if one.id == "inference")
+    after = words.split(inference.attacker, 1)[1]
+    assert MEASURES["attribute_inference"].title in after.split("Attacker:")[0]
+    assert "Not measured:" in after.split("Attacker:")[0]
+    assert MEASURES["detail_inference"].title in after.split("Attacker:")[0]
+    assert after.split("Attacker:", 1)[1].count("Not tested.") >= 2
+    assert "2998-05-05" in words
+
+
+@pytest.mark.parametrize("policy", ["exploratory", "public"])
+def test_the_external_edition_holds_no_measured_value(policy):
+    findings = [finding(name) for name in sorted(privacy_names())]
+    known = GateFacts(approved=3, rejected=1, pending=0, stale=False, guarantee_kind="heuristic", examined=True)
+    given = facts(
+        policy=policy, findings=findings, examined="2998-05-05T01:00", risk="62.1% to 64.9% of the identifiers",
+        verdict=evaluate(get_policy(policy), findings, known), releases=4321, unbounded=True, run="Filter of ward nine",
+        corpus="Letters of Quillfeather", made_by="Ada",
+        answers={"advice": "secret advice", "purpose": "Trying a search", "exposure": "on tape nine"},
+    )  # fmt: skip
+    inside, outside = read(document(given, "internal"))[1], read(document(given, "external"))[1]
+    private = ("73.2%", "0.732", "62.1%", "4321", "ward nine", "Quillfeather", "Ada", "secret advice", "tape nine",
+               "2998")  # fmt: skip
+    assert [one for one in private if one in outside] == []
+    assert [one for one in private if one not in inside and one not in ("73.2%", "0.732")] == []
+    assert "73.2%" in inside or "0.732" in inside
+    assert "Trying a search" in outside
+
+
+def test_it_is_one_page_without_scripts_and_outside_parts():
+    bad = "<script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}"
+    page = document(
+        facts(answers={one.id: bad for one in questions().fields}, run=bad, corpus=bad, made_by=bad, risk=bad,
+              findings=[finding("mia_ppl")], examined="2998-05-05"), "internal",
+    )  # fmt: skip
+    parsed, words = read(page)
+    assert parsed.asked == []
+    assert "img" not in parsed.open
+    assert bad in words
+    assert "default-src 'none'" in page
+
+
+def test_it_gives_no_verdict_and_cites_no_paragraph():
+    page = document(facts(findings=[finding("mia_ppl")], examined="2998-05-05"), "internal")
+    words = read(page)[1]
+    assert not re.search(r"anonym", words, re.I)
+    assert not re.search(r"§|\bpara(graph)?\.? \d|\bArt(icle)?\.? \d", words)
+
+
+def test_the_figure_draws_a_circle_an_attack_and_chance():
+    page = document(facts(findings=[finding("mia_ppl"), finding("ngram", 0.5)], examined="2998-05-05"), "internal")
+    assert page.count("<circle") == 2
+    assert page.count('class="chance"') == 1
+    near = re.findall(r'<circle cx="([\d.]+)"', page)
+    chance = re.search(r'<line x1="([\d.]+)" y1="4"', page).group(1)
+    assert chance in near
+
+
+def test_rows_of_an_attack_say_what_they_hold_against_what():
+    rows = [finding("mia_ppl", reference=side) for side in ("train", "holdout", "baseline")]
+    page = document(
+        facts(findings=[*rows, finding("linkage", reference="baseline")], examined="2998-05-05"), "internal"
+    )
+    words = read(page)[1]
+    assert page.count("<circle") == 1
+    assert words.count(MEASURES["mia_ppl"].title) == 2, "once in the figure, once in the table"
+    for said in ("nobody used, half against half: chance", "by their words alone, without the text"):
+        assert words.count(said) == 1
+    assert "real records nobody used" in words
+
+
+@pytest.mark.parametrize("edition", ["internal", "external"])
+def test_attacks_that_were_left_out_are_named(edition):
+    words = read(document(facts(findings=[finding("ngram")], examined="2998-05-05"), edition))[1]
+    assert MEASURES["mia_lira"].title in words
+    assert (MEASURES["ngram"].title in words) is (edition == "internal")
+
+
+def test_a_proof_alone_says_why_nothing_was_measured():
+    claim = Guarantee("dp", "Bounded.", scope="the run's complete output", epsilon=2.0, delta=1e-5, unit="source",
+                      adjacency="zero-out")  # fmt: skip
+    words = read(document(facts("aug-pe", "proof", claim, whole=True), "internal"))[1]
+    assert "Not at all, on purpose" in words
+    assert "ε = 2.0 at δ = 1e-05. Compare it only with an ε at the same δ" in words
+    assert "All records of one person or other source." in words
+    assert "Neighbouring data: zero-out." in words
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [({"nonsense": "x"}, "no field"), ({"purpose": "x" * 2001}, "at most"), ({"purpose": 3}, "give words")],
+)
+def test_wrong_answers_are_refused(answers, said):
+    with pytest.raises(UserError, match=said):
+        checked(answers)
+
+
+def test_empty_answers_are_left_out_and_open_questions_are_named():
+    assert checked({"purpose": "  ", "officer": " Ada "}) == {"officer": "Ada"}
+    words = read(document(facts(answers={"officer": "Ada"}), "internal"))[1]
+    assert f"{len(questions().fields) - 1} of its questions are for a person" in words
+
+
+def test_outside_a_test_of_other_records_is_no_test():
+    known = {"examined": "2998-05-05", "findings": [finding("mia_ppl")]}
+    assert "Tested before the release." in read(document(facts(**known), "external"))[1]
+    words = read(document(facts(**known, stale=True), "external"))[1]
+    assert "Tested" not in words
+    assert "Not at all. This file is no evidence of resistance to any attack." in words
+    assert "has changed since" in read(document(facts(**known, stale=True), "internal"))[1]
