@@ -19,6 +19,7 @@ from engine.corpus.readers.excel import EXCEL
 from engine.corpus.readers.json_files.json_list import JSON
 from engine.corpus.readers.json_files.jsonl import JSONL
 from engine.corpus.readers.parquet import PARQUET
+from engine.corpus.readers.plain_text.text_files import SUFFIXES as TEXT_SUFFIXES
 from engine.corpus.readers.plain_text.text_folder import FOLDER
 from engine.corpus.readers.plain_text.zip_of_text import ZIP
 from engine.errors import NotFoundError
@@ -134,8 +135,10 @@ def _format_of(origin: Source) -> Format:
         raise origin.error("this spreadsheet format is not read; save it as .xlsx or .csv", "known format")
     if lower.endswith((".gz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz")):
         raise origin.error("this kind of archive is not read; unpack it first", "known format")
-    if lower.endswith(".txt"):
-        message = "one .txt file would be one record; pack the .txt files as a zip, or use a table such as .csv"
+    if lower.endswith((".doc", ".odt", ".rtf", ".pages")):
+        raise origin.error("this kind of document is not read; save it as .docx, .pdf or .txt", "known format")
+    if lower.endswith(TEXT_SUFFIXES):
+        message = "one text would be one record; pack .txt, .docx or .pdf files as a zip, or use a table such as .csv"
         raise origin.error(message, "known format")
     if origin.head(4) == b"PAR1":
         return PARQUET

@@ -65,7 +65,7 @@ def choose() -> Chosen | None:
             source, filename, identity = upload.getvalue(), upload.name, upload.file_id
     else:
         typed = st.text_input(
-            "Path of a file or of a folder of text files",
+            "Path of a file, or of a folder of texts (.txt, .docx, .pdf)",
             key="load.path",
             persist_state="session",
             placeholder="/data/letters.csv",

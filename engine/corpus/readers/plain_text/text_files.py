@@ -1,4 +1,4 @@
-"""Turn many plain text files into records: what the zip and the folder reader share."""
+"""Turn many files of text into records: what the zip and the folder reader share."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engine.corpus.readers.base import RawTable, ReadOptions, Source, check_rows, make_frame
+from engine.corpus.readers.documents.apart import DOCUMENTS
 from engine.corpus.readers.encoding import CHECK_LETTERS, SAMPLE_BYTES, decode, detect_encoding
 from engine.corpus.readers.example_rows import example_rows
 from engine.errors import DataError
 
+SUFFIXES = (".txt", *DOCUMENTS)
+LEFT_OUT = "files that do not end in .txt, .docx or .pdf were left out."
+
 
 @dataclass(frozen=True)
 class TextFile:
-    """One file: its number in the archive or folder, its relative path, its bytes."""
+    """One file: its number in the archive or folder, its relative path, its bytes or the text of a document."""
 
     number: int
     path: str
@@ -25,10 +29,17 @@ def is_hidden(path: str) -> bool:
     return any(part.startswith(".") or part == "__MACOSX" for part in path.split("/"))
 
 
+def suffix_of(path: str) -> str | None:
+    """Return the ending of a file that holds a text, in small letters, or None for any other file."""
+    lower = path.lower()
+    return next((suffix for suffix in SUFFIXES if lower.endswith(suffix)), None)
+
+
 def files_to_table(source: Source, files: Sequence[TextFile], options: ReadOptions, total: int) -> RawTable:
     """Return one row a file: its path without ending, its folder, its text."""
     if not files:
-        raise source.error("there are no .txt files in it; put one text into each .txt file", "at least one row")
+        message = "there are no .txt, .docx or .pdf files in it; put one text into each file"
+        raise source.error(message, "at least one row")
     check_rows(source, total, options)
     encoding = options.encoding or _shared_encoding(source, files)
     texts: list[str] = []
@@ -60,7 +71,7 @@ def _text(source: Source, file: TextFile, fallback: str) -> str:
         return decode(Source(""), file.data, encoding).text if file.data else ""
     except DataError as error:
         message = str(error).removeprefix(f"row {error.row}: ")
-        raise source.error(f"this .txt file: {message}", error.rule, row=file.number) from None
+        raise source.error(f"this file: {message}", error.rule, row=file.number) from None
 
 
 def _shared_encoding(source: Source, files: Sequence[TextFile]) -> str:
