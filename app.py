@@ -2,7 +2,8 @@
 
 The main script lies in `pages/_ui`, where no folder `pages/` is beside it, so Streamlit's legacy
 page discovery never arms. Every answer carries the security headers of `pages/_ui/headers.py`, and
-every request and socket comes through the door of `pages/_ui/door.py`.
+every request and socket comes through the door of `pages/_ui/door.py`; where several people sign in, it lets in what
+the sign-in vouches for, and nothing else.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pages._ui.addresses import Addresses  # noqa: E402
 from pages._ui.door import Door  # noqa: E402
 from pages._ui.failure import explain, guard_log  # noqa: E402
 from pages._ui.headers import SecurityHeaders, content_security_policy  # noqa: E402
+from pages._ui.sign_in import settings as sign_in  # noqa: E402
 
 guard_log()
 late_fragments.drop()
@@ -30,6 +32,7 @@ start.look_nothing_up()
 start.keep_uploads_in_memory()
 chosen = start.options()
 start.accept_host(chosen.public_address)
+sign_in.choose(chosen.sign_in)
 token = secrets.token_urlsafe(32)
 app = st.App(
     str(ROOT / "pages" / "_ui" / "main.py"),
@@ -37,7 +40,7 @@ app = st.App(
     lifespan=start.announce(token, chosen),
     middleware=[
         Middleware(SecurityHeaders, policy=content_security_policy()),
-        Middleware(Door, token, Addresses(chosen.public_address), chosen.require_token),
+        Middleware(Door, token, Addresses(chosen.public_address), chosen.require_token, chosen.sign_in),
     ],
 )
 del token

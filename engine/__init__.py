@@ -57,6 +57,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "MethodSpec": ("engine.methods.base", "MethodSpec"),
     "ModelInfo": ("engine.models.catalogue", "ModelInfo"),
     "NAME_LABELS": ("engine.pii.spans", "NAME_LABELS"),
+    "NotAllowedError": ("engine.errors", "NotAllowedError"),
     "NotFoundError": ("engine.errors", "NotFoundError"),
     "PACK_DECLARED": ("engine.jobs.packs", "DECLARED"),
     "PACK_FORMATS": ("engine.models.prompts.pack_formats", "FORMATS"),
@@ -68,6 +69,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "PROMPT_DOMAINS": ("engine.models.builtin.format", "DOMAINS"),
     "PackSummary": ("engine.store.pools.views", "PackSummary"),
     "PairsParameters": ("engine.studies.pairs.parameters", "PairsParameters"),
+    "Person": ("engine.store.people.roles", "Person"),
     "Policy": ("engine.release.policy", "Policy"),
     "PoolSummary": ("engine.store.pools.views", "PoolSummary"),
     "Proposal": ("engine.release.wizard", "Proposal"),
@@ -75,12 +77,16 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "READABLE_FIELD": ("engine.methods.readable", "FIELD"),
     "READABLE_HELP": ("engine.methods.parameters", "HELP"),
     "READABLE_NOTED": ("engine.methods.readable", "NOTED"),
+    "ROLE_MEANING": ("engine.store.people.roles", "MEANING"),
+    "ReasonNeededError": ("engine.errors", "ReasonNeededError"),
     "REFERENCES": ("engine.examine.measures", "REFERENCES"),
     "ReadOptions": ("engine.corpus.readers", "ReadOptions"),
     "Recipients": ("engine.release.wizard", "Recipients"),
     "Recommended": ("engine.release.wizard", "Recommended"),
     "RefusedError": ("engine.errors", "RefusedError"),
     "ReleaseSummary": ("engine.store.views", "ReleaseSummary"),
+    "Right": ("engine.store.people.roles", "Right"),
+    "Role": ("engine.store.people.roles", "Role"),
     "Rule": ("engine.release.policy", "Rule"),
     "RuleVerdict": ("engine.release.gate", "RuleVerdict"),
     "RunSummary": ("engine.store.views", "RunSummary"),
@@ -178,7 +184,15 @@ if TYPE_CHECKING:
     from engine.dp.events import Event
     from engine.dp.guarantee import Guarantee
     from engine.dp.ledger import LIST_SHARE, Admission
-    from engine.errors import DataError, NotFoundError, RefusedError, StorageError, UserError
+    from engine.errors import (
+        DataError,
+        NotAllowedError,
+        NotFoundError,
+        ReasonNeededError,
+        RefusedError,
+        StorageError,
+        UserError,
+    )
     from engine.examine.curves.lbf import Curve
     from engine.examine.findings import Finding
     from engine.examine.measures import MEASURES, REFERENCES
@@ -232,6 +246,8 @@ if TYPE_CHECKING:
     from engine.release.policy import Policy, Rule
     from engine.release.wizard import Answers, Proposal, Recipients, Recommended, propose, recommended
     from engine.store.model_settings import SelfTest
+    from engine.store.people.roles import MEANING as ROLE_MEANING
+    from engine.store.people.roles import Person, Right, Role
     from engine.store.pools.pools import DECLARED as POOL_DECLARED
     from engine.store.pools.views import PackSummary, PoolSummary
     from engine.store.review.bulk import Choice as BulkChoice

@@ -23,6 +23,7 @@ from engine.cli.assess import ARGUMENTS as ASSESS
 from engine.cli.curve import ARGUMENTS as CURVE
 from engine.cli.describe import ARGUMENTS as DESCRIBE
 from engine.cli.models import ARGUMENTS
+from engine.cli.people import ARGUMENTS as PEOPLE
 from engine.cli.pools import PACK, POOL
 from engine.cli.sweep import ARGUMENTS as SWEEP
 from engine.dp.ledger import LIST_SHARE
@@ -265,6 +266,7 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
             "approve pending records of a run",
             [run, (("--max-risk",), {"type": float, "help": "only records up to this risk, 0 to 1"})],
         ),
+        "people": ("list who may do what where several people sign in; give and take roles", PEOPLE),
         "assess": ("write what a data-protection officer asks of a run, and what answers it", ASSESS),
         "release": (
             "write a bundle of approved records",

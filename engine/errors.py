@@ -30,6 +30,14 @@ class NotFoundError(UserError):
     """A corpus, run, span or release with this id does not exist in the workspace."""
 
 
+class NotAllowedError(UserError):
+    """The person who signed in holds no role that allows this."""
+
+
+class ReasonNeededError(UserError):
+    """Text of records is shown only to somebody who said why they look at it."""
+
+
 class RefusedError(UnderstudyError):
     """A gate or a budget refused the request (exit status 2 on the command line)."""
 

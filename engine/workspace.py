@@ -16,7 +16,10 @@ from engine.jobs.planning import Planning
 from engine.jobs.running import Jobs
 from engine.models.folder.imports import sweep
 from engine.store.disk.folder import Folder
-from engine.store.session import Opened
+from engine.store.people.calls import CALLS
+from engine.store.people.guarded import Visit, guarded
+from engine.store.people.roles import Person
+from engine.store.session import Opened, Session
 from engine.store.store import Store
 from engine.store.upkeep import DEFAULT_ACTOR
 from engine.studies.running import Studies
@@ -41,11 +44,16 @@ class Workspace(Opened):
         pools, packs: text made elsewhere, and the prompts that it answers.
         plan, jobs, runs, examinations, studies: what is made and measured.
         ledger, releases, assessments: what it costs, what leaves, and what a data-protection officer asks of it.
+        people, signatures: who may do what where several sign in, and what second persons signed.
         settings, audit, disk, doctor, session: the workspace itself.
+        visit: who signed in and why they look at text; None where nobody has to.
     """
 
-    def __init__(self, path: Path | None = None, actor: str = DEFAULT_ACTOR) -> None:
-        store = Store(path, actor, wake=start_worker, ask=accounting.ask)
+    visit: Visit | None = None
+
+    def __init__(self, path: Path | None = None, actor: str = DEFAULT_ACTOR, *, session: Session | None = None) -> None:
+        store = Store(path, actor, wake=start_worker, ask=accounting.ask, session=session)
+        self.people, self.signatures = store.people, store.signatures
         self.session, self.settings, self.audit, self.disk = store.session, store.settings, store.audit, store.disk
         self.corpora, self.labels, self.review, self.values = store.corpora, store.labels, store.review, store.values
         self.bulk = store.bulk
@@ -71,6 +79,17 @@ class Workspace(Opened):
         self.packs = Packs(self.session, self.pools, self.prompts, self.ledger)
         self.doctor = Doctor(self.session, self.ledger, self.audit, self.jobs)
         self.studies = Studies(self.session, self.corpora, self.models, self.prompts, self.ledger)
+
+    def acting_as(self, person: Person) -> Workspace:
+        """Return this workspace as somebody who signed in may use it: each call asks for its right first.
+
+        What is returned shares the database with this one; it is theirs alone, from sign-in to sign-out.
+        """
+        acting = Workspace(session=self.session.acting_as(person))
+        acting.visit = Visit(acting.session, person)
+        for name in CALLS:
+            setattr(acting, name, guarded(getattr(acting, name), name, acting.visit))
+        return acting
 
 
 def open_workspace(path: Path | None = None, actor: str = DEFAULT_ACTOR) -> Workspace:

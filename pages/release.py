@@ -25,7 +25,7 @@ if run.stale or run.examination_stale:
 
 st.subheader("1 · Policy", anchor=False)
 policy = release_policy.choose(workspace)
-signed = release_bundle.second_person(policy)
+signed = release_bundle.second_person(workspace, run, policy)
 verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
 release_policy.check_list(verdict, policy, run)
 

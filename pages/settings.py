@@ -8,6 +8,7 @@ from pages._ui import prompt_templates
 from pages._ui.guard import guard
 from pages._ui.settings import parts as settings_parts
 from pages._ui.settings import policies as settings_policies
+from pages._ui.sign_in import people
 
 workspace = guard()
 
@@ -26,6 +27,8 @@ with right:
     st.subheader("Delete a corpus", anchor=False)
     settings_parts.delete(workspace)
 
+st.subheader("Who may do what", anchor=False)
+people.draw(workspace)
 st.subheader("Prompt templates", anchor=False)
 prompt_templates.draw(workspace)
 st.subheader("Policies", anchor=False)

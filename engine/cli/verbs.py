@@ -11,6 +11,7 @@ from engine.cli.corpora import corpora, delete, detect, import_, labels
 from engine.cli.curve import curve
 from engine.cli.describe import describe
 from engine.cli.models import models
+from engine.cli.people import people
 from engine.cli.pools import pack, pool
 from engine.cli.runs import (
     again,
@@ -57,6 +58,7 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "compare": compare,
     "approve": approve,
     "assess": assess,
+    "people": people,
     "release": release,
     "export": export,
     "verify": verify,

@@ -281,7 +281,7 @@ def _second_person(facts: GateFacts) -> RuleVerdict:
     else:
         text = "Signed by a second person."
     return _fact("second-person", "A second person signs", bool(second) and second != first, text,
-                 "Ask a colleague to type their name under “Second person”.")  # fmt: skip
+                 "Ask a colleague to sign under “Second person”.")  # fmt: skip
 
 
 def _line(rule: Rule, value: float | None, passed: bool | None, outcome: str) -> RuleVerdict:

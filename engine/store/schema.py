@@ -442,6 +442,29 @@ people_questions = Table(  # whether two populations are the same people
     UniqueConstraint("first", "second"),
 )
 
+members = Table(  # append-only: who holds which role; a person's latest line counts
+    "members",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("at", String, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("identity", String, nullable=False),  # what the sign-in vouches for
+    Column("name", String, nullable=False),
+    Column("roles", JSON, nullable=False),  # empty for somebody who holds none any more
+)
+
+signatures = Table(  # append-only: second persons who signed in; no foreign key, a signature outlives its run
+    "signatures",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("at", String, nullable=False),
+    Column("identity", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("run_id", String, nullable=False),
+    Column("policy_id", String, nullable=False),
+    Column("state", String(64), nullable=False),  # keyed digest of what was signed
+)
+
 pools = Table(  # text made elsewhere, for dp-select to choose from; never a corpus
     "pools",
     metadata,

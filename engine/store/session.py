@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import secrets
 import shutil
@@ -10,6 +11,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import Self
 
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert
@@ -20,6 +22,7 @@ from engine.store.budget import unknown
 from engine.store.disk import heads, parts, staging
 from engine.store.disk.folder import PARTS, Folder, default_path, remove_tree
 from engine.store.disk.opening import open_database
+from engine.store.people.roles import Person
 from engine.store.rows import AnyRow
 from engine.store.schema import corpora, pending_removals, releases, removed, runs
 
@@ -60,7 +63,10 @@ class Session:
 
     Attributes:
         path, folder: where the workspace lies. key: of its keyed hashes. db: its database. actor: who acts.
+        person: who signed in, None where nobody has to.
     """
+
+    person: Person | None = None
 
     def __init__(
         self, path: Path | None = None, actor: str = "custodian", wake: Callable[[Folder], object] | None = None
@@ -79,6 +85,12 @@ class Session:
         self.db.grown = partial(heads.note, self.folder, self.db)
         self._start_worker = wake
         self.sweep()
+
+    def acting_as(self, person: Person) -> Self:
+        """Return this session with somebody who signed in at work; both share folder, key and database."""
+        acting = copy.copy(self)
+        acting.person, acting.actor = person, person.name
+        return acting
 
     def wake(self) -> None:
         """Have the worker started, unless it is at work or this session has none."""

@@ -12,6 +12,8 @@ from engine.store.corpora.corpora import Corpora
 from engine.store.corpora.descriptions import Descriptions
 from engine.store.corpora.labels import Labels
 from engine.store.disk.folder import Folder
+from engine.store.people.members import Members
+from engine.store.people.signatures import Signatures
 from engine.store.pools.pools import Pools
 from engine.store.review.bulk import Bulk
 from engine.store.review.review import Review
@@ -32,6 +34,7 @@ class Store(Opened):
         actor: who acts; goes into the audit log.
         wake: starts the worker of a folder; None where nothing is to start one.
         ask: given the session, a kind of request and the request; has the worker answer it.
+        session: one that is open already, in place of path, actor and wake.
     """
 
     def __init__(
@@ -41,8 +44,9 @@ class Store(Opened):
         *,
         wake: Callable[[Folder], object] | None = None,
         ask: Callable[[Session, str, JSONObject], None] | None = None,
+        session: Session | None = None,
     ) -> None:
-        self.session = Session(path, actor, wake)
+        self.session = session or Session(path, actor, wake)
         self.settings = Settings(self.session)
         self.audit = AuditLog(self.session)
         self.disk = Disk(self.session)
@@ -53,6 +57,8 @@ class Store(Opened):
         self.bulk = Bulk(self.session)
         self.values = Values(self.session, self.corpora, self.review)
         self.pools = Pools(self.session)
+        self.people = Members(self.session)
+        self.signatures = Signatures(self.session)
         self.runs = Runs(self.session)
         self.examinations = Examinations(self.session)
         self.ledger = Ledger(self.session, self.corpora, self.labels, partial(ask, self.session) if ask else ask_nobody)

@@ -35,6 +35,8 @@ class Settings:
 
     def set_actor(self, name: str) -> str:
         """Keep the name of the person acting; it stands in each audit line from now on."""
+        if self.session.person is not None:
+            raise UserError("actor: whoever signed in acts under their own name")
         cleaned = " ".join(name.split())[:80]
         if not cleaned:
             raise UserError("actor: must not be empty; give the name of the person at work")

@@ -4,6 +4,8 @@ Whoever connects over loopback as the operating-system account this program runs
 else (another account, a container's gateway, a forwarded port, an owner that cannot be told) needs the token of this
 start, which is printed with the address and swapped for a cookie. It stands before every HTTP route and WebSocket.
 
+Where several people sign in, the token serves nobody: a request comes in where the sign-in vouches for it.
+
 Privacy posture: neither token nor cookie is written anywhere after the start's print; a request is never logged.
 """
 
@@ -27,6 +29,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from pages._ui.addresses import Addresses
 from pages._ui.door_page import again_page, refusal_page, token_page
 from pages._ui.peer import Peer, identify
+from pages._ui.sign_in.settings import SignIn
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -36,6 +39,7 @@ MOST_VISITORS, MOST_CONNECTIONS = 512, 512
 LONGEST_FORM = 4096  # bytes
 FORM_TYPE = "application/x-www-form-urlencoded"
 PAGE_PATH = re.compile(r"(?:/[A-Za-z0-9_-]+)+/?")
+UNVOUCHED = "This program is opened through its sign-in. Use the address that your office gave you."
 KEPT_OUT_OF_CACHES = {"cache-control": "no-store"}
 
 STANDING = Event()
@@ -70,8 +74,11 @@ class Wrong:
 class Door:
     """ASGI middleware that lets in own-account visitors and holders of this start's token, and nobody else."""
 
-    def __init__(self, app: ASGIApp, token: str, addresses: Addresses, require_token: bool = False) -> None:
+    def __init__(
+        self, app: ASGIApp, token: str, addresses: Addresses, require_token: bool = False, sign_in: SignIn | None = None
+    ) -> None:
         self.app = app
+        self.sign_in = sign_in
         self.addresses = addresses
         # Behind a proxy everybody looks like the proxy's account.
         self.require_token = require_token or addresses.public is not None
@@ -88,9 +95,12 @@ class Door:
             return
         refused = self.addresses.refusal(scope)
         peer = None if refused else await self._peer(scope)
+        if peer is not None and self.sign_in is not None and not self.sign_in.vouched(scope, peer):
+            refused, peer = UNVOUCHED, None
         admitted = peer is not None and self._admitted(scope, peer)
         plain_visit = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        given = parse_token(scope.get("query_string", b"")) if plain_visit else None
+        asked = plain_visit and self.sign_in is None
+        given = parse_token(scope.get("query_string", b"")) if asked else None
         if admitted and given is None:
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -122,6 +132,8 @@ class Door:
         return peer
 
     def _admitted(self, scope: Scope, peer: Peer) -> bool:
+        if self.sign_in is not None:  # the token of the start is of no use then
+            return True
         if peer.own and not self.require_token:
             return True
         return any(

@@ -17,6 +17,7 @@ from streamlit.runtime import Runtime, get_instance
 import engine
 from pages._ui import door, states
 from pages._ui.client import client
+from pages._ui.sign_in import settings, visitor
 
 ADMITTED = "_ui.admitted"
 
@@ -49,7 +50,7 @@ def admit() -> engine.Workspace:
         )
         st.stop()
     try:
-        return client()
+        opened = client()
     except engine.UserError as error:
         states.full_page(
             "The workspace cannot be opened",
@@ -59,3 +60,5 @@ def admit() -> engine.Workspace:
             "streamlit run app.py -- --workspace FOLDER",
         )
         st.stop()
+    chosen = settings.current()
+    return opened if chosen is None else visitor.admit(opened, chosen)

@@ -17,13 +17,15 @@ if str(ROOT) not in sys.path:
 
 import streamlit as st  # noqa: E402
 
+import engine  # noqa: E402
 from pages._ui import sidebar, states  # noqa: E402
 from pages._ui.guard import ADMITTED, admit  # noqa: E402
-from pages._ui.navigation import streamlit_pages  # noqa: E402
+from pages._ui.navigation import shows_text, streamlit_pages  # noqa: E402
+from pages._ui.sign_in import screens, visitor  # noqa: E402
 
 st.set_page_config(page_title="Understudy", page_icon=str(ROOT / "assets" / "icons" / "understudy.svg"), layout="wide")
 st.logo(str(ROOT / "assets" / "icons" / "understudy-wordmark.svg"), size="large")
-page = st.navigation(streamlit_pages(), position="top")
+page = st.navigation(streamlit_pages(visitor.may), position="top")
 workspace = admit()
 if sidebar.left():
     st.stop()
@@ -31,6 +33,12 @@ st.session_state[ADMITTED] = True
 try:
     sidebar.draw(workspace)
     states.flash()
-    page.run()
+    if shows_text(page) and visitor.owes_reason():
+        st.title(page.title, anchor=False)
+        screens.ask_reason(workspace)
+    else:
+        page.run()
+except engine.NotAllowedError as error:
+    states.refused(str(error), "Ask a custodian of this workspace, or somebody who holds that role.")
 finally:
     st.session_state.pop(ADMITTED, None)

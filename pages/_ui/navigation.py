@@ -5,11 +5,15 @@ How to use: `go("plan")` inside a page body or callback; `page_path("plan")` for
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+import engine
 
 PAGES_FOLDER = Path(__file__).resolve().parent.parent
 
@@ -27,21 +31,33 @@ class PageInfo:
     icon: str
     help: str
     section: str = ""
+    right: engine.Right = engine.Right.READ  # what whoever opens it must be allowed
+    shows_text: bool = False  # of records: whoever signed in says first why they look
 
 
 PAGES: tuple[PageInfo, ...] = (
     PageInfo("home", "Home", "home", "Your corpora, how far each one is, and its next step."),
-    PageInfo("load", "Load", "upload_file", "Bring in a file of private text and say who must be protected."),
-    PageInfo("review", "Review", "fact_check", "Find what identifies people in the text and decide on each finding."),
-    PageInfo("plan", "Plan", "edit_note", "Choose a method, read what it promises and costs, and start a run."),
-    PageInfo("run", "Runs", "play_circle", "Watch the queue, the outputs and the history of runs."),
-    PageInfo("privacy", "Privacy", "shield", "See how much of the original leaks into the synthetic text."),
-    PageInfo("utility", "Utility", "insights", "See how well the synthetic text stands in for the original."),
-    PageInfo("compare", "Compare", "compare", "Put runs side by side on the same axes."),
-    PageInfo("release", "Release", "outbox", "Approve records, pass the policy and export the bundle."),
+    PageInfo("load", "Load", "upload_file", "Bring in a file of private text and say who must be protected.",
+             right=engine.Right.MANAGE),
+    PageInfo("review", "Review", "fact_check", "Find what identifies people in the text and decide on each finding.",
+             right=engine.Right.REVIEW, shows_text=True),
+    PageInfo("plan", "Plan", "edit_note", "Choose a method, read what it promises and costs, and start a run.",
+             right=engine.Right.MANAGE),
+    PageInfo("run", "Runs", "play_circle", "Watch the queue, the outputs and the history of runs.",
+             shows_text=True),
+    PageInfo("privacy", "Privacy", "shield", "See how much of the original leaks into the synthetic text.",
+             shows_text=True),
+    PageInfo("utility", "Utility", "insights", "See how well the synthetic text stands in for the original.",
+             shows_text=True),
+    PageInfo("compare", "Compare", "compare", "Put runs side by side on the same axes.",
+             shows_text=True),
+    PageInfo("release", "Release", "outbox", "Approve records, pass the policy and export the bundle.",
+             shows_text=True),
     PageInfo("ledger", "Ledger", "receipt_long", "Every use of private data in order, and the audit log.", "Workspace"),
-    PageInfo("pool", "Pools", "library_books", "Have text made elsewhere, and bring it in.", "Workspace"),
-    PageInfo("models", "Models", "memory", "The models on this machine and what each can do.", "Workspace"),
+    PageInfo("pool", "Pools", "library_books", "Have text made elsewhere, and bring it in.", "Workspace",
+             engine.Right.MANAGE),
+    PageInfo("models", "Models", "memory", "The models on this machine and what each can do.", "Workspace",
+             engine.Right.MANAGE),
     PageInfo("settings", "Settings", "settings", "Self-check, storage, names and policies.", "Workspace"),
 )  # fmt: skip
 
@@ -53,12 +69,12 @@ def page_path(page_id: str) -> str:
     return str(PAGES_FOLDER / f"{page_id}.py")
 
 
-def streamlit_pages() -> dict[str, list[st.Page]]:
-    """Return the pages for `st.navigation`, the stations first and the rest in a section."""
+def streamlit_pages(may: Callable[[engine.Right], bool]) -> dict[str, list[st.Page]]:
+    """Return the pages for `st.navigation` that a visitor may open, the stations first and the rest in a section."""
     sections: dict[str, list[st.Page]] = {}
     for page in PAGES:
         path = page_path(page.id)
-        if not Path(path).exists():
+        if not Path(path).exists() or not may(page.right):
             continue
         sections.setdefault(page.section, []).append(
             st.Page(
@@ -71,6 +87,11 @@ def streamlit_pages() -> dict[str, list[st.Page]]:
             )
         )
     return sections
+
+
+def shows_text(page: StreamlitPage) -> bool:
+    """Return whether a page shows text of records."""
+    return any(known.shows_text for known in PAGES if known.title == page.title)
 
 
 def go(page_id: str) -> NoReturn:

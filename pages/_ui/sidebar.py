@@ -11,6 +11,7 @@ import streamlit as st
 import engine
 from pages._ui.current import CORPUS, corpora, current_corpus, current_run
 from pages._ui.progress import fraction, running_job, status_line, still_running
+from pages._ui.sign_in import visitor
 from pages._ui.states import act
 from pages._ui.texts import GLOSSARY, JOBS, UNITS, count_of, plain, share, when
 
@@ -20,6 +21,7 @@ LEFT = "_ui.left"
 def draw(workspace: engine.Workspace) -> None:
     """Draw the whole sidebar."""
     with st.sidebar:
+        _who(workspace)
         _pick(workspace)
         corpus = current_corpus(workspace)
         if corpus is None:
@@ -33,6 +35,16 @@ def draw(workspace: engine.Workspace) -> None:
             with st.popover("Glossary", icon=":material/menu_book:", key="sidebar.glossary"):
                 for term, meaning in GLOSSARY.items():
                     st.markdown(f"**{term}**  \n{meaning}")
+
+
+def _who(workspace: engine.Workspace) -> None:
+    """Draw who signed in, where people do, and the way out."""
+    person = visitor.person()
+    if person is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="sidebar.who"):
+        st.markdown(f":material/person: **{plain(person.name)}**  \n{', '.join(person.roles)}")
+        st.button("Sign out", key="sidebar.sign_out", type="tertiary", on_click=visitor.leave, args=(workspace,))
 
 
 def _pick(workspace: engine.Workspace) -> None:

@@ -20,6 +20,8 @@ from streamlit.cli_util import print_to_cli
 from streamlit.web.server.server_util import get_url
 
 from pages._ui.addresses import origin_of
+from pages._ui.sign_in import settings as sign_in
+from pages._ui.sign_in.settings import SignIn
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Options:
 
     require_token: bool = False
     public_address: str | None = None
+    sign_in: SignIn | None = None
 
 
 def options(words: list[str] | None = None) -> Options:
@@ -44,8 +47,9 @@ def options(words: list[str] | None = None) -> Options:
     parser.add_argument(
         "--public-address", type=_address, metavar="URL", help="where a proxy or a forwarded port shows the program"
     )
+    sign_in.add_options(parser)
     given = parser.parse_args(sys.argv[1:] if words is None else words)
-    return Options(given.require_token, given.public_address)
+    return Options(given.require_token, given.public_address, sign_in.from_options(parser, given))
 
 
 def _address(text: str) -> str:
@@ -82,6 +86,12 @@ def announce(token: str, chosen: Options) -> Callable[[object], AbstractAsyncCon
     @asynccontextmanager
     async def life_span(_app: object) -> AsyncIterator[None]:
         address = chosen.public_address or get_url("localhost")
+        if chosen.sign_in is not None:
+            print_to_cli("  Everybody signs in:")
+            print_to_cli(f"  {address}", bold=True)
+            print_to_cli("")
+            yield
+            return
         everybody = chosen.require_token or chosen.public_address
         who = (
             "Everybody opens it" if everybody else "Your own account on this machine opens it as it is; others open it"

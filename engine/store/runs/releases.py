@@ -23,6 +23,7 @@ from engine.store.budget.ledger import Ledger
 from engine.store.corpora.corpora import Corpora
 from engine.store.disk import staging
 from engine.store.disk.folder import file_errors
+from engine.store.people.signatures import Signatures
 from engine.store.rows import AnyRow, RunRow
 from engine.store.runs import choosable
 from engine.store.runs import policies as own
@@ -60,6 +61,7 @@ class Releases:
         self.runs = runs
         self.examinations = examinations
         self.ledger = ledger
+        self.signatures = Signatures(session)
 
     def policies(self) -> tuple[Policy, ...]:
         """Return the policies that come with the program, and then the workspace's own."""
@@ -91,8 +93,16 @@ class Releases:
         from engine.release import evaluate
 
         policy = self.policy(policy_id)
-        facts = self._facts(run_id, policy.requirements.whole_output, signed_off_by)
+        signed = self._signed(run_id, policy_id, signed_off_by)
+        facts = self._facts(run_id, policy.requirements.whole_output, signed)
         return evaluate(policy, self.examinations.findings(run_id), facts)
+
+    def _signed(self, run_id: str, policy_id: str, typed: str) -> str:
+        """Return the name of the second person: of who signed in and signed where people sign in, else as typed."""
+        if self.session.person is None:
+            return typed
+        signature = self.signatures.of(run_id, policy_id)
+        return "" if signature is None else signature.name
 
     def audience(self, run_id: str) -> Audience:
         """Return to whom a run's text may go by what was measured, people's decisions taken as made."""

@@ -9,8 +9,10 @@ import streamlit as st
 
 import engine
 from pages._ui import once
+from pages._ui.sign_in import visitor
+from pages._ui.sign_in.settings import current
 from pages._ui.states import act, notice
-from pages._ui.texts import count_of
+from pages._ui.texts import count_of, plain, when
 
 FORMATS = {"csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
 WORDS = ("title", "source", "contact", "licence", "purpose", "recipient")
@@ -28,16 +30,33 @@ OUTSIDE = (
 )
 
 
-def second_person(policy: engine.Policy) -> str:
-    """Ask for the second person's name where the policy wants one."""
+def second_person(workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy) -> str:
+    """Ask for the second person's name where the policy wants one; who signs in does not type it but signs."""
     if not policy.requirements.second_person:
         return ""
+    if current() is not None:
+        return _signature(workspace, run, policy)
     return st.text_input(
         "Second person",
         key="release.second",
         max_chars=80,
         help="Someone other than the person acting, who looked at the check-list and a sample of the records.",
     )
+
+
+def _signature(workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy) -> str:
+    """Draw who signed as the second person, or offer to sign; a name counts only as theirs who signed in."""
+    signature = workspace.signatures.of(run.id, policy.id)
+    if signature is not None:
+        st.caption(f"Signed by {plain(signature.name)}, {when(signature.at)}. A change of the records, the examination "
+                   "or the policy undoes it.")  # fmt: skip
+    elif visitor.may(engine.Right.APPROVE):
+        st.button("Sign as the second person", key="release.sign", icon=":material/draw:", on_click=act,
+                  args=(workspace.signatures.sign, run.id, policy.id),
+                  help="You looked at the check-list and at records, and somebody else releases.")  # fmt: skip
+    else:
+        st.caption("Not signed yet: an approver who signs in can sign here.")
+    return "" if signature is None else signature.name
 
 
 def words(workspace: engine.Workspace, run: engine.RunSummary) -> None:

@@ -107,7 +107,7 @@ def test_plain_text_is_cut_at_headings_rules_or_blank_lines():
         ("blank.txt", b" \n\n ", "blanks"),
         ("nul.txt", b"one\x00two", "NUL"),
         ("picture.txt", b"\x89PNG\r\n\x1a\n" + bytes(40), "picture"),
-        ("book.pdf", b"%PDF-1.7", "ending"),
+        ("book.pdf", b"%PDF-1.7", "as a zip"),
         ("half.jsonl", b'{"text": "a \\ud800 half"}', "half of a character"),
     ],
 )

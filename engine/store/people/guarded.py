@@ -1,0 +1,130 @@
+"""Ask for the right that a call needs before the call is made, and note whose text is shown to whom and why.
+
+Privacy posture: what was shown stands in the audit log as the corpus, the reason that was given and the person; the
+text does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import ParamSpec, TypeVar, cast
+
+from sqlalchemy import select
+
+from engine.errors import NotAllowedError, ReasonNeededError, UserError
+from engine.store.people.calls import right_of
+from engine.store.people.roles import Person, Right
+from engine.store.schema import corpora, runs
+from engine.store.session import Session
+from engine.store.views import JobView
+
+LONGEST_REASON = 200
+Part = TypeVar("Part")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Visit:
+    """A person at work from sign-in to sign-out: the reason they gave for seeing text, and what they were shown.
+
+    Args:
+        session: of the open workspace, acting as this person. person: who signed in.
+    """
+
+    def __init__(self, session: Session, person: Person) -> None:
+        self.session = session
+        self.person = person
+        self.reason = ""
+        self._shown: set[str] = set()
+
+    def give_reason(self, reason: str) -> None:
+        """Keep why this person looks at text of records; it stands in the audit log with each corpus they see.
+
+        Raises:
+            UserError: it is empty or longer than a line.
+        """
+        cleaned = " ".join(reason.split())
+        if not cleaned or len(cleaned) > LONGEST_REASON:
+            raise UserError(f"reason: must be 1 to {LONGEST_REASON} characters")
+        self.reason = cleaned
+        self._shown.clear()
+
+    def need(self, right: Right, call: str) -> None:
+        """Let a call pass that this person may make.
+
+        Raises:
+            NotAllowedError: their roles do not hold the right; the attempt stands in the audit log.
+        """
+        if right in self.person.rights:
+            return
+        with self.session.db.write() as connection:
+            self.session.write_audit(connection, "refused", "", call=call, right=right)
+        held = ", ".join(self.person.roles)
+        raise NotAllowedError(f"{self.person.name} is signed in as {held}, and this needs the right to {right}")
+
+    def show(self, subject: object) -> None:
+        """Note that text of a corpus is shown, once a corpus and reason.
+
+        Raises:
+            ReasonNeededError: nobody said why yet.
+        """
+        if not self.reason:
+            raise ReasonNeededError("say first why you look at text of records; the reason stands in the audit log")
+        name = subject if isinstance(subject, str) else ""
+        if name in self._shown:
+            return
+        with self.session.db.write() as connection:
+            known = set(connection.execute(select(corpora.c.id).where(corpora.c.id == name)).scalars())
+            known |= set(connection.execute(select(runs.c.corpus_id).where(runs.c.id == name)).scalars())
+            corpus = next(iter(known), "")
+            if corpus not in self._shown:
+                self.session.write_audit(connection, "text shown", corpus, reason=self.reason)
+        self._shown |= {name, corpus}
+
+
+def guarded(part: Part, name: str, visit: Visit) -> Part:
+    """Return a part of a workspace whose every call asks for its right first; what is not named is refused."""
+    return cast("Part", _Guarded(part, name, visit))
+
+
+class _Guarded:
+    def __init__(self, part: object, name: str, visit: Visit) -> None:
+        object.__setattr__(self, "_inside", (part, name, visit))
+
+    def __getattr__(self, called: str) -> object:
+        part, name, visit = object.__getattribute__(self, "_inside")
+        right = right_of(name, called)
+        if right is None:
+            raise NotAllowedError(f"{name}.{called} is open to nobody who signed in")
+        if not callable(getattr(type(part), called, None)):  # a property
+            visit.need(right, f"{name}.{called}")
+            return getattr(part, called)
+        return _asking(getattr(part, called), name, called, visit)
+
+    def __setattr__(self, called: str, value: object) -> None:
+        raise NotAllowedError("a part of a workspace is not changed from outside")
+
+
+def _asking(call: Callable[P, R], part: str, name: str, visit: Visit) -> Callable[P, R]:
+    @wraps(call)
+    def asked(*args: P.args, **options: P.kwargs) -> R:
+        right = right_of(part, name, args)
+        assert right is not None
+        visit.need(right, f"{part}.{name}")
+        if right in (Right.REVEAL, Right.REVIEW):
+            visit.show(args[0] if args else next(iter(options.values()), ""))
+        made = call(*args, **options)
+        return made if part != "jobs" or Right.REVEAL in visit.person.rights else cast("R", _without_sample(made))
+
+    return asked
+
+
+def _without_sample(made: object) -> object:
+    """Return a job, or jobs, without the outputs that it shows of a run at work."""
+    if isinstance(made, JobView):
+        return replace(made, sample=())
+    if isinstance(made, list | tuple):
+        return type(made)(_without_sample(one) for one in made)
+    return made

@@ -1,0 +1,121 @@
+"""Who holds which role in a workspace: an append-only table, in which a person's latest line counts."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from engine.errors import NotFoundError, UserError
+from engine.store.audit import now
+from engine.store.people.roles import Person, Role
+from engine.store.schema import members
+from engine.store.session import Session
+
+LONGEST = 120
+
+
+@dataclass(frozen=True)
+class Member:
+    """A person with roles, and since when and through whom."""
+
+    person: Person
+    since: str
+    added_by: str
+
+
+def folded(identity: str) -> str:
+    """Return an identity as it is compared: without blanks around it, in one spelling of case and accents."""
+    return unicodedata.normalize("NFKC", identity).strip().casefold()
+
+
+class Members:
+    """The people of a workspace.
+
+    Args:
+        session: of the open workspace.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def all(self) -> list[Member]:
+        """Return everybody who holds a role, by name."""
+        with self.session.db.read() as connection:
+            return _in_force(connection)
+
+    def person(self, identity: str) -> Person | None:
+        """Return the person whom a sign-in vouched for, or None where they hold no role here."""
+        wanted = folded(identity)
+        return next((member.person for member in self.all() if folded(member.person.identity) == wanted), None)
+
+    def set(self, identity: str, name: str, roles: Sequence[str]) -> Person:
+        """Give a person these roles, in place of any earlier ones; return the person.
+
+        Args:
+            identity: what the sign-in calls them (an account or an address). name: stands in the audit log beside what
+                they do; another person's name is refused. roles: at least one of `Role`.
+
+        Raises:
+            UserError: an argument is empty or unknown, a name is taken, nobody would be left as custodian, or a person
+                who signed in changes what they may do themselves.
+        """
+        cleaned, called = " ".join(identity.split()), " ".join(name.split())
+        for value, what in ((cleaned, "identity"), (called, "name")):
+            if not value or len(value) > LONGEST or not value.isprintable():
+                raise UserError(f"{what}: must be 1 to {LONGEST} printable characters")
+        try:
+            held = tuple(sorted({Role(role) for role in roles}))
+        except ValueError:
+            known = ", ".join(Role)
+            raise UserError(f"role: must be one of {known}") from None
+        if not held:
+            raise UserError("role: give at least one, or remove the person")
+        with self.session.db.write() as connection:
+            known_people = _in_force(connection)
+            others = [member for member in known_people if folded(member.person.identity) != folded(cleaned)]
+            if any(folded(member.person.name) == folded(called) for member in others):
+                raise UserError("name: another person is called so; add what tells them apart")
+            self._write(connection, cleaned, called, held, others, first=not known_people)
+        return Person(cleaned, called, held)
+
+    def remove(self, identity: str) -> None:
+        """Take all roles from a person; what they did stays in the audit log.
+
+        Raises:
+            NotFoundError: they hold none. UserError: nobody would be left as custodian.
+        """
+        with self.session.db.write() as connection:
+            known = _in_force(connection)
+            found = next((one.person for one in known if folded(one.person.identity) == folded(identity)), None)
+            if found is None:
+                raise NotFoundError("person: nobody with this identity holds a role here")
+            others = [member for member in known if member.person != found]
+            self._write(connection, found.identity, found.name, (), others)
+
+    def _write(
+        self, connection: Connection, identity: str, name: str, roles: tuple[Role, ...], others: list[Member],
+        first: bool = False,
+    ) -> None:  # fmt: skip
+        actor = self.session.person
+        if actor is not None and folded(actor.identity) == folded(identity):
+            raise UserError("roles: nobody changes their own; ask another custodian")
+        left = [*(member.person.roles for member in others), roles]
+        if not any(Role.CUSTODIAN in held for held in left):
+            word = "the first person of a workspace" if first else "one person"
+            raise UserError(f"role: {word} must be a custodian, or nobody could give roles")
+        values = {"at": now(), "actor": self.session.actor, "identity": identity, "name": name, "roles": [*roles]}
+        connection.execute(members.insert().values(**values))
+        self.session.write_audit(
+            connection, "roles given" if roles else "roles taken", "", person=name, identity=identity, roles=[*roles]
+        )
+
+
+def _in_force(connection: Connection) -> list[Member]:
+    latest: dict[str, Member] = {}
+    for row in connection.execute(select(members).order_by(members.c.seq)):
+        roles = tuple(Role(role) for role in row.roles)
+        latest[folded(row.identity)] = Member(Person(row.identity, row.name, roles), row.at, row.actor)
+    return sorted((one for one in latest.values() if one.person.roles), key=lambda one: one.person.name.casefold())

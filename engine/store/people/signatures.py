@@ -1,0 +1,81 @@
+"""Signatures of a second person under a run's approved records: who signed what, and whether it still is that.
+
+A signature is under a run, a policy (its version) and the records as they were approved: whoever changes one of them
+has to ask for another.
+"""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from hashlib import sha256
+
+from sqlalchemy import Connection, select
+
+from engine.errors import NotAllowedError, RefusedError
+from engine.store.audit import now
+from engine.store.runs import policies
+from engine.store.schema import runs, signatures, synthetic
+from engine.store.session import Session
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Who signed, and when."""
+
+    name: str
+    identity: str
+    at: str
+
+
+class Signatures:
+    """What second persons signed; only people who signed in themselves can.
+
+    Args:
+        session: of the open workspace.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def of(self, run_id: str, policy_id: str) -> Signature | None:
+        """Return the latest signature under a run as it is now, or None."""
+        with self.session.db.read() as connection:
+            state = self._state(connection, run_id, policy_id)
+            query = select(signatures).where(signatures.c.run_id == run_id, signatures.c.state == state)
+            row = connection.execute(query.order_by(signatures.c.seq.desc())).first()
+        return None if row is None else Signature(row.name, row.identity, row.at)
+
+    def sign(self, run_id: str, policy_id: str) -> Signature:
+        """Sign the approved records of a run under a policy, as the person who signed in.
+
+        Raises:
+            NotAllowedError: nobody signed in; a typed name is no signature. RefusedError: nothing is approved yet.
+        """
+        person = self.session.person
+        if person is None:
+            raise NotAllowedError("a signature needs somebody who signed in; here a name is typed instead")
+        with self.session.db.write() as connection:
+            query = select(synthetic.c.record_id).where(
+                synthetic.c.run_id == run_id, synthetic.c.approval == "approved"
+            )
+            if connection.execute(query.limit(1)).first() is None:
+                raise RefusedError("no record of this run is approved yet, so there is nothing to sign")
+            state = self._state(connection, run_id, policy_id)
+            made = Signature(person.name, person.identity, now())
+            values = {"at": made.at, "name": made.name, "identity": made.identity, "run_id": run_id, "state": state}
+            connection.execute(signatures.insert().values(policy_id=policy_id, **values))
+            self.session.write_audit(connection, "signed as second person", run_id, policy=policy_id)
+        return made
+
+    def _state(self, connection: Connection, run_id: str, policy_id: str) -> str:
+        """Return a keyed digest of what is signed: run, policy's version, examination, and each approved record."""
+        digest = hmac.new(self.session.key, b"signature", sha256)
+        policy = policies.get(connection, policy_id)
+        examined = connection.execute(select(runs.c.examined_at).where(runs.c.id == run_id)).scalar_one_or_none()
+        for word in (run_id, policy.id, policy.digest, str(examined)):
+            digest.update(word.encode() + b"\x1f")
+        approved = select(synthetic.c.record_id).where(synthetic.c.run_id == run_id, synthetic.c.approval == "approved")
+        for record_id in connection.execute(approved.order_by(synthetic.c.record_id)).scalars():
+            digest.update(str(record_id).encode() + b"\x1f")
+        return digest.hexdigest()

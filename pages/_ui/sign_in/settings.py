@@ -1,0 +1,136 @@
+"""How people sign in, settled at the start: through an authenticating proxy.
+
+Behind a proxy the identity comes in a header, and a header is worth what its sender is worth. So a request counts only
+where the connection's other end is held by the proxy's own account on this machine, or where it carries a secret that
+the proxy alone knows; and where the header stands there exactly once, since some proxies pass a visitor's own header on
+beside theirs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hmac
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pages._ui.peer import Peer
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
+
+PROXY = "proxy"
+SECRET_HEADER = "x-understudy-proxy"
+LEAST_SECRET, LONGEST_IDENTITY = 24, 120
+HEADER = re.compile(r"[A-Za-z0-9-]{1,60}")
+
+
+@dataclass(frozen=True)
+class SignIn:
+    """How people sign in.
+
+    header: that the proxy names the person in. minutes: of rest after which a session ends. account: number of the
+    proxy's account on this machine. secret: what the proxy sends to show that it is the proxy.
+    """
+
+    header: str
+    minutes: int = 30
+    account: int | None = None
+    secret: bytes = field(default=b"", repr=False)
+
+    def vouched(self, scope: Scope, peer: Peer) -> bool:
+        """Return whether a request may come in: it is the proxy's, and names one person."""
+        if not self._from_proxy(scope, peer):
+            return False
+        return self.identity([value.decode("latin-1") for name, value in scope["headers"] if self._is(name)]) != ""
+
+    def identity(self, values: list[str]) -> str:
+        """Return the identity in the header's values, empty where there is none, or more than one."""
+        found = values[0].strip() if len(values) == 1 else ""
+        return found if found.isprintable() and len(found) <= LONGEST_IDENTITY else ""
+
+    def _from_proxy(self, scope: Scope, peer: Peer) -> bool:
+        if self.account is not None and peer.uid != self.account:
+            return False
+        if not self.secret:
+            return self.account is not None
+        given = [value for name, value in scope["headers"] if name.lower() == SECRET_HEADER.encode()]
+        return len(given) == 1 and hmac.compare_digest(given[0].strip(), self.secret)
+
+    def _is(self, name: bytes) -> bool:
+        # Some servers in between read an underscore as a hyphen; such a twin is the visitor's own.
+        return name.lower().replace(b"_", b"-") == self.header.lower().encode()
+
+
+_chosen: dict[str, SignIn] = {}
+
+
+def choose(sign_in: SignIn | None) -> None:
+    """Settle how people sign in to this process; None is nobody has to."""
+    _chosen.clear()
+    if sign_in is not None:
+        _chosen["it"] = sign_in
+
+
+def current() -> SignIn | None:
+    """Return how people sign in to this process, None where nobody has to."""
+    return _chosen.get("it")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the start."""
+    parser.add_argument("--sign-in", choices=[PROXY], help="several people use the program, each signed in")
+    parser.add_argument("--identity-header", metavar="NAME", help="header in which the proxy names who signed in")
+    parser.add_argument("--proxy-account", metavar="NAME", help="account on this machine that the proxy runs as")
+    parser.add_argument(
+        "--proxy-secret-file", type=Path, metavar="FILE", help=f"secret that the proxy sends as {SECRET_HEADER}"
+    )
+    parser.add_argument("--session-minutes", type=int, default=30, metavar="N", help="rest after which a session ends")
+
+
+def from_options(parser: argparse.ArgumentParser, given: argparse.Namespace) -> SignIn | None:
+    """Return how people sign in by these options; ends the program with a sentence where they do not fit together."""
+    if given.sign_in is None:
+        if given.identity_header or given.proxy_account or given.proxy_secret_file:
+            parser.error("--identity-header, --proxy-account and --proxy-secret-file need --sign-in proxy")
+        return None
+    if not 1 <= given.session_minutes <= 24 * 60:
+        parser.error("--session-minutes: must be 1 to 1440")
+    if given.public_address is None:
+        parser.error("--sign-in proxy needs --public-address: where people find the proxy")
+    if not HEADER.fullmatch(given.identity_header or ""):
+        parser.error("--sign-in proxy needs --identity-header: the header in which the proxy names who signed in")
+    account = None if given.proxy_account is None else _account(parser, given.proxy_account)
+    secret = b"" if given.proxy_secret_file is None else _secret(parser, given.proxy_secret_file)
+    if account is None and not secret:
+        parser.error("--sign-in proxy needs --proxy-account or --proxy-secret-file, or anybody could send the header")
+    return SignIn(given.identity_header, given.session_minutes, account, secret)
+
+
+def _account(parser: argparse.ArgumentParser, name: str) -> int:
+    try:
+        import pwd
+
+        return pwd.getpwnam(name).pw_uid
+    except (ImportError, KeyError):
+        parser.error("--proxy-account: this machine has no such account")
+
+
+def _secret(parser: argparse.ArgumentParser, path: Path) -> bytes:
+    try:
+        if os.name == "posix" and path.stat().st_mode & 0o077:
+            parser.error("--proxy-secret-file: others may read it; give it mode 600")
+        secret = path.read_bytes().strip()
+    except OSError:
+        parser.error("--proxy-secret-file: it cannot be read")
+    if len(secret) < LEAST_SECRET or not secret.isascii() or b"\n" in secret:
+        parser.error(f"--proxy-secret-file: must hold one line of at least {LEAST_SECRET} plain characters")
+    return secret
+
+
+def header_values(headers: Mapping[str, str], name: str) -> list[str]:
+    """Return a header's values as the page sees them; the door has seen to it that there is one."""
+    return [value for key, value in headers.items() if key.lower() == name.lower()]

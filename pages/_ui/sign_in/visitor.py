@@ -1,0 +1,114 @@
+"""Who signed in to this session, and the workspace as they may use it.
+
+A person's roles are read at each run of a page, so that what is taken from them is gone at once. A session ends after a
+rest; what shows text on the screen goes with it, also where nobody presses a key.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+
+import engine
+from pages._ui import states
+from pages._ui.sign_in import screens
+from pages._ui.sign_in.settings import SignIn, current, header_values
+
+KEPT = "_ui.visitor"
+LOOK_EVERY = 30.0  # seconds between looks at whether a session rests too long
+
+
+@dataclass
+class Kept:
+    """What a session keeps of its visitor: their workspace, and when they last did something (monotonic seconds)."""
+
+    workspace: engine.Workspace
+    person: engine.Person
+    active: float
+
+
+def admit(workspace: engine.Workspace, chosen: SignIn) -> engine.Workspace:
+    """Return the workspace as whoever signed in may use it, or end the page with what is missing."""
+    identity = identity_of(chosen)
+    if not identity:
+        screens.sign_in()
+    person = workspace.people.person(identity)
+    kept: Kept | None = st.session_state.get(KEPT)
+    if kept is not None and (person is None or person.identity != kept.person.identity):
+        _forget()  # another person, or one without a role, on the same screen: nothing of the one before stays
+        kept = None
+    if person is None:
+        screens.no_role(identity, nobody=not workspace.people.all())
+    assert person is not None
+    now = time.monotonic()
+    if kept is not None and now - kept.active > chosen.minutes * 60:
+        screens.ended(chosen.minutes, partial(_again, kept))
+    if kept is None or kept.person != person:
+        acting = workspace.acting_as(person)
+        if kept is not None:
+            _take_over(kept.workspace, acting)
+        else:
+            acting.audit.note("signed in", "", identity=person.identity)
+        kept = Kept(acting, person, now)
+        st.session_state[KEPT] = kept
+        st.rerun()  # the menu is drawn anew, with what this person may open
+    kept.active = now
+    _watch(chosen.minutes * 60)
+    return kept.workspace
+
+
+def _take_over(before: engine.Workspace, acting: engine.Workspace) -> None:
+    """Take over the reason that a person gave before their roles changed."""
+    if before.visit is not None and before.visit.reason and acting.visit is not None:
+        acting.visit.give_reason(before.visit.reason)
+
+
+def identity_of(chosen: SignIn) -> str:
+    """Return what the sign-in vouches for, empty where nobody signed in."""
+    return chosen.identity(header_values(st.context.headers, chosen.header))
+
+
+def person() -> engine.Person | None:
+    """Return who signed in to this session, None where nobody has to or nobody did yet."""
+    kept: Kept | None = st.session_state.get(KEPT)
+    return None if kept is None else kept.person
+
+
+def may(right: engine.Right) -> bool:
+    """Return whether this session may do something; everything where nobody has to sign in, reading before one did."""
+    who = person()
+    return current() is None or right in (frozenset({engine.Right.READ}) if who is None else who.rights)
+
+
+def owes_reason() -> bool:
+    """Return whether this session has to say why it looks at text: its person may see text, and has not said it."""
+    kept: Kept | None = st.session_state.get(KEPT)
+    visit = None if kept is None else kept.workspace.visit
+    return visit is not None and engine.Right.REVEAL in visit.person.rights and not visit.reason
+
+
+def leave(workspace: engine.Workspace) -> None:
+    """End this session's visit; used as a callback."""
+    states.act(workspace.audit.note, "signed out", "")
+    _forget()
+
+
+def _forget() -> None:
+    for key in list(st.session_state):
+        del st.session_state[key]
+
+
+def _again(kept: Kept) -> None:
+    """Begin again after a rest: as the same person, with nothing on the screen and no reason given yet."""
+    states.act(kept.workspace.audit.note, "session ended after a rest", "")
+    _forget()
+
+
+@st.fragment(run_every=LOOK_EVERY)
+def _watch(seconds: float) -> None:
+    kept: Kept | None = st.session_state.get(KEPT)
+    if kept is not None and time.monotonic() - kept.active > seconds:
+        st.rerun(scope="app")

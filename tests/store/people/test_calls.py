@@ -1,0 +1,109 @@
+"""Every call of a workspace names its right, and nobody who signed in gets past it."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine.errors import NotAllowedError, ReasonNeededError
+from engine.store.people.calls import CALLS
+from engine.store.people.roles import RIGHTS, Person, Right, Role
+
+NOT_PARTS = {"session", "visit"}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path):
+    opened = engine.open_workspace(tmp_path / "w")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def filled(workspace):
+    corpus = workspace.corpora.import_sample("support_tickets")
+    return workspace, corpus.id
+
+
+def public(part: object) -> set[str]:
+    return {name for name, _ in inspect.getmembers(type(part)) if not name.startswith("_")}
+
+
+def test_every_call_of_every_part_names_its_right(workspace):
+    parts = {name: part for name, part in vars(workspace).items() if name not in NOT_PARTS}
+    assert set(parts) == set(CALLS)
+    for name, part in parts.items():
+        assert public(part) == set(CALLS[name]), name
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_a_role_is_refused_whatever_it_has_no_right_to(workspace, role):
+    acting = workspace.acting_as(Person("p@example.org", "P", (role,)))
+    acting.visit.give_reason("a test")
+    refused = 0
+    for part, calls in CALLS.items():
+        for call, right in calls.items():
+            if right in RIGHTS[role]:
+                continue
+            with pytest.raises(NotAllowedError):
+                getattr(getattr(acting, part), call)()
+            refused += 1
+    assert refused == sum(right not in RIGHTS[role] for calls in CALLS.values() for right in calls.values())
+    lines = workspace.audit.lines(limit=10_000)
+    assert (lines["action"] == "refused").sum() == refused
+    assert set(lines[lines["action"] == "refused"]["actor"]) <= {"P"}
+
+
+def test_a_call_that_is_not_named_is_open_to_nobody(workspace):
+    acting = workspace.acting_as(Person("p", "P", tuple(Role)))
+    for name in ("session", "_root", "db"):
+        with pytest.raises(NotAllowedError):
+            getattr(acting.corpora, name)
+    with pytest.raises(NotAllowedError):
+        acting.corpora.all = list
+
+
+def test_text_is_shown_after_a_reason_and_stands_in_the_audit_log_once(filled):
+    workspace, corpus = filled
+    acting = workspace.acting_as(Person("p", "Paula", (Role.REVIEWER,)))
+    with pytest.raises(ReasonNeededError):
+        acting.corpora.records(corpus)
+    acting.visit.give_reason("review of findings")
+    for _ in range(3):
+        assert len(acting.corpora.records(corpus))
+    shown = workspace.audit.lines(limit=1000).query("action == 'text shown'")
+    assert shown[["actor", "subject"]].to_numpy().tolist() == [["Paula", corpus]]
+    assert "review of findings" in shown["detail"].iloc[0]
+    acting.visit.give_reason("a second look")
+    acting.corpora.records(corpus)
+    assert len(workspace.audit.lines(limit=1000).query("action == 'text shown'")) == 2
+
+
+def test_an_auditor_reads_what_holds_no_text(filled):
+    workspace, corpus = filled
+    acting = workspace.acting_as(Person("a", "Ada", (Role.AUDITOR,)))
+    assert [one.id for one in acting.corpora.all()] == [corpus]
+    assert acting.ledger.of(corpus) is not None
+    assert len(acting.audit.lines())
+    acting.visit.give_reason("curious")
+    for call in (acting.corpora.records, acting.corpora.frame, acting.review.texts, acting.values.table):
+        with pytest.raises(NotAllowedError):
+            call(corpus)
+
+
+def test_what_a_person_does_stands_under_their_name(filled):
+    workspace, corpus = filled
+    acting = workspace.acting_as(Person("c", "Cleo", (Role.CUSTODIAN,)))
+    acting.corpora.rename(corpus, "renamed")
+    assert workspace.audit.lines(limit=1)["actor"].tolist() == ["Cleo"]
+    assert workspace.actor != "Cleo"  # the workspace that nobody signed in to is not changed
+
+
+def test_roles_add_up():
+    both = Person("b", "B", (Role.REVIEWER, Role.APPROVER))
+    assert both.rights == RIGHTS[Role.REVIEWER] | RIGHTS[Role.APPROVER]
+    assert Person("n", "N").rights == frozenset()
+    assert RIGHTS[Role.AUDITOR] == {Right.READ}
