@@ -43,6 +43,7 @@ elif view == VIEWS[2]:
     utility_lengths.phrases(workspace, run)
 elif view == VIEWS[3]:
     utility_classifier.draw(workspace, run)
+    utility_classifier.columns(workspace, run)
     utility_classifier.trained(workspace, run, findings)
 elif view == VIEWS[4]:
     examined_table.meanings(findings)

@@ -12,12 +12,24 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal
 
+from engine.corpus.build import KEPT_PREFIX
 from engine.examine.part import Part
-from engine.examine.prepare import Prepared
+from engine.examine.prepare import ExamineInput, Prepared
 
-Need = Literal["holdout", "spans", "embedder", "detector", "labels", "canaries", "models"]
+Need = Literal["holdout", "spans", "embedder", "detector", "labels", "canaries", "columns", "models"]
 
 CANARIES = "x_canary"  # the column that names the canary planted in a record
+
+
+def task_columns(given: ExamineInput) -> list[str]:
+    """Return the columns of private records that the synthetic ones do not carry, in the order of the file.
+
+    Those kept at import, and the label before them where no synthetic record has one.
+    """
+    bare = "label" not in given.synthetic or not given.synthetic["label"].notna().any()
+    label = bare and "label" in given.train and bool(given.train["label"].notna().any())
+    kept = [str(name) for name in given.train.columns if str(name).startswith(KEPT_PREFIX) and name != CANARIES]
+    return [*(["label"] if label else []), *kept]
 
 
 @dataclass(frozen=True)
@@ -29,8 +41,9 @@ class Examination:
         title: plain name, as progress and the table of parts say it.
         module, function: where `examine_x(prepared) -> Part` is; imported when it is run.
         needs: inputs without which none of its findings has a value: a holdout, accepted spans of the training part, an
-            embedder, a detector, labels of the synthetic records, canaries planted before the import, leave to train
-            models on the synthetic text.
+            embedder, a detector, labels of the synthetic records, canaries planted before the import, a
+            column that a classifier can be asked for (kept at import, or the label where the synthetic records carry
+            none), leave to train models on the synthetic text.
     """
 
     key: str
@@ -54,6 +67,7 @@ class Examination:
             "detector": given.detector is not None,
             "labels": "label" in given.synthetic and bool(given.synthetic["label"].notna().any()),
             "canaries": CANARIES in given.train and bool(given.train[CANARIES].notna().any()),
+            "columns": bool(task_columns(given)),
             "models": given.model_attacks,
         }
         return tuple(need for need in self.needs if not there[need])
@@ -100,6 +114,7 @@ USEFULNESS: tuple[Examination, ...] = (
                 ("holdout", "models")),
     Examination("downstream", "a classifier trained on the text", "usefulness.downstream", "examine_downstream",
                 ("holdout", "labels")),
+    Examination("tasks", "tasks of other columns", "usefulness.tasks", "examine_tasks", ("holdout", "columns")),
     Examination("extraction", "an extractor trained on the text", "usefulness.extraction", "examine_extraction",
                 ("holdout", "spans", "detector")),
 )  # fmt: skip

@@ -1,9 +1,9 @@
 """Say for which uses a synthetic text suits, from findings of usefulness: a table of six uses with marks.
 
 Fixed here, before any run is looked at:
-- A finding's loss is the share of the way from real text to unrelated text (for a classifier: to always the commonest
-  label) that the synthetic text lost. A tick: at most `TICK` of it; a warning: at most `WARN`; a cross: more. The worst
-  finding of a use decides.
+- A finding's loss is the share of the way from real text to unrelated text that the synthetic text lost; for a
+  classifier, of the way to guessing: always the commonest label, or its answers dealt at random where that is more. A
+  tick: at most `TICK` of it; a warning: at most `WARN`; a cross: more. The worst finding of a use decides.
 - A use is not judged on fewer texts than its `least`, nor where the interval reaches from a tick to a cross: then it is
   unknown, and the sentence says about how many texts would be needed.
 - No line contradicts another. Text that clearly fewer records of can be read than of real text suits neither for
@@ -142,9 +142,10 @@ def _loss(findings: Sequence[Finding], name: str) -> _Loss | None:
         gap = _find(findings, "classifier_gap", "real")
         if floor is None or gap is None or gap.low is None or gap.high is None:
             return None
-        if real.low is None or real.low <= floor.value:
+        least = max(floor.value, float(real.settings.get("at_random", 0.0)))
+        if real.low is None or real.low <= least:
             return None  # as much real text teaches nothing either
-        way = floor.value - real.value
+        way = least - real.value
         differences = [-gap.value, -gap.low, -gap.high]
     else:
         far = _find(findings, name, "unrelated")
@@ -262,7 +263,7 @@ def _why(findings: Sequence[Finding], name: str) -> str:
     if _find(findings, name, reference) is None:
         return "not measured"
     if name == "classifier_f1":
-        return "as many real records teach no more than always saying the commonest label; more texts are needed"
+        return "as many real records teach no more than guessing; more texts are needed, or labels that the text tells"
     return "there is no real text beside it, or unrelated text does as well as real text"
 
 

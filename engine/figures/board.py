@@ -14,7 +14,13 @@ from engine.figures.base import Figure, listed, pick, styled, whiskers
 
 AGAINST = ("none", "train", "holdout")  # the references under which a finding speaks about the run itself
 HEIGHT = 460
-SIDES = ("top right", "bottom right", "top center", "bottom center")  # so that words of close marks seldom meet
+# Where the words of a mark may stand, the usual place first, and the pixels they are held apart by: of a narrow screen,
+# where marks are closest.
+SIDES = ("top right", "bottom right", "top left", "bottom left", "top center", "bottom center", "middle right",
+         "middle left")  # fmt: skip
+WIDTH, TALL = 520.0, 330.0  # of the plane
+LETTER, LINE, MARK = 6.5, 15.0, 9.0  # a letter's width, a line's height, half a mark
+STRUCK = 400.0  # square pixels of other words that a bar through one's own is worth
 
 
 @dataclass(frozen=True)
@@ -74,10 +80,13 @@ def board(
         level = real[run]
         points[run] = (goodness(p, None), goodness(u, None if level is None else level.value))
     beaten = dominated(points)
+    words = {run: f"{runs[run].number} · {runs[run].promise}" for run in both}
+    sides = placed({run: (u.value, p.value) for run, (p, u) in both.items()}, words, _reach(both))
     plot = go.Figure()
     _levels(plot, privacy, [found.value for found in real.values() if found is not None])
     for method in dict.fromkeys(runs[run].method for run in both):
-        _marks(plot, {run: pair for run, pair in both.items() if runs[run].method == method}, runs, beaten)
+        own_marks = {run: pair for run, pair in both.items() if runs[run].method == method}
+        _marks(plot, own_marks, runs, beaten, {run: (words[run], sides[run]) for run in own_marks})
     styled(plot, x=_axis(utility), y=_axis(privacy), height=HEIGHT)
     plot.update_layout(clickmode="event+select", hovermode="closest")
     takeaway = _takeaway(runs, list(both), beaten)
@@ -85,8 +94,66 @@ def board(
     return Figure(plot, takeaway, caveat, f"A mark for each of {len(both)} runs. {takeaway}")
 
 
+Box = tuple[float, float, float, float]
+"""Left, bottom, right and top, in pixels."""
+
+
+def placed(
+    marks: Mapping[str, tuple[float, float]], words: Mapping[str, str], reach: tuple[float, float]
+) -> dict[str, str]:
+    """Return on which side of its mark each run's words stand, so that they cover few other words and marks.
+
+    Args:
+        marks: run -> place on both axes. words: run -> what stands beside it. reach: how far each axis goes.
+    """
+    at = {run: (x / reach[0] * WIDTH, y / reach[1] * TALL) for run, (x, y) in marks.items()}
+    taken: list[Box] = []
+    sides: dict[str, str] = {}
+    for run in sorted(at, key=lambda run: at[run]):
+        others = [(x - MARK, y - MARK, x + MARK, y + MARK) for other, (x, y) in at.items() if other != run]
+        boxes = {side: _box(at[run], len(words[run]) * LETTER, side) for side in SIDES}
+        covered = {  # beside a mark its own bar runs through the words
+            side: sum(_shared(box, one) for one in taken)
+            + 0.5 * sum(_shared(box, one) for one in others)
+            + (STRUCK if side.startswith("middle") else 0.0)
+            for side, box in boxes.items()
+        }
+        sides[run] = min(SIDES, key=lambda side: (covered[side], SIDES.index(side)))
+        taken.append(boxes[sides[run]])
+    return sides
+
+
+def _box(at: tuple[float, float], width: float, side: str) -> Box:
+    upright, sideways = side.split()
+    left = at[0] + {"right": 0.0 if upright != "middle" else MARK, "left": -width, "center": -width / 2}[sideways]
+    left -= MARK if side == "middle left" else 0.0
+    low = at[1] + {"top": MARK, "bottom": -MARK - LINE, "middle": -LINE / 2}[upright]
+    return left, low, left + width, low + LINE
+
+
+def _shared(one: Box, two: Box) -> float:
+    """Return the area that two boxes share."""
+    wide = min(one[2], two[2]) - max(one[0], two[0])
+    tall = min(one[3], two[3]) - max(one[1], two[1])
+    return wide * tall if wide > 0 and tall > 0 else 0.0
+
+
+def _reach(both: Mapping[str, tuple[Finding, Finding]]) -> tuple[float, float]:
+    """Return how far each axis goes, bars included."""
+    reach = []
+    for axis in (1, 0):
+        ends = [end for pair in both.values() for end in (pair[axis].value, pair[axis].low, pair[axis].high)]
+        known = [end for end in ends if end is not None]
+        reach.append((max(known) - min(known) if known else 0.0) or 1.0)
+    return reach[0], reach[1]
+
+
 def _marks(
-    plot: go.Figure, found: Mapping[str, tuple[Finding, Finding]], runs: Mapping[str, BoardRun], beaten: set[str]
+    plot: go.Figure,
+    found: Mapping[str, tuple[Finding, Finding]],
+    runs: Mapping[str, BoardRun],
+    beaten: set[str],
+    words: Mapping[str, tuple[str, str]],
 ) -> None:
     """Add the runs of one method: one entry of the legend, grey where another run is better on both."""
     known = [runs[run] for run in found]
@@ -97,8 +164,7 @@ def _marks(
         p, u = [found[run][0] for run in rows], [found[run][1] for run in rows]
         plot.add_scatter(
             x=[f.value for f in u], y=[f.value for f in p], mode="markers+text",
-            text=[f"{runs[run].number} · {runs[run].promise}" for run in rows],
-            textposition=[SIDES[runs[run].number % len(SIDES)] for run in rows],
+            text=[words[run][0] for run in rows], textposition=[words[run][1] for run in rows],
             error_x=whiskers(u) | {"color": colour, "width": 3}, error_y=whiskers(p) | {"color": colour, "width": 3},
             customdata=[[run] for run in rows], name=known[0].title + (" (beaten)" if colour == palette.GREY else ""),
             marker={"size": 14, "color": colour, "symbol": palette.symbol_of(known[0].method)},
@@ -114,7 +180,7 @@ def _levels(plot: go.Figure, privacy: str, real: Sequence[float]) -> None:
     if real:
         middle = sorted(real)[len(real) // 2]
         plot.add_vline(x=middle, line={"dash": "dash", "width": 1, "color": palette.REFERENCES["real"]},
-                       annotation_text="real against real", annotation_position="top")  # fmt: skip
+                       annotation_text="real against real", annotation_position="bottom right")  # fmt: skip
 
 
 def _takeaway(runs: Mapping[str, BoardRun], drawn: Sequence[str], beaten: set[str]) -> str:

@@ -15,6 +15,7 @@ WORDS = [f"{a}{b}" for a in ("knee", "ward", "pain", "dose", "scan", "calm", "wa
 MARK = re.compile(r"zq\d+\w")  # a private word: each stands in the records of one person alone
 FOUND = ((MARK, "PERSON", "direct"), (re.compile(r"\d+ May"), "DATE", "quasi"))
 LABELS = ("mild", "severe", "unknown")
+WINGS = ("north", "south")
 
 
 class MarkDetector:
@@ -45,9 +46,10 @@ def records(prefix: str, people: int, each: int = 4) -> pd.DataFrame:
         own = rng.choice(WORDS, 6, replace=False)
         for number in range(each):
             words = " ".join(rng.choice(np.concatenate([WORDS, np.repeat(own, 8)]), 22))
-            text = f"zq{person}{prefix} came on {1 + person % 28} May because of {words}."
-            rows.append((f"{prefix}{person}-{number}", text, f"{prefix}{person}", LABELS[person % 3]))
-    return pd.DataFrame(rows, columns=["record_id", "text", "source_id", "label"])
+            wing = WINGS[person % 2]
+            text = f"zq{person}{prefix} came {wing} on {1 + person % 28} May because of {words}."
+            rows.append((f"{prefix}{person}-{number}", text, f"{prefix}{person}", LABELS[person % 3], wing))
+    return pd.DataFrame(rows, columns=["record_id", "text", "source_id", "label", "x_wing"])
 
 
 def plant(frame: pd.DataFrame) -> None:
@@ -72,7 +74,7 @@ def spans(frame: pd.DataFrame) -> pd.DataFrame:
 def world(
     *, people: int = 60, holdout: int = 30, copies: int = 30, made: int = 30, given_spans: bool = True,
     embedder: bool = True, detector: bool = True, labels: bool = True, models: bool = False,
-    canaries: bool = True, seed: int = 3,
+    canaries: bool = True, columns: bool = True, seed: int = 3,
 ) -> ExamineInput:  # fmt: skip
     """Return an examination's input: the first `copies` synthetic records are records of as many people."""
     train, held, fresh = records("t", people), records("h", holdout), records("s", made, 1)
@@ -83,6 +85,9 @@ def world(
     synthetic["lineage"] = [*copied["record_id"], *[None] * len(fresh)]
     synthetic["record_id"] = [f"s-{i}" for i in range(len(synthetic))]
     synthetic["label"] = synthetic["label"] if labels else None
+    synthetic = synthetic.drop(columns=["x_wing", "x_canary"], errors="ignore")
+    if not columns:
+        train, held = train.drop(columns="x_wing"), held.drop(columns="x_wing")
     return ExamineInput(
         synthetic, train, held, spans(train).iloc[: None if given_spans else 0],
         spans(held).iloc[: None if given_spans else 0], unit="source",

@@ -28,6 +28,7 @@ EVERY = (*EXAMINATIONS, *LAST, *USEFULNESS)
 WITHOUT: dict[Need, dict[str, Any]] = {
     "holdout": {"holdout": 0}, "spans": {"given_spans": False}, "embedder": {"embedder": False},
     "detector": {"detector": False}, "labels": {"labels": False}, "canaries": {"canaries": False},
+    "columns": {"columns": False},
 }  # fmt: skip
 FEW = {"people": 2, "holdout": 1, "copies": 1, "made": 1}
 SMALL = {"people": 24, "holdout": 12, "copies": 12, "made": 36}

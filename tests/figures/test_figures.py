@@ -16,7 +16,7 @@ from engine.examine.findings import Finding
 from engine.examine.measures import MEASURES
 from engine.examine.verdict import formal, privacy_verdict, ranked
 from engine.figures import palette
-from engine.figures.board import BoardRun, dominated
+from engine.figures.board import BoardRun, dominated, placed
 from engine.figures.privacy import stands_out
 from engine.figures.text_map import mixing
 from engine.methods import REGISTRY as METHODS
@@ -228,3 +228,11 @@ def test_the_training_part_is_also_drawn_at_the_size_of_the_holdout() -> None:
     assert equal.error_x.array[0] == pytest.approx(5.6, abs=0.3)  # Wilson at 300 entities, not at 3,000
     assert len(bars) == 3
     assert len(figures.triple_bars([holdout, Finding("elp", 0.7, 0.6, 0.8, 9, "train", *words)]).plot.data) == 2
+
+
+def test_words_of_close_marks_stand_on_different_sides():
+    close = {"a": (0.5, 0.5), "b": (0.51, 0.5), "c": (0.5, 0.52), "far": (0.0, 0.0)}
+    sides = placed(close, dict.fromkeys(close, "4 · ε 1"), (1.0, 1.0))
+    assert len({sides[run] for run in "abc"}) == 3
+    assert sides["far"] == "top right"
+    assert placed({}, {}, (1.0, 1.0)) == {}

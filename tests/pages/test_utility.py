@@ -90,6 +90,27 @@ def test_labels_stand_in_a_table_and_never_in_markdown(seeded, visit):
     assert "rash" not in words(app, "markdown", "caption")
 
 
+def test_columns_stand_beside_chance_and_what_text_does_not_tell_is_said(seeded, visit):
+    name = "[ward](http://x) **bold**"
+    rows = [
+        (task, reference, value, *ends, 3, 120, 200.0, "" if task == name else "the text does not tell")
+        for task in (name, "year")
+        for reference, value, ends in (
+            ("train", 0.5, (0.4, 0.6)), ("real", 0.7, (0.6, 0.8)), ("gap", 0.2, (0.05, 0.35)),
+            ("teacher", 0.8, (0.7, 0.9)), ("chance", 0.33, (np.nan, np.nan)),
+        )
+    ]  # fmt: skip
+    columns = ["task", "reference", "f1", "low", "high", "values", "asked", "trained_on", "why"]
+    seeded.open().examinations.save_tables(seeded.run, {"classifier_columns": pd.DataFrame(rows, columns=columns)})
+    app = visit("utility", **{"_ui.run": seeded.run, "utility.view": "Classifier"})
+    (table,) = [t.value for t in app.dataframe if "Column" in t.value and "By chance" in t.value]
+    table = table.set_index("Column")
+    assert table.loc[name, "Synthetic text"] == "0.50 (0.40 to 0.60)"
+    assert table.loc[name, "By chance"] == "0.33"
+    assert table["Does real text tell it?"].to_dict() == {name: "yes", "year": "not clearly"}
+    assert "ward" not in words(app, "markdown", "caption")
+
+
 def test_a_transformer_is_trained_on_request(seeded, visit):
     app = visit("utility", **{"_ui.run": seeded.run, "utility.view": "Classifier"})
     app.button(key=f"utility.tuned.{seeded.run}").click().run()

@@ -5,8 +5,8 @@ each says the label of every record of the sealed holdout. Beside them stands th
 commonest label. One classifier knows words and word pairs; another, where texts were embedded, their meaning.
 
 A label counts with at least ten holdout records. One that the synthetic text lacks counts as lost, not as left out;
-one that it alone has can only be a wrong answer. Synthetic records carry one label column, so that is the one task;
-other columns that were kept at import tell subgroups apart.
+one that it alone has can only be a wrong answer. Synthetic records carry one label column, so that is the task here;
+other columns that were kept at import tell subgroups apart here, and are asked for in `usefulness.tasks`.
 
 Source: Esteban, Hyland and Rätsch 2017 (Real-valued medical time series generation), section 4 (train on synthetic,
 test on real); Salton and Buckley 1988 for TF-IDF.
@@ -42,6 +42,7 @@ from engine.examine.usefulness.downstream_scores import (
     Marks,
     Score,
     Taught,
+    at_random,
     counted,
     f1,
     macro_f1,
@@ -311,6 +312,8 @@ def _findings(prepared: Prepared, kind: str, exam: Exam, of: _Class, labels: _La
         settings = dict(base)
         if name != "majority":
             settings["texts_trained_on"] = of.sizes[sides[0]]
+        if name in ("f1", "full"):
+            settings["at_random"] = at_random(of.marks[sides[0]])
         if name == "f1" and 0 < len(fresh) < len(asked):
             settings["texts_that_training_repeats"] = len(asked) - len(fresh)
             settings["without_texts_that_training_repeats"] = _without(exam, of.taught[sides[0]], fresh)

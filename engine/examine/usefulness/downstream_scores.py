@@ -238,6 +238,19 @@ def macro(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return result
 
 
+def at_random(marks: Marks) -> float:
+    """Return the macro-F1 that the same answers have on average when they are dealt to the texts at random.
+
+    Who knows nothing and gives each label as often as this classifier does reaches it. With three labels it is about
+    1/3, where always the commonest has less: whoever learned nothing is still better than that answer.
+    """
+    right, wrongly, missed = marks.whole
+    there, given = right + missed, right + wrongly
+    with np.errstate(invalid="ignore", divide="ignore"):
+        score = 2 * there * given / marks.texts / (there + given)
+    return float(macro(np.where(there > 0, score, np.nan)))
+
+
 Score = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 

@@ -16,7 +16,7 @@ Privacy posture: features of private text are in memory while the part runs; fin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,7 @@ LEAST_TEXTS = 20
 LEAST_DETAILS, LEAST_PEOPLE = 10, 5  # reviewed details of a type in the holdout
 BITS = 18  # of the hashed features
 PASSES = 8
+REFITS = 8  # trainings on units drawn anew, a side
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _REACH = 2  # neighbours a side
 
@@ -64,6 +65,8 @@ class _Tokens:
 
 def examine_extraction(prepared: Prepared) -> Part:
     """Return macro-F1 of extractors trained on synthetic and on real text, and what the synthetic text lost."""
+    from scipy.sparse import hstack
+
     prepared.report(STAGE, 0, 3)
     if prepared.given.detector is None:
         return _none("no detector was given")
@@ -80,7 +83,7 @@ def examine_extraction(prepared: Prepared) -> Part:
     if size < LEAST_TEXTS:
         return _none(f"there are {size} texts a side to train on; at least {LEAST_TEXTS} are needed")
     truth = _reviewed(asked, types)
-    questions = [_tokens(str(text)) for text in asked.texts]
+    questions = _questions(asked)
     units = group_numbers(asked.units)
     marks: dict[str, Marks] = {}
     for number, (name, found) in enumerate((("train", made), ("real", real))):
@@ -90,12 +93,15 @@ def examine_extraction(prepared: Prepared) -> Part:
             if name == "train"
             else sample_units(found.side.units, size, prepared.seed, "extraction")
         )
-        answers = _extracted(found, rows, types, questions, prepared.seed)
-        marks[name] = marks_of(_outcomes(truth, answers, units, len(types)), len(types), len(asked), prepared.seed)
+        lesson = _lesson(found, rows, types, prepared.grouped)
+        answers = _answers(lesson, questions, prepared, f"{STAGE}: {'synthetic' if name == 'train' else 'real'}")
+        whole, *again = (_outcomes(truth, one, units, len(types)) for one in answers)
+        anew = hstack(again, format="csr")
+        marks[name] = marks_of(whole, len(types), len(asked), prepared.seed, anew)
     settings: dict[str, JSON] = {
         "texts_trained_on": size, "texts_asked": len(asked), "types": list(types),
         "details_asked": sum(len(one) for one in truth), "told_by": "the corpus' detector, on both sides",
-        "interval_is_of": "the people asked; not of training or writing the text anew",
+        "interval_is_of": "the people asked and those trained on; not of writing the text anew",
     }  # fmt: skip
     part = Part()
     for (name, reference), sides in zip(NAMES, (("train",), ("real",), ("real", "train")), strict=True):
@@ -159,22 +165,41 @@ def _shape(word: str) -> str:
     return re.sub(r"(.)\1{3,}", r"\1\1\1", kinds)
 
 
-def _hashed(rows: Iterable[list[str]]) -> csr_matrix:
+def _hashed(rows: Sequence[list[str]]) -> csr_matrix:
+    from scipy.sparse import csr_matrix
     from sklearn.feature_extraction import FeatureHasher
 
+    if not rows:  # texts of nothing, which the library refuses
+        return csr_matrix((0, 1 << BITS))
     return FeatureHasher(1 << BITS, input_type="string", alternate_sign=False).transform(rows)
 
 
-def _extracted(
-    found: Detected, rows: NDArray[np.int64], types: Sequence[str], questions: Sequence[_Tokens], seed: int
-) -> list[set[Detail]]:
-    """Return the details that an extractor trained on some texts marks in each text asked.
+@dataclass(frozen=True)
+class _Questions:
+    """The tokens of each text asked, and of all of them what they are known by, one row a token."""
 
-    Codes of tokens: 0 outside, 1 + 2 t the first of a detail of type t, 2 + 2 t a later one.
+    texts: list[_Tokens]
+    table: csr_matrix
+
+
+@dataclass(frozen=True)
+class _Lesson:
+    """What an extractor is trained on: what tokens are known by, the code of each, the unit of its text, 0 to u - 1.
+
+    Codes: 0 outside, 1 + 2 t the first token of a detail of type t, 2 + 2 t a later one.
     """
-    from sklearn.linear_model import SGDClassifier
-    from threadpoolctl import threadpool_limits
 
+    table: csr_matrix
+    codes: NDArray[np.int64]
+    units: NDArray[np.int64]
+
+
+def _questions(asked: Side) -> _Questions:
+    texts = [_tokens(str(text)) for text in asked.texts]
+    return _Questions(texts, _hashed([row for one in texts for row in one.features]))
+
+
+def _lesson(found: Detected, rows: NDArray[np.int64], types: Sequence[str], grouped: bool) -> _Lesson:
     number = {label: place for place, label in enumerate(types)}
     places: dict[int, list[Detail]] = {}
     for row, start, end, label in zip(
@@ -193,19 +218,39 @@ def _extracted(
             own[inside[:1]] = 1 + 2 * kind
         features += tokens.features
         codes.append(own)
-    told = np.concatenate(codes) if codes else np.zeros(0, np.int64)
-    if len(np.unique(told)) < 2:  # nothing to find, or nothing else: no extractor
-        return [set() for _ in questions]
+    side = found.side.take(rows)
+    units = np.repeat(group_numbers(side.units if grouped else side.record_ids), [len(own) for own in codes])
+    return _Lesson(_hashed(features), np.concatenate(codes) if codes else np.zeros(0, np.int64), units)
+
+
+def _answers(lesson: _Lesson, questions: _Questions, prepared: Prepared, stage: str) -> Iterator[list[set[Detail]]]:
+    """Yield the details marked in each text asked by the extractor, then by those trained on units drawn anew."""
+    yield _extracted(lesson, np.ones(len(lesson.codes)), questions, prepared.seed)
+    count = int(lesson.units.max(initial=-1)) + 1
+    rng = np.random.default_rng(prepared.seed)
+    for done in range(REFITS):
+        prepared.report(stage, done, REFITS)
+        drawn = np.bincount(rng.integers(0, count, count), minlength=count).astype(np.float64)
+        yield _extracted(lesson, drawn[lesson.units], questions, prepared.seed)
+
+
+def _extracted(lesson: _Lesson, weights: NDArray[np.float64], questions: _Questions, seed: int) -> list[set[Detail]]:
+    """Return the details that an extractor marks in each text asked; tokens count by their weights."""
+    from sklearn.linear_model import SGDClassifier
+    from threadpoolctl import threadpool_limits
+
+    rows = np.flatnonzero(weights > 0)
+    told = lesson.codes[rows]
+    if len(np.unique(told)) < 2 or not questions.table.shape[0]:  # nothing to find, or nothing else: no extractor
+        return [set() for _ in questions.texts]
     model = SGDClassifier(
         loss="log_loss", alpha=1e-6, max_iter=PASSES, tol=None, random_state=seed % 2**32, average=True
     )  # fmt: skip
     with threadpool_limits(limits=1):
-        model.fit(_hashed(features), told)
-        said = [
-            np.asarray(model.predict(_hashed(one.features)), np.int64) if one.features else np.zeros(0, np.int64)
-            for one in questions
-        ]
-    return [_details(tokens, own) for tokens, own in zip(questions, said, strict=True)]
+        model.fit(lesson.table[rows], told, sample_weight=weights[rows])
+        said = np.asarray(model.predict(questions.table), np.int64)
+    ends = np.cumsum([len(one.starts) for one in questions.texts])[:-1]
+    return [_details(tokens, own) for tokens, own in zip(questions.texts, np.split(said, ends), strict=True)]
 
 
 def _details(tokens: _Tokens, codes: NDArray[np.int64]) -> set[Detail]:

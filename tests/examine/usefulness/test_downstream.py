@@ -14,6 +14,7 @@ from engine.examine.part import Part
 from engine.examine.prepare import ExamineInput, prepare
 from engine.examine.usefulness import downstream_scores as scores
 from engine.examine.usefulness.downstream import examine_downstream
+from engine.examine.uses import use_table
 from tests.examine.examine_helpers import WordEmbedder
 
 SPANS = pd.DataFrame(columns=["record_id", "start", "end", "label", "identifier_type"])
@@ -200,6 +201,32 @@ def test_counts_agree_with_scikit_learn():
     assert scores.recall(found) == pytest.approx(recall_score(truth, answers, average=None))
     inner = scores.counted(scores.Exam(truth, exam.units, 3), answers)  # the last label is one for all others
     assert scores.f1(inner) == pytest.approx(f1_score(truth, answers, average=None)[:3])
+
+
+def test_answers_dealt_at_random_score_what_chance_does():
+    rng = np.random.default_rng(0)
+    truth, answers = (rng.choice(4, 300, p=[0.5, 0.3, 0.15, 0.05]) for _ in range(2))
+    exam = scores.Exam(truth, np.arange(300), 3)  # the last label is one for all others
+    found = scores.at_random(scores.mark(exam, scores.Taught(answers, np.empty((0, 300), np.int64)), 0))
+    dealt = [f1_score(truth, rng.permutation(answers), average=None)[:3].mean() for _ in range(400)]
+    assert found == pytest.approx(np.mean(dealt), abs=0.004)
+
+
+def test_labels_that_the_text_does_not_tell_are_no_tick():
+    """Where labels have nothing to do with the text, real text teaches nothing, and no gap is no praise."""
+    marks = []
+    for draw in range(3):
+        sides = []
+        for n, seed, mark in ((300, 3, "s"), (600, 1, "t"), (400, 2, "h")):
+            made = frame(n, 100 * draw + seed, mark)
+            sides.append(made.assign(label=np.random.default_rng([draw, seed]).permutation(made["label"].to_numpy())))
+        made, train, holdout = sides
+        given = ExamineInput(made.drop(columns="x_sex").assign(lineage=None), train, holdout, SPANS, SPANS)
+        findings = examine_downstream(prepare(given)).findings
+        real = next(f for f in findings if (f.name, f.reference) == ("classifier_f1", "real"))
+        assert abs(real.value - real.settings["at_random"]) < 0.08
+        marks += [use.mark for use in use_table(findings) if use.finding == "classifier_f1"]
+    assert marks == ["unknown"] * 3
 
 
 def test_weights_agree_with_scikit_learn():

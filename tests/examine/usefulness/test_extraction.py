@@ -115,6 +115,22 @@ def test_what_cannot_be_asked_says_why(change, why):
         assert why in f.settings["why"]
 
 
+def test_texts_of_nothing_teach_nothing():
+    made = frame(40, 3, "s").assign(text="")
+    assert values(asked(made))["extraction_f1", "train"] == 0
+
+
+def test_few_texts_widen_the_interval():
+    """What training on other texts would change counts, not the people asked alone."""
+    wide = {}
+    for texts in (20, 80):
+        (gap,) = [f for f in asked(frame(texts, 3, "s", "{name} or {day} by nurse {name}")).findings
+                  if f.name == "extraction_gap"]  # fmt: skip
+        wide[texts] = gap.high - gap.low
+        assert "those trained on" in gap.settings["interval_is_of"]
+    assert wide[20] > wide[80]
+
+
 def test_codes_spell_details():
     tokens = _tokens("Anna Lee met Bo on 3 May.")
     #                         Anna Lee met Bo on 3 May .
