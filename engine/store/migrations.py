@@ -10,7 +10,7 @@ from engine.errors import StorageError
 from engine.store import schema
 from engine.store.database import Database
 
-APPEND_ONLY = ("audit", "ledger", "packs", "revocations", "own_policies")
+APPEND_ONLY = ("audit", "ledger", "packs", "revocations", "own_policies", "waivers")
 
 
 def first_tables(connection: Connection) -> None:
@@ -122,6 +122,12 @@ def policy_table(connection: Connection) -> None:
     _forbid_changes(connection)
 
 
+def spot_check_tables(connection: Connection) -> None:
+    """Add spot checks with their second readings, and waivers of rules."""
+    schema.metadata.create_all(connection)
+    _forbid_changes(connection)
+
+
 def _forbid_changes(connection: Connection) -> None:
     for table in APPEND_ONLY:
         for verb in ("UPDATE", "DELETE"):
@@ -149,6 +155,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     review_tables,
     refusal_codes,
     policy_table,
+    spot_check_tables,
 )
 VERSION = len(MIGRATIONS)
 
