@@ -88,7 +88,9 @@ def _bound(rule: MissedRule, kind: str, limit: float, missed: Missed | None) -> 
     asked = f"At most {limit:g} of 1,000 records may, by the upper end of the interval."
     high = None if missed is None else getattr(missed, kind)
     if missed is None or high is None or not math.isfinite(high):
-        return fact_line(f"missed-{kind}", title, None, f"{asked} Nothing is told by a spot check yet.", DRAW, limit)
+        return fact_line(
+            f"missed-{kind}", title, None, f"{asked} This is judged once the spot check is enough.", DRAW, limit
+        )
     hit = missed.direct_hit if kind == "direct" else missed.quasi_hit
     said = (
         f"{asked} Upper end of its {100 * missed.level:.4g}% interval: {high:.1f} (something had been missed in "

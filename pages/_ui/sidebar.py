@@ -114,6 +114,9 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str
     if not verdict.passed:
         return f"Closed: {count_of(len(verdict.open_rules()), 'rule')} not met ({which})."
     high = verdict.high_rules()
+    waived = verdict.waived_rules()
+    if waived:
+        return f"Open, with {count_of(len(waived), 'rule')} waived ({which})."
     return f"Open, but {count_of(len(high), 'measured value')} high ({which})." if high else f"Open ({which})."
 
 

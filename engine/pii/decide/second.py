@@ -40,14 +40,11 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Unseen:
-    """Identifiers in the records read twice that neither reader found, by capture and recapture; see `ASSUMES`.
-
-    `high` is None where there is no upper bound: the readers found nothing in common.
-    """
+    """Identifiers in the records read twice that neither reader found, by capture and recapture; see `ASSUMES`."""
 
     value: float
     low: int
-    high: int | None
+    high: int
 
 
 def pairs(first: list[Place], second: list[Place]) -> tuple[int, list[Place], list[Place]]:
@@ -83,7 +80,7 @@ def agreement(read: list[tuple[list[Place], list[Place]]]) -> Agreement | None:
 
 
 def unseen(both: int, first: int, second: int, level: float = 0.95) -> Unseen | None:
-    """Return how many identifiers neither reader found; None where neither found any, so that nothing can be said.
+    """Return how many identifiers neither reader found; None where they found none in common: nothing is known then.
 
     Args:
         both, first, second: identifiers found by both, by the first alone and by the second alone.
@@ -91,7 +88,7 @@ def unseen(both: int, first: int, second: int, level: float = 0.95) -> Unseen | 
     from scipy.stats import hypergeom
 
     ones, others, seen = both + first, both + second, both + first + second
-    if not seen:
+    if not both:
         return None
     tail = (1.0 - level) / 2
     value = (ones + 1) * (others + 1) / (both + 1) - 1 - seen
@@ -105,8 +102,8 @@ def unseen(both: int, first: int, second: int, level: float = 0.95) -> Unseen | 
         return bool(hypergeom.sf(both - 1, total, ones, others) > tail)
 
     low = _smallest(seen, enough)
-    high = None if not both else max(low, _smallest(seen, lambda total: not few(total)) - 1)
-    return Unseen(max(0.0, value), low - seen, None if high is None else high - seen)
+    high = max(low, _smallest(seen, lambda total: not few(total)) - 1)
+    return Unseen(max(0.0, value), low - seen, high - seen)
 
 
 def _smallest(start: int, holds: Callable[[int], bool]) -> int:

@@ -36,10 +36,9 @@ def draw(workspace: engine.Workspace, corpus_id: str, found: engine.SpotEstimate
                 f"{one.low:.0%} to {one.high:.0%})."
             )
         if found.unseen is not None:
-            high = "without an upper bound" if found.unseen.high is None else f"at most {found.unseen.high:,}"
             st.caption(
-                f"Identifiers in these texts that neither saw: about {found.unseen.value:.1f} ({high}). "
-                f"{engine.SECOND_ASSUMES}"
+                f"Identifiers in these texts that neither saw: about {found.unseen.value:.1f} (95% interval "
+                f"{found.unseen.low:,} to {found.unseen.high:,}). {engine.SECOND_ASSUMES}"
             )
         _text(workspace, corpus_id)
         _differences(workspace, corpus_id)

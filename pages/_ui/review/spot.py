@@ -100,9 +100,11 @@ def _numbers(found: engine.SpotEstimate) -> None:
         hide_index=True, height="content", alt="Texts that still hold something missed, by type, per 1,000 texts",
     )  # fmt: skip
     places = sum(found.places)
+    marked = "it is marked now and not counted" if places == 1 else "those marked by now are not counted"
+    missed = f"{count_of(places, 'identifier')} had been missed in the sample; {marked} as still there."
     st.caption(
-        f"{count_of(places, 'identifier')} had been missed in the sample; {'it is' if places == 1 else 'they are'} "
-        "marked now and not counted as still there. A text counts once, however much was missed in it. What a reader "
+        f"{missed if places else 'Nothing had been missed in the sample.'} A text counts once, however much was missed "
+        "in it. What a reader "
         "overlooked is not in these numbers; texts that were read before count as settled. Each interval holds by "
         "itself."
     )

@@ -9,6 +9,8 @@ from engine.store.review.spot.views import Estimate
 if TYPE_CHECKING:
     from engine.pii.decide.missed import Rate
 
+NOTHING_COMMON = "The two found no identifier in common, so nothing is known of those that neither saw."
+
 
 def sentences(found: Estimate) -> tuple[str, ...]:
     """Return what an estimate says, with its interval, its sample and what it assumes."""
@@ -32,10 +34,12 @@ def sentences(found: Estimate) -> tuple[str, ...]:
             "not settled."
         )
     if found.unseen is not None:
-        high = "no upper bound" if found.unseen.high is None else f"at most {found.unseen.high:,}"
         said.append(
-            f"Identifiers in these records that neither reader saw: about {found.unseen.value:.1f} ({high}). {ASSUMES}"
+            f"Identifiers in these records that neither reader saw: about {found.unseen.value:.1f} (95% interval "
+            f"{found.unseen.low:,} to {found.unseen.high:,}). {ASSUMES}"
         )
+    elif found.agreement is not None and found.agreement.first + found.agreement.second:
+        said.append(NOTHING_COMMON)
     said.append(
         "A record counts once, however much was missed in it. What a reader overlooked is not in these numbers, and "
         "records that were read before count as settled."
