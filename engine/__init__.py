@@ -55,6 +55,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "MOST_LABELS": ("engine.corpus.label_rules", "MOST_LABELS"),
     "MethodPreset": ("engine.methods.presets", "Preset"),
     "MethodSpec": ("engine.methods.base", "MethodSpec"),
+    "MissedRule": ("engine.release.policy", "MissedRule"),
     "ModelInfo": ("engine.models.catalogue", "ModelInfo"),
     "NAME_LABELS": ("engine.pii.spans", "NAME_LABELS"),
     "NotAllowedError": ("engine.errors", "NotAllowedError"),
@@ -88,8 +89,9 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "Right": ("engine.store.people.roles", "Right"),
     "Role": ("engine.store.people.roles", "Role"),
     "Rule": ("engine.release.policy", "Rule"),
-    "RuleVerdict": ("engine.release.gate", "RuleVerdict"),
+    "RuleVerdict": ("engine.release.verdicts", "RuleVerdict"),
     "RunSummary": ("engine.store.views", "RunSummary"),
+    "SECOND_ASSUMES": ("engine.pii.decide.second", "ASSUMES"),
     "SYSTEM_TEMPLATE": ("engine.models.prompts.templates", "SYSTEM"),
     "Scores": ("engine.methods.rpsg.filters", "Scores"),
     "SelfTest": ("engine.store.model_settings", "SelfTest"),
@@ -97,6 +99,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "Sheet": ("engine.store.views", "Sheet"),
     "SignalVerdict": ("engine.methods.verdict", "SignalVerdict"),
     "SpanView": ("engine.store.views", "SpanView"),
+    "SpotEstimate": ("engine.store.review.spot.views", "Estimate"),
     "StorageError": ("engine.errors", "StorageError"),
     "StudyRun": ("engine.studies.running", "StudyRun"),
     "StudySpec": ("engine.studies.base", "StudySpec"),
@@ -108,7 +111,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "Use": ("engine.examine.uses", "Use"),
     "UserError": ("engine.errors", "UserError"),
     "VERIFY_COMMANDS": ("engine.release.bundle", "VERIFY_COMMANDS"),
-    "Verdict": ("engine.release.gate", "Verdict"),
+    "Verdict": ("engine.release.verdicts", "Verdict"),
     "WARN": ("engine.examine.uses", "WARN"),
     "Wanted": ("engine.jobs.sweeps", "Wanted"),
     "WorkerStatus": ("engine.jobs.launch", "WorkerStatus"),
@@ -147,12 +150,14 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "read_table": ("engine.corpus.readers", "read_table"),
     "recognisers": ("engine.pii.detect.recognisers", "catalogue"),
     "recommended": ("engine.release.wizard", "recommended"),
+    "spot_words": ("engine.store.review.spot.words", "sentences"),
     "show_measure": ("engine.examine.measures", "show"),
     "study_figures": ("engine.studies.figures", "figures"),
     "sweep_grid": ("engine.jobs.sweeps", "grid"),
     "template_fields": ("engine.models.prompts.templates", "fields_of"),
     "unusual_labels": ("engine.corpus.label_rules", "unusual"),
     "use_table": ("engine.examine.uses", "use_table"),
+    "waivable": ("engine.release.gate", "waivable"),
     "way_kept": ("engine.examine.uses", "way_kept"),
     "wider_level": ("engine.examine.stats.simultaneous", "wider"),
 }
@@ -232,6 +237,7 @@ if TYPE_CHECKING:
     from engine.models.prompts.templates import FILTERS as TEMPLATE_FILTERS
     from engine.models.prompts.templates import SYSTEM as SYSTEM_TEMPLATE
     from engine.models.prompts.templates import fields_of as template_fields
+    from engine.pii.decide.second import ASSUMES as SECOND_ASSUMES
     from engine.pii.detect.presets import presets as detector_presets
     from engine.pii.detect.recognisers import catalogue as recognisers
     from engine.pii.detect.settings import CustomPattern, DetectorSettings
@@ -241,9 +247,10 @@ if TYPE_CHECKING:
     from engine.release.audience import Audience
     from engine.release.bundle import VERIFY_COMMANDS
     from engine.release.bundle import WHAT as BUNDLE_FILES
-    from engine.release.gate import RuleVerdict, Verdict
+    from engine.release.gate import waivable
     from engine.release.policy import PRESETS as POLICY_FILES
-    from engine.release.policy import Policy, Rule
+    from engine.release.policy import MissedRule, Policy, Rule
+    from engine.release.verdicts import RuleVerdict, Verdict
     from engine.release.wizard import Answers, Proposal, Recipients, Recommended, propose, recommended
     from engine.store.model_settings import SelfTest
     from engine.store.people.roles import MEANING as ROLE_MEANING
@@ -251,6 +258,8 @@ if TYPE_CHECKING:
     from engine.store.pools.pools import DECLARED as POOL_DECLARED
     from engine.store.pools.views import PackSummary, PoolSummary
     from engine.store.review.bulk import Choice as BulkChoice
+    from engine.store.review.spot.views import Estimate as SpotEstimate
+    from engine.store.review.spot.words import sentences as spot_words
     from engine.store.review.steps import read_steps
     from engine.store.runs.runs import LONGEST_NAME, LONGEST_NOTE
     from engine.store.views import (

@@ -20,6 +20,7 @@ from typing import NoReturn
 from engine.cli import verbs as commands
 from engine.cli.arguments import Argument
 from engine.cli.assess import ARGUMENTS as ASSESS
+from engine.cli.checks import SPOT_CHECK, WAIVE
 from engine.cli.curve import ARGUMENTS as CURVE
 from engine.cli.describe import ARGUMENTS as DESCRIBE
 from engine.cli.models import ARGUMENTS
@@ -142,6 +143,7 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
                 no_wait,
             ],
         ),
+        "spot-check": ("draw a random sample of records to read, and say what it shows was missed", SPOT_CHECK),
         "methods": ("list synthesis methods", []),
         "models": ("list, add and test language models", ARGUMENTS),
         "pool": ("list, import, check and delete pools of text that was made elsewhere", POOL),
@@ -267,6 +269,7 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
             [run, (("--max-risk",), {"type": float, "help": "only records up to this risk, 0 to 1"})],
         ),
         "people": ("list who may do what where several people sign in; give and take roles", PEOPLE),
+        "waive": ("let a run pass although a rule is not met, or list what stands in the way", WAIVE),
         "assess": ("write what a data-protection officer asks of a run, and what answers it", ASSESS),
         "release": (
             "write a bundle of approved records",

@@ -27,7 +27,7 @@ st.subheader("1 · Policy", anchor=False)
 policy = release_policy.choose(workspace)
 signed = release_bundle.second_person(workspace, run, policy)
 verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
-release_policy.check_list(verdict, policy, run)
+release_policy.check_list(workspace, verdict, policy, run)
 
 acting.ask(workspace, key="release", what="Each approval and each release")
 st.subheader("2 · Records", anchor=False)

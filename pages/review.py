@@ -11,13 +11,14 @@ from pages._ui.progress import job_progress, running_job
 from pages._ui.review import bulk as review_bulk
 from pages._ui.review import desk as review_desk
 from pages._ui.review import queue as review_queue
+from pages._ui.review import spot as review_spot
 from pages._ui.review import values as review_values
-from pages._ui.texts import number, plain, share
+from pages._ui.texts import plain, share
 
 workspace = guard()
 
-TEXTS, VALUES, BULK, SETTINGS = "Text by text", "Value by value", "By type and confidence", "Detector settings"
-BOUNDS = (0.2, 0.1, 0.05, 0.02, 0.01)
+TEXTS, VALUES, BULK = review_spot.TEXTS, "Value by value", "By type and confidence"
+SPOT, SETTINGS = "Spot check", "Detector settings"
 
 st.title("Review", anchor=False)
 corpus = current_corpus(workspace)
@@ -40,7 +41,7 @@ acting.ask(workspace, key="review", what="Each decision")
 with st.container(horizontal=True, vertical_alignment="center"):
     view = st.radio(
         "View",
-        [TEXTS, VALUES, BULK, SETTINGS],
+        [TEXTS, VALUES, BULK, SPOT, SETTINGS],
         key="review.view",
         horizontal=True,
         label_visibility="collapsed",
@@ -73,21 +74,12 @@ elif view == VALUES:
     review_values.draw(workspace, corpus)
 elif view == BULK:
     review_bulk.draw(workspace, corpus.id)
+elif view == SPOT:
+    review_spot.draw(workspace, corpus.id)
 elif review_queue.keep_order(workspace, corpus, asked):
     review_desk.draw(workspace, corpus.id)
     risk = workspace.values.residual_risk(corpus.id)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        target = st.selectbox(
-            "Bound wanted", BOUNDS, index=1, format_func=lambda bound: f"{bound:.0%} of texts", key="review.bound",
-            width=150, label_visibility="collapsed", persist_state="session",
-        )  # fmt: skip
-        to_read = workspace.values.texts_to_read(corpus.id, target)
-        st.markdown(
-            f"{to_read.sentence} {number(to_read.read)} of {number(to_read.records)} texts are read; something had "
-            f"been missed in {number(to_read.hit)} of them.",
-            help="Exact for texts drawn without regard to what is in them (hypergeometric, 95%): choose the order "
-            "“Drawn at random” under Filters. Read in the order of risk, texts say little about the others.",
-        )
+    st.markdown(review_spot.line(workspace, corpus.id))
     with st.expander("What the risk and the marks mean", key="review.meaning"):
         st.markdown(
             "**Risk** (0 to 1) is what the findings nobody looked at may let through: doubtful names and codes count "

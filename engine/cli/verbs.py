@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from engine.cli.assess import assess
 from engine.cli.budget import guarantee, ledger, methods, plan
+from engine.cli.checks import spot_check, waive
 from engine.cli.corpora import corpora, delete, detect, import_, labels
 from engine.cli.curve import curve
 from engine.cli.describe import describe
@@ -40,6 +41,7 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "describe": describe,
     "delete": delete,
     "detect": detect,
+    "spot-check": spot_check,
     "methods": methods,
     "models": models,
     "pool": pool,
@@ -59,6 +61,7 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "approve": approve,
     "assess": assess,
     "people": people,
+    "waive": waive,
     "release": release,
     "export": export,
     "verify": verify,

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.examine.findings import Finding
-from engine.release.gate import GateFacts, RuleVerdict, evaluate
+from engine.release.gate import GateFacts, evaluate
 from engine.release.policy import Policy
+from engine.release.verdicts import RuleVerdict
 
 WIDEST_FIRST = ("public", "research", "internal", "exploratory")
 NOBODY, SOMEBODY = "somebody who releases", "somebody else who signs"

@@ -27,11 +27,12 @@ from engine.release.checker import MANIFEST, SIGNATURE, SUMS
 from engine.release.copies import check_copies
 from engine.release.export import FORMATS, export_frame
 from engine.release.forms import croissant, readme
-from engine.release.gate import Verdict
 from engine.release.policy import PRESET_ORDER, Policy
 from engine.release.report import report
 from engine.release.signing import Signer
+from engine.release.verdicts import Verdict
 from engine.release.verify import verify
+from engine.release.waivers import Waiver
 from engine.release.words import MOST_WORDS, check_numbers
 
 __all__ = ["Bundle", "verify", "work_folder", "write_bundle"]
@@ -145,7 +146,7 @@ def write_bundle(
     written[REPORT] = report(card, release_id, listed)
     contents[REPORT] = written[REPORT].encode()
     _check_words(policy, written, private)
-    _check_numbers(policy, card, statistics, len(frame))
+    _check_numbers(policy, card, statistics, len(frame), [line.waived for line in verdict.rules if line.waived])
     contents[MANIFEST] = _manifest(contents, release_id, card, policy, signer)
     if signer is not None:
         contents[SIGNATURE] = checker.signature_file(signer.public, signer.sign(contents[MANIFEST]))
@@ -232,7 +233,9 @@ def _check_words(policy: Policy, written: dict[str, str], private: Sequence[str]
         )
 
 
-def _check_numbers(policy: Policy, card: DataCard, statistics: Collection[float], records: int) -> None:
+def _check_numbers(
+    policy: Policy, card: DataCard, statistics: Collection[float], records: int, waived: Sequence[Waiver]
+) -> None:
     """Refuse numbers of the original in words whose numbers do not follow from public settings."""
     if policy.requirements.whole_output:
         return
@@ -247,6 +250,7 @@ def _check_numbers(policy: Policy, card: DataCard, statistics: Collection[float]
         "the recipient": content["recipient"],
         "the contact": content["contact"],
         "the model's name": content["model"],
+        "a waiver": " ".join(f"{one.person} {one.reason}" for one in waived),
     }
     if policy.id not in PRESET_ORDER:  # words of the custodian's own policy
         words = (
@@ -273,15 +277,27 @@ def _policy(policy: Policy, verdict: Verdict, card: DataCard) -> str:
         "policy": policy.id,
         "title": policy.title,
         "sentence": policy.sentence,
-        "answer": "met",
+        "answer": "met" if not verdict.waived_rules() else "met but for the rules that were waived",
         "digest": policy.digest,
         "checked": card.content["policy"]["checked"],
         "rules": [
-            {"rule": line.rule, "title": line.title, "met": True, **limits.get(line.rule, {})} for line in verdict.rules
+            {
+                "rule": line.rule,
+                "title": line.title,
+                "met": line.passed is True,
+                **limits.get(line.rule, {}),
+                **({} if line.waived is None else {"waived": _waived(line.waived)}),
+            }
+            for line in verdict.rules
         ],
         **({} if policy.id in PRESET_ORDER else {"definition": policy.model_dump(mode="json")}),
     }
     return json.dumps(answer, ensure_ascii=False, indent=2) + "\n"
+
+
+def _waived(waiver: Waiver) -> dict[str, str]:
+    """Return a waiver as recipients read it."""
+    return {"person": waiver.person, "reason": waiver.reason, "given": waiver.given, "expires": waiver.expires}
 
 
 def _ledger(card: DataCard, lines: Sequence[JSONObject]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypedDict
@@ -19,7 +19,8 @@ from engine.dp.guarantee import Guarantee
 from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.methods.base import MethodSpec
 from engine.release.export import FORMULA_NOTE
-from engine.release.policy import Policy
+from engine.release.policy import MissedRule, Policy
+from engine.release.verdicts import RuleVerdict
 
 NOT_SHOWN = "not shown"
 KIND_WORDS = {
@@ -89,6 +90,7 @@ class CardFacts:
     review: day, as ISO 8601, by which the custodian looks again at whether the release can stand; or empty.
 
     selected: somebody, or a rule, may have chosen among the run's records after private data were looked at.
+    waived: rules that are not met and that a person waived.
     """
 
     method: MethodSpec
@@ -106,6 +108,7 @@ class CardFacts:
     review: str = ""
     created: str = ""
     selected: bool = True
+    waived: tuple[RuleVerdict, ...] = ()
 
 
 class CardMethod(TypedDict):
@@ -119,12 +122,13 @@ class CardMethod(TypedDict):
 
 
 class CardPolicy(TypedDict):
-    """What the card says of the policy, and what was checked."""
+    """What the card says of the policy, what was checked, and what was waived."""
 
     id: str
     title: str
     sentence: str
     checked: list[str]
+    waived: list[str]
 
 
 class CardSetting(TypedDict):
@@ -199,7 +203,7 @@ def build_card(facts: CardFacts) -> DataCard:
         "settings": shown,
         "settings_not_shown": hidden,
         "guarantee": _guarantee(facts.guarantee, facts.selected),
-        "policy": _policy(facts.policy, facts.guarantee.kind),
+        "policy": _policy(facts.policy, facts.guarantee.kind, facts.waived),
         "columns": {
             "id": "fresh, random, without meaning",
             "text": "synthetic text",
@@ -277,10 +281,11 @@ def _guarantee(guarantee: Guarantee, selected: bool) -> dict[str, JSON]:
     return result
 
 
-def _policy(policy: Policy, kind: str) -> CardPolicy:
+def _policy(policy: Policy, kind: str, waived: Sequence[RuleVerdict]) -> CardPolicy:
     copied = policy.requirements.longest_copied_words
     need = policy.requirements
-    checks = [rule.sentence for rule in policy.rules]
+    let = {line.rule for line in waived}
+    checks = [rule.sentence for rule in policy.rules if rule.id not in let]
     checks.append("Every record was approved by the custodian.")
     if need.minimum_reviewed_share >= 1:
         checks.append("The custodian decided on every record of the run.")
@@ -292,6 +297,8 @@ def _policy(policy: Policy, kind: str) -> CardPolicy:
         checks.append(f"The guarantee's ε is at most {need.highest_epsilon:g}.")
     if need.second_person:
         checks.append("A second person signed.")
+    if kind != "dp" and need.missed is not None:
+        checks += _missed(need.missed, let)
     if kind != "dp":
         checks.append("No record equals a record of the original, in whatever spelling.")
     checks.append(
@@ -299,7 +306,39 @@ def _policy(policy: Policy, kind: str) -> CardPolicy:
         if copied is not None
         else "Longer runs of words from the original were not searched for."
     )
-    return {"id": policy.id, "title": policy.title, "sentence": policy.sentence, "checked": checks}
+    return {
+        "id": policy.id, "title": policy.title, "sentence": policy.sentence, "checked": checks,
+        "waived": [_waived(policy, line) for line in waived],
+    }  # fmt: skip
+
+
+def _missed(rule: MissedRule, waived: Collection[str]) -> list[str]:
+    """Return what was asked about identifiers that nobody found, in public numbers alone."""
+    sample = (
+        f"A random sample of at least {rule.minimum_sample:,} records of the original, or of all that nobody had read "
+        "to the end, was read for identifiers that had been missed"
+    )
+    checks = [f"{sample}{', a part of it by a second person' if rule.second_reader else ''}."]
+    for kind, name, limit in (
+        ("direct", "a direct", rule.direct_per_1000), ("quasi", "an indirect", rule.quasi_per_1000),
+    ):  # fmt: skip
+        if limit is not None and f"missed-{kind}" not in waived:
+            checks.append(
+                f"By the upper end of the interval of that sample, at most {limit:g} of 1,000 records of the original "
+                f"still hold {name} identifier that nobody marked."
+            )
+    return checks
+
+
+def _waived(policy: Policy, line: RuleVerdict) -> str:
+    """Return a rule that was waived, with who waived it, why and until when."""
+    asked = next((rule.sentence for rule in policy.rules if rule.id == line.rule), "")
+    waiver = line.waived
+    assert waiver is not None
+    return (
+        f"{line.title}. {asked} This was not met. {waiver.person} waived it on {waiver.given}, until {waiver.expires}: "
+        f"{waiver.reason}"
+    ).replace(".  ", ". ")
 
 
 def _markdown(content: CardContent, claim: Guarantee, formal: str) -> str:
@@ -335,6 +374,9 @@ def _markdown(content: CardContent, claim: Guarantee, formal: str) -> str:
     lines += ["## What was checked before release", "", f"Policy **{policy['title']}**. {policy['sentence']}", ""]
     lines += ["The release was possible only because each of these was met. Measured values are not given.", ""]
     lines += [f"- {check}" for check in policy["checked"]]
+    if policy["waived"]:
+        lines += ["", "These rules of the policy were **not met** and were waived by a person:", ""]
+        lines += [f"- {_escape(said)}" for said in policy["waived"]]
     lines += ["", "## Limits", "", *(f"- {limit}" for limit in content["limits"])]
     lines += ["", "## Files", "", content["formulas"], "", f"Not in this bundle: {content['left_out']}"]
     versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items()) or "not recorded"

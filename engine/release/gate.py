@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from engine.dp.guarantee import Kind
 from engine.examine.findings import Finding, Reference
 from engine.examine.measures import show
+from engine.release.missed import Missed, missed_lines
 from engine.release.policy import Policy, Rule
+from engine.release.verdicts import RuleVerdict, Verdict, fact_line
+from engine.release.waivers import NEVER, Waiver, basis_of
 
 EXAMINE = "Examine the run on the Privacy page."
 
@@ -32,7 +36,7 @@ class GateFacts:
     after the run was made.
     `delta` and `units` are those of the guarantee.
     `originals` counts approved records that are an original record, None where nobody looked.
-    `actor` releases, `signed_off_by` signs.
+    `actor` releases, `signed_off_by` signs. `missed` is what the corpus' spot check says, None where none was drawn.
     """
 
     approved: int
@@ -51,57 +55,42 @@ class GateFacts:
     run_state: str = "done"
     actor: str = ""
     signed_off_by: str = ""
+    missed: Missed | None = None
 
 
-@dataclass(frozen=True)
-class RuleVerdict:
-    """One line of the check-list.
+def evaluate(
+    policy: Policy, findings: Iterable[Finding], facts: GateFacts, waivers: Iterable[Waiver] = (), today: str = ""
+) -> Verdict:
+    """Return the verdict of `policy`; it passes only if every single line is met or waived.
 
-    `passed` is None where the rule could not be judged, which counts as not passed. `value` is the
-    number that was compared (an interval's end, a difference, a count) and may be None. `high` says that
-    a number which only had to be measured lies above what the policy calls high.
+    Args:
+        waivers: those given for the run under this policy and not withdrawn; the latest of a rule counts.
+        today: day, ISO 8601, on which one must hold; today by default.
     """
-
-    rule: str
-    title: str
-    finding: str
-    reference: str
-    threshold: float | None
-    value: float | None
-    passed: bool | None
-    sentence: str
-    remedy: str
-    high: bool = False
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A policy's answer for one run; `digest` is that of the policy as it was asked."""
-
-    policy: str
-    passed: bool
-    rules: tuple[RuleVerdict, ...]
-    digest: str = ""
-
-    def open_rules(self) -> tuple[RuleVerdict, ...]:
-        """Return the lines that stand in the way."""
-        return tuple(rule for rule in self.rules if rule.passed is not True)
-
-    def high_rules(self) -> tuple[RuleVerdict, ...]:
-        """Return the lines that are met although what they measured is high."""
-        return tuple(rule for rule in self.rules if rule.high)
-
-    def as_dict(self) -> dict[str, object]:
-        """Return a JSON-ready mapping."""
-        return {"policy": self.policy, "passed": self.passed, "rules": [asdict(rule) for rule in self.rules]}
-
-
-def evaluate(policy: Policy, findings: Iterable[Finding], facts: GateFacts) -> Verdict:
-    """Return the verdict of `policy`; it passes only if every single line does."""
-    known = list(findings)
+    known, day = list(findings), today or datetime.now(UTC).date().isoformat()
     lines = [*_requirements(policy, facts), *(_judge(rule, known, facts) for rule in policy.rules)]
-    passed = all(line.passed is True for line in lines)
+    allowed = policy.requirements.waivers
+    given = {waiver.basis: waiver for waiver in waivers if day <= waiver.expires}
+    if allowed is not None and not facts.stale:
+        lines = [
+            replace(line, waived=given.get(basis(policy, line))) if waivable(policy, line) else line for line in lines
+        ]
+    passed = all(line.met for line in lines)
     return Verdict(policy=policy.id, passed=passed, rules=tuple(lines), digest=policy.digest)
+
+
+def waivable(policy: Policy, line: RuleVerdict) -> bool:
+    """Return whether a person may let a run pass although this line is not met: it is known, and the policy says so."""
+    allowed = policy.requirements.waivers
+    return (
+        allowed is not None and line.passed is False and line.rule in allowed.rules and line.rule not in NEVER
+        and not policy.requirements.whole_output
+    )  # fmt: skip
+
+
+def basis(policy: Policy, line: RuleVerdict) -> str:
+    """Return the digest of what a waiver of this line is given for."""
+    return basis_of(policy.digest, line.rule, line.value, line.threshold, line.sentence)
 
 
 def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVerdict:
@@ -171,22 +160,23 @@ def _requirements(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
     enough = bool(total) and reviewed >= need.minimum_reviewed_share
     kinds = ", ".join(need.guarantee_kinds)
     lines = [
-        _fact("run-complete", "The run is complete", facts.run_state == "done",
+        fact_line("run-complete", "The run is complete", facts.run_state == "done",
               f"The run's state is “{facts.run_state}”.", "Wait for the run to end, or resume it on the Run page."),
         *([_unmeasured(facts), _whole(facts)] if need.whole_output else [_current(facts)]),
-        _fact("approved", "Only approved records leave", facts.approved >= need.minimum_approved,
+        fact_line("approved", "Only approved records leave", facts.approved >= need.minimum_approved,
               f"{facts.approved:,} approved, {facts.rejected:,} rejected, {facts.pending:,} undecided.",
               "Approve at least one record below.", float(need.minimum_approved), float(facts.approved)),
     ]  # fmt: skip
     if need.minimum_reviewed_share > 0:
         lines.append(
-            _fact("reviewed", "A person decided on the records", enough,
+            fact_line("reviewed", "A person decided on the records", enough,
                   f"Decided on {_floor_percent(reviewed)}; {need.minimum_reviewed_share:.0%} is needed.",
                   "Approve or reject the records that are still undecided.", need.minimum_reviewed_share, reviewed)
         )  # fmt: skip
     if set(need.guarantee_kinds) != {"none", "heuristic", "selection-only", "dp"}:
         lines.append(
-            _fact("guarantee", "The method carries a formal guarantee", facts.guarantee_kind in need.guarantee_kinds,
+            fact_line("guarantee", "The method carries a formal guarantee",
+                      facts.guarantee_kind in need.guarantee_kinds,
                   f"This run's guarantee is of the kind “{facts.guarantee_kind}”; needed: {kinds}.",
                   "Choose a method with a formal guarantee, or a policy for a smaller circle of readers.")
         )  # fmt: skip
@@ -194,6 +184,8 @@ def _requirements(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
         lines.append(_small_enough(facts, need.highest_epsilon))
     if facts.guarantee_kind != "dp":  # elsewhere the comparison itself would choose by private data
         lines.append(_no_original(facts))
+        if need.missed is not None:
+            lines += missed_lines(need.missed, facts.missed)
     if need.second_person:
         lines.append(_second_person(facts))
     return lines
@@ -204,13 +196,13 @@ def _no_original(facts: GateFacts) -> RuleVerdict:
     title = "No record is an original"
     remedy = "Reject the records that equal an original; the list of records names them first."
     if facts.originals is None:
-        line = _fact("originals", title, False, "The records were not compared with the originals yet.", EXAMINE)
+        line = fact_line("originals", title, False, "The records were not compared with the originals yet.", EXAMINE)
         return replace(line, passed=None)
     said = (
         "None of the approved records equals a record of the corpus, in whatever spelling." if not facts.originals
         else f"{facts.originals:,} of the approved records equal a record of the corpus, or differ in spelling alone."
     )  # fmt: skip
-    return _fact("originals", title, not facts.originals, said, remedy, 0.0, float(facts.originals))
+    return fact_line("originals", title, not facts.originals, said, remedy, 0.0, float(facts.originals))
 
 
 def _unmeasured(facts: GateFacts) -> RuleVerdict:
@@ -234,7 +226,7 @@ def _unmeasured(facts: GateFacts) -> RuleVerdict:
         "Run the method again, with another seed where it draws no noise, and let that output leave unexamined; or "
         "choose a policy with measurements, whose card says that the statement holds before selection."
     )
-    return _fact(
+    return fact_line(
         "unmeasured",
         "Nothing private had a say",
         not (looked or facts.lost or facts.watched or facts.stale),
@@ -246,7 +238,7 @@ def _unmeasured(facts: GateFacts) -> RuleVerdict:
 def _whole(facts: GateFacts) -> RuleVerdict:
     held = facts.rejected + facts.pending
     said = "Every record of the run leaves." if not held else f"{held:,} records of the run are held back."
-    return _fact("whole", "The whole output leaves", bool(facts.approved) and not held, said,
+    return fact_line("whole", "The whole output leaves", bool(facts.approved) and not held, said,
                  "Approve every record, or choose another policy.", 0.0, float(held))  # fmt: skip
 
 
@@ -257,7 +249,7 @@ def _small_enough(facts: GateFacts, limit: float) -> RuleVerdict:
     if known and facts.delta is not None and facts.units and facts.delta * facts.units >= 1.0:
         passed = False
         said += f" δ = {facts.delta:g} is 1/N or more for N = {facts.units:,}: it would allow one unit to be published."
-    return _fact("epsilon", "The guarantee is strong enough", passed, said,
+    return fact_line("epsilon", "The guarantee is strong enough", passed, said,
                  "Run a method with a formal guarantee and a smaller ε.", limit, facts.epsilon)  # fmt: skip
 
 
@@ -265,11 +257,13 @@ def _current(facts: GateFacts) -> RuleVerdict:
     """Return the line about changes since the examination; without an examination nothing can be said."""
     title = "Nothing changed since the examination"
     if not facts.examined:
-        line = _fact("current", title, False, "The run was not examined, so there is nothing to compare with.", EXAMINE)
+        line = fact_line(
+            "current", title, False, "The run was not examined, so there is nothing to compare with.", EXAMINE
+        )
         return replace(line, passed=None)
     said = "Records, spans or settings changed after the examination." if facts.stale else (
         "The findings describe the records as they are now.")  # fmt: skip
-    return _fact("current", title, not facts.stale, said, "Examine the run again.")
+    return fact_line("current", title, not facts.stale, said, "Examine the run again.")
 
 
 def _second_person(facts: GateFacts) -> RuleVerdict:
@@ -280,7 +274,7 @@ def _second_person(facts: GateFacts) -> RuleVerdict:
         text = "The person who releases cannot also be the second person."
     else:
         text = "Signed by a second person."
-    return _fact("second-person", "A second person signs", bool(second) and second != first, text,
+    return fact_line("second-person", "A second person signs", bool(second) and second != first, text,
                  "Ask a colleague to sign under “Second person”.")  # fmt: skip
 
 
@@ -289,13 +283,6 @@ def _line(rule: Rule, value: float | None, passed: bool | None, outcome: str) ->
     remedy = EXAMINE if passed is None else rule.remedy
     return RuleVerdict(rule.id, rule.title, rule.finding, reference, rule.threshold, value, passed,
                        f"{rule.sentence} {outcome}", remedy)  # fmt: skip
-
-
-def _fact(
-    rule: str, title: str, passed: bool, sentence: str, remedy: str,
-    threshold: float | None = None, value: float | None = None,
-) -> RuleVerdict:  # fmt: skip
-    return RuleVerdict(rule, title, "", "", threshold, value, passed, sentence, remedy)
 
 
 def _find(findings: Sequence[Finding], name: str, reference: Reference | None) -> Finding | None:

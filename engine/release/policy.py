@@ -13,15 +13,19 @@ from pathlib import Path
 from typing import Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from engine.assets import ASSETS
 from engine.dp.guarantee import Kind
 from engine.errors import NotFoundError, UserError
 from engine.examine.findings import Reference
+from engine.pii.decide.missed import FEWEST
+from engine.release.waivers import NEVER
 
 PRESETS = ASSETS / "policies"
 PRESET_ORDER = ("exploratory", "internal", "research", "public", "proof")
+
+FEWEST_TWICE = 20  # records a second person reads, unless a policy says otherwise
 
 Comparator = Literal["measured", "at most", "at least"]
 Uses = Literal["interval end", "value"]
@@ -66,6 +70,46 @@ class Rule(BaseModel):
         return self
 
 
+class MissedRule(BaseModel):
+    """How much detection may have missed, by the upper end of the interval of a spot check.
+
+    Asked of runs without a formal guarantee, whose text can carry what stays in the original.
+
+    Args:
+        direct_per_1000, quasi_per_1000: records in 1,000 that may still hold a direct, or an indirect, identifier that
+            nobody marked; None: no limit.
+        minimum_sample: fewest records of the sample, or all that nobody had read where there are fewer.
+        second_reader: whether a second person must have read a part of it, at least `minimum_twice` records.
+        sentence: why.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    direct_per_1000: float = Field(ge=0.0, le=1000.0, allow_inf_nan=False)
+    quasi_per_1000: float | None = Field(default=None, ge=0.0, le=1000.0, allow_inf_nan=False)
+    minimum_sample: int = Field(ge=FEWEST)
+    second_reader: bool = False
+    minimum_twice: int = Field(default=FEWEST_TWICE, ge=1)
+    sentence: str
+
+
+class WaiverRule(BaseModel):
+    """Which rules of a policy may be waived for a run by a person, for a reason, and for how many days at most."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rules: tuple[str, ...] = Field(min_length=1)
+    longest_days: int = Field(ge=1, le=366)
+
+    @field_validator("rules")
+    @classmethod
+    def _never(cls, rules: tuple[str, ...]) -> tuple[str, ...]:
+        never = sorted({*rules} & {*NEVER})
+        if never:
+            raise ValueError(f"{', '.join(never)}: this can never be waived")
+        return rules
+
+
 class Requirements(BaseModel):
     """Conditions on facts about the run rather than on its findings.
 
@@ -79,6 +123,8 @@ class Requirements(BaseModel):
         highest_epsilon: largest ε of a formal guarantee that is enough, or None for any.
         whole_output: every record of the run leaves, and nothing was measured on private data before: then the
             run's formal statement covers what leaves. Such a policy has no rules over findings.
+        missed: how much detection may have missed, or None where that is not asked.
+        waivers: which rules may be waived, or None where none may.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -90,6 +136,8 @@ class Requirements(BaseModel):
     longest_copied_words: int | None = Field(default=None, ge=3)
     highest_epsilon: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     whole_output: bool = False
+    missed: MissedRule | None = None
+    waivers: WaiverRule | None = None
 
 
 class Policy(BaseModel):
@@ -117,11 +165,26 @@ class Policy(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _waives_what_it_has(self) -> Policy:
+        need = self.requirements
+        bounds = (
+            "missed-direct",
+            *(["missed-quasi"] if need.missed and need.missed.quasi_per_1000 is not None else []),
+        )
+        known = {*(rule.id for rule in self.rules), *(bounds if need.missed else ())}
+        unknown = sorted({*(need.waivers.rules if need.waivers else ())} - known)
+        if unknown:
+            raise ValueError(f"waivers: {', '.join(unknown)}: the policy has no such rule to waive")
+        return self
+
+    @model_validator(mode="after")
     def _measured_or_whole(self) -> Policy:
         need = self.requirements
-        private = bool(self.rules) or need.longest_copied_words is not None
+        private = bool(self.rules) or need.longest_copied_words is not None or need.missed or need.waivers
         if need.whole_output and (private or need.guarantee_kinds != ("dp",)):
-            raise ValueError("whole_output: needs guarantee_kinds [dp], no rules and no longest_copied_words")
+            raise ValueError(
+                "whole_output: needs guarantee_kinds [dp], no rules, longest_copied_words, missed or waivers"
+            )
         if not need.whole_output and not self.rules:
             raise ValueError("rules: at least one is needed, unless the whole output of a run with a proof leaves")
         return self

@@ -70,6 +70,7 @@ def report(card: DataCard, release_id: str, files: Mapping[str, tuple[str, str]]
         _list("Not to be used:", content["not_intended"]),
         f"<h2>What was checked before release</h2>{_p('Policy ' + policy['title'] + '. ' + policy['sentence'])}",
         _list("Each of these was met. Measured values are not given.", policy["checked"]),
+        _list("These rules of the policy were not met and were waived by a person:", policy["waived"]),
         "<h2>Limits</h2>",
         _list("", content["limits"]),
         f"<h2>Files</h2><table><tr><th>File</th><th>SHA-256</th></tr>{listed}</table>",

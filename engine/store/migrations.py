@@ -10,7 +10,7 @@ from engine.errors import StorageError
 from engine.store import schema
 from engine.store.database import Database
 
-APPEND_ONLY = ("audit", "ledger", "packs", "revocations", "own_policies", "members", "signatures")
+APPEND_ONLY = ("audit", "ledger", "packs", "revocations", "own_policies", "members", "signatures", "waivers")
 
 
 def first_tables(connection: Connection) -> None:
@@ -128,6 +128,12 @@ def member_tables(connection: Connection) -> None:
     _forbid_changes(connection)
 
 
+def spot_check_tables(connection: Connection) -> None:
+    """Add spot checks with their second readings, and waivers of rules."""
+    schema.metadata.create_all(connection)
+    _forbid_changes(connection)
+
+
 def _forbid_changes(connection: Connection) -> None:
     for table in APPEND_ONLY:
         for verb in ("UPDATE", "DELETE"):
@@ -156,6 +162,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     refusal_codes,
     policy_table,
     member_tables,
+    spot_check_tables,
 )
 VERSION = len(MIGRATIONS)
 

@@ -195,6 +195,50 @@ notes = Table(  # what a person wrote about a record
     Column("actor", String, nullable=False),
 )
 
+spot_checks = Table(  # random samples of records to read to the end, for how much detection missed
+    "spot_checks",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("corpus_id", String, ForeignKey("corpora.id", ondelete="CASCADE"), nullable=False),
+    Column("look", Integer, nullable=False),  # 1 for the first of the corpus
+    Column("at", String, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("records", Integer, nullable=False),  # of the corpus
+    Column("parts", JSON, nullable=False),  # sizes of the parts that were drawn from
+    Column("again", Boolean, nullable=False),  # drawn from records that had been read before
+    Column("after", Integer, nullable=False),  # number of the last decision before it
+    Column("marks", JSON, nullable=False),  # what detection the records stood under
+    UniqueConstraint("corpus_id", "look"),
+)
+
+spot_records = Table(
+    "spot_records",
+    metadata,
+    Column("check_id", String, ForeignKey("spot_checks.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("place", Integer, nullable=False),  # in the order of reading, random
+    Column("part", Integer, nullable=False),
+    Column("twice", Boolean, nullable=False),  # a second person reads it too
+    Column("before", JSON, nullable=False),  # places that would have been replaced when it was drawn
+    sqlite_with_rowid=False,
+)
+
+spot_events = Table(  # what a second reader and whoever settles differences did
+    "spot_events",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("check_id", String, ForeignKey("spot_checks.id", ondelete="CASCADE"), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("at", String, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("action", String, nullable=False),  # mark, unmark, finish, reopen, missed, none
+    Column("start", Integer),
+    Column("end", Integer),
+    Column("label", String),
+    Index("ix_spot_event", "check_id", "position"),
+    sqlite_autoincrement=True,
+)
+
 runs = Table(
     "runs",
     metadata,
@@ -314,6 +358,24 @@ own_policies = Table(  # append-only: every version; the latest of an id is in f
     Column("actor", String, nullable=False),
     Column("digest", String(64), nullable=False),
     Column("text", Text),
+    sqlite_autoincrement=True,
+)
+
+waivers = Table(  # append-only: every waiver of a rule, and every withdrawal of one
+    "waivers",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("id", String, nullable=False),
+    Column("run_id", String, nullable=False),
+    Column("policy", String, nullable=False),
+    Column("rule", String, nullable=False),
+    Column("basis", String(64), nullable=False),  # digest of the policy and of what the rule found
+    Column("at", String, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("reason", Text, nullable=False),  # typed for recipients to read
+    Column("expires", String, nullable=False),  # last day on which it holds
+    Column("withdrawn", Boolean, nullable=False),
+    Index("ix_waiver", "run_id", "policy"),
     sqlite_autoincrement=True,
 )
 

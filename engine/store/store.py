@@ -17,6 +17,7 @@ from engine.store.people.signatures import Signatures
 from engine.store.pools.pools import Pools
 from engine.store.review.bulk import Bulk
 from engine.store.review.review import Review
+from engine.store.review.spot.checks import SpotChecks
 from engine.store.review.values import Values
 from engine.store.runs.assessments import Assessments
 from engine.store.runs.examinations import Examinations
@@ -56,15 +57,25 @@ class Store(Opened):
         self.review = Review(self.session)
         self.bulk = Bulk(self.session)
         self.values = Values(self.session, self.corpora, self.review)
+        self.spot_checks = SpotChecks(self.session)
         self.pools = Pools(self.session)
         self.people = Members(self.session)
         self.signatures = Signatures(self.session)
         self.runs = Runs(self.session)
         self.examinations = Examinations(self.session)
         self.ledger = Ledger(self.session, self.corpora, self.labels, partial(ask, self.session) if ask else ask_nobody)
-        self.releases = Releases(self.session, self.corpora, self.runs, self.examinations, self.ledger)
+        self.releases = Releases(
+            self.session, self.corpora, self.runs, self.examinations, self.ledger, self.spot_checks
+        )
         self.assessments = Assessments(
-            self.session, self.corpora, self.runs, self.examinations, self.values, self.ledger, self.releases
+            self.session,
+            self.corpora,
+            self.runs,
+            self.examinations,
+            self.values,
+            self.ledger,
+            self.releases,
+            self.spot_checks,
         )
         if self.session.actor == DEFAULT_ACTOR:
             self.session.actor = str(self.settings.get("actor", DEFAULT_ACTOR))

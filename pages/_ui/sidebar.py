@@ -99,6 +99,12 @@ def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     """Return the estimate of identifiers nobody caught, with its upper bound."""
     if corpus.detected_at is None and not corpus.has_gold:
         return "Not known: no detection yet."
+    found = workspace.spot_checks.estimate(corpus.id)
+    if found is not None and found.direct is not None and not found.check.stale:
+        return (
+            f"At most {found.direct.high:.1f} of 1,000 records hold a direct one, by {found.check.drawn:,} drawn at "
+            "random."
+        )
     risk = workspace.values.residual_risk(corpus.id)
     if risk is None:
         return "Not known yet: finish reviewing some texts first."
@@ -120,6 +126,9 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str
     if not verdict.passed:
         return f"Closed: {count_of(len(verdict.open_rules()), 'rule')} not met ({which})."
     high = verdict.high_rules()
+    waived = verdict.waived_rules()
+    if waived:
+        return f"Open, with {count_of(len(waived), 'rule')} waived ({which})."
     return f"Open, but {count_of(len(high), 'measured value')} high ({which})." if high else f"Open ({which})."
 
 

@@ -91,7 +91,7 @@ def test_the_external_edition_holds_no_measured_value(policy):
     findings = [finding(name) for name in sorted(privacy_names())]
     known = GateFacts(approved=3, rejected=1, pending=0, stale=False, guarantee_kind="heuristic", examined=True)
     given = facts(
-        policy=policy, findings=findings, examined="2998-05-05T01:00", risk="62.1% to 64.9% of the identifiers",
+        policy=policy, findings=findings, examined="2998-05-05T01:00", risk=("62.1% to 64.9% of the identifiers",),
         verdict=evaluate(get_policy(policy), findings, known), releases=4321, unbounded=True, run="Filter of ward nine",
         corpus="Letters of Quillfeather", made_by="Ada",
         answers={"advice": "secret advice", "purpose": "Trying a search", "exposure": "on tape nine"},

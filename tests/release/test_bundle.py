@@ -20,8 +20,11 @@ from engine.examine.findings import Finding
 from engine.methods.base import MethodSpec
 from engine.release import CardFacts, GateFacts, build_card, evaluate, get_policy, verify, write_bundle
 from engine.store.disk import staging
+from tests.release.bundles import READ
 
-GOOD = GateFacts(approved=15, rejected=5, pending=0, stale=False, guarantee_kind="none", examined=True, originals=0)
+GOOD = GateFacts(
+    approved=15, rejected=5, pending=0, stale=False, guarantee_kind="none", examined=True, originals=0, missed=READ
+)
 SOURCES = ["one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"] * 3
 
 

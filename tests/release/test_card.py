@@ -16,6 +16,7 @@ from engine.examine.findings import Finding
 from engine.methods.base import MethodSpec
 from engine.release import CardFacts, build_card, evaluate, get_policy, policies, write_bundle
 from engine.release.gate import GateFacts
+from tests.release.bundles import READ
 
 
 class Parameters(BaseModel):
@@ -66,8 +67,9 @@ def test_bundle_holds_no_finding_and_no_private_quantity(tmp_path) -> None:
     for f in findings[:-1]:
         private |= {f.value, float(f.low or 0), float(f.high or 0), float(f.n)}
     facts = GateFacts(
-        approved=5813, rejected=1538, pending=0, stale=False, guarantee_kind="none", examined=True, originals=0
-    )
+        approved=5813, rejected=1538, pending=0, stale=False, guarantee_kind="none", examined=True, originals=0,
+        missed=READ,
+    )  # fmt: skip
     private |= {5813.0, 1538.0, 7351.0}
     policy = get_policy("research")
     verdict = evaluate(policy, findings, facts)

@@ -12,6 +12,7 @@ from engine.errors import NotFoundError, UserError
 from engine.examine.findings import Finding
 from engine.release.gate import GateFacts, evaluate
 from engine.release.policy import Policy, get_policy, load_policy, policies
+from tests.release.bundles import READ
 
 NAN = math.nan
 
@@ -36,7 +37,7 @@ def good_findings() -> list[Finding]:
 
 GOOD = GateFacts(
     approved=90, rejected=10, pending=0, stale=False, guarantee_kind="dp", examined=True, actor="Ada",
-    signed_off_by="Grace",
+    signed_off_by="Grace", missed=READ,
 )  # fmt: skip
 
 

@@ -104,7 +104,10 @@ def test_approvals_that_change_meanwhile_stop_the_release(store, run_id):
     examined = store.runs.get(run_id).examined_at
     summary = ReleaseSummary("rel-x", run_id, "c-x", "now", 6, "exploratory", "x", {}, {})
     with pytest.raises(RefusedError, match="Approvals changed"):
-        store.releases._record(summary, records, accepted=True, examined=examined, policy=store.releases.policies()[0])
+        store.releases._record(
+            summary, records, accepted=True, examined=examined, policy=store.releases.policies()[0],
+            verdict=store.releases.gate(run_id, "exploratory"),
+        )  # fmt: skip
     assert store.releases.all() == []
 
 

@@ -1,12 +1,18 @@
 """How much detection probably missed, from the records a person read to the end.
 
-Source: Clopper and Pearson 1934 for the interval; the same test turned round for draws without replacement
-(hypergeometric) for texts.
+Counted are records, not places: a record in which two names were missed counts once, because no sample bounds how many
+a single unread record holds.
+
+Source: Clopper and Pearson 1934 for the interval of a share. Of one part, the same test turned round for draws without
+replacement (hypergeometric). Of several parts, drawn in proportion: the number of records found is a sum of independent
+indicators (Vatutin and Mikhailov 1982, Theory Probab. Appl. 27), so beyond its mean its tails are at most those of a
+binomial variable of equal mean with as many trials (Hoeffding 1956, Ann. Math. Statist. 27, Theorem 4).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -61,67 +67,175 @@ def clopper_pearson(hits: int, n: int, level: float = 0.95) -> tuple[float, floa
     return low, high
 
 
-@dataclass(frozen=True)
-class TextsToRead:
-    """How many texts hold something missed, at most, and how many more to read until that is as few as wanted.
+FEWEST = 30  # records read below which nothing is told, unless none is left unread
+LEVEL = 0.95
+MOST_PARTS = 4
 
-    Attributes:
-        read, hit: texts read to the end, and those of them in which a person added something, or accepted something
-            that would have stayed.
-        high: share of all texts that were not read and hold something missed, at most, at the level of 95%.
-        more: further texts to read, if nothing is found in them, until `high` is at most `target`.
-    """
+
+@dataclass(frozen=True)
+class Part:
+    """A part of what a sample was drawn from: its records, those read, those of them with something missed."""
 
     records: int
     read: int
     hit: int
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Records that still hold something missed, per 1,000 records of the corpus.
+
+    Attributes:
+        value, low, high: estimate and interval; lower is safer.
+        hit, read: records of the sample in which something had been missed, and all its records.
+        level: of the interval, two-sided.
+    """
+
+    value: float
+    low: float
     high: float
-    more: int
-    target: float
-
-    @property
-    def sentence(self) -> str:
-        """Say both in words."""
-        texts = f"{self.more:,} more text{'s' if self.more != 1 else ''}"
-        now = (
-            "If the texts read were drawn at random, then, with 95% confidence, at most "
-            f"{self.high:.1%} of all texts are unread and hold something that stays and nobody marked"
-        )
-        then = (
-            f"; it is below {self.target:.0%} already." if not self.more
-            else f". Read {texts} to bring this to {self.target:.0%} or less, if nothing is missing in them."
-        )  # fmt: skip
-        return now + then
+    hit: int
+    read: int
+    level: float
 
 
-def texts_to_read(records: int, read: int, hit: int, target: float, level: float = 0.95) -> TextsToRead:
-    """Return the bound on texts with something missed and how many more to read; texts must have been drawn blindly.
+def level_of(look: int) -> float:
+    """Return the level of the interval at a look: 95% at the first, half the error at each further one.
+
+    Whoever draws until a bound suits would break it otherwise. This way the upper ends of all looks hold together with
+    a probability of at least 95%: 2.5% + 1.25% + ... <= 5%.
 
     Args:
-        records: texts of the corpus.
-        read: texts read to the end, drawn without regard to what is in them.
-        hit: those of them in which something had been missed.
-        target: share of all texts, in (0, 1), that may still hold something missed.
+        look: 1 for the first sample that is drawn of a corpus.
     """
-    if not 0 < target < 1:
-        raise UserError(f"target: must lie between 0 and 1, is {target}")
-
-    def high(n: int) -> float:
-        return (_most_with_a_miss(records, n, hit, level) - hit) / records if records else 0.0
-
-    low, up = read, records  # smallest n in [read, records] with high(n) <= target; high falls with n
-    while low < up:
-        middle = (low + up) // 2
-        low, up = (low, middle) if high(middle) <= target else (middle + 1, up)
-    return TextsToRead(records, read, hit, high(read), low - read, target)
+    return 1.0 - (1.0 - LEVEL) / 2 ** (look - 1)
 
 
-def _most_with_a_miss(records: int, read: int, hit: int, level: float) -> int:
-    """Return the largest number of texts with a miss under which `hit` or fewer among `read` is not too unlikely."""
+def still_missed(parts: Sequence[Part], records: int, repaired: int, level: float = LEVEL) -> Rate:
+    """Return how many records per 1,000 still hold something missed, once what was found is marked.
+
+    Args:
+        parts: of the records that were drawn from, each read in proportion to its size.
+        records: of the corpus; those that were not drawn from had been read to the end before.
+        repaired: records of the sample whose missed identifiers are marked by now.
+    """
+    low, high = totals(parts, level)
+    value = sum(part.records * part.hit / part.read for part in parts if part.read)
+    scale = 1000.0 / records if records else 0.0
+    read, hit = sum(part.read for part in parts), sum(part.hit for part in parts)
+    left = [max(0.0, total - repaired) * scale for total in (value, low, high)]
+    return Rate(left[0], left[1], left[2], hit, read, level)
+
+
+def totals(parts: Sequence[Part], level: float = LEVEL) -> tuple[int, int]:
+    """Return the interval of the number of records with something missed, among all that were drawn from.
+
+    Exact for one part, conservative for several; of a part that was read whole the number is known.
+    """
+    known = sum(part.hit for part in parts if part.read == part.records)
+    open_ = [part for part in parts if part.read < part.records]
+    tail = (1.0 - level) / 2
+    if not open_:
+        return known, known
+    low = high = 0
+    if len(open_) == 1:
+        low, high = _of_one(open_[0], tail)
+    else:
+        low, high = _of_several(open_, tail)
+    return known + low, known + high
+
+
+def _of_one(part: Part, tail: float) -> tuple[int, int]:
     from scipy.stats import hypergeom
 
-    low, up = hit, records - (read - hit)
+    n, hit, most = part.records, part.hit, part.records - (part.read - part.hit)
+    high = _last(hit, most, lambda m: hypergeom.cdf(hit, n, m, part.read) > tail)
+    low = _first(hit, high, lambda m: hypergeom.sf(hit - 1, n, m, part.read) > tail)
+    return low, high
+
+
+def _of_several(parts: Sequence[Part], tail: float) -> tuple[int, int]:
+    from scipy.stats import binom
+
+    hit, drawn = sum(part.hit for part in parts), sum(part.read for part in parts)
+    shares = [part.read / part.records for part in parts]
+    least, most = min(shares), max(shares)
+    top = hit + sum(part.records - part.read for part in parts)
+
+    def likely_below(total: int) -> bool:
+        mean = least * total
+        trials = min(drawn, total)
+        return hit > mean - 1 or binom.cdf(hit, trials, mean / trials) > tail
+
+    def likely_above(total: int) -> bool:
+        mean = most * total
+        trials = min(drawn, total)
+        return hit < mean + 1 or not trials or binom.sf(hit - 1, trials, min(1.0, mean / trials)) > tail
+
+    if least == 0.0:
+        return hit, top
+    high = _last(hit, top, likely_below)
+    return _first(hit, high, likely_above), high
+
+
+def _last(low: int, up: int, holds: Callable[[int], bool]) -> int:
+    """Return the largest number in [low, up] that holds, where all below it do."""
     while low < up:
         middle = (low + up + 1) // 2
-        low, up = (middle, up) if hypergeom.cdf(hit, records, middle, read) > 1 - level else (low, middle - 1)
+        low, up = (middle, up) if holds(middle) else (low, middle - 1)
+    return low
+
+
+def _first(low: int, up: int, holds: Callable[[int], bool]) -> int:
+    """Return the smallest number in [low, up] that holds, where all above it do."""
+    while low < up:
+        middle = (low + up) // 2
+        low, up = (low, middle) if holds(middle) else (middle + 1, up)
+    return low
+
+
+def shares_of(sizes: Sequence[int], count: int) -> list[int]:
+    """Return how many records to draw from each part, in proportion to its size and `count` in all.
+
+    Largest remainders are rounded up; a part never gives more than it has.
+    """
+    total = sum(sizes)
+    count = min(count, total)
+    exact = [count * size / total for size in sizes] if total else [0.0 for _ in sizes]
+    found = [math.floor(share) for share in exact]
+    by_rest = sorted(range(len(sizes)), key=lambda i: (found[i] - exact[i], i))
+    for i in by_rest[: count - sum(found)]:
+        found[i] += 1
+    return found
+
+
+def parts_of(records: int, count: int) -> list[int]:
+    """Return the sizes of the parts that a sample of this size is drawn from: up to four, alike, none too small.
+
+    Each part gives at least ten records, so that shares differ little by rounding.
+    """
+    number = max(1, min(MOST_PARTS, count // 10, records // 10))
+    return [records // number + (i < records % number) for i in range(number)]
+
+
+def high_if_clean(drawn_from: int, count: int, records: int, level: float = LEVEL) -> float:
+    """Return the upper end per 1,000 records where nothing is found in a sample of this size."""
+    count = min(count, drawn_from)
+    sizes = parts_of(drawn_from, count)
+    clean = [Part(size, read, 0) for size, read in zip(sizes, shares_of(sizes, count), strict=True)]
+    return still_missed(clean, records, 0, level).high
+
+
+def needed(drawn_from: int, records: int, target: float, level: float = LEVEL) -> int:
+    """Return how many records to draw so that the upper end is at most `target` per 1,000, if nothing is found in them.
+
+    At least `FEWEST`, where there are so many; all of them where fewer do not suffice.
+    """
+    if not 0 < target < 1000:
+        raise UserError(f"target: must lie between 0 and 1,000 records per 1,000, is {target}")
+    low, up = min(FEWEST, drawn_from), drawn_from
+    while low < up:
+        middle = (low + up) // 2
+        fits = high_if_clean(drawn_from, middle, records, level) <= target
+        low, up = (low, middle) if fits else (middle + 1, up)
     return low

@@ -20,7 +20,7 @@ from engine.examine.findings import Finding
 from engine.examine.measures import MEASURES, REFERENCES, show
 from engine.release.assessment.questions import Asked, Question, questions
 from engine.release.card import DataCard, setting_words
-from engine.release.gate import Verdict
+from engine.release.verdicts import Verdict
 
 Edition = Literal["internal", "external"]
 NOT_STATED = "Not stated."
@@ -42,7 +42,7 @@ class Facts:
         run, corpus: their names; internal.
         whole: the complete output is to leave on its proof alone, so nothing may be measured.
         examined: when the findings were measured, ISO 8601, or empty. stale: they describe other records by now.
-        findings: of the examination. risk: what detection misses, as a sentence. verdict: of the policy.
+        findings: of the examination. risk: what detection misses, as sentences. verdict: of the policy.
         releases: releases from the same people so far. unbounded: one of them left without a proof.
         tested: families of which findings exist, and untried: names of attacks without; filled in by `document`.
     """
@@ -57,7 +57,7 @@ class Facts:
     examined: str = ""
     stale: bool = False
     findings: Sequence[Finding] = ()
-    risk: str = ""
+    risk: Sequence[str] = ()
     verdict: Verdict | None = None
     releases: int = 0
     unbounded: bool = False
@@ -104,7 +104,7 @@ def document(facts: Facts, edition: Edition) -> str:
         outside = {one.id for one in questions().fields if one.outside}
         facts = replace(
             facts, answers={name: said for name, said in facts.answers.items() if name in outside}, made_by="", run="",
-            corpus="", findings=(), risk="", verdict=None, releases=0, unbounded=False, stale=False,
+            corpus="", findings=(), risk=(), verdict=None, releases=0, unbounded=False, stale=False,
             examined="yes" if facts.examined and not facts.stale else "",
         )  # fmt: skip
     inside = edition == "internal"
@@ -199,7 +199,8 @@ def _fact(fact: str, facts: Facts, inside: bool) -> list[str]:
             "same unit and the same neighbouring data."
         ]
     if fact == "policy":
-        return [f"Policy {content['policy']['title']}: {content['policy']['sentence']}", *content["policy"]["checked"]]
+        said = [f"Policy {content['policy']['title']}: {content['policy']['sentence']}", *content["policy"]["checked"]]
+        return [*said, *(f"Waived. {one}" for one in content["policy"]["waived"])]
     if fact == "releases":
         return _releases(facts) if inside else ["In the internal edition."]
     return [_examination(facts, inside)]

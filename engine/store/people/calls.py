@@ -61,10 +61,10 @@ CALLS: dict[str, dict[str, Right]] = {
     "releases": _each(
         READ,
         "all archive audience card check_words file gate get makes_unbounded own_policies policies policy "
-        "revocation_list",
+        "revocation_list waivers",
     )
     | _each(REVEAL, "note_preview")
-    | _each(RELEASE, "make revoke")
+    | _each(RELEASE, "make revoke waive withdraw_waiver")
     | _each(MANAGE, "add_policy remove_policy"),
     "review": _each(READ, "detector_settings matching order progress span_counts waiting")
     | _each(REVEAL, "accepted_spans alike queue record_text redacted rows sheets spans texts unmarked_places")
@@ -76,10 +76,13 @@ CALLS: dict[str, dict[str, Right]] = {
     | _each(MANAGE, "delete describe"),
     "settings": _each(READ, "get named") | _each(MANAGE, "set set_actor"),
     "signatures": _each(READ, "of") | _each(APPROVE, "sign"),
+    "spot_checks": _each(READ, "drawable estimate high_if_clean latest needed")
+    | _each(REVEAL, "differences next_for_second order")
+    | _each(REVIEW, "draw finish mark settle unmark"),
     "studies": _each(READ, "all blockers needs runs")
     | _each(REVEAL, "results")
     | _each(MANAGE, "delete resume run start"),
-    "values": _each(READ, "gold_evaluation residual_risk texts_to_read")
+    "values": _each(READ, "gold_evaluation residual_risk")
     | _each(REVEAL, "table")
     | _each(REVIEW, "decide"),
 }

@@ -12,7 +12,6 @@ import pandas as pd
 from sqlalchemy import Connection, Integer, func, select
 
 from engine.errors import NotFoundError
-from engine.pii.decide.rules import ADDED_BY
 from engine.store.corpora.corpora import Corpora
 from engine.store.records import read_rows
 from engine.store.review import decisions
@@ -21,13 +20,11 @@ from engine.store.review.queries import alike_rows, check, check_action
 from engine.store.review.review import Review
 from engine.store.review.spans import accepted_spans
 from engine.store.rows import AnyRow
-from engine.store.schema import decisions as decisions_table
 from engine.store.schema import record_index, spans
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
 
 if TYPE_CHECKING:
-    from engine.pii.decide.missed import TextsToRead
     from engine.pii.evaluate import Evaluation
 
 
@@ -145,33 +142,6 @@ class Values:
             count = decisions.apply(connection, corpus_id, open_, action, label, self.session.actor)
             decisions.note(self.session, connection, corpus_id, {action: count})
             return count
-
-    def texts_to_read(self, corpus_id: str, target: float) -> TextsToRead:
-        """Return how many texts may still hold something that nobody marked, and how many more are to be read.
-
-        Args:
-            target: the share of all texts, in (0, 1), below which a person wants that bound.
-        """
-        from engine.pii.decide.missed import texts_to_read
-
-        # Missed is what would have stayed in an unread text: what a person added, or accepted although it stayed.
-        stayed = select(decisions_table.c.seq).where(
-            decisions_table.c.corpus_id == corpus_id, decisions_table.c.span_id == spans.c.id,
-            func.json_extract(decisions_table.c.prior, "$.state") != "accepted",
-        )  # fmt: skip
-        missed = select(spans.c.position).where(
-            spans.c.corpus_id == corpus_id, spans.c.active.is_(True), spans.c.state == "accepted",
-            (spans.c.recogniser == ADDED_BY) | stayed.exists(),
-        )  # fmt: skip
-        query = select(
-            func.count(),
-            func.count().filter(record_index.c.reviewed),
-            func.count().filter(record_index.c.reviewed & record_index.c.position.in_(missed)),
-        ).where(record_index.c.corpus_id == corpus_id)
-        with self.session.db.read() as connection:
-            corpus_row(connection, corpus_id)
-            records, read, hit = (int(n) for n in connection.execute(query).one())
-        return texts_to_read(records, read, hit, target)
 
     def gold_evaluation(self, corpus_id: str) -> Evaluation | None:
         """Compare the accepted spans with the gold spans; None where the corpus has no gold spans."""

@@ -18,6 +18,8 @@ from engine.errors import UserError
 from engine.json_types import as_object
 from engine.store.budget.ledger import Ledger
 from engine.store.corpora.corpora import Corpora
+from engine.store.review.spot.checks import SpotChecks
+from engine.store.review.spot.words import sentences
 from engine.store.review.values import Values
 from engine.store.runs.examinations import Examinations
 from engine.store.runs.releases import Releases
@@ -40,7 +42,7 @@ class Assessments:
 
     def __init__(
         self, session: Session, corpora: Corpora, runs: Runs, examinations: Examinations, values: Values,
-        ledger: Ledger, releases: Releases,
+        ledger: Ledger, releases: Releases, spot_checks: SpotChecks,
     ) -> None:  # fmt: skip
         self.session = session
         self.corpora = corpora
@@ -49,6 +51,7 @@ class Assessments:
         self.values = values
         self.ledger = ledger
         self.releases = releases
+        self.spot_checks = spot_checks
 
     def answers(self, corpus_id: str) -> dict[str, str]:
         """Return the words typed for a corpus, by field."""
@@ -98,13 +101,13 @@ class Assessments:
         given = {"title": "Synthetic text records", **{name: said for name, said in (words or {}).items() if said}}
         if edition == "external":
             self._check(run, policy, {**given, **answers})
-        risk = self.values.residual_risk(run.corpus_id)
+        verdict = self.releases.gate(run_id, policy_id, signed_off_by=signed_off_by)
         book = self.ledger.of(run.corpus_id)
         mine = {one.id for one in self.corpora.all() if one.population == book.population}
         corpus = self.corpora.get(run.corpus_id)
         page = document(
             Facts(
-                card=self.releases.card(run_id, policy, given),
+                card=self.releases.card(run_id, policy, given, verdict.waived_rules()),
                 answers=answers,
                 made=datetime.now(UTC).date().isoformat(),
                 made_by=self.session.actor,
@@ -114,8 +117,8 @@ class Assessments:
                 examined=run.examined_at or "",
                 stale=run.stale or run.examination_stale,
                 findings=self.examinations.findings(run_id),
-                risk="" if risk is None else _risk(risk["low"], risk["high"], risk["sentence"]),
-                verdict=self.releases.gate(run_id, policy_id, signed_off_by=signed_off_by),
+                risk=self._risk(run.corpus_id),
+                verdict=verdict,
                 releases=sum(one.corpus_id in mine for one in self.releases.all()),
                 unbounded=book.unbounded,
             ),
@@ -128,6 +131,15 @@ class Assessments:
             )  # fmt: skip
         return page
 
+    def _risk(self, corpus_id: str) -> tuple[str, ...]:
+        """Return what detection misses, by the spot check and by what was reviewed, as sentences."""
+        found, risk = self.spot_checks.estimate(corpus_id), self.values.residual_risk(corpus_id)
+        said = () if found is None else sentences(found)
+        if risk is None:
+            return said
+        share = f"{risk['low']:.1%} to {risk['high']:.1%} of the identifiers (95 % interval). {risk['sentence']}"
+        return (*said, f"By all that was reviewed: {share}")
+
     def _check(self, run: RunSummary, policy: Policy, typed: Mapping[str, str]) -> None:
         """Refuse private words and numbers in what stands in the external edition."""
         from engine.release.assessment import questions
@@ -138,7 +150,3 @@ class Assessments:
             run, policy, {titles.get(name) or cards[name]: said for name, said in typed.items()
                           if name in titles or name in cards},
         )  # fmt: skip
-
-
-def _risk(low: float, high: float, sentence: str) -> str:
-    return f"{low:.1%} to {high:.1%} of the identifiers (95 % interval). {sentence}"

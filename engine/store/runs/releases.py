@@ -24,9 +24,11 @@ from engine.store.corpora.corpora import Corpora
 from engine.store.disk import staging
 from engine.store.disk.folder import file_errors
 from engine.store.people.signatures import Signatures
+from engine.store.review.spot.checks import SpotChecks
 from engine.store.rows import AnyRow, RunRow
 from engine.store.runs import choosable
 from engine.store.runs import policies as own
+from engine.store.runs import waivers as waived
 from engine.store.runs.examinations import Examinations
 from engine.store.runs.runs import Runs, run_row, seen
 from engine.store.schema import releases, revocations, runs
@@ -36,7 +38,7 @@ from engine.store.views import ReleaseSummary, RunSummary
 if TYPE_CHECKING:
     import pandas as pd
 
-    from engine.release import Audience, DataCard, GateFacts, Policy, Verdict
+    from engine.release import Audience, DataCard, GateFacts, Missed, Policy, RuleVerdict, Verdict, Waiver
 
 
 UNBOUNDED = (
@@ -54,14 +56,16 @@ class Releases:
     """Policies, the gate, and releases."""
 
     def __init__(
-        self, session: Session, corpora: Corpora, runs: Runs, examinations: Examinations, ledger: Ledger
-    ) -> None:
+        self, session: Session, corpora: Corpora, runs: Runs, examinations: Examinations, ledger: Ledger,
+        spot_checks: SpotChecks,
+    ) -> None:  # fmt: skip
         self.session = session
         self.corpora = corpora
         self.runs = runs
         self.examinations = examinations
         self.ledger = ledger
         self.signatures = Signatures(session)
+        self.spot_checks = spot_checks
 
     def policies(self) -> tuple[Policy, ...]:
         """Return the policies that come with the program, and then the workspace's own."""
@@ -95,7 +99,48 @@ class Releases:
         policy = self.policy(policy_id)
         signed = self._signed(run_id, policy_id, signed_off_by)
         facts = self._facts(run_id, policy.requirements.whole_output, signed)
-        return evaluate(policy, self.examinations.findings(run_id), facts)
+        return evaluate(policy, self.examinations.findings(run_id), facts, self.waivers(run_id, policy_id))
+
+    def waivers(self, run_id: str, policy_id: str) -> tuple[Waiver, ...]:
+        """Return the waivers given for a run under a policy, expired ones and those of other findings too."""
+        with self.session.db.read() as connection:
+            return waived.given(connection, run_id, policy_id)
+
+    def waive(self, run_id: str, policy_id: str, rule: str, reason: str, expires: str) -> str:
+        """Let a run pass although a rule is not met, where its policy allows it; return the waiver's id.
+
+        Args:
+            rule: id of a line of the check-list that is not met.
+            reason: public words; they stand in every bundle that the waiver lets leave, with the name of who acts.
+            expires: last day (YYYY-MM-DD) on which it holds.
+
+        Raises:
+            UserError: nobody said who acts, or the reason or the day will not do.
+            RefusedError: the policy does not let this rule be waived, or the words hold private text or numbers.
+        """
+        from engine.release import basis, expiry_of, reason_of, waivable
+
+        waived.check_named(self.session)
+        run, policy = self.runs.get(run_id), self.policy(policy_id)
+        line = next((one for one in self.gate(run_id, policy_id).rules if one.rule == rule and one.passed is not True),
+                    None)  # fmt: skip
+        if line is None:
+            raise UserError(f"rule: {rule!r} is no rule of this policy that stands in the way")
+        if not waivable(policy, line) or run.stale or run.examination_stale:
+            raise RefusedError(
+                "This rule cannot be waived. A policy says which of its rules may be; what was not judged, an "
+                "original, an undecided record, an outdated examination and a missing proof never are"
+            )
+        allowed = policy.requirements.waivers
+        assert allowed is not None
+        said = reason_of(reason)
+        last = expiry_of(expires, date.fromisoformat(waived.today()), allowed.longest_days)
+        self.check_words(run, policy, {"the reason": said, "the name": self.session.actor})
+        return waived.give(self.session, run_id, run.corpus_id, policy_id, rule, basis(policy, line), said, last)
+
+    def withdraw_waiver(self, run_id: str, policy_id: str, waiver_id: str) -> None:
+        """Take a waiver back; releases that it let leave are not touched."""
+        waived.withdraw(self.session, run_id, self.runs.get(run_id).corpus_id, policy_id, waiver_id)
 
     def _signed(self, run_id: str, policy_id: str, typed: str) -> str:
         """Return the name of the second person: of who signed in and signed where people sign in, else as typed."""
@@ -131,7 +176,23 @@ class Releases:
             run_state=run.state,
             actor=self.session.actor,
             signed_off_by=signed_off_by,
+            missed=None if run.guarantee.kind == "dp" else self._missed(run.corpus_id),
         )
+
+    def _missed(self, corpus_id: str) -> Missed | None:
+        """Return what the corpus' latest spot check says, None where none was drawn."""
+        from engine.release import Missed
+
+        found = self.spot_checks.estimate(corpus_id)
+        if found is None:
+            return None
+        check, direct, quasi = found.check, found.direct, found.quasi
+        return Missed(
+            check.drawn, check.read, check.drawn_from, check.stale, found.why,
+            None if direct is None else direct.high, None if quasi is None else quasi.high,
+            0 if direct is None else direct.hit, 0 if quasi is None else quasi.hit,
+            0.95 if direct is None else direct.level, check.twice, check.read_twice, check.disagreements,
+        )  # fmt: skip
 
     def _approved_originals(self, run: RunSummary) -> int | None:
         """Return how many approved records are an original, None where the examination did not look."""
@@ -217,7 +278,7 @@ class Releases:
                 release_id=release_id,
                 records=records[["text", "label", "approval"]],
                 originals=list(self.corpora.frame(run.corpus_id, None, ["text"])["text"]),
-                card=self.card(run_id, policy, words),
+                card=self.card(run_id, policy, words, verdict.waived_rules()),
                 policy=policy,
                 verdict=verdict,
                 sources=sources,
@@ -245,7 +306,7 @@ class Releases:
                 signed_by=signer.public if signer else "",
             )
             self._record(
-                summary, records, accepted=ends, examined=run.examined_at, policy=policy,
+                summary, records, accepted=ends, examined=run.examined_at, policy=policy, verdict=verdict,
             )  # fmt: skip
         except BaseException:
             if staged is not None:
@@ -431,7 +492,9 @@ class Releases:
         labels = [] if run.guarantee.kind == "dp" else [str(label) for label in frame["label"].dropna().unique()]
         return [*frame.loc[frame["split"] == "train", "text"], *labels]
 
-    def card(self, run_id: str, policy: Policy, words: Mapping[str, str]) -> DataCard:
+    def card(
+        self, run_id: str, policy: Policy, words: Mapping[str, str], waived_rules: Sequence[RuleVerdict] = ()
+    ) -> DataCard:
         """Return the data card of a run under a policy, made of public facts and typed words."""
         from engine.methods import get_method
         from engine.release import CardFacts, build_card
@@ -448,6 +511,7 @@ class Releases:
                 model=row.model,
                 versions={n: str(version) for n, version in as_object(row.manifest.get("versions")).items()},
                 selected=self._selected(row, policy),
+                waived=tuple(waived_rules),
                 **words,
             )
         )
@@ -477,8 +541,11 @@ class Releases:
         measured = [
             value for found in self.examinations.findings(run.id) for value in (found.value, found.low, found.high)
         ]
+        found = self.spot_checks.estimate(run.corpus_id)
+        rates = () if found is None else [rate for rate in (found.direct, found.quasi, *found.types.values()) if rate]
+        missed = [end for rate in rates for end in (rate.value, rate.low, rate.high, rate.hit)]
         public = self.ledger.public_facts(run.corpus_id).units
-        return {float(value) for value in (*counts, *measured) if value is not None} - {float(public)}
+        return {float(value) for value in (*counts, *measured, *missed) if value is not None} - {float(public)}
 
     def _watched(self, run_id: str) -> bool:
         """Say whether exact losses of private records were shown while the run, or one it was chosen among, trained."""
@@ -508,11 +575,12 @@ class Releases:
         accepted: bool,
         examined: str | None,
         policy: Policy,
+        verdict: Verdict,
     ) -> None:
         """Store the release if the run is still as it was judged; everything is looked at again in one transaction.
 
         accepted: the person releasing agreed that the total becomes unbounded. examined: when the run had been examined
-        as it was judged. policy: as it was asked.
+        as it was judged. policy: as it was asked. verdict: its answer.
         """
         from engine.release import work_folder
 
@@ -530,6 +598,7 @@ class Releases:
                     "The run, or one with the same text or seed, was examined while the release was written. Look at "
                     "what was found, then release again."
                 )
+            self._check_still(connection, summary, policy, verdict)
             if not current[["record_id", "approval"]].equals(judged[["record_id", "approval"]]):
                 raise RefusedError("Approvals changed while the release was written. Look at them, then release again.")
             if row.needs_spans and row.revision != row.corpus_revision:
@@ -568,7 +637,24 @@ class Releases:
                 manifest_sha256=summary.manifest_sha256,
                 signed_by=summary.signed_by,
                 accepted_unbounded=accepted,
+                waivers=[line.waived.id for line in verdict.waived_rules() if line.waived],
             )
+
+    def _check_still(self, connection: Connection, summary: ReleaseSummary, policy: Policy, verdict: Verdict) -> None:
+        """Refuse where a waiver no longer holds, or a spot check changed, while the release was written."""
+        stand = {one.id for one in waived.given(connection, summary.run_id, policy.id) if waived.today() <= one.expires}
+        if any(line.waived is not None and line.waived.id not in stand for line in verdict.waived_rules()):
+            raise RefusedError(
+                "A waiver was withdrawn or expired while the release was written. Look at it, then release again."
+            )
+        asked = [line for line in verdict.rules if line.rule.startswith("missed-")]
+        if asked:
+            again = {line.rule: line for line in self.gate(summary.run_id, policy.id).rules}
+            if any((now_.value, now_.passed) != (line.value, line.passed) for line in asked
+                   for now_ in [again[line.rule]]):  # fmt: skip
+                raise RefusedError(
+                    "What the spot check says changed while the release was written. Look at it, then release again."
+                )
 
 
 def _view(row: AnyRow) -> ReleaseSummary:

@@ -88,6 +88,9 @@ def _line(run: engine.RunSummary, policy: engine.Policy, verdict: engine.Verdict
         return f":orange[:material/lock: **Closed**] ({which}). “{plain(first.title)}”: {plain(first.remedy)}"
     if not chosen_formats():
         return f":orange[:material/lock: **Choose at least one file format**] ({which})."
+    waived = verdict.waived_rules()
+    if waived:
+        return f":orange[:material/lock_open: **Open, with {count_of(len(waived), 'rule')} waived**] ({which})."
     high = verdict.high_rules()
     if high:
         return f":orange[:material/warning: **Open, but {count_of(len(high), 'measured value')} high**] ({which})."

@@ -8,6 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
+from pages._ui.release import waivers as release_waivers
 from pages._ui.texts import count_of, plain, run_name
 
 CHOICE = "release.policy.choice"
@@ -17,6 +18,7 @@ STATES = {
     False: (":material/cancel:", "not met", "red"),
     None: (":material/help:", "not known, counts as not met", "orange"),
 }
+WAIVED = (":material/approval_delegation:", "not met, waived", "orange")
 HIGH = (":material/warning:", "measured, high", "orange")
 
 
@@ -39,13 +41,17 @@ def choose(workspace: engine.Workspace) -> engine.Policy:
     return policy
 
 
-def check_list(verdict: engine.Verdict, policy: engine.Policy, run: engine.RunSummary) -> None:
+def check_list(
+    workspace: engine.Workspace, verdict: engine.Verdict, policy: engine.Policy, run: engine.RunSummary
+) -> None:
     """Draw the verdict in one line, then each rule."""
     open_rules = verdict.open_rules()
     if verdict.passed:
+        waived = len(verdict.waived_rules())
+        but = f" but {count_of(waived, 'rule')} that {'was' if waived == 1 else 'were'} waived" if waived else ""
         st.success(
             f"**The gate is open** for the run {plain(run_name(run))}. Each of the {len(verdict.rules)} rules of "
-            f"“{plain(policy.title)}” is met.",
+            f"“{plain(policy.title)}” is met{but}.",
             icon=":material/lock_open:",
         )
         high = verdict.high_rules()
@@ -61,15 +67,17 @@ def check_list(verdict: engine.Verdict, policy: engine.Policy, run: engine.RunSu
             f"{len(verdict.rules)} {'is' if len(open_rules) == 1 else 'are'} not met.",
             icon=":material/lock:",
         )
+    release_waivers.void(workspace, verdict, policy, run.id)
     with st.container(border=True, key="release.checklist", gap="small"):
-        for line in sorted(verdict.rules, key=lambda line: (line.passed is True, not line.high)):
-            _line(line)
+        for line in sorted(verdict.rules, key=lambda line: (line.met, line.passed is True, not line.high)):
+            _line(workspace, line, policy, run)
 
 
-def _line(line: engine.RuleVerdict) -> None:
-    icon, word, colour = HIGH if line.high else STATES[line.passed]
+def _line(workspace: engine.Workspace, line: engine.RuleVerdict, policy: engine.Policy, run: engine.RunSummary) -> None:
+    icon, word, colour = WAIVED if line.waived else HIGH if line.high else STATES[line.passed]
     with st.container(key=f"release.rule.{line.rule}", gap=None):
         st.markdown(f":{colour}[{icon}] **{plain(line.title)}** · :{colour}[{word}]")
         st.caption(plain(line.sentence))
         if line.passed is not True:
             st.markdown(f":small[:material/arrow_forward: What would help: {plain(line.remedy)}]")
+            release_waivers.draw(workspace, line, policy, run)

@@ -14,8 +14,10 @@ from pages._ui.sliders import slider
 from pages._ui.texts import label_name
 
 STATES = {"All": None, "Not looked at": "undecided", "Accepted": "accepted", "Rejected": "rejected"}
-ORDERS: dict[str, Literal["risk", "position", "random"]] = {
+SPOT = "The spot check"
+ORDERS: dict[str, Literal["risk", "position", "random", "spot"]] = {
     "Riskiest first": "risk",
+    SPOT: "spot",
     "Drawn at random": "random",
     "In the file's order": "position",
 }
@@ -42,7 +44,7 @@ class Filters(TypedDict):
     state: str | None
     below_score: float | None
     search: str | None
-    order: Literal["risk", "position", "random"]
+    order: Literal["risk", "position", "random", "spot"]
 
 
 def filters() -> Filters:
@@ -62,7 +64,7 @@ def filters() -> Filters:
             list(ORDERS),
             key="review.filter.order",
             persist_state="session",
-            help="Only texts that were drawn at random tell how much was missed in the others.",
+            help="Only texts that were drawn at random tell how much was missed in the others: see “Spot check”.",
         )
     return {
         "labels": tuple(labels),
@@ -79,13 +81,27 @@ def keep_order(workspace: engine.Workspace, corpus: engine.CorpusSummary, asked:
     It stays as it is while one works, whatever the decisions do to the risk. The open text stays open where it fits.
     """
     mine = review_state.desk(corpus.id)
-    wanted = (asked, corpus.span_source, corpus.detected_at)
+    drawn = workspace.spot_checks.order(corpus.id) if asked["order"] == "spot" else []
+    wanted = (asked, corpus.span_source, corpus.detected_at, drawn)
     if mine.asked != wanted:
-        mine.asked, mine.order = wanted, workspace.review.order(corpus.id, **asked)
+        mine.asked, mine.order = wanted, _order(workspace, corpus.id, asked, drawn)
         if mine.record not in mine.order:
             review_state.show(corpus.id, next(iter(mine.order), None))
         mine.page = None
     return bool(mine.order)
+
+
+def _order(workspace: engine.Workspace, corpus_id: str, asked: Filters, drawn: list[str]) -> list[str]:
+    """Return the texts in the order asked for; those of a spot check in its own order of reading."""
+    labels, state, below, search = asked["labels"], asked["state"], asked["below_score"], asked["search"]
+    if asked["order"] != "spot":
+        return workspace.review.order(
+            corpus_id, labels=labels, state=state, below_score=below, search=search, order=asked["order"]
+        )
+    fits = set(workspace.review.order(
+        corpus_id, labels=labels, state=state, below_score=below, search=search, order="position"
+    ))  # fmt: skip
+    return [record for record in drawn if record in fits]
 
 
 def sort_again(corpus_id: str) -> None:

@@ -115,10 +115,29 @@ def _requirements(policy: engine.Policy) -> dict[str, str]:
         "The whole output leaves, unexamined": "yes" if need.whole_output else "no",
         "No record is an original (methods without a proof)": "yes",
         "Second person signs": "yes" if need.second_person else "no",
+        **_missed(need.missed),
+        "May be waived by a person, for a reason and a time": "nothing"
+        if need.waivers is None
+        else f"{', '.join(need.waivers.rules)}; {need.waivers.longest_days} days",
         "Longest copied run of words": "no limit"
         if need.longest_copied_words is None
         else str(need.longest_copied_words),
     }
+
+
+def _missed(rule: engine.MissedRule | None) -> dict[str, str]:
+    """Return what is asked about identifiers that detection missed, of runs without a proof."""
+    bounds = {} if rule is None else {"a direct": rule.direct_per_1000, "an indirect": rule.quasi_per_1000}
+    found = {
+        f"Records that still hold {kind} identifier, of 1,000 (methods without a proof)": "–"
+        if bounds.get(kind) is None
+        else f"at most {bounds[kind]:g}"
+        for kind in ("a direct", "an indirect")
+    }
+    sample = "–" if rule is None else f"{rule.minimum_sample:,}"
+    if rule is not None and rule.second_reader:
+        sample += f", {rule.minimum_twice:,} by a second person"
+    return {**found, "Records of the spot check that shows it": sample}
 
 
 def _share_of_all(share: float) -> str:

@@ -8,7 +8,7 @@ from sqlalchemy import update
 from engine.errors import UserError
 from engine.store import schema
 from engine.store.review.bulk import Choice
-from tests.store.span_tables import add_span, span_table
+from tests.store.span_tables import span_table
 
 
 @pytest.fixture
@@ -93,31 +93,3 @@ def test_the_random_order_is_always_the_same_and_blind_to_findings(store, corpus
     assert order != store.review.order(corpus.id, order="position")
     store.review.mark_reviewed(corpus.id, order[:5])
     assert store.review.order(corpus.id, order="random") == order
-
-
-def test_how_many_texts_to_read_follows_what_was_read(store, corpus):
-    assert store.values.texts_to_read(corpus.id, 0.1).read == 0
-    store.review.mark_reviewed(corpus.id, [f"id{i}" for i in range(20)])
-    clean = store.values.texts_to_read(corpus.id, 0.1)
-    assert (clean.records, clean.read, clean.hit) == (40, 20, 0)
-    add_span(store, corpus.id, "id3", 0, 6, "CODE")
-    add_span(store, corpus.id, "id30", 0, 6, "CODE")  # not read: does not count
-    hit = store.values.texts_to_read(corpus.id, 0.1)
-    assert hit.hit == 1
-    assert hit.high > clean.high
-    assert hit.more > clean.more
-
-
-def test_what_would_have_stayed_counts_as_missed_where_a_reader_accepts_it(store, corpus):
-    store.review.mark_reviewed(corpus.id, [f"id{i}" for i in range(20)])
-    clean = store.values.texts_to_read(corpus.id, 0.1)
-    span = next(one for one in store.review.spans(corpus.id, "id4") if one.state == "accepted")
-    store.review.decide(corpus.id, [span.span_id], "accept")  # it would have gone anyway
-    assert store.values.texts_to_read(corpus.id, 0.1).hit == clean.hit
-    with store.session.db.write() as connection:
-        connection.exec_driver_sql("UPDATE spans SET state = 'rejected', decided = 0")  # all are below a threshold
-    store.review.decide(corpus.id, [one.span_id for one in store.review.spans(corpus.id, "id5")], "accept")
-    found = store.values.texts_to_read(corpus.id, 0.1)
-    assert found.hit == clean.hit + 1
-    assert "95% confidence" in found.sentence
-    assert "drawn at random" in found.sentence

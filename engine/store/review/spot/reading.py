@@ -1,0 +1,213 @@
+"""What is known of each record of a spot check: who read it, what had been missed in it, what a second person says.
+
+A place counts as missed if it goes by now and did not when the sample was drawn, whether a person marked it here or by
+a decision on the same words elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection, or_, select
+
+from engine.pii.decide.missed import Part
+from engine.pii.decide.second import Place, pairs
+from engine.pii.spans import default_identifier_type
+from engine.store.review.spot.draw import Before, marks, standing
+from engine.store.review.spot.views import Difference
+from engine.store.rows import AnyRow
+from engine.store.schema import decisions, record_index, spot_checks, spot_events, spot_records
+
+AGAIN = "Identifiers were looked for again, or other marks were chosen, after the sample was drawn. Draw another."
+REJECTED = (
+    "After the sample was drawn it was decided, outside of it, that something stays which went before, or a decision "
+    "that something goes was taken back. Draw another."
+)
+KINDS = ("direct", "quasi")
+
+
+@dataclass
+class Seen:
+    """A record of a spot check.
+
+    Attributes:
+        readers: who read it to the end, empty where nobody did. missed: places that go now and did not before, by what
+            the first reading says.
+        marked_by: who reads it as the second person, or empty. done: that person has read it to the end.
+        added: places that the second person says are missed. settled: of single places, what was decided and by whom;
+            `applied`: those of them that go now.
+    """
+
+    position: int
+    record_id: str
+    place: int
+    part: int
+    twice: bool
+    before: Before
+    readers: set[str] = field(default_factory=set)
+    missed: dict[Place, str] = field(default_factory=dict)
+    types: dict[Place, str] = field(default_factory=dict)
+    marked_by: str = ""
+    done: bool = False
+    added: dict[Place, str] = field(default_factory=dict)
+    settled: dict[Place, tuple[str, str]] = field(default_factory=dict)
+    applied: set[Place] = field(default_factory=set)
+
+    @property
+    def read_twice(self) -> bool:
+        """Whether two different people read it to the end."""
+        return self.twice and self.done and bool(self.readers) and same(self.marked_by) not in map(same, self.readers)
+
+    def differences(self) -> list[Difference]:
+        """Return what one of its two readers alone found."""
+        if not self.read_twice:
+            return []
+        _, first, second = pairs(list(self.missed), list(self.added))
+        found = [(place, self.missed[place], "first") for place in first]
+        found += [(place, self.added[place], "second") for place in second]
+        return [
+            Difference(self.record_id, *place, label, by, *self.settled.get(place, ("", "")))
+            for place, label, by in sorted(found)
+        ]
+
+    def counted(self) -> tuple[dict[Place, str], bool]:
+        """Return what counts as missed, with its type's name, and whether all of it is marked by now."""
+        found, marked = dict(self.missed), True
+        for one in self.differences():
+            place = (one.start, one.end)
+            if one.settled == "none":
+                found.pop(place, None)
+            elif one.by == "second":
+                found[place] = one.label
+                marked = marked and place in self.applied
+        return found, marked
+
+    def kind(self, place: Place, label: str) -> str:
+        """Return the identifier type of a place that counts as missed."""
+        return self.types.get(place) or default_identifier_type(label)
+
+
+def same(name: str) -> str:
+    """Return a person's name as it is compared."""
+    return " ".join(name.split()).casefold()
+
+
+def latest(connection: Connection, corpus_id: str) -> AnyRow | None:
+    """Return the row of a corpus' latest spot check."""
+    query = select(spot_checks).where(spot_checks.c.corpus_id == corpus_id).order_by(spot_checks.c.look.desc())
+    return connection.execute(query.limit(1)).first()
+
+
+def seen(connection: Connection, check: AnyRow) -> list[Seen]:
+    """Return all records of a spot check in their order of reading."""
+    query = (
+        select(spot_records, record_index.c.record_id, record_index.c.reviewed)
+        .join(
+            record_index,
+            (record_index.c.corpus_id == check.corpus_id) & (record_index.c.position == spot_records.c.position),
+        )
+        .where(spot_records.c.check_id == check.id)
+        .order_by(spot_records.c.place)
+    )
+    rows = connection.execute(query).all()
+    found = {
+        row.position: Seen(
+            row.position, row.record_id, row.place, row.part, bool(row.twice),
+            [(int(a), int(b), str(label), str(kind)) for a, b, label, kind in row.before],
+        )
+        for row in rows
+    }  # fmt: skip
+    _readers(connection, check, {row.position for row in rows if row.reviewed}, found)
+    _second(connection, check, found)
+    for position, places in standing(connection, check.corpus_id, list(found)).items():
+        one = found[position]
+        for start, end, label, kind in places:
+            place = (start, end)
+            if place in one.added and one.settled.get(place, ("", ""))[0] == "missed":
+                one.applied.add(place)
+            elif kind in KINDS and not _covered(place, one.before):
+                one.missed[place], one.types[place] = label, kind
+    return list(found.values())
+
+
+def parts(check: AnyRow, records: Iterable[Seen], hit: Mapping[int, bool]) -> list[Part]:
+    """Return the parts of a spot check; `hit`: position of a record to whether something was missed in it."""
+    sizes = [int(size) for size in check.parts]
+    read, hits = [0] * len(sizes), [0] * len(sizes)
+    for one in records:
+        read[one.part] += 1
+        hits[one.part] += bool(hit.get(one.position))
+    return [Part(*part) for part in zip(sizes, read, hits, strict=True)]
+
+
+def stale(connection: Connection, check: AnyRow, positions: Sequence[int]) -> str:
+    """Return why a spot check describes its corpus no longer, or nothing.
+
+    What was marked elsewhere since makes less stay than the sample says, which its upper end covers. What was decided
+    to stay, or a decision taken back, makes more stay.
+    """
+    if marks(connection, check.corpus_id) != list(check.marks):
+        return AGAIN
+    mine, inside = decisions.c.corpus_id == check.corpus_id, set(positions)
+    undone = {
+        int(batch): int(seq)
+        for batch, seq in connection.execute(
+            select(decisions.c.undoes, decisions.c.seq).where(mine, decisions.c.undoes.is_not(None))
+        )
+    }
+    back = [batch for batch, seq in undone.items() if seq > check.after]
+    query = select(decisions.c.position, decisions.c.seq, decisions.c.batch, decisions.c.prior).where(
+        mine, decisions.c.span_id.is_not(None),
+        or_(
+            (decisions.c.seq > check.after) & (decisions.c.action == "reject"),
+            (decisions.c.seq <= check.after) & decisions.c.batch.in_(back)
+            & decisions.c.action.in_(("accept", "add", "relabel")),
+        ),
+    )  # fmt: skip
+    for row in connection.execute(query):
+        if row.position in inside:
+            continue
+        went = row.prior is not None and row.prior.get("state") == "accepted"
+        rejected = row.seq > check.after
+        if (rejected and went and row.batch not in undone) or (not rejected and not went):
+            return REJECTED
+    return ""
+
+
+def _readers(connection: Connection, check: AnyRow, read: set[int], found: dict[int, Seen]) -> None:
+    """Note who read each record to the end since the sample was drawn."""
+    mine = decisions.c.corpus_id == check.corpus_id
+    undone = select(decisions.c.undoes).where(mine, decisions.c.undoes.is_not(None))
+    query = select(decisions.c.position, decisions.c.actor).where(
+        mine, decisions.c.seq > check.after, decisions.c.action == "review", decisions.c.span_id.is_(None),
+        decisions.c.position.is_not(None), decisions.c.batch.not_in(undone),
+    )  # fmt: skip
+    for position, actor in connection.execute(query):
+        if position in found and position in read:
+            found[position].readers.add(actor)
+
+
+def _second(connection: Connection, check: AnyRow, found: dict[int, Seen]) -> None:
+    """Go through what second readers did, in order."""
+    query = select(spot_events).where(spot_events.c.check_id == check.id).order_by(spot_events.c.seq)
+    for row in connection.execute(query):
+        one, place = found[row.position], (row.start, row.end)
+        if row.action == "mark":
+            one.marked_by = row.actor
+            one.added[place] = row.label
+        elif row.action == "unmark":
+            one.added.pop(place, None)
+        elif row.action in ("finish", "reopen"):
+            one.marked_by, one.done = row.actor, row.action == "finish"
+        else:
+            one.settled[place] = (row.action, row.actor)
+
+
+def _covered(place: Place, before: Before) -> bool:
+    """Return whether each character of a place went before."""
+    at = place[0]
+    for start, end, _, _ in sorted(before):
+        if start <= at < end:
+            at = end
+    return at >= place[1]

@@ -1,0 +1,150 @@
+"""The second reader of a spot check: a text without the first's decisions, what this person adds, and what is settled.
+
+Privacy posture: words that are typed are looked for in their text; a row keeps where they stand and their type.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, select
+
+from engine.errors import NotFoundError, UserError
+from engine.store.audit import now
+from engine.store.review import acts
+from engine.store.review.queries import check_label
+from engine.store.review.refusals import Refusal
+from engine.store.review.search import texts_at
+from engine.store.review.spot.reading import Seen, same, seen
+from engine.store.review.spot.views import SecondSheet
+from engine.store.review.unmarked import free_places
+from engine.store.rows import AnyRow
+from engine.store.schema import decisions, spot_events
+from engine.store.session import Session
+from engine.store.upkeep import DEFAULT_ACTOR
+
+NAMED = "Say who you are first: a second reading, and what is settled after it, stand under a person's name."
+OUTCOMES = ("missed", "none")
+
+
+def waiting(connection: Connection, session: Session, check: AnyRow) -> list[Seen]:
+    """Return the records that the person acting may read as the second one and has not, in order."""
+    met = _met(connection, check, session.actor)
+    mine = same(session.actor)
+    return [
+        one for one in seen(connection, check)
+        if one.twice and not one.done and one.position not in met and mine not in map(same, one.readers)
+        and (not one.marked_by or same(one.marked_by) == mine)
+    ]  # fmt: skip
+
+
+def sheet(session: Session, corpus_id: str, one: Seen) -> SecondSheet:
+    """Return a record as the second reader sees it."""
+    text = texts_at(session, corpus_id, [one.position])[one.position]
+    return SecondSheet(
+        one.record_id, text, tuple((start, end, label) for start, end, label, _ in one.before),
+        tuple((*place, label) for place, label in sorted(one.added.items())),
+    )  # fmt: skip
+
+
+def mark(
+    session: Session, connection: Connection, corpus_id: str, check: AnyRow, record_id: str, words: str, label: str
+) -> int:
+    """Note words of a text as missed, wherever they stand unmarked in it; return in how many places."""
+    check_label(label)
+    one = _open(connection, session, check, record_id)
+    surface = " ".join(words.split())
+    if not surface:
+        raise UserError("words: type the words as they stand in the text")
+    text = texts_at(session, corpus_id, [one.position])[one.position]
+    taken = [(start, end) for start, end, _, _ in one.before] + list(one.added)
+    places = free_places(text, surface, taken)
+    if not places:
+        raise UserError("words: they do not stand in this text where nothing is marked; type them as they stand there")
+    for start, end in places:
+        _event(session, connection, check, one, "mark", start, end, label)
+    return len(places)
+
+
+def unmark(session: Session, connection: Connection, check: AnyRow, record_id: str, start: int, end: int) -> None:
+    """Take back a place that the second reader added."""
+    one = _open(connection, session, check, record_id)
+    if (start, end) not in one.added:
+        raise NotFoundError("nothing was added at this place; it may have been taken back before")
+    _event(session, connection, check, one, "unmark", start, end, None)
+
+
+def finish(session: Session, connection: Connection, check: AnyRow, record_id: str) -> None:
+    """Note that the person acting has read a record to the end as the second one."""
+    one = _open(connection, session, check, record_id)
+    _event(session, connection, check, one, "finish", None, None, None)
+    session.write_audit(
+        connection, "spot check text read by a second person", check.id, corpus=check.corpus_id, position=one.position,
+        added=len(one.added),
+    )  # fmt: skip
+
+
+def settle(
+    session: Session, connection: Connection, corpus_id: str, check: AnyRow, record_id: str, place: tuple[int, int],
+    outcome: str,
+) -> None:  # fmt: skip
+    """Settle what one reader alone found; where it was missed and nobody marked it, it is marked now."""
+    _named(session)
+    if outcome not in OUTCOMES:
+        raise UserError(f"outcome: must be one of {', '.join(OUTCOMES)}, is {outcome!r}")
+    one = next((one for one in seen(connection, check) if one.record_id == record_id), None)
+    found = next((d for d in one.differences() if (d.start, d.end) == place), None) if one else None
+    if one is None or found is None:
+        raise NotFoundError("there is no difference at this place; somebody may have decided on it since")
+    if found.settled:
+        raise UserError(f"this was settled before, by {found.settled_by}")
+    _event(session, connection, check, one, outcome, *place, found.label)
+    if outcome == "missed" and found.by == "second":
+        try:
+            acts.add_spans(session, connection, corpus_id, record_id, [place], found.label)
+        except Refusal as error:
+            if error.code != "there":
+                raise
+    session.write_audit(
+        connection, "spot check difference settled", check.id, corpus=corpus_id, position=one.position, by=found.by,
+        label=found.label, outcome=outcome,
+    )  # fmt: skip
+
+
+def _open(connection: Connection, session: Session, check: AnyRow, record_id: str) -> Seen:
+    """Return a record that the person acting may read as the second one, or refuse."""
+    _named(session)
+    one = next((one for one in waiting(connection, session, check) if one.record_id == record_id), None)
+    if one is not None:
+        return one
+    known = next((one for one in seen(connection, check) if one.record_id == record_id and one.twice), None)
+    if known is None:
+        raise NotFoundError("this text is not among those that a second person reads")
+    if known.done:
+        raise UserError("A second person has read this text to the end.")
+    if known.marked_by and same(known.marked_by) != same(session.actor):
+        raise UserError("Somebody else is reading this text as the second person.")
+    raise UserError("You decided on this text yourself; somebody else has to read it as the second person.")
+
+
+def _named(session: Session) -> None:
+    if same(session.actor) in (DEFAULT_ACTOR, "command line"):
+        raise UserError(NAMED)
+
+
+def _met(connection: Connection, check: AnyRow, actor: str) -> set[int]:
+    """Return the positions on which a person decided anything since the sample was drawn."""
+    query = select(decisions.c.position, decisions.c.actor).where(
+        decisions.c.corpus_id == check.corpus_id, decisions.c.seq > check.after, decisions.c.position.is_not(None)
+    )
+    return {int(position) for position, who in connection.execute(query) if same(who) == same(actor)}
+
+
+def _event(
+    session: Session, connection: Connection, check: AnyRow, one: Seen, action: str, start: int | None,
+    end: int | None, label: str | None,
+) -> None:  # fmt: skip
+    connection.execute(
+        spot_events.insert().values(
+            check_id=check.id, position=one.position, at=now(), actor=session.actor, action=action, start=start,
+            end=end, label=label,
+        )
+    )  # fmt: skip

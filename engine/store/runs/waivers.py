@@ -1,0 +1,89 @@
+"""Waivers of a run's rules: given and withdrawn by a person, every one kept.
+
+Privacy posture: a reason and a name are public words: they are held against private text and private numbers before
+they are kept, and again before a bundle is written. What a rule found is kept as a digest alone.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, select
+
+from engine.errors import NotFoundError, UserError
+from engine.store.audit import now
+from engine.store.schema import waivers
+from engine.store.session import Session, new_id
+from engine.store.upkeep import DEFAULT_ACTOR
+
+if TYPE_CHECKING:
+    from engine.release import Waiver
+
+UNNAMED = (DEFAULT_ACTOR, "command line")
+
+
+def check_named(session: Session) -> None:
+    """Raise `UserError` where nobody said who acts."""
+    if " ".join(session.actor.split()).casefold() in UNNAMED:
+        raise UserError("Say who you are first (--by on the command line): a waiver stands under a person's name")
+
+
+def given(connection: Connection, run_id: str, policy_id: str) -> tuple[Waiver, ...]:
+    """Return the waivers of a run under a policy that were not withdrawn, in the order in which they were given."""
+    from engine.release import Waiver
+
+    query = select(waivers).where(waivers.c.run_id == run_id, waivers.c.policy == policy_id).order_by(waivers.c.seq)
+    found: dict[str, Waiver] = {}
+    for row in connection.execute(query):
+        if row.withdrawn:
+            found.pop(row.id, None)
+        else:
+            found[row.id] = Waiver(row.id, row.rule, row.actor, row.reason, row.at[:10], row.expires, row.basis)
+    return tuple(found.values())
+
+
+def give(
+    session: Session, run_id: str, corpus_id: str, policy_id: str, rule: str, basis: str, reason: str, expires: str
+) -> str:
+    """Keep a waiver and return its id; its words were checked."""
+    waiver_id = new_id("w")
+    values = {"id": waiver_id, "run_id": run_id, "policy": policy_id, "rule": rule, "basis": basis}
+    with session.db.write() as connection:
+        connection.execute(
+            waivers.insert().values(
+                **values, at=now(), actor=session.actor, reason=reason, expires=expires, withdrawn=False
+            )
+        )
+        session.write_audit(
+            connection, "rule waived", run_id, corpus=corpus_id, waiver=waiver_id, policy=policy_id, rule=rule,
+            reason=reason, expires=expires,
+        )  # fmt: skip
+    return waiver_id
+
+
+def withdraw(session: Session, run_id: str, corpus_id: str, policy_id: str, waiver_id: str) -> None:
+    """Take a waiver back.
+
+    Raises:
+        NotFoundError: the run has no such waiver in force.
+    """
+    with session.db.write() as connection:
+        found = next((one for one in given(connection, run_id, policy_id) if one.id == waiver_id), None)
+        if found is None:
+            raise NotFoundError("there is no such waiver; it may have been taken back before")
+        values = {"id": waiver_id, "run_id": run_id, "policy": policy_id, "rule": found.rule, "basis": found.basis}
+        connection.execute(
+            waivers.insert().values(
+                **values, at=now(), actor=session.actor, reason="", expires=found.expires, withdrawn=True
+            )
+        )
+        session.write_audit(
+            connection, "waiver withdrawn", run_id, corpus=corpus_id, waiver=waiver_id, policy=policy_id,
+            rule=found.rule,
+        )  # fmt: skip
+
+
+def today() -> str:
+    """Return today's day in UTC, ISO 8601."""
+    return datetime.now(UTC).date().isoformat()

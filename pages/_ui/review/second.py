@@ -1,0 +1,133 @@
+"""The second reading of a spot check: one text after the other without the first reader's decisions, then differences.
+
+Privacy posture: as in `spot`. Which texts a second person reads is not told on the first reader's pages.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+import engine
+from engine import LABELS
+from pages._ui.highlight import LABEL_HUES, Mark, highlight, segments
+from pages._ui.pager import digest
+from pages._ui.states import act, notice
+from pages._ui.texts import label_name, number, plain
+
+WORDS = "review.second.words"
+AROUND = 120  # characters of text on both sides of a difference
+MOST = 20  # differences shown at a time
+READERS = {"first": "the first reader", "second": "the second reader"}
+
+
+def draw(workspace: engine.Workspace, corpus_id: str, found: engine.SpotEstimate) -> None:
+    """Draw what a second person still has to read, how far both agree, and what is to be settled."""
+    check = found.check
+    if not check.twice:
+        return
+    with st.container(border=True, key="review.second"):
+        st.markdown(
+            f"**Second reading**: {number(check.read_twice)} of {number(check.twice)} texts are read by two people."
+        )
+        if found.agreement is not None:
+            one = found.agreement
+            st.markdown(
+                f"In {number(one.alike)} of {number(one.texts)} both found the same ({one.value:.0%}, 95% interval "
+                f"{one.low:.0%} to {one.high:.0%})."
+            )
+        if found.unseen is not None:
+            st.caption(
+                f"Identifiers in these texts that neither saw: about {found.unseen.value:.1f} (95% interval "
+                f"{found.unseen.low:,} to {found.unseen.high:,}). {engine.SECOND_ASSUMES}"
+            )
+        _text(workspace, corpus_id)
+        _differences(workspace, corpus_id)
+
+
+def _text(workspace: engine.Workspace, corpus_id: str) -> None:
+    """Show the next text for the person acting, and take what is missing in it."""
+    sheet = workspace.spot_checks.next_for_second(corpus_id)
+    if sheet is None:
+        st.caption(
+            "There is no text for you to read as the second person. Somebody who has not decided on these texts can, "
+            "under their own name (Settings)."
+        )
+        return
+    if not st.toggle(
+        f"Read as the second person, {plain(workspace.actor)}", key="review.second.on",
+        help="You see the marks as they were when the texts were drawn, not what the first reader made of them.",
+    ):  # fmt: skip
+        return
+    marks = [
+        Mark(start, end, label_name(label), hue=LABEL_HUES.get(label, 6), fate="goes")
+        for start, end, label in sheet.marked
+    ]
+    marks += [
+        Mark(start, end, f"added: {label_name(label)}", hue=LABEL_HUES.get(label, 6), decided=True, fate="goes")
+        for start, end, label in sheet.mine
+    ]
+    highlight(
+        segments(sheet.text, marks),
+        key=f"review.second.text.{sheet.record_id}.{digest([str(place) for place in sheet.mine])}",
+        label=f"Text {sheet.record_id}",
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input(
+            "Words that identify somebody and are not marked", key=WORDS, width=360, max_chars=400,
+            help="As they stand in the text. Case and line breaks do not matter; all their places are marked.",
+        )  # fmt: skip
+        label = st.selectbox("Type", list(LABELS), format_func=label_name, key="review.second.label", width=220)
+        st.button(
+            "Add", key="review.second.add", icon=":material/add:", on_click=_add,
+            args=(workspace, corpus_id, sheet.record_id, label),
+        )  # fmt: skip
+        st.button(
+            "Read to the end", type="primary", key="review.second.finish", icon=":material/done_all:",
+            on_click=_finish, args=(workspace, corpus_id, sheet.record_id),
+        )  # fmt: skip
+    for start, end, name in sheet.mine:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(f"{label_name(name)}: {sheet.text[start:end]}")
+            st.button(
+                "Take back", key=f"review.second.back.{sheet.record_id}.{start}.{end}",
+                on_click=act, args=(workspace.spot_checks.unmark, corpus_id, sheet.record_id, start, end),
+            )  # fmt: skip
+
+
+def _differences(workspace: engine.Workspace, corpus_id: str) -> None:
+    """Show what one reader alone found, to be settled."""
+    waiting = [one for one in workspace.spot_checks.differences(corpus_id) if not one.settled]
+    if not waiting:
+        return
+    st.markdown(f"**{len(waiting):,}** found by one reader alone. Somebody has to settle each:")
+    for one in waiting[:MOST]:
+        text = workspace.review.record_text(corpus_id, one.record_id)
+        begin, end = max(0, one.start - AROUND), min(len(text), one.end + AROUND)
+        mark = Mark(one.start - begin, one.end - begin, label_name(one.label), hue=LABEL_HUES.get(one.label, 6))
+        place = f"{one.record_id}.{one.start}.{one.end}"
+        with st.container(border=True, gap="xxsmall"):
+            st.text(f"{one.record_id} · found by {READERS[one.by]}")
+            highlight(segments(text[begin:end], [mark]), key=f"review.settle.{place}", label=f"Text {one.record_id}")
+            with st.container(horizontal=True):
+                for outcome, words in (("missed", "It identifies somebody"), ("none", "It does not")):
+                    st.button(
+                        words, key=f"review.settle.{place}.{outcome}", on_click=act,
+                        args=(workspace.spot_checks.settle, corpus_id, one.record_id, one.start, one.end, outcome),
+                    )  # fmt: skip
+    if len(waiting) > MOST:
+        st.caption(f"{len(waiting) - MOST:,} more follow.")
+
+
+def _add(workspace: engine.Workspace, corpus_id: str, record_id: str, label: str) -> None:
+    """Note what was typed; a callback."""
+    typed = str(st.session_state.get(WORDS) or "")
+    if act(workspace.spot_checks.mark, corpus_id, record_id, typed, label):
+        st.session_state[WORDS] = ""
+
+
+def _finish(workspace: engine.Workspace, corpus_id: str, record_id: str) -> None:
+    """Note that the text was read; what is typed and not added stops it; a callback."""
+    if str(st.session_state.get(WORDS) or "").strip():
+        notice("Words are typed and not added. Add them, or empty the field.", kind="problem")
+        return
+    act(workspace.spot_checks.finish, corpus_id, record_id)

@@ -1,0 +1,167 @@
+"""The spot check: a random sample to read to the end, what it says was missed, and its second reading.
+
+Privacy posture: a text is shown through the highlight component alone; words that are typed go to the engine, which
+looks for them in their text and keeps where they stand.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+import engine
+from pages._ui import once
+from pages._ui.review import second
+from pages._ui.review.queue import SPOT
+from pages._ui.states import act, notice
+from pages._ui.texts import count_of, label_name, number, plain
+
+TEXTS = "Text by text"
+TARGETS = (100.0, 50.0, 20.0, 10.0, 5.0)  # records in 1,000
+LEAST, TWICE = 30, 20
+
+
+def line(workspace: engine.Workspace, corpus_id: str) -> str:
+    """Return the spot check's state in a sentence, for below the texts."""
+    found = workspace.spot_checks.estimate(corpus_id)
+    if found is None:
+        return "How much was missed in the texts nobody reads? A random sample tells: see “Spot check” above."
+    if found.check.stale:
+        return f"The spot check is out of date. {plain(found.check.stale)}"
+    if found.direct is None:
+        return f"The spot check tells nothing yet: {plain(found.why)} Choose the order “{SPOT}” under Filters."
+    return (
+        f"By the spot check, at most **{found.direct.high:.1f}** of 1,000 texts still hold a direct identifier that "
+        "nobody marked."
+    )
+
+
+def draw(workspace: engine.Workspace, corpus_id: str) -> None:
+    """Draw the latest spot check and what follows from it, and the form for a new one."""
+    found = workspace.spot_checks.estimate(corpus_id)
+    if found is None:
+        st.markdown(
+            "Texts are drawn at random, you read each to the end and mark what is missing. From what had been missed "
+            "in them follows, with its interval, how many of the **other** texts still hold something."
+        )
+        _new(workspace, corpus_id, first=True)
+        return
+    _state(workspace, corpus_id, found)
+    if found.direct is not None and found.quasi is not None:
+        _numbers(found)
+    second.draw(workspace, corpus_id, found)
+    with st.expander("Draw a new spot check", icon=":material/casino:", key="review.spot.again"):
+        _new(workspace, corpus_id, first=False)
+
+
+def _state(workspace: engine.Workspace, corpus_id: str, found: engine.SpotEstimate) -> None:
+    check = found.check
+    st.markdown(
+        f"**Spot check {check.look}**: {number(check.drawn)} of {number(check.drawn_from)} texts, drawn at random by "
+        f"{plain(check.actor)}; {number(check.read)} read."
+    )
+    st.progress(check.read / check.drawn if check.drawn else 0.0)
+    if check.stale:
+        st.warning(f"**Out of date.** {plain(check.stale)}", icon=":material/history:")
+    elif found.why:
+        st.markdown(plain(found.why))
+    if not check.complete and not check.stale:
+        st.button(
+            "Read its texts", type="primary", icon=":material/menu_book:", key="review.spot.read", on_click=_read,
+            help="Nothing is told before all are read: who could stop when the number suits would bend it.",
+        )  # fmt: skip
+        st.caption(
+            "Mark what is missing wherever it stands. Deciding, outside of these texts, that something stays which "
+            "goes now makes the sample out of date."
+        )
+
+
+def _numbers(found: engine.SpotEstimate) -> None:
+    """Show what was missed as a table, and what it does not show."""
+    assert found.direct is not None
+    assert found.quasi is not None
+    rates = {"Direct identifiers": found.direct, "Indirect identifiers": found.quasi}
+    rates |= {f"· {label_name(name)}": rate for name, rate in found.types.items()}
+    st.markdown(
+        f"At most **{found.direct.high:.1f}** of 1,000 texts still hold a direct identifier that nobody marked, and at "
+        f"most **{found.quasi.high:.1f}** an indirect one."
+    )
+    st.dataframe(
+        pd.DataFrame(
+            [
+                {
+                    "Missed": name, "In the sample": f"{rate.hit:,} of {rate.read:,}",
+                    "Per 1,000": round(rate.value, 1),
+                    f"{100 * rate.level:.4g}% interval": f"{rate.low:.1f} to {rate.high:.1f}",
+                }
+                for name, rate in rates.items()
+            ]
+        ),
+        hide_index=True, height="content", alt="Texts that still hold something missed, by type, per 1,000 texts",
+    )  # fmt: skip
+    places = sum(found.places)
+    marked = "it is marked now and not counted" if places == 1 else "those marked by now are not counted"
+    missed = f"{count_of(places, 'identifier')} had been missed in the sample; {marked} as still there."
+    st.caption(
+        f"{missed if places else 'Nothing had been missed in the sample.'} A text counts once, however much was missed "
+        "in it. What a reader "
+        "overlooked is not in these numbers; texts that were read before count as settled. Each interval holds by "
+        "itself."
+    )
+
+
+def _new(workspace: engine.Workspace, corpus_id: str, *, first: bool) -> None:
+    """Ask how many texts to draw, and say what that can show."""
+    given = workspace.spot_checks.drawable(corpus_id)
+    if not given.drawn_from:
+        st.markdown("This corpus has no text.")
+        return
+    target = st.selectbox(
+        "Wanted: at most", TARGETS, index=1, key="review.spot.target", width=320,
+        format_func=lambda bound: f"{bound:g} of 1,000 texts with something missed",
+    )  # fmt: skip
+    needed = workspace.spot_checks.needed(corpus_id, target)
+    st.caption(
+        f"That takes {count_of(needed, 'text')} in which nothing was missed, of {number(given.drawn_from)} that "
+        f"{'were read before' if given.again else 'nobody has read to the end'}. If something was missed, the bound is "
+        "higher."
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        count = st.number_input(
+            "Texts to draw", 1, given.drawn_from, needed, key=f"review.spot.count.{given.look}.{needed}", width=180
+        )
+        twice = st.number_input(
+            "A second person reads", 0, int(count), min(TWICE, int(count)), key=f"review.spot.twice.{int(count)}",
+            width=180, help="How many of them. Drawn at random, and not told which.",
+        )  # fmt: skip
+        st.button(
+            "Draw at random", type="primary" if first else "secondary", icon=":material/casino:",
+            key="review.spot.draw", on_click=_draw, args=(workspace, corpus_id, int(count), int(twice), given.look),
+        )  # fmt: skip
+    once.rearm("review.spot.draw")
+    if int(count) < min(LEAST, given.drawn_from):
+        st.warning(f"Of fewer than {LEAST} texts nothing is told.", icon=":material/info:")
+    else:
+        high = workspace.spot_checks.high_if_clean(corpus_id, int(count))
+        st.markdown(f"If nothing was missed in {number(int(count))}: at most **{high:.1f}** of 1,000.")
+    if not first:
+        st.caption(
+            "Each further sample halves the error that its interval may make, so that drawing until the number suits "
+            "does not pay."
+        )
+
+
+def _draw(workspace: engine.Workspace, corpus_id: str, count: int, twice: int, look: int) -> None:
+    """Draw a spot check; a callback."""
+    made = once.act(
+        "review.spot.draw",
+        lambda: act(workspace.spot_checks.draw, corpus_id, count, twice=twice, look=look),
+    )
+    if made is not None:
+        notice(f"{count_of(made.drawn, 'text')} drawn. Read them in the order “{SPOT}”.")
+
+
+def _read() -> None:
+    """Open the texts in the order of the spot check; a callback."""
+    st.session_state["review.view"] = TEXTS
+    st.session_state["review.filter.order"] = SPOT

@@ -1,0 +1,346 @@
+"""Spot checks: what is drawn, what counts as missed, two readers, what makes the numbers out of date."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from engine.corpus.mapping import ColumnMapping
+from engine.errors import NotFoundError, RefusedError, UserError
+from engine.store.store import Store
+from tests.store.conftest import CANARY
+from tests.store.span_tables import add_span
+
+
+def letters(count: int, missed: int = 0) -> pd.DataFrame:
+    """Return letters with a marked name each; the first `missed` hold a second one that nothing marks."""
+    rows = []
+    for i in range(count):
+        text = f"Letter {i} of {CANARY} A." + (f" Signed Oddname {i}." if i < missed else "")
+        at = text.index(CANARY)
+        span = {"start": at, "end": at + len(CANARY) + 2, "label": "PERSON"}
+        rows.append({"id": f"id{i}", "text": text, "spans": [span]})
+    return pd.DataFrame(rows)
+
+
+def imported(store: Store, count: int = 60, missed: int = 0):
+    mapping = ColumnMapping(text="text", record_id="id", spans="spans")
+    return store.corpora.import_table(letters(count, missed), mapping, name=f"L{count}.{missed}", unit="record")
+
+
+def read(store: Store, corpus_id: str, records=None) -> None:
+    """Read records to the end as the first reader, marking each odd name."""
+    for record in store.spot_checks.order(corpus_id) if records is None else records:
+        text = store.review.record_text(corpus_id, record)
+        at = text.find("Oddname")
+        if at >= 0:
+            add_span(store, corpus_id, record, at, len(text) - 1, "PERSON")
+        store.review.mark_reviewed(corpus_id, [record])
+
+
+def act_as(store: Store, name: str) -> None:
+    store.session.actor = name
+
+
+def lines(store: Store, action: str) -> int:
+    return int((store.audit.lines(limit=10_000)["action"] == action).sum())
+
+
+def test_nothing_is_known_before_a_sample_was_drawn_and_read(store, corpus):
+    assert store.spot_checks.latest(corpus.id) is None
+    assert store.spot_checks.estimate(corpus.id) is None
+    assert store.spot_checks.order(corpus.id) == []
+    with pytest.raises(NotFoundError, match="no spot check"):
+        store.spot_checks.differences(corpus.id)
+
+
+def test_a_sample_is_told_of_only_once_it_was_read_whole(store):
+    corpus = imported(store, 60, missed=12)
+    check = store.spot_checks.draw(corpus.id, 40)
+    assert (check.look, check.records, check.drawn_from, check.drawn, check.read) == (1, 60, 60, 40, 0)
+    order = store.spot_checks.order(corpus.id)
+    assert len(set(order)) == 40
+    read(store, corpus.id, order[:-1])
+    found = store.spot_checks.estimate(corpus.id)
+    assert (found.why, found.direct, found.types) == ("1 of its 40 records are still to be read.", None, {})
+    read(store, corpus.id, order[-1:])
+    found = store.spot_checks.estimate(corpus.id)
+    hit = sum(int(record[2:]) < 12 for record in order)
+    assert not found.why
+    assert (found.direct.hit, found.direct.read, found.places) == (hit, 40, (hit, 0))
+    assert found.direct.low <= (12 - hit) * 1000 / 60 <= found.direct.high
+    assert found.quasi.hit == 0
+    assert set(found.types) == ({"PERSON"} if hit else set())
+
+
+def test_fewer_than_thirty_records_tell_nothing_unless_none_is_left(store):
+    few = imported(store, 60)
+    store.spot_checks.draw(few.id, 29)
+    read(store, few.id)
+    assert "fewer than 30" in store.spot_checks.estimate(few.id).why
+    whole = imported(store, 8, missed=2)
+    check = store.spot_checks.draw(whole.id, 500)  # more than there are
+    assert (check.drawn, check.drawn_from) == (8, 8)
+    read(store, whole.id)
+    found = store.spot_checks.estimate(whole.id)
+    assert (found.direct.low, found.direct.high, found.direct.hit) == (0.0, 0.0, 2)
+
+
+def test_the_records_are_drawn_at_random_and_their_order_too(store):
+    corpus = imported(store, 60)
+    orders = set()
+    for _ in range(5):
+        store.spot_checks.draw(corpus.id, 30)
+        orders.add(tuple(store.spot_checks.order(corpus.id)))
+    assert len(orders) == 5
+    assert len({frozenset(order) for order in orders}) == 5
+    assert store.spot_checks.latest(corpus.id).look == 5
+
+
+def test_a_sample_is_drawn_from_records_that_nobody_read_and_again_from_all_where_none_is_left(store):
+    corpus = imported(store, 40)
+    store.review.mark_reviewed(corpus.id, [f"id{i}" for i in range(35)])
+    assert store.spot_checks.drawable(corpus.id).drawn_from == 5
+    check = store.spot_checks.draw(corpus.id, 10)
+    assert set(store.spot_checks.order(corpus.id)) == {f"id{i}" for i in range(35, 40)}
+    assert (check.again, check.drawn) == (False, 5)
+    read(store, corpus.id)
+    assert store.spot_checks.estimate(corpus.id).direct.high == 0.0
+    again = store.spot_checks.draw(corpus.id, 30)
+    assert (again.again, again.drawn_from, again.read) == (True, 40, 0)
+    assert store.review.progress(corpus.id)["reviewed"] == 10
+    read(store, corpus.id)
+    assert store.spot_checks.latest(corpus.id).complete
+
+
+@pytest.mark.parametrize(("count", "twice"), [(0, 0), (-3, 0), (5, 6), (5, -1)])
+def test_wrong_sizes_are_refused(store, corpus, count, twice):
+    with pytest.raises(UserError):
+        store.spot_checks.draw(corpus.id, count, twice=twice)
+    assert store.spot_checks.latest(corpus.id) is None
+
+
+def test_a_corpus_that_nothing_was_looked_for_in_has_nothing_to_be_missed(store):
+    bare = store.corpora.import_table(letters(20)[["id", "text"]], ColumnMapping(text="text", record_id="id"), name="B")
+    with pytest.raises(UserError, match="Look for identifiers first"):
+        store.spot_checks.draw(bare.id, 10)
+
+
+def test_of_two_tabs_that_draw_one_is_told(store, corpus):
+    look = store.spot_checks.drawable(corpus.id).look
+    store.spot_checks.draw(corpus.id, 10, look=look)
+    with pytest.raises(RefusedError, match="meanwhile"):
+        store.spot_checks.draw(corpus.id, 10, look=look)
+    assert store.spot_checks.latest(corpus.id).look == 1
+
+
+def test_the_level_rises_with_each_look(store):
+    corpus = imported(store, 60)
+    for level in (0.95, 0.975):
+        store.spot_checks.draw(corpus.id, 30)
+        read(store, corpus.id)
+        assert store.spot_checks.estimate(corpus.id).direct.level == pytest.approx(level)
+
+
+def outside(store, corpus_id) -> str:
+    inside = set(store.spot_checks.order(corpus_id))
+    return next(f"id{i}" for i in range(60) if f"id{i}" not in inside)
+
+
+def span_in(store, corpus_id, record) -> str:
+    return store.review.spans(corpus_id, record)[0].span_id
+
+
+class TestStale:
+    def test_a_decision_that_lets_more_stay_elsewhere_ages_it_and_its_undo_does_not(self, store):
+        corpus = imported(store)
+        store.spot_checks.draw(corpus.id, 30)
+        record = outside(store, corpus.id)
+        store.review.decide(corpus.id, [span_in(store, corpus.id, record)], "reject")
+        assert "stays which went before" in store.spot_checks.latest(corpus.id).stale
+        store.review.undo(corpus.id)
+        assert store.spot_checks.latest(corpus.id).stale == ""
+
+    def test_marking_more_elsewhere_or_deciding_inside_does_not(self, store):
+        corpus = imported(store)
+        store.spot_checks.draw(corpus.id, 30)
+        add_span(store, corpus.id, outside(store, corpus.id), 0, 6, "CODE")
+        inside = store.spot_checks.order(corpus.id)[0]
+        store.review.decide(corpus.id, [span_in(store, corpus.id, inside)], "reject")
+        assert store.spot_checks.latest(corpus.id).stale == ""
+
+    def test_taking_back_what_had_been_marked_before_ages_it(self, store):
+        corpus = imported(store)
+        for i in range(60):
+            add_span(store, corpus.id, f"id{i}", 0, 6, "CODE")
+        store.spot_checks.draw(corpus.id, 30)
+        while "id" in outside(store, corpus.id) and not store.spot_checks.latest(corpus.id).stale:
+            assert store.review.undo(corpus.id) is not None
+        assert store.spot_checks.latest(corpus.id).stale
+
+    def test_other_marks_age_it(self, store):
+        corpus = imported(store)
+        store.spot_checks.draw(corpus.id, 30)
+        store.review.use_gold(corpus.id)
+        assert "looked for again" in store.spot_checks.latest(corpus.id).stale
+
+    def test_an_undone_reading_is_no_reading(self, store):
+        corpus = imported(store)
+        store.spot_checks.draw(corpus.id, 30)
+        read(store, corpus.id)
+        assert store.spot_checks.latest(corpus.id).complete
+        store.review.undo(corpus.id)
+        assert store.spot_checks.latest(corpus.id).read == 29
+
+
+class TestSecondReader:
+    def drawn(self, store, twice: int = 60):
+        corpus = imported(store, 60, missed=20)
+        act_as(store, "Ada")
+        store.spot_checks.draw(corpus.id, 60, twice=twice)
+        return corpus.id
+
+    def read_second(self, store, corpus_id, skip=()) -> None:
+        while (sheet := store.spot_checks.next_for_second(corpus_id)) is not None:
+            at = sheet.text.find("Oddname")
+            if at >= 0 and sheet.record_id not in skip:
+                store.spot_checks.mark(corpus_id, sheet.record_id, sheet.text[at:-1], "PERSON")
+            store.spot_checks.finish(corpus_id, sheet.record_id)
+
+    def test_two_who_find_the_same_agree(self, store):
+        corpus_id = self.drawn(store)
+        read(store, corpus_id)
+        act_as(store, "Grace")
+        self.read_second(store, corpus_id)
+        found = store.spot_checks.estimate(corpus_id)
+        assert (found.agreement.texts, found.agreement.alike, found.agreement.both) == (60, 60, 20)
+        assert (found.unseen.value, found.unseen.low) == (0.0, 0)
+        assert store.spot_checks.differences(corpus_id) == []
+        assert lines(store, "spot check text read by a second person") == 60
+
+    def test_the_second_sees_the_marks_of_the_draw_and_none_of_the_first(self, store):
+        corpus_id = self.drawn(store)
+        read(store, corpus_id)
+        act_as(store, "Grace")
+        for _ in range(60):
+            sheet = store.spot_checks.next_for_second(corpus_id)
+            assert [label for _, _, label in sheet.marked] == ["PERSON"]
+            assert all("Oddname" not in sheet.text[a:b] for a, b, _ in sheet.marked)
+            store.spot_checks.finish(corpus_id, sheet.record_id)
+
+    def test_nobody_is_their_own_second_reader(self, store):
+        corpus_id = self.drawn(store)
+        record = store.spot_checks.order(corpus_id)[0]
+        read(store, corpus_id, [record])
+        act_as(store, "  ADA ")
+        with pytest.raises(UserError, match="somebody else has to read it"):
+            store.spot_checks.finish(corpus_id, record)
+        # the other way round: who read it as the second one cannot be its first reader as well
+        act_as(store, "Grace")
+        other = store.spot_checks.next_for_second(corpus_id).record_id
+        store.spot_checks.finish(corpus_id, other)
+        store.review.mark_reviewed(corpus_id, [other])
+        assert store.spot_checks.latest(corpus_id).read_twice == 0
+
+    @pytest.mark.parametrize("name", ["custodian", "Custodian ", "command line"])
+    def test_a_second_reader_has_a_name(self, store, name):
+        corpus_id = self.drawn(store)
+        act_as(store, name)
+        with pytest.raises(UserError, match="who you are"):
+            store.spot_checks.finish(corpus_id, store.spot_checks.order(corpus_id)[0])
+
+    def test_one_text_has_one_second_reader(self, store):
+        corpus_id = self.drawn(store)
+        act_as(store, "Grace")
+        sheet = store.spot_checks.next_for_second(corpus_id)
+        store.spot_checks.mark(corpus_id, sheet.record_id, "Letter", "CODE")
+        act_as(store, "Joan")
+        assert store.spot_checks.next_for_second(corpus_id).record_id != sheet.record_id
+        with pytest.raises(UserError, match="Somebody else"):
+            store.spot_checks.mark(corpus_id, sheet.record_id, "Letter", "CODE")
+        act_as(store, "Grace")
+        store.spot_checks.unmark(corpus_id, sheet.record_id, 0, 6)
+        with pytest.raises(NotFoundError):
+            store.spot_checks.unmark(corpus_id, sheet.record_id, 0, 6)
+        store.spot_checks.finish(corpus_id, sheet.record_id)
+        with pytest.raises(UserError, match="read this text to the end"):
+            store.spot_checks.finish(corpus_id, sheet.record_id)
+
+    @pytest.mark.parametrize("words", ["", "   ", "nowhere to be found", "etter", CANARY, "..."])
+    def test_words_must_stand_unmarked_in_the_text(self, store, words):
+        corpus_id = self.drawn(store)
+        act_as(store, "Grace")
+        sheet = store.spot_checks.next_for_second(corpus_id)
+        with pytest.raises(UserError, match="words") as caught:
+            store.spot_checks.mark(corpus_id, sheet.record_id, words, "PERSON")
+        assert CANARY not in str(caught.value)
+
+    def test_names_that_are_numbers_are_found_as_words(self, store):
+        corpus_id = self.drawn(store)
+        act_as(store, "Grace")
+        sheet = store.spot_checks.next_for_second(corpus_id)
+        number = sheet.record_id[2:]
+        assert store.spot_checks.mark(corpus_id, sheet.record_id, number, "PERSON") in (1, 2)
+
+    def test_a_difference_counts_until_it_is_settled_and_what_was_missed_is_marked_then(self, store):
+        corpus_id = self.drawn(store)
+        order = store.spot_checks.order(corpus_id)
+        odd = [record for record in order if int(record[2:]) < 20]
+        alone, other = odd[0], odd[1]  # the first reader overlooks one, the second another
+        read(store, corpus_id, [record for record in order if record != alone])
+        store.review.mark_reviewed(corpus_id, [alone])
+        act_as(store, "Grace")
+        self.read_second(store, corpus_id, skip={other})
+        check = store.spot_checks.latest(corpus_id)
+        assert (check.read_twice, check.disagreements) == (60, 2)
+        found = store.spot_checks.estimate(corpus_id)
+        assert (found.direct.hit, found.direct.value) == (20, pytest.approx(1000 / 60))  # `alone` is marked by nobody
+        assert (found.agreement.alike, found.agreement.first, found.agreement.second) == (58, 1, 1)
+        act_as(store, "Joan")
+        by = {one.by: one for one in store.spot_checks.differences(corpus_id)}
+        store.spot_checks.settle(corpus_id, alone, by["second"].start, by["second"].end, "missed")
+        store.spot_checks.settle(corpus_id, other, by["first"].start, by["first"].end, "none")
+        found = store.spot_checks.estimate(corpus_id)
+        assert (found.direct.hit, found.direct.value, found.check.disagreements) == (19, 0.0, 0)
+        assert (found.agreement.alike, found.agreement.second) == (58, 1)  # settling is no agreement
+        assert any(one.start == by["second"].start for one in store.review.spans(corpus_id, alone))
+        with pytest.raises(UserError, match="settled before, by Joan"):
+            store.spot_checks.settle(corpus_id, alone, by["second"].start, by["second"].end, "none")
+        assert lines(store, "spot check difference settled") == 2
+        store.review.undo(corpus_id)  # takes the mark back, so that it stays again
+        assert store.spot_checks.estimate(corpus_id).direct.value > 0
+
+    def test_a_difference_that_is_none_cannot_be_settled(self, store):
+        corpus_id = self.drawn(store)
+        record = store.spot_checks.order(corpus_id)[0]
+        with pytest.raises(NotFoundError):
+            store.spot_checks.settle(corpus_id, record, 0, 6, "missed")
+        with pytest.raises(UserError, match="outcome"):
+            store.spot_checks.settle(corpus_id, record, 0, 6, "maybe")
+
+
+def test_no_word_of_a_text_reaches_the_rows_or_the_log(store):
+    corpus = imported(store, 60, missed=20)
+    act_as(store, "Ada")
+    store.spot_checks.draw(corpus.id, 60, twice=5)
+    act_as(store, "Grace")
+    sheet = store.spot_checks.next_for_second(corpus.id)
+    store.spot_checks.mark(corpus.id, sheet.record_id, "Letter", "CODE")
+    store.spot_checks.finish(corpus.id, sheet.record_id)
+    with store.session.db.read() as connection:
+        rows = [
+            str(row)
+            for table in ("spot_checks", "spot_records", "spot_events", "audit")
+            for row in connection.exec_driver_sql(f"SELECT * FROM {table}")
+        ]
+    assert rows
+    assert not any("Quillfeather" in row or "Letter" in row for row in rows if "Letters" not in row)
+
+
+def test_a_deleted_corpus_takes_its_spot_checks_along(store):
+    corpus = imported(store, 40)
+    store.spot_checks.draw(corpus.id, 30)
+    store.corpora.delete(corpus.id)
+    with store.session.db.read() as connection:
+        for table in ("spot_checks", "spot_records", "spot_events"):
+            assert connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar() == 0
