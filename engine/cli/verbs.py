@@ -10,6 +10,7 @@ from engine.cli.budget import guarantee, ledger, methods, plan
 from engine.cli.corpora import corpora, delete, detect, import_, labels
 from engine.cli.curve import curve
 from engine.cli.describe import describe
+from engine.cli.languages import languages
 from engine.cli.models import models
 from engine.cli.pools import pack, pool
 from engine.cli.runs import (
@@ -39,6 +40,7 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "describe": describe,
     "delete": delete,
     "detect": detect,
+    "languages": languages,
     "methods": methods,
     "models": models,
     "pool": pool,
