@@ -136,6 +136,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "get_study": ("engine.studies", "get_study"),
     "holm": ("engine.examine.stats.simultaneous", "holm"),
     "judge_attacks": ("engine.examine.stats.simultaneous", "judge"),
+    "known_languages": ("engine.pii.languages.registry", "languages"),
     "language_name": ("engine.corpus.text.language_names", "language_name"),
     "noise_multiplier": ("engine.dp.accounting.closed_form", "noise_multiplier"),
     "open_workspace": ("engine.workspace", "open_workspace"),
@@ -241,6 +242,7 @@ if TYPE_CHECKING:
     from engine.pii.detect.presets import presets as detector_presets
     from engine.pii.detect.recognisers import catalogue as recognisers
     from engine.pii.detect.settings import CustomPattern, DetectorSettings
+    from engine.pii.languages.registry import languages as known_languages
     from engine.pii.spans import LABELS, NAME_LABELS
     from engine.release.assessment.questions import LONGEST_ANSWER
     from engine.release.assessment.questions import questions as assessment_questions

@@ -31,6 +31,7 @@ from engine.dp.ledger import LIST_SHARE
 from engine.errors import UnderstudyError
 from engine.json_types import JSON
 from engine.pii.detect.presets import PRESETS
+from engine.pii.languages.pack import codes as language_codes
 
 
 class _Parser(argparse.ArgumentParser):
@@ -139,11 +140,19 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
             [
                 corpus,
                 (("--preset",), {"choices": PRESETS, "help": "what kind of text it is, kept with the corpus"}),
+                (
+                    ("--language",),
+                    {
+                        "choices": ("auto", "en", *language_codes()),
+                        "help": "language of all records, or auto: each record's own; kept with the corpus",
+                    },
+                ),
                 (("--gold",), {"action": "store_true", "help": "compare with the gold spans"}),
                 no_wait,
             ],
         ),
         "spot-check": ("draw a random sample of records to read, and say what it shows was missed", SPOT_CHECK),
+        "languages": ("list the languages: what each has and has not, and what was measured", []),
         "methods": ("list synthesis methods", []),
         "models": ("list, add and test language models", ARGUMENTS),
         "pool": ("list, import, check and delete pools of text that was made elsewhere", POOL),

@@ -1,4 +1,4 @@
-"""Settings: who acts, self-check, storage, backup, deletion, prompts, policies."""
+"""Settings: who acts, self-check, storage, backup, deletion, languages, prompts, policies."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages._ui import prompt_templates
 from pages._ui.guard import guard
+from pages._ui.settings import languages as settings_languages
 from pages._ui.settings import parts as settings_parts
 from pages._ui.settings import policies as settings_policies
 from pages._ui.sign_in import people
@@ -29,6 +30,8 @@ with right:
 
 st.subheader("Who may do what", anchor=False)
 people.draw(workspace)
+st.subheader("Languages", anchor=False)
+settings_languages.draw()
 st.subheader("Prompt templates", anchor=False)
 prompt_templates.draw(workspace)
 st.subheader("Policies", anchor=False)

@@ -121,8 +121,9 @@ def detect(options: Namespace) -> Mapping[str, object]:
     if options.gold and not workspace.corpora.get(options.corpus).has_gold:
         raise UserError("--gold: this corpus was imported without gold spans")
     settings = workspace.review.detector_settings(options.corpus)
-    if options.preset and options.preset != settings.preset:
-        settings = settings.model_copy(update={"preset": options.preset})
+    asked = {"preset": options.preset or settings.preset, "language": options.language or settings.language}
+    if asked != {"preset": settings.preset, "language": settings.language}:
+        settings = settings.model_copy(update=asked)
         workspace.review.set_detector_settings(options.corpus, settings)
     job = workspace.jobs.detect(options.corpus)
     if options.no_wait:
@@ -131,6 +132,7 @@ def detect(options: Namespace) -> Mapping[str, object]:
     counts = workspace.review.span_counts(options.corpus)
     result: dict[str, object] = {
         "preset": settings.preset,
+        "language": settings.language,
         "records": workspace.corpora.get(options.corpus).records,
         "spans": sum(counts["by_label"].values()),
         "by_label": counts["by_label"],

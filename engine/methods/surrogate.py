@@ -18,6 +18,7 @@ from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
 from engine.methods.parameters import FlaggingParameters
+from engine.pii.languages.telling import languages_of
 from engine.pii.redact import redact
 from engine.pii.spans import LABELS, Span, canonical_label
 from engine.pii.surrogates import SurrogateMaker
@@ -198,6 +199,7 @@ class _Work:
                 for s in spans
                 if s.label == "DATE"
             ),
+            languages=dict(zip(texts, languages_of(list(texts.values())))),
         )
         if context.unit == "source":
             for record_id, text, source_id, _ in self.rows:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from engine import LABELS, DetectorSettings, detector_presets
+from engine import LABELS, DetectorSettings, detector_presets, known_languages
 from pages._ui import detector_patterns, states
 from pages._ui.pager import digest
 from pages._ui.texts import count_of, label_name, number, share
@@ -24,8 +24,10 @@ def first_time(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> Non
             "places, dates, numbers. You then decide. It runs on this machine and takes a few minutes for "
             "twenty thousand short records."
         )
-        chosen = _preset(workspace.review.detector_settings(corpus.id), f"review.first.preset.{corpus.id}")
-        start_button(workspace, corpus, preset=chosen)
+        saved = workspace.review.detector_settings(corpus.id)
+        chosen = _preset(saved, f"review.first.preset.{corpus.id}")
+        spoken = _language(saved, f"review.first.language.{corpus.id}")
+        start_button(workspace, corpus, preset=chosen, language=spoken)
     with st.expander("Detector settings", icon=":material/tune:", key="review.first.settings"):
         panel(workspace, corpus, start=False)
 
@@ -35,25 +37,25 @@ def start_button(
     corpus: engine.CorpusSummary,
     label: str = "Look for identifiers",
     preset: str | None = None,
+    language: str | None = None,
 ) -> None:
-    """Draw the button that starts detection, under another preset where one is given."""
+    """Draw the button that starts detection, under another preset or language where one is given."""
     st.button(
         label,
         type="primary",
         icon=":material/search:",
         key="review.detect.start",
         on_click=_start,
-        args=(workspace, corpus.id, preset),
+        args=(workspace, corpus.id, preset, language),
     )
 
 
-def _start(workspace: engine.Workspace, corpus_id: str, preset: str | None) -> None:
-    """Keep the preset and start detection; a callback."""
+def _start(workspace: engine.Workspace, corpus_id: str, preset: str | None, language: str | None) -> None:
+    """Keep preset and language and start detection; a callback."""
     saved = workspace.review.detector_settings(corpus_id)
-    if preset is not None and preset != saved.preset:
-        workspace.review.set_detector_settings(
-            corpus_id, DetectorSettings.from_dict({**saved.model_dump(), "preset": preset})
-        )
+    asked = {"preset": preset or saved.preset, "language": language or saved.language}
+    if asked != {"preset": saved.preset, "language": saved.language}:
+        workspace.review.set_detector_settings(corpus_id, DetectorSettings.from_dict({**saved.model_dump(), **asked}))
     states.act(workspace.jobs.detect, corpus_id)
 
 
@@ -74,12 +76,29 @@ def _preset(saved: DetectorSettings, key: str) -> str:
     return chosen or saved.preset
 
 
+def _language(saved: DetectorSettings, key: str) -> str:
+    """Ask in which language the records are; return its code or `auto`."""
+    names = {"auto": "Each record its own, told from its words"} | {x.code: x.name for x in known_languages()}
+    names.setdefault(saved.language, engine.language_name(saved.language))
+    chosen = st.selectbox(
+        "Language of the records",
+        list(names),
+        index=list(names).index(saved.language),
+        format_func=names.__getitem__,
+        key=key,
+        help="Decides by which rules a record is read. A record too short to tell goes with most of the corpus. "
+        "Settings shows what each language has and has not.",
+    )
+    return chosen or saved.language
+
+
 def panel(workspace: engine.Workspace, corpus: engine.CorpusSummary, *, start: bool = True) -> None:
     """Draw all settings with a save button."""
     saved = workspace.review.detector_settings(corpus.id)
     mark = digest([corpus.id, saved.to_json()])
     st.caption("Settings count from the next look for identifiers on. Your decisions on findings are kept.")
     preset = _preset(saved, f"review.set.preset.{mark}") if start else saved.preset
+    language = _language(saved, f"review.set.language.{mark}") if start else saved.language
     left, right = st.columns(2, gap="medium")
     with left:
         disabled, tagger = _recognisers(saved, mark)
@@ -93,6 +112,7 @@ def panel(workspace: engine.Workspace, corpus: engine.CorpusSummary, *, start: b
     values = {
         **saved.model_dump(),
         "preset": preset,
+        "language": language,
         "disabled": disabled,
         "tagger": tagger,
         "thresholds": thresholds,

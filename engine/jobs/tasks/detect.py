@@ -25,6 +25,7 @@ def run(task: Task) -> None:
     """Detect from the cursor on, commit each batch, then put the result in force."""
     from engine.pii.detect.detector import detect_records
     from engine.pii.detect.settings import DetectorSettings
+    from engine.pii.languages.telling import languages_of
 
     settings = DetectorSettings.from_json(task.arguments["settings"])
     records = task.store.corpora.frame(task.corpus_id, columns=["record_id", "text"])
@@ -40,7 +41,12 @@ def run(task: Task) -> None:
         nonlocal reached
         reached = begun + count
 
-    batches = detect_records(rest, settings, progress=progress, cancelled=task.cancelled) if len(rest) else iter(())
+    spoken = languages_of(records["text"].astype(str).tolist(), settings.language)[done:] if len(rest) else []
+    batches = (
+        detect_records(rest, settings, progress=progress, cancelled=task.cancelled, languages=spoken)
+        if len(rest)
+        else iter(())
+    )
     for found in batches:
         rows = span_rows(
             [cast("FoundSpan", asdict(s)) for s in found],

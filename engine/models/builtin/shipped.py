@@ -31,6 +31,16 @@ def tagger_folder() -> Path:
     return ASSETS / "models" / "tagger"
 
 
+def word_tagger_folder() -> Path:
+    """Return the folder of the tagger for other languages, whose weights may not be there."""
+    return ASSETS / "models" / "word_tagger"
+
+
+def word_tagger_there() -> bool:
+    """Return whether the weights of the tagger for other languages are there."""
+    return (word_tagger_folder() / "model.safetensors").is_file()
+
+
 class BuiltinModel(TypedDict):
     """One model that ships with the program: `bytes` of its weights, `parameters` in them."""
 
@@ -59,6 +69,13 @@ def builtin_models() -> list[BuiltinModel]:
             "tagger",
             "names, places, organisations, dates and more",
             tagger_folder(),
+            "GPL-3.0-or-later",
+        ),
+        (
+            "builtin-word-tagger",
+            "tagger",
+            "names, places, organisations, dates and codes in languages other than English",
+            word_tagger_folder(),
             "GPL-3.0-or-later",
         ),
         (

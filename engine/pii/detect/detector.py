@@ -33,6 +33,8 @@ from engine.pii.detect.overlap import choose_spans
 from engine.pii.detect.presets import presets
 from engine.pii.detect.rules import Rules
 from engine.pii.detect.settings import PATTERN_SECONDS, DetectorSettings
+from engine.pii.languages.detect import OtherLanguages
+from engine.pii.languages.telling import ENGLISH, languages_of
 from engine.pii.spans import Span, canonical_label, default_identifier_type, folded
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ SPAWN_RECORDS = 400
 MAX_WORKERS = 16
 Progress = Callable[[int, int], None]
 Results = Generator[list[list[Span]], None, None]
+Batch = tuple[list[str], list[str]]  # texts, and the language of each
 
 
 class RecordDetector:
@@ -69,13 +72,54 @@ class RecordDetector:
             from engine.models.builtin.tagger_run import load_tagger
 
             self.tagger = load_tagger(self.settings.tagger_model)
+        self.others = OtherLanguages(off, self.tagger)
 
-    def find(self, texts: Sequence[str], stop: Callable[[], bool] | None = None) -> list[list[Span]]:
+    def find(
+        self,
+        texts: Sequence[str],
+        stop: Callable[[], bool] | None = None,
+        languages: Sequence[str] | None = None,
+    ) -> list[list[Span]]:
         """Return the spans of each text, sorted, without overlap, with an empty record id.
 
+        Args:
+            texts: the records.
+            stop: asked before each record and each pass of the tagger.
+            languages: the language of each text; None tells it from these texts alone.
+
         Raises:
-            Cancelled: `stop`, asked before each record and each pass of the tagger, said so.
+            Cancelled: `stop` said so.
         """
+        spoken = languages_of(texts, self.settings.language) if languages is None else languages
+        rows: list[list[Span]] = [[] for _ in texts]
+        english = [i for i, code in enumerate(spoken) if code == ENGLISH]
+        for i, row in zip(english, self._english([texts[i] for i in english], stop)):
+            rows[i] = row
+        others = [i for i, code in enumerate(spoken) if code != ENGLISH]
+        for i, row in zip(others, self._other([texts[i] for i in others], [spoken[i] for i in others], stop)):
+            rows[i] = row
+        return rows
+
+    def _other(
+        self, texts: Sequence[str], languages: Sequence[str], stop: Callable[[], bool] | None
+    ) -> list[list[Span]]:
+        """Return the spans of texts in other languages: their tagger, their rules, the custodian's own lists."""
+        if not texts:
+            return []
+        found = self.others.find(texts, languages, stop)
+        rows = [self.preset.held(t, row) + self.known.find(t) + self._lists(t) for t, row in zip(texts, found)]
+        self._add_spacy(texts, rows)
+        return [choose_spans(t, row, self.settings.threshold, self.allow) for t, row in zip(texts, rows)]
+
+    def _add_spacy(self, texts: Sequence[str], rows: Sequence[list[Span]]) -> None:
+        if self.spacy is not None:
+            for row, doc in zip(rows, self.spacy.pipe(texts)):
+                row += [_made(e.start_char, e.end_char, canonical_label(e.label_), 0.85, "spacy") for e in doc.ents]
+
+    def _english(self, texts: Sequence[str], stop: Callable[[], bool] | None) -> list[list[Span]]:
+        """Return the spans of English texts."""
+        if not texts:
+            return []
         tagged: list[list[Span]] = [[] for _ in texts]
         if self.tagger is not None:
             for row, found in zip(tagged, self.tagger.tag(texts, stop)):
@@ -87,9 +131,7 @@ class RecordDetector:
             row += ruled if self.tagger is None else plain_words.held_back(text, ruled)
             row[:] = self.preset.held(text, [s for s in row if not plain_words.names_nobody(text, s)])
             row += self.known.find(text) + self._lists(text)
-        if self.spacy is not None:
-            for row, doc in zip(tagged, self.spacy.pipe(texts)):
-                row += [_made(e.start_char, e.end_char, canonical_label(e.label_), 0.85, "spacy") for e in doc.ents]
+        self._add_spacy(texts, tagged)
         resolved = [choose_spans(t, row, self.settings.threshold, self.allow) for t, row in zip(texts, tagged)]
         return [[s for s in row if self._counts(t, s)] for t, row in zip(texts, resolved)]
 
@@ -180,10 +222,10 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _find_batch(texts: Sequence[str]) -> list[list[Span]]:
+def _find_batch(batch: Batch) -> list[list[Span]]:
     if _worker is None:
         raise UserError("the detection process was not prepared")
-    return _worker.find(texts, _stop)
+    return _worker.find(batch[0], _stop, batch[1])
 
 
 def default_workers(records: int) -> int:
@@ -199,6 +241,7 @@ def detect_records(
     workers: int | None = None,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
+    languages: Sequence[str] | None = None,
 ) -> Iterator[list[Span]]:
     """Yield the spans of a batch of records at a time, in their order; see `batch_ends`.
 
@@ -208,11 +251,13 @@ def detect_records(
         workers: processes; None takes one a core where there are enough records, 1 stays in this process.
         progress: called with (records done, records in all) before each yield.
         cancelled: asked before each batch and record, and within a long one; True ends the iteration.
+        languages: the language of each record, told beforehand from the whole corpus; None tells it from these.
     """
     ids, texts = records["record_id"].astype(str).tolist(), records["text"].astype(str).tolist()
     ends = batch_ends([len(text) for text in texts])
     count = default_workers(len(texts)) if workers is None else max(1, workers)
-    batches = [texts[start:end] for start, end in zip([0, *ends], ends)]
+    spoken = languages_of(texts, settings.language) if languages is None else list(languages)
+    batches = [(texts[start:end], spoken[start:end]) for start, end in zip([0, *ends], ends)]
     found = _here(batches, settings, cancelled) if count == 1 else _spread_out(batches, settings, count, cancelled)
     try:
         for start, done in zip([0, *ends], ends):
@@ -243,15 +288,15 @@ def batch_ends(lengths: Sequence[int]) -> list[int]:
     return [*ends, len(lengths)] if lengths else []
 
 
-def _here(batches: Sequence[Sequence[str]], settings: DetectorSettings, stop: Callable[[], bool] | None) -> Results:
+def _here(batches: Sequence[Batch], settings: DetectorSettings, stop: Callable[[], bool] | None) -> Results:
     detector = RecordDetector(settings) if batches else None
     for batch in batches:
         if detector is not None:
-            yield detector.find(batch, stop)
+            yield detector.find(batch[0], stop, batch[1])
 
 
 def _spread_out(
-    batches: Sequence[Sequence[str]], settings: DetectorSettings, workers: int, stop: Callable[[], bool] | None
+    batches: Sequence[Batch], settings: DetectorSettings, workers: int, stop: Callable[[], bool] | None
 ) -> Results:
     """Yield results in order while at most three batches a process are under way."""
     context = get_context("spawn")

@@ -72,13 +72,14 @@ OTHERS = (
 
 
 def read_specs(path: Path) -> list[RecogniserSpec]:
-    """Return the recognisers of one YAML file.
+    """Return the recognisers of one YAML file: a list, or the list under `recognisers` of a language pack.
 
     Raises:
         InternalError: an entry breaks a rule.
     """
+    given = yaml.safe_load(path.read_text(encoding="utf-8"))
     out = []
-    for row in yaml.safe_load(path.read_text(encoding="utf-8")):
+    for row in given.get("recognisers", ()) if isinstance(given, dict) else given:
         examples = row.pop("examples", {})
         patterns = tuple(PatternSpec(p["name"], p["regex"], float(p["score"])) for p in row.pop("patterns", ()))
         context = tuple(row.pop("context", ()))

@@ -21,6 +21,8 @@ from engine.pii.spans import LABELS, canonical_label
 DEFAULT_THRESHOLD = 0.5
 PATTERN_SECONDS = 0.25
 PROBES = ("a" * 4000 + "!", "1" * 4000 + "x", "ab " * 1500 + "\n", "a1-" * 1500 + "$", " " * 4000 + "x", "\t,;:" * 1000)
+AUTO = "auto"
+Language = Annotated[str, Field(pattern="^(?:auto|[a-z]{2,3})$")]
 Score = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
@@ -67,7 +69,8 @@ class DetectorSettings(_Frozen):
     `disabled` names recognisers (see `engine.pii.detect.recognisers.catalogue`) that do not run. `thresholds`
     holds, a label, the score from which a span counts as accepted; other labels use 0.5. `allow` lists
     values that are never marked, `deny` values that always are (as label MISC). `tagger_model` and
-    `spacy_model` name local folders; None means the built-in tagger and no spaCy model.
+    `spacy_model` name local folders; None means the built-in tagger and no spaCy model. `language` is the code of
+    every record's language, or `auto`: each record's own is told from its words.
     """
 
     preset: PresetName = DEFAULT_PRESET
@@ -78,7 +81,7 @@ class DetectorSettings(_Frozen):
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     patterns: tuple[CustomPattern, ...] = ()
-    language: str = "en"
+    language: Language = AUTO
     tagger: bool = True
     tagger_model: str | None = None
     spacy_model: str | None = None

@@ -8,11 +8,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engine.errors import UserError
+from engine.pii.languages.pack import Pack, pack
+from engine.pii.languages.pack import codes as pack_codes
 from engine.pii.redact.base import join_overlapping
 from engine.pii.spans import Span
 from engine.pii.surrogates import codes
 from engine.pii.surrogates.dates import shift_date
 from engine.pii.surrogates.keyed import Draw, fold
+from engine.pii.surrogates.local import numbers
+from engine.pii.surrogates.local.joins import fitted
+from engine.pii.surrogates.local.names import LocalNames
+from engine.pii.surrogates.local.places import LocalPlaces
 from engine.pii.surrogates.numbers import first_number, perturb_quantity, shift_age
 from engine.pii.surrogates.online import Online
 from engine.pii.surrogates.people import Names, cased
@@ -45,7 +51,7 @@ class _Unit:
     def __init__(
         self, key: bytes, name: str, forbidden: frozenset[str], tokens: frozenset[str], most_days: int
     ) -> None:
-        self.key, self.name, self.forbidden = key, name, forbidden
+        self.key, self.name, self.forbidden, self.tokens = key, name, forbidden, tokens
         draw = Draw(key, name, "shift")
         self.days = draw.between(1, most_days) * draw.choice((-1, 1))
         self.years = draw.between(1, 4) * draw.choice((-1, 1))
@@ -54,6 +60,17 @@ class _Unit:
         self.online = Online(key, name, self.names)
         self.month_first = False
         self.memo: dict[tuple[str, str], str] = {}
+        self.own: Pack | None = None
+
+    def speak(self, code: str) -> None:
+        """Take names, places, dates and numbers from a language's pack from here on; English stays as it is."""
+        if code not in pack_codes() or self.own is not None:
+            return
+        self.own = pack(code)
+        names = LocalNames(self.key, self.name, self.forbidden, self.tokens, code)
+        self.names = names
+        self.places = LocalPlaces(self.key, self.name, names, self.forbidden, code)
+        self.online = Online(self.key, self.name, names)
 
     def value(self, label: str, value: str) -> str:
         """Return the surrogate of a value, in the casing it is asked for."""
@@ -90,6 +107,10 @@ class _Unit:
             "IP": codes.ip,
             "QUANTITY": perturb_quantity,
         }
+        own = self.own
+        if own is not None:
+            make["PHONE"] = lambda v, d: numbers.phone(v, d, own)
+            make["NATIONAL_ID"] = lambda v, d: numbers.national_id(v, d, own)
         draw = Draw(self.key, self.name, label, fold(value))
         new = value
         for _ in range(_TRIES):
@@ -99,6 +120,8 @@ class _Unit:
         return new
 
     def _date(self, value: str) -> str:
+        if self.own is not None and (moved := numbers.local_date(value, self.days, self.own)) is not None:
+            return moved
         draw = Draw(self.key, self.name, "date", fold(value))
         shifted = shift_date(value, self.days, draw, month_first=self.month_first)
         return self._drawn("QUANTITY", value) if shifted.kept and not _RELATIVE.search(value) else shifted.text
@@ -161,6 +184,8 @@ class SurrogateMaker:
         keep_labels: labels whose values stay as they are.
         date_shift_days_max: largest shift of a unit's dates, in days.
         month_first: how to read "3/4/98"; `dates.month_first` tells it from a corpus' dates.
+        languages: record id to language code; a unit speaks the language of its first record that is observed or
+            replaced, and a record that is not there speaks English.
     """
 
     def __init__(
@@ -172,6 +197,7 @@ class SurrogateMaker:
         keep_labels: Collection[str] = (),
         date_shift_days_max: int = 365,
         month_first: bool = False,
+        languages: Mapping[str, str] | None = None,
     ) -> None:
         if len(key) < 16:
             raise UserError(f"key must have at least 16 bytes; got {len(key)}; use the workspace's surrogate key")
@@ -179,6 +205,7 @@ class SurrogateMaker:
             raise UserError(f"unit must be record or source; got {unit!r}")
         self._key, self._unit, self._most_days = key, unit, date_shift_days_max
         self._month_first = month_first
+        self._languages = languages or {}
         self._keep = frozenset(keep_labels)
         self._forbidden = frozenset(map(fold, forbidden))
         self._tokens = frozenset(t for value in self._forbidden for t in re.findall(r"[^\W\d_]{3,}", value))
@@ -189,6 +216,7 @@ class SurrogateMaker:
         if name not in self._units:
             self._units[name] = _Unit(self._key, name, self._forbidden, self._tokens, self._most_days)
             self._units[name].month_first = self._month_first
+            self._units[name].speak(self._languages.get(record_id, "en"))
             if self._unit == "record" and len(self._units) > _UNITS_HELD:
                 self._units.popitem(last=False)
         return self._units[name]
@@ -228,7 +256,7 @@ class SurrogateMaker:
                 kept[span.label] = kept.get(span.label, 0) + 1
             between = text[at : span.start]
             if new != value:
-                between = _with_article(between, new)
+                between = fitted(between, new, unit.own.code) if unit.own else _with_article(between, new)
             parts += [between, new]
             length += len(between)
             placed.append(Span(record_id, length, length + len(new), span.label, 1.0, by, span.identifier_type))

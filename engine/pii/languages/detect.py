@@ -1,0 +1,69 @@
+"""Detection in other languages: a tagger and the language's rules, before spans are resolved.
+
+The word tagger reads them where its weights are there; until then the English tagger does, as it always did.
+
+Privacy posture: works on texts in memory; spans are positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import regex
+
+from engine.models import cancel
+from engine.models.builtin.shipped import word_tagger_there
+from engine.pii.languages.pack import codes, pack
+from engine.pii.spans import Span, default_identifier_type
+
+if TYPE_CHECKING:
+    from engine.models.builtin.tagger_run import Tagger
+    from engine.models.builtin.word_tagger_run import WordTagger
+    from engine.pii.languages.rules import LanguageRules
+
+
+class OtherLanguages:
+    """The word tagger and the rules of the packs, loaded when the first record needs them."""
+
+    def __init__(self, disabled: frozenset[str], english: Tagger | None) -> None:
+        self._disabled = disabled
+        self._tagger: WordTagger | Tagger | None = english
+        self._rules: LanguageRules | None = None
+
+    def find(
+        self, texts: Sequence[str], languages: Sequence[str], stop: Callable[[], bool] | None = None
+    ) -> list[list[Span]]:
+        """Return what tagger and rules find in each text, overlaps included.
+
+        Raises:
+            Cancelled: `stop` said so.
+        """
+        if self._rules is None:
+            from engine.pii.languages.rules import LanguageRules
+
+            self._rules = LanguageRules(self._disabled)
+            if self._tagger is not None and word_tagger_there():
+                from engine.models.builtin.word_tagger_run import load_word_tagger
+
+                self._tagger = load_word_tagger()
+        rows: list[list[Span]] = [[] for _ in texts]
+        if self._tagger is not None:
+            for row, found in zip(rows, self._tagger.tag(texts, stop)):
+                row += [
+                    Span("", t.start, t.end, t.label, t.score, "tagger", default_identifier_type(t.label))
+                    for t in found
+                ]
+        for row, text, code in zip(rows, texts, languages):
+            cancel.check(stop)
+            row += self._rules.find(text, code)
+            row[:] = [s for s in row if not _names_nobody(text[s.start : s.end], code)]
+        return rows
+
+
+def _names_nobody(surface: str, code: str) -> bool:
+    """Return whether a span is made of the language's function words alone, or of no letter and no digit."""
+    words = regex.findall(r"\w+", surface)
+    if code not in codes():
+        return not words
+    return all(w.lower() in pack(code).function_words for w in words)

@@ -1,0 +1,72 @@
+"""Tell the language of each record: English unless the record itself gives evidence of another.
+
+Words that a language uses everywhere (function words) and the classifier of `engine.corpus.text.language` must agree;
+a record too short to tell follows the corpus. So an English record stays with the English tagger and its rules.
+
+Privacy posture: works on texts in memory; a code a record is all that leaves.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+import regex
+
+from engine.corpus.text.language import told_language
+from engine.pii.detect.function_words import FUNCTION_WORDS
+from engine.pii.languages.pack import codes, pack
+
+ENGLISH = "en"
+CHARACTERS = 1_500  # of a record that are looked at
+MIN_WORDS, MIN_LETTERS = 5, 24
+LEAST_HITS = 2
+PREVAILS = 0.6  # share of the told letters from which a corpus' language decides for records too short to tell
+WORD = regex.compile(r"[\p{L}\p{M}]+")
+
+
+@lru_cache(maxsize=1)
+def _function_words() -> dict[str, frozenset[str]]:
+    """Return each language's function words without those that English has too."""
+    return {code: pack(code).function_words - FUNCTION_WORDS for code in codes()}
+
+
+def told(text: str) -> str | None:
+    """Return the language of one text, None where it is too short to tell."""
+    words = [w.lower() for w in WORD.findall(text[:CHARACTERS])]
+    if len(words) < MIN_WORDS or sum(map(len, words)) < MIN_LETTERS:
+        return None
+    english = sum(w in FUNCTION_WORDS for w in words)
+    hits = {code: sum(w in own for w in words) for code, own in _function_words().items()}
+    best = max(hits, key=hits.__getitem__, default=ENGLISH)
+    most = hits.get(best, 0)
+    if english >= most and english >= LEAST_HITS:
+        return ENGLISH
+    if not most and english:
+        return ENGLISH
+    guessed = told_language(" ".join(words))
+    if guessed == ENGLISH:
+        return ENGLISH
+    if most >= LEAST_HITS and (guessed == best or hits.get(guessed, 0) < most / 2):
+        return best
+    return guessed if hits.get(guessed) else None
+
+
+def languages_of(texts: Sequence[str], setting: str = "auto") -> list[str]:
+    """Return the language of every record of a corpus, in their order.
+
+    Args:
+        texts: all records of the corpus.
+        setting: `auto`, or the code that was set for all of them.
+    """
+    if setting != "auto":
+        return [setting] * len(texts)
+    found = [told(text) for text in texts]
+    letters: Counter[str] = Counter()
+    for text, code in zip(texts, found):
+        if code is not None:
+            letters[code] += min(len(text), CHARACTERS)
+    code, most = letters.most_common(1)[0] if letters else (ENGLISH, 0)
+    rest = code if most >= PREVAILS * letters.total() else ENGLISH
+    return [rest if code is None else code for code in found]

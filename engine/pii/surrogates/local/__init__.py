@@ -1,0 +1,1 @@
+"""Surrogates in other languages: names, places, dates and numbers of the record's own country."""

@@ -1,0 +1,128 @@
+"""Telephone numbers, national numbers and dates as a pack's country writes them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+from engine.pii.languages.inflection import NOMINATIVE
+from engine.pii.languages.national_ids import NationalId, national_ids
+from engine.pii.languages.pack import Pack
+from engine.pii.surrogates.codes import same_shape
+from engine.pii.surrogates.keyed import Draw
+from engine.pii.surrogates.people import cased
+
+_TRIES = 200
+_SIGNS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def phone(value: str, draw: Draw, own: Pack) -> str:
+    """Return a telephone number of the country; the prefix stays where there was one.
+
+    Shapes whose numbers the regulator keeps for fiction belong to nobody; of the others that cannot be promised.
+    """
+    digits = sum(c.isdigit() for c in value)
+    if digits < 7:
+        return same_shape(value, draw)
+    shape = draw.choice(own.data.phones)
+    number = "".join(str(draw.number(10)) if c == "#" else c for c in shape)
+    foreign = re.match(r"\s*(?:\+|00)\s?\d{1,3}", value)
+    if not foreign:
+        return number
+    return f"{own.data.prefix} {number.removeprefix('0') if own.code in {'de', 'fr'} else number}"
+
+
+def national_id(value: str, draw: Draw, own: Pack) -> str:
+    """Return a number of the same kind with a plausible body and a wrong check sign, so that it is nobody's."""
+    kinds = [k for k in national_ids() if k.shape.fullmatch(value.strip())]
+    home = [k for k in kinds if k.country in own.data.countries and k.valid(value)] or [
+        k for k in kinds if k.valid(value)
+    ]
+    if not home:
+        return same_shape(value, draw)
+    kind = home[0]
+    for _ in range(_TRIES):
+        body = _similar(value.strip(), draw)
+        right = _completions(body, kind)
+        if right and body != value.strip():
+            last = _last(body)
+            signs = [s for s in _SIGNS if s.isdigit() == body[last].isdigit() and s not in right]
+            made = body[:last] + draw.choice(signs) + body[last + 1 :]
+            if not kind.valid(made):
+                return made
+    return same_shape(value, draw)
+
+
+def _similar(value: str, draw: Draw) -> str:
+    """Return the value with about half its digits drawn anew; the first one, which often codes the sex, stays."""
+    out = list(value)
+    for i in range(1, len(out)):
+        if out[i].isdigit() and draw.number(2):
+            out[i] = str(draw.number(10))
+    return "".join(out)
+
+
+def _last(value: str) -> int:
+    return max(i for i, c in enumerate(value) if c.isalnum())
+
+
+def _completions(body: str, kind: NationalId) -> set[str]:
+    """Return the last signs that would make a body valid; of two check digits only the last is tried."""
+    last = _last(body)
+    return {s for s in _SIGNS if kind.valid(body[:last] + s + body[last + 1 :])}
+
+
+def local_date(value: str, days: int, own: Pack) -> str | None:
+    """Return a date with a month in words moved by `days`, the month in the case it stood in; None without one."""
+    months = own.data.months
+    match = re.search(
+        r"(?:(?P<d>(?<!\d)\d{1,2})(?P<a>(?:º|er|\.)?\s?(?:(?:de|del)\s)?))?(?P<m>[^\W\d_]{3,})(?P<b>\.?,?\s(?:(?:de|del)\s)?)?(?P<y>(?:1[5-9]|20)\d\d)?",
+        value,
+    )
+    at = 0
+    while match is not None:
+        found = _month(match.group("m"), own)
+        if found is not None:
+            break
+        at = match.end("m")
+        pattern = match.re
+        match = pattern.search(value, at)
+    if match is None or (found := _month(match.group("m"), own)) is None:
+        return None
+    number, case, short = found
+    day = int(match.group("d") or 15)
+    year = int(match.group("y") or 2001)
+    try:
+        moved = dt.date(year, number, min(day, 28) if day > 31 else day) + dt.timedelta(days=days)
+    except (ValueError, OverflowError):
+        moved = dt.date(year, number, 15) + dt.timedelta(days=days)
+    name = months[moved.month - 1]
+    if own.inflection is not None and case != NOMINATIVE:
+        name = own.inflection.inflected(name, case)
+    name = cased(match.group("m"), name[:3] if short else name)
+    new = ""
+    if match.group("d"):
+        mark = match.group("a").replace("er ", " ") if moved.day != 1 else match.group("a")
+        new += (f"{moved.day:02d}" if match.group("d").startswith("0") else str(moved.day)) + mark
+    new += name
+    if match.group("y"):
+        new += (match.group("b") or " ") + str(moved.year)
+        return value[: match.start()] + new + value[match.end() :]
+    return value[: match.start()] + new + value[match.end("m") :]
+
+
+def _month(word: str, own: Pack) -> tuple[int, str, bool] | None:
+    """Return (month from 1, case, whether it is cut short) of a written month."""
+    low = word.lower()
+    names = [m.lower() for m in own.data.months]
+    if own.inflection is not None:
+        case, first = own.inflection.case_of(low, frozenset(names))
+        if first in names:
+            return names.index(first) + 1, case, False
+    if low in names:
+        return names.index(low) + 1, NOMINATIVE, False
+    other = {"jänner": 1, "setiembre": 9, "fevrier": 2, "aout": 8, "decembre": 12}
+    if low in other:
+        return other[low], NOMINATIVE, False
+    short = [i for i, n in enumerate(names) if len(low) in {3, 4} and n.startswith(low)]
+    return (short[0] + 1, NOMINATIVE, True) if len(short) == 1 else None

@@ -1,0 +1,1 @@
+"""Writes the name and place pools of the language packs: `python -m engine.training.languages --data FOLDER`."""

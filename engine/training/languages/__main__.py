@@ -1,0 +1,132 @@
+"""Write `names.csv.gz` and `places.csv.gz` of every language pack: `python -m engine.training.languages --data FOLDER`.
+
+Sources: popular names by country (CC0), Berlin's first names (CC BY 3.0 DE), Estonian streets (Apache-2.0, EstNLTK),
+towns and postcodes (CC BY 4.0, GeoNames), and the name lists of Faker (MIT).
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import importlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import regex
+
+from engine.assets import ASSETS
+
+NAME = regex.compile(r"\p{Lu}[\p{Latin}\p{M}'’ -]{1,30}")
+TOWN = regex.compile(r"(?:[LD]['’])?\p{Lu}[\p{Latin}\p{M}'’ ()/-]{1,40}")
+STREET = regex.compile(r"\p{Lu}[\p{Latin}\p{M}-]{2,}(?: \p{Lu}?[\p{Latin}\p{M}-]{2,})?")
+MOST_NAMES = 1_200
+MOST_PLACES = 1_500
+
+MORE = {  # common names that the lists lack, written for this project
+    ("et", "f"): "Mari Liis Anne Tiina Anu Katrin Kristi Kristiina Kadri Piret Triin Maarja Merle Signe Helen Helena "
+    "Liina Kerli Kersti Külli Ülle Õie Aita Leida Linda Salme Hilda Elsa Helve Asta Malle Maie Maire Marika Monika "
+    "Moonika Mare Maret Marge Margit Merike Milvi Reet Riina Ruth Silvi Siiri Sirje Tiiu Urve Vaike Virve Viivi Eha "
+    "Endla Epp Ester Eve Evi Heili Hele Imbi Inga Ingrid Irja Jaanika Jana Janika Kaja Karin Kaire Kaidi Kairi Grete "
+    "Greete Getter Eliise Johanna Laura Lisete Loore Luise Marleen Mirjam Rebeka Saara Teele Annika Birgit Britta",
+    ("et", "m"): "Jaan Jüri Mart Märt Peeter Toomas Tiit Rein Ants Andres Andrus Aivar Ain Arvo Arno August Eino Endel "
+    "Enn Erki Hando Hannes Harri Heino Henn Indrek Ivo Jaak Jaanus Jarmo Joosep Juhan Juku Kalev Kalju Karl Kaspar "
+    "Kaur Kristjan Kuldar Lauri Lembit Madis Marek Margus Marko Mati Mattias Meelis Mihkel Olev Oliver Oskar Ott Paul "
+    "Peep Priit Raimo Raul Riho Risto Rasmus Sander Siim Silver Sten Sulev Taavi Tambet Tanel Tarmo Taimo Tarvo Tauno "
+    "Tiidu Toivo Tõnis Tõnu Uku Ülo Urmas Uno Vello Villu Veiko Villem Voldemar Hugo Robin Romet Georg Gregor Hendrik",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where one language's pools come from: countries by two letters, GeoNames' name of the land, a Faker locale."""
+
+    code: str
+    countries: tuple[str, ...]
+    land: str
+    postcodes: str
+    locale: str
+
+
+SOURCES = (
+    Source("et", ("EE",), "Estonia", "ee", "et_EE"),
+    Source("de", ("DE", "AT", "CH"), "Germany", "de", "de_DE"),
+    Source("es", ("ES", "MX", "AR"), "Spain", "es", "es_ES"),
+    Source("fr", ("FR", "BE", "CH"), "France", "fr", "fr_FR"),
+)
+"""Add a line here for a pack whose pools come from the same files; a pack may also bring its own."""
+
+
+def names(data: Path, source: Source) -> pd.DataFrame:
+    """Return name, kind (forename or surname) and sex (f, m or empty), most popular first."""
+    fore = pd.read_csv(data / "common_forenames_by_country_CC0.csv.gz", keep_default_na=False)
+    sur = pd.read_csv(data / "common_surnames_by_country_CC0.csv.gz", keep_default_na=False)
+    rows: list[tuple[str, str, str]] = []
+    home = fore[fore["Country"] == source.countries[0]]
+    rows += [(n, "forename", s.lower()) for n, s in zip(home["Localized Name"], home["Gender"])]
+    rows += [(n, "surname", "") for n in sur[sur["Country"] == source.countries[0]]["Localized Name"]]
+    faker = importlib.import_module(f"faker.providers.person.{source.locale}").Provider
+    for sex, attribute in (("f", "first_names_female"), ("m", "first_names_male")):
+        rows += [(n, "forename", sex) for n in _listed(faker, attribute)]
+    rows += [(n, "surname", "") for n in _listed(faker, "last_names")]
+    rows += [(n, "forename", sex) for (code, sex), own in MORE.items() if code == source.code for n in own.split()]
+    if source.code == "de":
+        berlin = pd.read_csv(data / "de_vornamen_berlin_CCBY3DE.csv.gz", keep_default_na=False)
+        rows += [
+            (n, "forename", {"w": "f", "m": "m"}.get(s, "")) for n, s in zip(berlin["name"][:600], berlin["sex"][:600])
+        ]
+    table = pd.DataFrame([r for r in rows if NAME.fullmatch(r[0])], columns=["name", "kind", "sex"])
+    table = table.drop_duplicates(["name", "kind"])
+    return pd.concat([part[:MOST_NAMES] for _, part in table.groupby(["kind", "sex"], sort=True)])
+
+
+def _listed(faker: object, attribute: str) -> Sequence[str]:
+    found = getattr(faker, attribute, ())
+    return sorted(found)
+
+
+def places(data: Path, source: Source) -> pd.DataFrame:
+    """Return name, kind (town, region or street), region and postcode of one country."""
+    world = pd.read_csv(data / "world_cities_geonames_CCBY.csv.gz", keep_default_na=False)
+    posts = pd.read_csv(
+        data / f"places_{source.postcodes}_geonames_CCBY.csv.gz", dtype=str, keep_default_na=False
+    ).drop_duplicates("place")
+    post = dict(zip(posts["place"], zip(posts["state"], posts["zipcode"])))
+    towns = world[world["country"] == source.land]["name"].tolist()
+    if source.code in {"et", "fi"}:  # few towns of size: villages too
+        towns += posts["place"].tolist()
+    rows = [(t, "town", *post[t]) for t in dict.fromkeys(towns) if t in post and TOWN.fullmatch(t)][:MOST_PLACES]
+    rows += [(s, "region", s, "") for s in dict.fromkeys(posts["state"]) if TOWN.fullmatch(s)]
+    if source.code == "et":
+        streets = pd.read_csv(data / "et_streets_estnltk.csv.gz", keep_default_na=False)["name"]
+        kept = [s for s in _street_stems(streets) if STREET.fullmatch(s)]
+        rows += [(s, "street", "", "") for s in kept[:: max(1, len(kept) // 900)]]
+    return pd.DataFrame(rows, columns=["name", "kind", "region", "postcode"])
+
+
+def _street_stems(names: Iterable[str]) -> list[str]:
+    """Return street names that are written with "tn" or "tee", which are streets for certain."""
+    return sorted({n.removesuffix(" tn") for n in names if n.endswith((" tn", " tee", " pst")) and "." not in n[:-3]})
+
+
+def write(table: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV, compressed without a time in it, so that the same data give the same file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(table.to_csv(index=False).encode("utf-8"), 9, mtime=0))
+
+
+def main() -> int:
+    """Write the pools of every source."""
+    parser = argparse.ArgumentParser(prog="python -m engine.training.languages", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder with the lists of names and places")
+    parser.add_argument("--out", type=Path, default=ASSETS / "languages")
+    args = parser.parse_args()
+    for source in SOURCES:
+        write(names(args.data, source), args.out / source.code / "names.csv.gz")
+        write(places(args.data, source), args.out / source.code / "places.csv.gz")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,44 @@
+"""The language of a record: its own where it can be told, else the corpus', and English stays English."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engine.corpus.samples import SAMPLES
+from engine.pii.languages.telling import languages_of, told
+from tests.pii.languages.test_packs import SENTENCES
+
+ENGLISH = "The patient came to the clinic and said that she has had a fever for three days and cannot sleep."
+
+
+def test_a_mixed_column() -> None:
+    texts = [ENGLISH, SENTENCES["et"], SENTENCES["de"], SENTENCES["es"], SENTENCES["fr"]]
+    assert languages_of(texts) == ["en", "et", "de", "es", "fr"]
+
+
+@pytest.mark.parametrize("text", ["", "ok", "12 34", "Tamm 5", "pt c/o h/a x3d, N/V, BP 120/80, HR 88"])
+def test_too_short_or_shorthand_is_not_told_as_another_language(text: str) -> None:
+    assert told(text) in {None, "en"}
+
+
+def test_what_cannot_be_told_goes_with_most_of_the_corpus() -> None:
+    assert languages_of([SENTENCES["et"]] * 3 + ["Tamm, 5."]) == ["et"] * 4
+    assert languages_of([SENTENCES["et"], ENGLISH, "Tamm, 5."])[2] == "en"
+    assert languages_of(["Tamm, 5."]) == ["en"]
+
+
+def test_a_setting_wins() -> None:
+    assert languages_of([ENGLISH, SENTENCES["de"]], "et") == ["et", "et"]
+
+
+@pytest.mark.parametrize("name", [sample.id for sample in SAMPLES])
+def test_the_english_samples_stay_english(name: str) -> None:
+    import gzip
+
+    from engine.assets import ASSETS
+
+    with gzip.open(ASSETS / "samples" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
+        texts = [json.loads(line)["text"] for line in file]
+    assert set(languages_of(texts)) == {"en"}

@@ -1,0 +1,170 @@
+"""Surrogates in other languages: of the country, in the form they stood in, one person throughout."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from engine.pii.languages.national_ids import national_ids
+from engine.pii.languages.pack import codes, pack
+from engine.pii.languages.pools import read_pools
+from engine.pii.spans import Span
+from engine.pii.surrogates import SurrogateMaker
+from engine.pii.surrogates.keyed import Draw, fold
+from engine.pii.surrogates.local import numbers
+
+KEYS = [bytes([i]) * 16 for i in range(25)]
+
+
+def replaced(template: str, code: str, key: bytes = KEYS[1]) -> tuple[str, list[str]]:
+    """Return the text and the values put into "{PERSON:Ann Lee} and ..." templates."""
+    text, spans = "", []
+    for part in re.split(r"(\{[A-Z_]+:[^}]*\})", template):
+        if part.startswith("{"):
+            label, value = part[1:-1].split(":", 1)
+            spans.append(Span("r", len(text), len(text) + len(value), label))
+            text += value
+        else:
+            text += part
+    made = SurrogateMaker(key, "record", languages={"r": code}).replace(text, spans, "r")
+    return made.text, [made.text[s.start : s.end] for s in made.spans]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_estonian_cases_of_one_person(key: bytes) -> None:
+    _, (full, all_, gen, com, nom) = replaced(
+        "{PERSON:Mari Tamm} tuli. Helistas {PERSON:Mari Tammele}. {PERSON:Tamme} auto. {PERSON:Tammega}, {PERSON:Tamm}",
+        "et",
+        key,
+    )
+    table = pack("et").inflection
+    assert table is not None
+    surname = full.split()[-1]
+    assert (all_, gen, com, nom) == (
+        f"{full.split()[0]} {table.inflected(surname, 'all')}", table.genitive(surname),
+        table.inflected(surname, "com"), surname,
+    )  # fmt: skip
+    assert fold(surname) not in {"tamm", "tamme"}
+    assert full.split()[0] in read_pools("et").female
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_an_estonian_name_whose_genitive_is_its_first_form_gets_such_a_one(key: bytes) -> None:
+    _, (name,) = replaced("{PERSON:Sirje} vererõhk oli kõrge.", "et", key)
+    table = pack("et").inflection
+    assert table is not None
+    assert table.genitive(name) == name  # right in either reading
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_german_genitive(key: bytes) -> None:
+    _, (full, own) = replaced("Frau {PERSON:Anna Müller} kam. {PERSON:Müllers} Mann wartete.", "de", key)
+    surname = full.split()[-1]
+    assert own == surname + ("’" if surname[-1] in "sxzß" else "s")
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_spanish_gender(key: bytes) -> None:
+    pools = read_pools("es")
+    _, (woman, man, titled) = replaced(
+        "{PERSON:María García López} y {PERSON:Pablo García} con la Sra. {PERSON:Alex Ruiz}", "es", key
+    )
+    assert woman.split()[0] in pools.female
+    assert man.split()[0] in pools.male
+    assert titled.split()[0] in pools.female  # the title says so, where the name does not
+    assert woman.split()[1] == man.split()[1]  # one family
+
+
+@pytest.mark.parametrize("code", codes())
+@pytest.mark.parametrize("key", KEYS[:8])
+def test_nothing_american(code: str, key: bytes) -> None:
+    data, pools = pack(code).data, read_pools(code)
+    phone = data.prefix + " " + data.phones[0].removeprefix("0").replace("#", "3")
+    street = data.streets[0].format(name="Abc", n=5)
+    _, (town, post, number, own_number, address) = replaced(
+        f"{{LOCATION:{pools.towns[5].name}}} x {{LOCATION:{pools.towns[6].postcode} {pools.towns[6].name}}} x "
+        f"{{PHONE:{phone}}} x {{PHONE:{data.phones[0].replace('#', '3')}}} x {{ADDRESS:{street}}}",
+        code,
+        key,
+    )
+    names = {t.name: t for t in pools.towns}
+    assert town in names
+    assert town != pools.towns[5].name
+    code_part, _, town_part = post.partition(next(t for t in names if post.endswith(" " + t)))
+    assert code_part.strip() in {t.postcode for t in pools.towns}
+    assert town_part == ""
+    assert number.startswith(data.prefix)
+    assert not own_number.startswith("+")
+    shapes = {re.sub(r"\d", "#", s) for s in data.phones}
+    assert re.sub(r"\d", "#", own_number) in shapes
+    written = {fold(w) for s in data.streets for w in re.findall(r"[^\W\d_]{2,}", re.sub(r"\{\w+\}", "", s))}
+    assert not written or any(w in fold(address) for w in written) or code == "et"
+    assert "Street" not in address
+    assert "Abc" not in address
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [("et", "37605030299"), ("es", "54362315K"), ("es", "X2482300W"), ("fr", "2 95 10 99 126 111 93"),
+     ("de", "36 574 261 809")],
+)  # fmt: skip
+@pytest.mark.parametrize("key", KEYS[:10])
+def test_a_national_number_looks_right_and_is_nobodys(code: str, value: str, key: bytes) -> None:
+    new = numbers.national_id(value, Draw(key, "x"), pack(code))
+    assert new != value
+    assert len(new) == len(value)
+    assert new[0] == value[0]
+    assert [c.isdigit() for c in new] == [c.isdigit() for c in value]
+    assert not any(k.valid(new) for k in national_ids() if k.country in pack(code).data.countries)
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "days", "expected"),
+    [
+        ("et", "12. mail 2021", 20, "1. juunil 2021"),
+        ("et", "12. mai 2021", -12, "30. aprill 2021"),
+        ("et", "september 2020", 60, "november 2020"),
+        ("et", "3. septembril", 30, "3. oktoobril"),
+        ("de", "3. März 2020", 30, "2. April 2020"),
+        ("de", "05. Dez. 2021", 30, "04. Jan. 2022"),
+        ("es", "3 de mayo de 2020", 30, "2 de junio de 2020"),
+        ("fr", "1er mai 2021", 1, "2 mai 2021"),
+        ("fr", "2 MAI 2021", 40, "11 JUIN 2021"),
+        ("es", "28/05/1991", 1, None),  # no month in words: the common rule
+    ],
+)
+def test_dates(code: str, value: str, days: int, expected: str | None) -> None:
+    assert numbers.local_date(value, days, pack(code)) == expected
+
+
+def test_french_de_before_a_vowel() -> None:
+    for key in KEYS:
+        text, (town,) = replaced("Il vient de {LOCATION:Lyon}.", "fr", key)
+        assert text == f"Il vient d'{town}." if town[0] in "AEIOUYÉÈÊÎHÂ" else f"Il vient de {town}."
+
+
+def test_no_english_article_in_other_languages() -> None:
+    for key in KEYS:
+        text, (name,) = replaced("Vio a {PERSON:Ana} ayer.", "es", key)
+        assert text == f"Vio a {name} ayer."
+
+
+def test_english_units_are_not_touched() -> None:
+    text = "Mr Bogdan Nowak of Leeds"
+    spans = [Span("r", 0, 15, "PERSON"), Span("r", 19, 24, "LOCATION")]
+    plain = SurrogateMaker(KEYS[3], "record").replace(text, spans, "r").text
+    for code in ("en", "xx"):
+        assert SurrogateMaker(KEYS[3], "record", languages={"r": code}).replace(text, spans, "r").text == plain
+
+
+def test_one_person_in_two_records_of_a_source() -> None:
+    maker = SurrogateMaker(KEYS[2], "source", languages={"a": "et", "b": "et"})
+    texts = {"a": "Tammele", "b": "Mari Tamm"}
+    spans = {r: [Span(r, 0, len(t), "PERSON")] for r, t in texts.items()}
+    for record in texts:
+        maker.observe(texts[record], spans[record], record, "s")
+    made = {r: maker.replace(t, spans[r], r, "s").text for r, t in texts.items()}
+    table = pack("et").inflection
+    assert table is not None
+    assert made["a"] == table.inflected(made["b"].split()[-1], "all")
