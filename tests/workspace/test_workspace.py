@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ("torch", "transformers", "spacy", "presidio_analyzer", "sentence_transformers", "umap", "mauve", "numba")
 PARTS = {
     "corpora", "descriptions", "labels", "review", "bulk", "values", "models",
-    "hub", "first_look", "prompts", "packs", "pools", "assessments", "people", "signatures",
+    "hub", "first_look", "prompts", "packs", "pools", "assessments", "people", "signatures", "spot_checks",
     "plan", "jobs", "runs", "examinations", "studies", "ledger", "releases", "settings", "audit", "disk", "doctor",
     "session",
 }  # fmt: skip
@@ -36,7 +36,7 @@ def test_a_workspace_is_made_of_parts_and_does_little_itself(workspace_path):
     workspace = engine.open_workspace(workspace_path)
     assert set(parts(workspace)) == PARTS
     own = {name for kind in type(workspace).__mro__[:-1] for name in vars(kind) if not name.startswith("_")}
-    assert own == {"path", "folder", "actor", "close"}
+    assert own == {"acting_as", "visit", "path", "folder", "actor", "close"}
     for name, part in parts(workspace).items():
         assert type(part).__mro__[1:] == (object,), f"{name} inherits methods"
         public = [n for n in vars(type(part)) if not n.startswith("_")]

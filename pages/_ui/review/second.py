@@ -54,7 +54,7 @@ def _text(workspace: engine.Workspace, corpus_id: str) -> None:
         )
         return
     if not st.toggle(
-        f"Read as the second person, {plain(workspace.actor)}", key="review.second.on",
+        f"Read as the second person, {plain(workspace.actor)}", key="review.second.on", wrap=True,
         help="You see the marks as they were when the texts were drawn, not what the first reader made of them.",
     ):  # fmt: skip
         return
