@@ -176,7 +176,7 @@ class Door:
 
     @staticmethod
     def _refuse(scope: Scope, why: str) -> Response:
-        return _answer(scope, refusal_page(why), why, 403)
+        return _answer(scope, refusal_page(why, sign_in=why == UNVOUCHED), why, 403)
 
 
 def cookie_name(scope: Scope) -> str:

@@ -89,12 +89,14 @@ def again_page() -> str:
     )
 
 
-def refusal_page(why: str) -> str:
-    """Return the page that says why a request is refused, and what to do."""
+def refusal_page(why: str, *, sign_in: bool = False) -> str:
+    """Return the page that says why a request is refused, and what to do; nothing but that where people sign in."""
+    said = f"<h1>This request is refused</h1><p>{html.escape(why)}</p>"
+    if sign_in:
+        return _page("Refused", said)
     return _page(
         "Refused",
-        f"<h1>This request is refused</h1><p>{html.escape(why)}</p>"
-        "<section><h2>If a proxy or a forwarded port should show this program</h2>"
+        f"{said}<section><h2>If a proxy or a forwarded port should show this program</h2>"
         "<p>Start it with the address that browsers use; everybody is then asked for the token:</p>"
         "<p><code>streamlit run app.py -- --public-address https://example.org</code></p></section>",
     )

@@ -14,6 +14,8 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 import engine
+from pages._ui import states
+from pages._ui.sign_in import visitor
 
 PAGES_FOLDER = Path(__file__).resolve().parent.parent
 
@@ -95,5 +97,9 @@ def shows_text(page: StreamlitPage) -> bool:
 
 
 def go(page_id: str) -> NoReturn:
-    """Leave for another page."""
+    """Leave for another page; who signed in and may not open it stays, and is told."""
+    info = next(page for page in PAGES if page.id == page_id)
+    if not visitor.may(info.right):
+        states.notice(f"{info.title} is not open to your role. Ask a custodian of this workspace.", kind="refused")
+        st.rerun()
     st.switch_page(page_path(page_id))

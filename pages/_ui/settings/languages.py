@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import known_languages
-from pages._ui.texts import number, share
+from pages._ui.texts import number, plain, share
 
 
 def draw() -> None:
@@ -16,20 +16,9 @@ def draw() -> None:
         "Each record is read in its own language; the detector settings on Review can set one for all. What a language "
         "has not is left to your review."
     )
-    st.dataframe(
-        pd.DataFrame(
-            [(x.name, "; ".join(x.has), "; ".join(x.lacks) or "nothing that English has") for x in known],
-            columns=["Language", "Has", "Has not"],
-        ),
-        hide_index=True,
-        row_height=72,
-        alt="What each language has and has not",
-        column_config={
-            "Language": st.column_config.TextColumn(width=90),
-            "Has": st.column_config.TextColumn(width="large"),
-            "Has not": st.column_config.TextColumn(width="medium"),
-        },
-    )
+    for each in known:  # sentences wrap, cells of a table would be cut
+        lacks = plain("; ".join(each.lacks)) or "nothing that English has"
+        st.markdown(f"**{plain(each.name)}**  \nHas {plain('; '.join(each.has))}.  \nHas not: {lacks}.")
     rows = [
         (x.name, r.what, share(r.value, 0), f"{share(r.low, 0)} to {share(r.high, 0)}", number(r.n), r.source)
         for x in known

@@ -78,9 +78,13 @@ def person() -> engine.Person | None:
 
 
 def may(right: engine.Right) -> bool:
-    """Return whether this session may do something; everything where nobody has to sign in, reading before one did."""
+    """Return whether this session may do something.
+
+    Everything where nobody has to sign in. Before somebody did, too: the menu has to know the page whose address they
+    opened, and no page is drawn before `admit`.
+    """
     who = person()
-    return current() is None or right in (frozenset({engine.Right.READ}) if who is None else who.rights)
+    return current() is None or who is None or right in who.rights
 
 
 def owes_reason() -> bool:
