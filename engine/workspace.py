@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 from engine.jobs import accounting, launch
@@ -80,13 +81,14 @@ class Workspace(Opened):
         self.doctor = Doctor(self.session, self.ledger, self.audit, self.jobs)
         self.studies = Studies(self.session, self.corpora, self.models, self.prompts, self.ledger)
 
-    def acting_as(self, person: Person) -> Workspace:
+    def acting_as(self, person: Person, rest: float = inf) -> Workspace:
         """Return this workspace as somebody who signed in may use it: each call asks for its right first.
 
-        What is returned shares the database with this one; it is theirs alone, from sign-in to sign-out.
+        What is returned shares the database with this one; it is theirs alone, from sign-in to sign-out, or until they
+        rested for `rest` seconds.
         """
         acting = Workspace(session=self.session.acting_as(person))
-        acting.visit = Visit(acting.session, person)
+        acting.visit = Visit(acting.session, person, rest)
         for name in CALLS:
             setattr(acting, name, guarded(getattr(acting, name), name, acting.visit))
         return acting

@@ -20,7 +20,8 @@ class Missed:
     """What the corpus' latest spot check says.
 
     Attributes:
-        drawn, read, drawn_from: records of the sample, those of them read, and those it was drawn from.
+        drawn, read, drawn_from: records of the sample, those of them read, and those it was drawn from. records: of
+            the corpus, 0 where that is not known.
         stale: why it describes the corpus no longer, or empty. why: why it tells nothing, or empty.
         direct, quasi: upper end of records that still hold something missed, per 1,000; None where nothing is told.
         direct_hit, quasi_hit: records of the sample in which something had been missed. level: of the interval.
@@ -30,6 +31,7 @@ class Missed:
     drawn: int
     read: int
     drawn_from: int
+    records: int = 0
     stale: str = ""
     why: str = ""
     direct: float | None = None
@@ -67,12 +69,12 @@ def _enough(rule: MissedRule, missed: Missed | None) -> tuple[bool | None, str, 
         return None, missed.stale, "Draw another spot check on the Review page and read it to the end."
     if missed.why or missed.direct is None or missed.quasi is None:
         return None, missed.why or "It tells nothing.", DRAW
-    wanted = min(rule.minimum_sample, missed.drawn_from)
+    wanted = min(rule.minimum_sample, missed.records or missed.drawn_from)  # never of what was left unread
     if missed.drawn < wanted:
         return False, f"{missed.drawn:,} records were drawn; {wanted:,} are needed.", (
             "Draw a larger spot check on the Review page.")  # fmt: skip
     if rule.second_reader:
-        needed = min(rule.minimum_twice, missed.drawn)
+        needed = min(rule.minimum_twice, missed.records or missed.drawn)
         if missed.read_twice < needed:
             return False, f"A second person read {missed.read_twice:,} of its records; {needed:,} are needed.", (
                 "Have a colleague read them on the Review page, under “Second reading”; if fewer were drawn for a "
@@ -80,7 +82,11 @@ def _enough(rule: MissedRule, missed: Missed | None) -> tuple[bool | None, str, 
     if missed.disagreements:
         return False, f"The two readers differ on {missed.disagreements:,} identifiers, which nobody settled.", (
             "Settle them on the Review page, under “Second reading”.")  # fmt: skip
-    return True, f"{missed.read:,} records were drawn at random and read.", ""
+    said = f"{missed.read:,} records were drawn at random and read."
+    rest = missed.records - missed.drawn_from
+    if rest > 0:
+        said += f" The {rest:,} that had been read before count as read without a miss."
+    return True, said, ""
 
 
 def _bound(rule: MissedRule, kind: str, limit: float, missed: Missed | None) -> RuleVerdict:

@@ -78,7 +78,7 @@ class MissedRule(BaseModel):
     Args:
         direct_per_1000, quasi_per_1000: records in 1,000 that may still hold a direct, or an indirect, identifier that
             nobody marked; None: no limit.
-        minimum_sample: fewest records of the sample, or all that nobody had read where there are fewer.
+        minimum_sample: fewest records of the sample, or all of a corpus that has fewer.
         second_reader: whether a second person must have read a part of it, at least `minimum_twice` records.
         sentence: why.
     """

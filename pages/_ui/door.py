@@ -95,7 +95,7 @@ class Door:
             return
         refused = self.addresses.refusal(scope)
         peer = None if refused else await self._peer(scope)
-        if peer is not None and self.sign_in is not None and not self.sign_in.vouched(scope, peer):
+        if peer is not None and self.sign_in is not None and not self.sign_in.vouched(scope):
             refused, peer = UNVOUCHED, None
         admitted = peer is not None and self._admitted(scope, peer)
         plain_visit = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")

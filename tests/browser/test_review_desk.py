@@ -198,7 +198,7 @@ def test_two_tabs_decide_the_same_finding_and_the_one_that_saw_less_is_told(serv
     page.keyboard.press("x")
     stored(page)
     second.keyboard.press("a")
-    second.get_by_text("somebody decided on it since").wait_for()
+    second.get_by_text("somebody decided on it since").wait_for(timeout=120_000)
     stored(second)
     page.keyboard.press("k")  # a step asks the server
     for one in (page, second):

@@ -214,3 +214,14 @@ def test_damaged_documents_are_read_or_refused_and_never_more() -> None:
     assert rules.total() == 200
     assert "Mara" not in messages
     assert messages.count("row ") == rules.total() - rules["text"]
+
+
+def test_a_table_in_a_table_is_read_once_and_a_wrapped_cell_is_not_lost() -> None:
+    inner = "<w:p><w:r><w:t>deep</w:t></w:r></w:p>"
+    for _ in range(20):
+        inner = f"<w:tbl><w:tr><w:tc>{inner}<w:p/></w:tc></w:tr></w:tbl>"
+    assert docx_text(with_body(f"<w:body>{inner}</w:body>")) == "deep"
+    cell = "<w:tc><w:p><w:r><w:t>Name</w:t></w:r></w:p></w:tc>"
+    held = "<w:sdt><w:sdtContent><w:tc><w:p><w:r><w:t>Mara Quill</w:t></w:r></w:p></w:tc></w:sdtContent></w:sdt>"
+    body = f"<w:body><w:tbl><w:tr>{cell}{held}</w:tr></w:tbl></w:body>"
+    assert docx_text(with_body(body)) == "Name\tMara Quill"

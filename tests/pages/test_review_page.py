@@ -230,12 +230,6 @@ class TestReview:
         assert workspace.review.span_counts(small.corpus)["rejected"] == 0
         assert workspace.review.span_counts(small.corpus)["decided"] == 0
 
-    def test_how_many_more_texts_are_to_be_read_is_said(self, small, open_page):
-        app = open_page("review")
-        assert "to bring this to 10% or less" in words(app)
-        app.selectbox(key="review.bound").set_value(0.01).run()
-        assert "to bring this to 1% or less" in words(app)
-
     def test_settings_are_checked_and_saved(self, small, open_page):
         app = open_page("review", **{"review.view": "Detector settings"})
         area = next(area for area in app.text_area if area.label == "Known identifiers")

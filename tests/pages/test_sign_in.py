@@ -21,7 +21,7 @@ ROLES = ("custodian", "reviewer", "approver", "auditor")
 def signing_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
     """Have people sign in; who does is what the dictionary's `as` says."""
     said = {"as": ""}
-    settings.choose(SignIn("X-User", account=1))
+    settings.choose(SignIn("X-User", b"s" * 32))
     monkeypatch.setattr(visitor, "identity_of", lambda chosen: said["as"])
     yield said
     settings.choose(None)
@@ -116,7 +116,7 @@ def test_another_person_on_the_same_screen_finds_nothing_of_the_one_before(membe
 def test_a_session_ends_after_a_rest(members, visit, signing_in):
     signing_in["as"] = "custodian@example.org"
     app = visit("home")
-    app.session_state[visitor.KEPT].active -= 31 * 60
+    app.session_state[visitor.KEPT].workspace.visit.active -= 31 * 60
     app.run()
     assert titles(app) == ["Your session ended"]
     assert members.corpus not in everything(app)
@@ -160,3 +160,23 @@ def test_a_person_signs_on_the_release_page(members, visit, signing_in):
     app.button(key="release.sign").click().run()
     assert not app.exception
     assert "Signed by Approver" in everything(app)
+
+
+def test_a_press_after_the_role_was_taken_or_the_rest_was_over_does_nothing(members, visit, signing_in):
+    workspace = members.open()
+    for run in (members.run, members.other):
+        workspace.runs.approve(run, list(workspace.runs.synthetic(run)["record_id"]), "approved")
+    signing_in["as"] = "approver@example.org"
+    app = visit("release")
+    app.button(key="sign_in.reason.give").click().run()
+    app.radio(key="release.policy.choice").set_value("public").run()
+    app.session_state[visitor.KEPT].workspace.visit.active -= 31 * 60
+    app.button(key="release.sign").click().run()
+    assert titles(app) == ["Your session ended"]
+    app = visit("release")
+    app.button(key="sign_in.reason.give").click().run()
+    app.radio(key="release.policy.choice").set_value("public").run()
+    workspace.people.remove("approver@example.org")
+    app.button(key="release.sign").click().run()
+    assert "signed as second person" not in set(workspace.audit.lines(limit=200)["action"])
+    workspace.close()

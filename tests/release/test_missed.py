@@ -132,3 +132,12 @@ def test_a_stricter_preset_takes_no_more_than_a_milder_one():
     asked = [get_policy(name).requirements.missed for name in ("internal", "research")]
     assert [a.direct_per_1000 for a in asked if a] == sorted((a.direct_per_1000 for a in asked if a), reverse=True)
     assert [a.minimum_sample for a in asked if a] == sorted(a.minimum_sample for a in asked if a)
+
+
+def test_a_small_sample_of_what_was_left_unread_is_not_enough():
+    """Of 520 records 519 were marked as read by a press and the last was drawn: the policy asks for its 75 still."""
+    rule = MissedRule(sentence="Known.", direct_per_1000=50.0, minimum_sample=75)
+    few = Missed(drawn=1, read=1, drawn_from=1, records=520, direct=0.0, quasi=0.0)
+    assert missed_lines(rule, few)[0].passed is False
+    small = Missed(drawn=40, read=40, drawn_from=40, records=40, direct=0.0, quasi=0.0)
+    assert missed_lines(rule, small)[0].passed is True

@@ -13,22 +13,27 @@ from functools import lru_cache
 
 import regex
 
+from engine.errors import UserError
 from engine.pii.detect.recognisers import specs
 from engine.pii.detect.rules import Rules, trim
 from engine.pii.languages.national_ids import find_national_ids
 from engine.pii.languages.pack import Pack, codes, pack
 from engine.pii.spans import Span, default_identifier_type
 
+RULE_SECONDS = 10.0
 SHARED = frozenset(
     "email url handle ip mac card iban uuid long_number date_numeric year phone_format street continental_postcode "
-    "coordinates".split()
+    "coordinates ssn national_id nhs medical_record doctor_number age".split()
 )
-"""Recognisers of the English catalogue that read no English."""
+"""Recognisers of the English catalogue that read no English, and those of numbers that English shorthand names.
+
+A short English note with a Spanish name in it may be told Spanish, and its record number must be found all the same.
+"""
 NAME = r"\p{Lu}[\p{L}\p{M}''’-]+"
 PARTICLE = r"(?:van|von|vom|zu|zum|zur|de|der|den|del|la|las|los|le|du|des|da|dos|do|das|af|av|y|e|i)"
 FIRST = rf"(?:(?:\p{{Lu}}\.[ -]?){{1,3}}|(?:{PARTICLE} ){{0,2}}{NAME})"
 FULL = rf"{FIRST}(?: (?:{PARTICLE} ){{0,2}}(?:\p{{Lu}}\.|{NAME})){{0,3}}"
-VALUE = r"[^\n;:|]{2,60}?(?= *(?:$|\n|;|\||\.(?:\s|$)| {2,}|, (?=\p{L}+:)|\t))"
+VALUE = r"[^\n;:|]{2,60}?(?= {0,4}(?:$|\n|;|\||\.(?:\s|$)| {2,}|, (?=\p{L}+:)|\t))"
 PHONE = r"[+(]?\d[\d ()/.-]{4,18}\d"
 CODE = r"(?=[\w./-]*\d)[\p{L}\d][\p{L}\d./-]{2,24}(?: \d{2,10}){0,3}"
 
@@ -59,10 +64,10 @@ def expressions(code: str) -> tuple[Expression, ...]:
     titles = {*data.titles.f, *data.titles.m, *data.titles.any}
     titles |= {t[:1].upper() + t[1:] for t in titles}
     title = rf"(?<![\p{{L}}\p{{M}}-])(?:{_any(titles)})\b\.?"
-    add("title", "PERSON", 0.85, rf"{title}(?: {title})*[ \t]{{1,2}}\K(?!(?:{_any(titles)})\b){FULL}")
+    add("title", "PERSON", 0.85, rf"{title}(?: {title}){{0,3}}[ \t]{{1,2}}\K(?!(?:{_any(titles)})\b){FULL}")
     shapes = {"PERSON": FULL, "PHONE": PHONE, "CODE": CODE, "NATIONAL_ID": CODE}
     for label, words in data.fields.items():
-        before = rf"(?:^|[;|,.(]|[ \t]{{2}})[ \t]*(?i:{_any(words)})\.?(?: ?\([^)\n]*\))?"
+        before = rf"(?:^|[;|,.(]|[ \t]{{2}})[ \t]{{0,8}}+(?i:{_any(words)})\.?(?: ?\([^)\n]{{0,40}}\))?"
         value = shapes.get(label, VALUE)
         start = r"(?=\p{Lu})" if label == "PERSON" else r"(?=[\p{L}\d])"
         mark = r"\s?:\s{0,3}" if label not in {"PHONE", "NATIONAL_ID"} else r"\s?[:.]?\s{1,3}"
@@ -74,14 +79,15 @@ def expressions(code: str) -> tuple[Expression, ...]:
             "greeting",
             "PERSON",
             0.75,
-            rf"^[ \t]*(?i:{_any(data.greetings)}),? \K(?!(?i:{nobody})\b){named}?(?=\s*[,!.:\n]|$)",
+            rf"^[ \t]{{0,8}}+(?i:{_any(data.greetings)}),? \K(?!(?i:{nobody})\b){named}?(?=\s{{0,4}}[,!.:\n]|$)",
         )
     if data.farewells:
         add(
             "farewell",
             "PERSON",
             0.8,
-            rf"(?i:{_any(data.farewells)})[,.!]?\s*\n?\s*\K(?:(?:{_any(titles)})\.? )*{named}{{0,2}}(?=\s*(?:\n|$))",
+            rf"(?i:{_any(data.farewells)})[,.!]?\s{{0,6}}+\K(?:(?:{_any(titles)})\.? ){{0,3}}{named}{{0,2}}"
+            r"(?=[ \t]{0,8}(?:\n|$))",
         )
     month = rf"(?i:{'|'.join(data.month_stems)})\p{{Ll}}{{0,6}}"
     year = r"(?:1[5-9]|20)\d\d"
@@ -113,12 +119,25 @@ class LanguageRules:
         if f"pack-{code}" in self.disabled:
             return out
         for expression in expressions(code):
-            for match in expression.pattern.finditer(text):
+            for match in _matches(expression, text):
                 start, end = trim(text, match.start(), match.end())
                 end -= expression.label not in {"PERSON", "DATE", "AGE"} and text[end - 1] == "."
                 if end > start and not _plain(text[start:end], own):
                     out.append(_made(start, end, expression.label, expression.score, expression.id))
         return out + _phones(text, own)
+
+
+def _matches(expression: Expression, text: str) -> list[regex.Match[str]]:
+    """Return what an expression finds, within bounded time.
+
+    Raises:
+        UserError: it takes too long on this text; the message names the rule, not the text.
+    """
+    try:
+        return list(expression.pattern.finditer(text, timeout=RULE_SECONDS))
+    except TimeoutError:
+        message = f"the language rule {expression.id} takes too long on one record; switch its pack off in the settings"
+        raise UserError(message) from None
 
 
 def _plain(surface: str, own: Pack) -> bool:

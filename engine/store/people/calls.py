@@ -27,8 +27,8 @@ CALLS: dict[str, dict[str, Right]] = {
     "descriptions": _each(READ, "get") | _each(MANAGE, "declare"),
     "disk": _each(READ, "used") | _each(MANAGE, "backup"),
     "doctor": _each(READ, "check") | _each(MANAGE, "support_file"),
-    "examinations": _each(READ, "compare corpus_map findings look snapshots stopped tables")
-    | _each(REVEAL, "table")
+    "examinations": _each(READ, "compare corpus_map findings look stopped tables")
+    | _each(REVEAL, "snapshots table")
     | _each(MANAGE, "save save_corpus_map save_snapshot save_tables"),
     "first_look": _each(READ, "of unlike") | _each(MANAGE, "write"),
     "hub": _each(READ, "consents host serves statement suggest") | _each(MANAGE, "fetch"),
@@ -60,18 +60,21 @@ CALLS: dict[str, dict[str, Right]] = {
     "prompts": _each(READ, "all manifest preview version") | _each(MANAGE, "reset set"),
     "releases": _each(
         READ,
-        "all archive audience card check_words file gate get makes_unbounded own_policies policies policy "
-        "revocation_list waivers",
+        "all audience card gate get makes_unbounded own_policies policies policy revocation_list waivers",
     )
-    | _each(REVEAL, "note_preview")
+    | _each(REVEAL, "archive check_words file note_preview")
     | _each(RELEASE, "make revoke waive withdraw_waiver")
     | _each(MANAGE, "add_policy remove_policy"),
-    "review": _each(READ, "detector_settings matching order progress span_counts waiting")
-    | _each(REVEAL, "accepted_spans alike queue record_text redacted rows sheets spans texts unmarked_places")
+    "review": _each(READ, "order progress span_counts waiting")
+    | _each(
+        REVEAL,
+        "accepted_spans alike detector_settings matching queue record_text redacted rows sheets spans texts "
+        "unmarked_places",
+    )
     | _each(REVIEW, "accept_same decide decide_alike mark_reviewed set_note take undo")
     | _each(MANAGE, "set_detector_settings use_gold"),
-    "runs": _each(READ, "all approval_counts diagnostics get lowest_pending_risk notes pending_below script")
-    | _each(REVEAL, "lineage synthetic synthetic_frame")
+    "runs": _each(READ, "all approval_counts get lowest_pending_risk notes pending_below script")
+    | _each(REVEAL, "diagnostics lineage synthetic synthetic_frame")
     | _each(APPROVE, "approve approve_all_pending")
     | _each(MANAGE, "delete describe"),
     "settings": _each(READ, "get named") | _each(MANAGE, "set set_actor"),

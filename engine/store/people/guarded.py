@@ -6,6 +6,9 @@ text does not.
 
 from __future__ import annotations
 
+import math
+import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
@@ -15,12 +18,14 @@ from sqlalchemy import select
 
 from engine.errors import NotAllowedError, ReasonNeededError, UserError
 from engine.store.people.calls import right_of
+from engine.store.people.members import Members
 from engine.store.people.roles import Person, Right
 from engine.store.schema import corpora, runs
 from engine.store.session import Session
 from engine.store.views import JobView
 
 LONGEST_REASON = 200
+NAMED = re.compile(r"[a-z]{1,3}-[a-z0-9]{10}")  # an id of the store
 Part = TypeVar("Part")
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,15 +34,32 @@ R = TypeVar("R")
 class Visit:
     """A person at work from sign-in to sign-out: the reason they gave for seeing text, and what they were shown.
 
+    Callbacks and parts of a page run before a page's guard, or without it: so each call reads anew what its person may
+    do, and none passes after a rest.
+
     Args:
-        session: of the open workspace, acting as this person. person: who signed in.
+        session: of the open workspace, acting as this person. person: who signed in. rest: seconds after which the
+            visit is over; infinite where nobody said.
     """
 
-    def __init__(self, session: Session, person: Person) -> None:
+    def __init__(self, session: Session, person: Person, rest: float = math.inf) -> None:
         self.session = session
         self.person = person
+        self.rest = rest
+        self.active = time.monotonic()
         self.reason = ""
         self._shown: set[str] = set()
+        self._members = Members(session)
+
+    @property
+    def over(self) -> bool:
+        """Return whether this person rested too long."""
+        return time.monotonic() - self.active > self.rest
+
+    def rights(self) -> frozenset[Right]:
+        """Return what this person may do at this moment."""
+        known = self._members.person(self.person.identity)
+        return frozenset() if known is None else known.rights
 
     def give_reason(self, reason: str) -> None:
         """Keep why this person looks at text of records; it stands in the audit log with each corpus they see.
@@ -57,7 +79,11 @@ class Visit:
         Raises:
             NotAllowedError: their roles do not hold the right; the attempt stands in the audit log.
         """
-        if right in self.person.rights:
+        if self.over:
+            raise NotAllowedError("your session ended after a rest; reload the page and go on")
+        if right in self.rights():
+            if right not in (Right.READ, Right.REVEAL) or call.startswith("review."):
+                self.active = time.monotonic()  # what a page asks by itself, to show progress, is no work of a person
             return
         with self.session.db.write() as connection:
             self.session.write_audit(connection, "refused", "", call=call, right=right)
@@ -73,14 +99,15 @@ class Visit:
         if not self.reason:
             raise ReasonNeededError("say first why you look at text of records; the reason stands in the audit log")
         name = subject if isinstance(subject, str) else ""
-        if name in self._shown:
+        if name and name in self._shown:
             return
         with self.session.db.write() as connection:
             known = set(connection.execute(select(corpora.c.id).where(corpora.c.id == name)).scalars())
             known |= set(connection.execute(select(runs.c.corpus_id).where(runs.c.id == name)).scalars())
             corpus = next(iter(known), "")
-            if corpus not in self._shown:
-                self.session.write_audit(connection, "text shown", corpus, reason=self.reason)
+            if not corpus or corpus not in self._shown:
+                what = corpus or (name if NAMED.fullmatch(name) else "")
+                self.session.write_audit(connection, "text shown", what, reason=self.reason)
         self._shown |= {name, corpus}
 
 
@@ -116,7 +143,9 @@ def _asking(call: Callable[P, R], part: str, name: str, visit: Visit) -> Callabl
         if right in (Right.REVEAL, Right.REVIEW):
             visit.show(args[0] if args else next(iter(options.values()), ""))
         made = call(*args, **options)
-        return made if part != "jobs" or Right.REVEAL in visit.person.rights else cast("R", _without_sample(made))
+        if part != "jobs" or (visit.reason and Right.REVEAL in visit.rights()):
+            return made
+        return cast("R", _without_sample(made))
 
     return asked
 

@@ -76,8 +76,7 @@ class Members:
         with self.session.db.write() as connection:
             known_people = _in_force(connection)
             others = [member for member in known_people if folded(member.person.identity) != folded(cleaned)]
-            if any(folded(member.person.name) == folded(called) for member in others):
-                raise UserError("name: another person is called so; add what tells them apart")
+            _check_name(connection, cleaned, called)
             self._write(connection, cleaned, called, held, others, first=not known_people)
         return Person(cleaned, called, held)
 
@@ -111,6 +110,19 @@ class Members:
         self.session.write_audit(
             connection, "roles given" if roles else "roles taken", "", person=name, identity=identity, roles=[*roles]
         )
+
+
+def _check_name(connection: Connection, identity: str, name: str) -> None:
+    """Refuse a name that is or was another person's, and another name for a person.
+
+    What people decided, read and signed stands under their names: who could take another would be two people.
+    """
+    for row in connection.execute(select(members.c.identity, members.c.name).distinct()):
+        same_person, same_name = folded(row.identity) == folded(identity), folded(row.name) == folded(name)
+        if same_name and not same_person:
+            raise UserError("name: another person is or was called so; add what tells them apart")
+        if same_person and not same_name:
+            raise UserError("name: what this person did stands under another name, which they keep")
 
 
 def _in_force(connection: Connection) -> list[Member]:

@@ -1,7 +1,7 @@
 """Signatures of a second person under a run's approved records: who signed what, and whether it still is that.
 
-A signature is under a run, a policy (its version) and the records as they were approved: whoever changes one of them
-has to ask for another.
+A signature is under a run as it stands: its examination, a policy (its version), waivers, the corpus' spot check, and
+the records as they were approved. Whoever changes one of them has to ask for another.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ import hmac
 from dataclasses import dataclass
 from hashlib import sha256
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from engine.errors import NotAllowedError, RefusedError
 from engine.store.audit import now
+from engine.store.people.members import Members, folded
+from engine.store.people.roles import Right
 from engine.store.runs import policies
-from engine.store.schema import runs, signatures, synthetic
+from engine.store.runs import waivers as waived
+from engine.store.schema import decisions, runs, signatures, spot_checks, spot_events, synthetic
 from engine.store.session import Session
 
 
@@ -38,13 +41,19 @@ class Signatures:
     def __init__(self, session: Session) -> None:
         self.session = session
 
-    def of(self, run_id: str, policy_id: str) -> Signature | None:
-        """Return the latest signature under a run as it is now, or None."""
+    def of(self, run_id: str, policy_id: str, besides: str = "") -> Signature | None:
+        """Return the latest signature under a run as it is now, of somebody who may still sign, or None.
+
+        Args:
+            besides: identity of a person whose own signature does not count.
+        """
+        may = {folded(one.person.identity) for one in Members(self.session).all() if Right.APPROVE in one.person.rights}
+        may.discard(folded(besides))
         with self.session.db.read() as connection:
             state = self._state(connection, run_id, policy_id)
             query = select(signatures).where(signatures.c.run_id == run_id, signatures.c.state == state)
-            row = connection.execute(query.order_by(signatures.c.seq.desc())).first()
-        return None if row is None else Signature(row.name, row.identity, row.at)
+            rows = connection.execute(query.order_by(signatures.c.seq.desc())).all()
+        return next((Signature(row.name, row.identity, row.at) for row in rows if folded(row.identity) in may), None)
 
     def sign(self, run_id: str, policy_id: str) -> Signature:
         """Sign the approved records of a run under a policy, as the person who signed in.
@@ -69,13 +78,28 @@ class Signatures:
         return made
 
     def _state(self, connection: Connection, run_id: str, policy_id: str) -> str:
-        """Return a keyed digest of what is signed: run, policy's version, examination, and each approved record."""
+        """Return a keyed digest of what is signed: all that the check-list answers from, and each approved record."""
         digest = hmac.new(self.session.key, b"signature", sha256)
         policy = policies.get(connection, policy_id)
         examined = connection.execute(select(runs.c.examined_at).where(runs.c.id == run_id)).scalar_one_or_none()
         for word in (run_id, policy.id, policy.digest, str(examined)):
             digest.update(word.encode() + b"\x1f")
+        for waiver in waived.given(connection, run_id, policy_id):
+            digest.update(waiver.id.encode() + b"\x1f")
+        digest.update(_spot_check(connection, run_id).encode() + b"\x1f")
         approved = select(synthetic.c.record_id).where(synthetic.c.run_id == run_id, synthetic.c.approval == "approved")
         for record_id in connection.execute(approved.order_by(synthetic.c.record_id)).scalars():
             digest.update(str(record_id).encode() + b"\x1f")
         return digest.hexdigest()
+
+
+def _spot_check(connection: Connection, run_id: str) -> str:
+    """Return what the latest spot check of a run's corpus rests on: its id, the last decision and event."""
+    corpus = select(runs.c.corpus_id).where(runs.c.id == run_id).scalar_subquery()
+    latest = select(spot_checks.c.id).where(spot_checks.c.corpus_id == corpus).order_by(spot_checks.c.look.desc())
+    check_id = connection.execute(latest.limit(1)).scalar_one_or_none()
+    if check_id is None:
+        return ""
+    decided = connection.execute(select(func.max(decisions.c.seq)).where(decisions.c.corpus_id == corpus)).scalar()
+    events = connection.execute(select(func.max(spot_events.c.seq)).where(spot_events.c.check_id == check_id)).scalar()
+    return f"{check_id}/{decided}/{events}"

@@ -146,7 +146,7 @@ class Releases:
         """Return the name of the second person: of who signed in and signed where people sign in, else as typed."""
         if self.session.person is None:
             return typed
-        signature = self.signatures.of(run_id, policy_id)
+        signature = self.signatures.of(run_id, policy_id, besides=self.session.person.identity)
         return "" if signature is None else signature.name
 
     def audience(self, run_id: str) -> Audience:
@@ -188,7 +188,7 @@ class Releases:
             return None
         check, direct, quasi = found.check, found.direct, found.quasi
         return Missed(
-            check.drawn, check.read, check.drawn_from, check.stale, found.why,
+            check.drawn, check.read, check.drawn_from, check.records, check.stale, found.why,
             None if direct is None else direct.high, None if quasi is None else quasi.high,
             0 if direct is None else direct.hit, 0 if quasi is None else quasi.hit,
             0.95 if direct is None else direct.level, check.twice, check.read_twice, check.disagreements,

@@ -1,9 +1,9 @@
 """How people sign in, settled at the start: through an authenticating proxy.
 
 Behind a proxy the identity comes in a header, and a header is worth what its sender is worth. So a request counts only
-where the connection's other end is held by the proxy's own account on this machine, or where it carries a secret that
-the proxy alone knows; and where the header stands there exactly once, since some proxies pass a visitor's own header on
-beside theirs.
+where it carries a secret that the proxy alone knows, and where the header stands there exactly once, since some proxies
+pass a visitor's own header on beside theirs. The connection's other end says nothing here: the server takes it from
+headers that a proxy, or anybody, writes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from pages._ui.peer import Peer
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -32,18 +30,17 @@ HEADER = re.compile(r"[A-Za-z0-9-]{1,60}")
 class SignIn:
     """How people sign in.
 
-    header: that the proxy names the person in. minutes: of rest after which a session ends. account: number of the
-    proxy's account on this machine. secret: what the proxy sends to show that it is the proxy.
+    header: that the proxy names the person in. secret: what the proxy sends to show that it is the proxy. minutes: of
+    rest after which a session ends.
     """
 
     header: str
+    secret: bytes = field(repr=False)
     minutes: int = 30
-    account: int | None = None
-    secret: bytes = field(default=b"", repr=False)
 
-    def vouched(self, scope: Scope, peer: Peer) -> bool:
+    def vouched(self, scope: Scope) -> bool:
         """Return whether a request may come in: it is the proxy's, and names one person."""
-        if not self._from_proxy(scope, peer):
+        if not self._from_proxy(scope):
             return False
         return self.identity([value.decode("latin-1") for name, value in scope["headers"] if self._is(name)]) != ""
 
@@ -52,13 +49,9 @@ class SignIn:
         found = values[0].strip() if len(values) == 1 else ""
         return found if found.isprintable() and len(found) <= LONGEST_IDENTITY else ""
 
-    def _from_proxy(self, scope: Scope, peer: Peer) -> bool:
-        if self.account is not None and peer.uid != self.account:
-            return False
-        if not self.secret:
-            return self.account is not None
+    def _from_proxy(self, scope: Scope) -> bool:
         given = [value for name, value in scope["headers"] if name.lower() == SECRET_HEADER.encode()]
-        return len(given) == 1 and hmac.compare_digest(given[0].strip(), self.secret)
+        return bool(self.secret) and len(given) == 1 and hmac.compare_digest(given[0].strip(), self.secret)
 
     def _is(self, name: bytes) -> bool:
         # Some servers in between read an underscore as a hyphen; such a twin is the visitor's own.
@@ -84,7 +77,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the start."""
     parser.add_argument("--sign-in", choices=[PROXY], help="several people use the program, each signed in")
     parser.add_argument("--identity-header", metavar="NAME", help="header in which the proxy names who signed in")
-    parser.add_argument("--proxy-account", metavar="NAME", help="account on this machine that the proxy runs as")
     parser.add_argument(
         "--proxy-secret-file", type=Path, metavar="FILE", help=f"secret that the proxy sends as {SECRET_HEADER}"
     )
@@ -94,8 +86,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def from_options(parser: argparse.ArgumentParser, given: argparse.Namespace) -> SignIn | None:
     """Return how people sign in by these options; ends the program with a sentence where they do not fit together."""
     if given.sign_in is None:
-        if given.identity_header or given.proxy_account or given.proxy_secret_file:
-            parser.error("--identity-header, --proxy-account and --proxy-secret-file need --sign-in proxy")
+        if given.identity_header or given.proxy_secret_file:
+            parser.error("--identity-header and --proxy-secret-file need --sign-in proxy")
         return None
     if not 1 <= given.session_minutes <= 24 * 60:
         parser.error("--session-minutes: must be 1 to 1440")
@@ -103,20 +95,9 @@ def from_options(parser: argparse.ArgumentParser, given: argparse.Namespace) -> 
         parser.error("--sign-in proxy needs --public-address: where people find the proxy")
     if not HEADER.fullmatch(given.identity_header or ""):
         parser.error("--sign-in proxy needs --identity-header: the header in which the proxy names who signed in")
-    account = None if given.proxy_account is None else _account(parser, given.proxy_account)
-    secret = b"" if given.proxy_secret_file is None else _secret(parser, given.proxy_secret_file)
-    if account is None and not secret:
-        parser.error("--sign-in proxy needs --proxy-account or --proxy-secret-file, or anybody could send the header")
-    return SignIn(given.identity_header, given.session_minutes, account, secret)
-
-
-def _account(parser: argparse.ArgumentParser, name: str) -> int:
-    try:
-        import pwd
-
-        return pwd.getpwnam(name).pw_uid
-    except (ImportError, KeyError):
-        parser.error("--proxy-account: this machine has no such account")
+    if given.proxy_secret_file is None:
+        parser.error("--sign-in proxy needs --proxy-secret-file, or anybody could send the header")
+    return SignIn(given.identity_header, _secret(parser, given.proxy_secret_file), given.session_minutes)
 
 
 def _secret(parser: argparse.ArgumentParser, path: Path) -> bytes:

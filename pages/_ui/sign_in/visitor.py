@@ -23,11 +23,10 @@ LOOK_EVERY = 30.0  # seconds between looks at whether a session rests too long
 
 @dataclass
 class Kept:
-    """What a session keeps of its visitor: their workspace, and when they last did something (monotonic seconds)."""
+    """What a session keeps of its visitor: their workspace, and who they are."""
 
     workspace: engine.Workspace
     person: engine.Person
-    active: float
 
 
 def admit(workspace: engine.Workspace, chosen: SignIn) -> engine.Workspace:
@@ -43,20 +42,20 @@ def admit(workspace: engine.Workspace, chosen: SignIn) -> engine.Workspace:
     if person is None:
         screens.no_role(identity, nobody=not workspace.people.all())
     assert person is not None
-    now = time.monotonic()
-    if kept is not None and now - kept.active > chosen.minutes * 60:
+    if kept is not None and _over(kept):
         screens.ended(chosen.minutes, partial(_again, kept))
     if kept is None or kept.person != person:
-        acting = workspace.acting_as(person)
+        acting = workspace.acting_as(person, rest=chosen.minutes * 60)
         if kept is not None:
             _take_over(kept.workspace, acting)
         else:
             acting.audit.note("signed in", "", identity=person.identity)
-        kept = Kept(acting, person, now)
+        kept = Kept(acting, person)
         st.session_state[KEPT] = kept
         st.rerun()  # the menu is drawn anew, with what this person may open
-    kept.active = now
-    _watch(chosen.minutes * 60)
+    if kept.workspace.visit is not None:
+        kept.workspace.visit.active = time.monotonic()
+    _watch()
     return kept.workspace
 
 
@@ -100,6 +99,10 @@ def leave(workspace: engine.Workspace) -> None:
     _forget()
 
 
+def _over(kept: Kept) -> bool:
+    return kept.workspace.visit is not None and kept.workspace.visit.over
+
+
 def _forget() -> None:
     for key in list(st.session_state):
         del st.session_state[key]
@@ -107,12 +110,14 @@ def _forget() -> None:
 
 def _again(kept: Kept) -> None:
     """Begin again after a rest: as the same person, with nothing on the screen and no reason given yet."""
+    if kept.workspace.visit is not None:
+        kept.workspace.visit.active = time.monotonic()  # for this one line
     states.act(kept.workspace.audit.note, "session ended after a rest", "")
     _forget()
 
 
 @st.fragment(run_every=LOOK_EVERY)
-def _watch(seconds: float) -> None:
+def _watch() -> None:
     kept: Kept | None = st.session_state.get(KEPT)
-    if kept is not None and time.monotonic() - kept.active > seconds:
+    if kept is not None and _over(kept):
         st.rerun(scope="app")

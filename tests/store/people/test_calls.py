@@ -28,6 +28,13 @@ def filled(workspace):
     return workspace, corpus.id
 
 
+def acting_as(workspace, identity, name, *roles):
+    """Return the workspace as somebody who holds these roles in it."""
+    if not workspace.people.all():
+        workspace.people.set("first@example.org", "First", [Role.CUSTODIAN])
+    return workspace.acting_as(workspace.people.set(identity, name, roles))
+
+
 def public(part: object) -> set[str]:
     return {name for name, _ in inspect.getmembers(type(part)) if not name.startswith("_")}
 
@@ -41,7 +48,7 @@ def test_every_call_of_every_part_names_its_right(workspace):
 
 @pytest.mark.parametrize("role", list(Role))
 def test_a_role_is_refused_whatever_it_has_no_right_to(workspace, role):
-    acting = workspace.acting_as(Person("p@example.org", "P", (role,)))
+    acting = acting_as(workspace, "p@example.org", "P", role)
     acting.visit.give_reason("a test")
     refused = 0
     for part, calls in CALLS.items():
@@ -58,7 +65,7 @@ def test_a_role_is_refused_whatever_it_has_no_right_to(workspace, role):
 
 
 def test_a_call_that_is_not_named_is_open_to_nobody(workspace):
-    acting = workspace.acting_as(Person("p", "P", tuple(Role)))
+    acting = acting_as(workspace, "p", "P", *Role)
     for name in ("session", "_root", "db"):
         with pytest.raises(NotAllowedError):
             getattr(acting.corpora, name)
@@ -68,7 +75,7 @@ def test_a_call_that_is_not_named_is_open_to_nobody(workspace):
 
 def test_text_is_shown_after_a_reason_and_stands_in_the_audit_log_once(filled):
     workspace, corpus = filled
-    acting = workspace.acting_as(Person("p", "Paula", (Role.REVIEWER,)))
+    acting = acting_as(workspace, "p", "Paula", Role.REVIEWER)
     with pytest.raises(ReasonNeededError):
         acting.corpora.records(corpus)
     acting.visit.give_reason("review of findings")
@@ -84,19 +91,30 @@ def test_text_is_shown_after_a_reason_and_stands_in_the_audit_log_once(filled):
 
 def test_an_auditor_reads_what_holds_no_text(filled):
     workspace, corpus = filled
-    acting = workspace.acting_as(Person("a", "Ada", (Role.AUDITOR,)))
+    acting = acting_as(workspace, "a", "Ada", Role.AUDITOR)
     assert [one.id for one in acting.corpora.all()] == [corpus]
     assert acting.ledger.of(corpus) is not None
     assert len(acting.audit.lines())
     acting.visit.give_reason("curious")
-    for call in (acting.corpora.records, acting.corpora.frame, acting.review.texts, acting.values.table):
+    for call in (
+        acting.corpora.records,
+        acting.corpora.frame,
+        acting.review.texts,
+        acting.review.matching,
+        acting.review.detector_settings,
+        acting.values.table,
+        acting.runs.diagnostics,
+        acting.examinations.snapshots,
+        acting.releases.archive,
+        acting.releases.check_words,
+    ):
         with pytest.raises(NotAllowedError):
             call(corpus)
 
 
 def test_what_a_person_does_stands_under_their_name(filled):
     workspace, corpus = filled
-    acting = workspace.acting_as(Person("c", "Cleo", (Role.CUSTODIAN,)))
+    acting = acting_as(workspace, "c", "Cleo", Role.CUSTODIAN)
     acting.corpora.rename(corpus, "renamed")
     assert workspace.audit.lines(limit=1)["actor"].tolist() == ["Cleo"]
     assert workspace.actor != "Cleo"  # the workspace that nobody signed in to is not changed
@@ -107,3 +125,30 @@ def test_roles_add_up():
     assert both.rights == RIGHTS[Role.REVIEWER] | RIGHTS[Role.APPROVER]
     assert Person("n", "N").rights == frozenset()
     assert RIGHTS[Role.AUDITOR] == {Right.READ}
+
+
+def test_a_call_reads_anew_what_its_person_may_do(filled):
+    workspace, corpus = filled
+    acting = acting_as(workspace, "r", "Rita", Role.REVIEWER)
+    acting.visit.give_reason("review")
+    assert len(acting.corpora.records(corpus))
+    workspace.people.remove("r")
+    with pytest.raises(NotAllowedError):
+        acting.corpora.records(corpus)
+
+
+def test_no_call_passes_after_a_rest_and_looking_on_is_no_work(filled):
+    workspace, corpus = filled
+    person = acting_as(workspace, "r", "Rita", Role.REVIEWER).visit.person
+    acting = workspace.acting_as(person, rest=60)
+    acting.visit.give_reason("review")
+    acting.visit.active -= 50
+    acting.jobs.all()
+    acting.corpora.records(corpus)
+    acting.visit.active -= 20
+    with pytest.raises(NotAllowedError, match="rest"):
+        acting.jobs.all()
+    acting.visit.active += 20
+    acting.review.set_note(corpus, workspace.review.order(corpus)[0], "seen")
+    acting.visit.active -= 50
+    acting.jobs.all()

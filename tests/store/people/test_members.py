@@ -69,6 +69,18 @@ def test_two_people_do_not_share_a_name(workspace):
         workspace.people.set("b", "mara  quill", ["approver"])
 
 
+def test_a_person_keeps_their_name_and_nobody_gets_it_after_them(workspace):
+    workspace.people.set("a", "A", ["custodian"])
+    workspace.people.set("b", "Alice", ["approver"])
+    with pytest.raises(UserError, match="another name"):
+        workspace.people.set("B", "Alice Miller", ["approver"])
+    workspace.people.remove("b")
+    for identity, name in (("b", "Alice Miller"), ("c", "alice")):
+        with pytest.raises(UserError):
+            workspace.people.set(identity, name, ["approver"])
+    assert workspace.people.set("b", "Alice", ["auditor"]).name == "Alice"
+
+
 @pytest.mark.parametrize(
     ("identity", "name", "roles"),
     [

@@ -97,18 +97,24 @@ def test_the_records_are_drawn_at_random_and_their_order_too(store):
     assert store.spot_checks.latest(corpus.id).look == 5
 
 
-def test_a_sample_is_drawn_from_records_that_nobody_read_and_again_from_all_where_none_is_left(store):
-    corpus = imported(store, 40)
+def test_a_sample_is_drawn_from_records_that_nobody_read_where_many_are_left(store):
+    corpus = imported(store, 240)
     store.review.mark_reviewed(corpus.id, [f"id{i}" for i in range(35)])
-    assert store.spot_checks.drawable(corpus.id).drawn_from == 5
-    check = store.spot_checks.draw(corpus.id, 10)
-    assert set(store.spot_checks.order(corpus.id)) == {f"id{i}" for i in range(35, 40)}
-    assert (check.again, check.drawn) == (False, 5)
-    read(store, corpus.id)
-    assert store.spot_checks.estimate(corpus.id).direct.high == 0.0
-    again = store.spot_checks.draw(corpus.id, 30)
-    assert (again.again, again.drawn_from, again.read) == (True, 40, 0)
-    assert store.review.progress(corpus.id)["reviewed"] == 10
+    assert store.spot_checks.drawable(corpus.id).drawn_from == 205
+    check = store.spot_checks.draw(corpus.id, 60)
+    assert set(store.spot_checks.order(corpus.id)) <= {f"id{i}" for i in range(35, 240)}
+    assert (check.again, check.drawn, check.drawn_from) == (False, 60, 205)
+
+
+def test_a_handful_that_is_left_unread_says_nothing_about_the_rest(store):
+    """Pressing "read" on all but one record would make a sample of one the whole truth."""
+    corpus = imported(store, 240)
+    store.review.mark_reviewed(corpus.id, [f"id{i}" for i in range(239)])
+    given = store.spot_checks.drawable(corpus.id)
+    assert (given.again, given.drawn_from) == (True, 240)
+    check = store.spot_checks.draw(corpus.id, 30)
+    assert (check.again, check.drawn_from, check.read) == (True, 240, 0)
+    assert store.review.progress(corpus.id)["reviewed"] <= 210
     read(store, corpus.id)
     assert store.spot_checks.latest(corpus.id).complete
 

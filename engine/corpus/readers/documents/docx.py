@@ -22,6 +22,7 @@ from engine.corpus.readers.documents.refusals import BROKEN, LARGE, LOCKED, Refu
 MAX_UNPACKED_BYTES = 512 * 2**20
 _W = f"{{{nsmap['w']}}}"
 _SKIPPED = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}instrText", f"{_W}delText"})
+_WRAPPERS = frozenset(f"{_W}{name}" for name in ("sdt", "sdtContent", "ins", "customXml", "smartTag", "moveTo"))
 _BREAKS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 _NOTES = ("/footnotes", "/endnotes")
 _COMPOUND_FILE = b"\xd0\xcf\x11\xe0"  # an encrypted .docx is wrapped in one
@@ -82,11 +83,19 @@ def _lines(parent: _Element) -> Iterator[str]:
         if child.tag == f"{_W}p":
             yield _paragraph(child)
         elif child.tag == f"{_W}tbl":
-            for row in child.iter(f"{_W}tr"):
-                cells = (cell for cell in row.iterchildren() if cell.tag == f"{_W}tc")
-                yield "\t".join(" ".join(filter(None, _lines(cell))) for cell in cells)
+            for row in _children(child, f"{_W}tr"):
+                yield "\t".join(" ".join(filter(None, _lines(cell))) for cell in _children(row, f"{_W}tc"))
         elif child.tag not in _SKIPPED and isinstance(child.tag, str):
             yield from _lines(child)  # content controls, notes, inserted blocks
+
+
+def _children(parent: _Element, tag: str) -> Iterator[_Element]:
+    """Yield the rows of a table, or the cells of a row, also those that a content control or a mark wraps."""
+    for child in parent.iterchildren():
+        if child.tag == tag:
+            yield child
+        elif isinstance(child.tag, str) and child.tag not in _SKIPPED and child.tag in _WRAPPERS:
+            yield from _children(child, tag)
 
 
 def _paragraph(paragraph: _Element) -> str:

@@ -21,17 +21,23 @@ from engine.store.schema import corpora, decisions, record_index, spans, spot_ch
 from engine.store.session import Session, new_id
 from engine.store.summaries import corpus_row
 
+LEAST_UNREAD = 200
+"""Unread records below which a spot check is drawn from all: presets ask for up to 190."""
 Before = list[tuple[int, int, str, str]]  # start, end, label, identifier type of each place that goes
 
 
 def drawable(connection: Connection, corpus_id: str) -> Drawable:
-    """Return what a new spot check could be drawn from: records that nobody read, or all where none is left."""
+    """Return what a new spot check could be drawn from: records that nobody read, or all where few of them are left.
+
+    Reading is a press of a key, and from a handful that is left nothing would be learned about the rest.
+    """
     corpus_row(connection, corpus_id)
     mine = record_index.c.corpus_id == corpus_id
     query = select(func.count(), func.count().filter(record_index.c.reviewed.is_(False))).where(mine)
     records, unread = (int(n) for n in connection.execute(query).one())
     look = connection.execute(select(func.max(spot_checks.c.look)).where(spot_checks.c.corpus_id == corpus_id)).scalar()
-    return Drawable(records, unread or records, not unread, int(look or 0) + 1)
+    again = unread < min(records, LEAST_UNREAD)
+    return Drawable(records, records if again else unread, again, int(look or 0) + 1)
 
 
 def draw(session: Session, connection: Connection, corpus_id: str, count: int, twice: int, look: int | None) -> str:
