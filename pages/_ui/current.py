@@ -59,17 +59,28 @@ def show_run(run_id: str) -> None:
     st.session_state[RUNS] = run_id
 
 
+def distinct(names: dict[str, str]) -> dict[str, str]:
+    """Return the names, numbered where one stands there already: a picker tells its options by their names."""
+    seen: dict[str, int] = {}
+    made = {}
+    for key, name in names.items():
+        seen[name] = seen.get(name, 0) + 1
+        made[key] = name if seen[name] == 1 else f"{name} ({seen[name]})"
+    return made
+
+
 def pick_run(finished: Sequence[engine.RunSummary], *, key: str) -> engine.RunSummary:
     """Draw a picker over runs, at least one, and return the chosen one."""
     runs = {run.id: run for run in finished}
     newest_first = sorted(runs, key=lambda run_id: runs[run_id].created, reverse=True)
+    labels = distinct({run_id: run_name(runs[run_id]) for run_id in reversed(newest_first)})
     if st.session_state.get(key) not in runs:
         wanted = st.session_state.get(RUN)
         st.session_state[key] = wanted if wanted in runs else newest_first[0]
     chosen = st.selectbox(
         "Run",
         newest_first,
-        format_func=lambda run_id: run_name(runs[run_id]),
+        format_func=labels.__getitem__,
         key=key,
         on_change=lambda: choose_run(st.session_state[key]),  # before the sidebar is drawn again
     )

@@ -202,3 +202,14 @@ def test_policy_allows_exactly_the_inline_scripts_of_the_installed_page():
     assert "unsafe" not in scripts
     assert "http" not in policy
     assert "connect-src 'self';" in policy, "no socket to anybody else"
+
+
+def test_two_runs_of_one_minute_have_two_names():
+    from pages._ui.current import distinct
+
+    assert distinct({"a": "Filter, 16:32", "b": "Filter, 16:32", "c": "Other", "d": "Filter, 16:32"}) == {
+        "a": "Filter, 16:32",
+        "b": "Filter, 16:32 (2)",
+        "c": "Other",
+        "d": "Filter, 16:32 (3)",
+    }
