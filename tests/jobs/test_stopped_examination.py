@@ -30,7 +30,7 @@ from tests.store.making import finished_run
 
 MAPPING = ColumnMapping(text="text", record_id="record_id", source_id="source_id", label="label", spans="spans")
 KNOWN = {one.key for one in (*EXAMINATIONS, *LAST, *USEFULNESS)} | {"lengths", "metrics"}
-PARTS = 33  # of a whole examination
+PARTS = 34  # of a whole examination
 PLACES = ["x", "y", "tsne_x", "tsne_y"]
 MODELS = ModelCache()
 
