@@ -175,7 +175,7 @@ def test_the_interval_of_the_gap_holds_zero_for_other_real_text(size, questions,
             frame(n, 10 * draw + i, mark)
             for i, (n, mark) in enumerate(((size, "s"), (2 * size, "t"), (questions, "h")))
         )
-        for text, planted in ((made, False), (frame(size, 10 * draw + 7, "s", strength=0.03), True)):
+        for text, planted in ((made, False), (frame(size, 10 * draw + 7, "s", strength=0.01), True)):
             given = ExamineInput(bare(text), train, holdout, SPANS, SPANS, privacy=False, seed=draw)
             gap = one(examine_tasks(prepare(given)), "tasks_gap", "real")
             if gap.low is None:
