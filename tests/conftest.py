@@ -14,30 +14,43 @@ ROOT = Path(__file__).resolve().parent.parent
 gc.set_threshold(20_000, 20, 20)  # half a million objects live as long as the session; searching them was a tenth of it
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in the worker; tests beside each other share the cores
 
-# `pytest -m quick`: what loads no model and starts no browser, under a minute on two cores. A file that takes long
+# `pytest -m quick`: what loads no model and starts no browser, about a minute on two cores. A file that takes long
 # or needs more than these libraries is named below it; `tests/static/test_quick.py` holds the lane to its word.
 QUICK = ("corpus", "dp", "examine", "figures", "methods", "pii", "release", "static", "store", "workspace")
 NOT_QUICK = {
-    "corpus/test_build.py", "corpus/test_fuzz_readers.py", "corpus/text/test_readability.py",
-    "dp/accounting/test_accountant.py", "dp/accounting/test_pld.py", "dp/noise/test_mechanisms.py",
-    "dp/noise/test_noise_drawn.py", "dp/noise/test_train.py", "examine/members/test_models.py",
-    "examine/members/test_text_membership.py", "examine/persons/test_people.py", "examine/stats/test_roc.py",
-    "examine/stats/test_split_excess.py", "examine/test_examine_run.py", "examine/usefulness/test_iterations.py",
-    "examine/usefulness/test_distribution.py", "examine/usefulness/test_language_model.py",
-    "examine/usefulness/test_metrics.py", "examine/usefulness/test_text_map.py",
-    "examine/values/test_strict.py", "methods/evolution/test_common.py",
-    "methods/evolution/test_dpga.py", "methods/examples/test_control_icl.py", "methods/filter/test_filter.py",
-    "methods/filter/test_parameters.py", "methods/filter/test_values.py", "methods/prefix/test_control_prefix.py",
-    "methods/prediction/test_prediction.py",
+    "corpus/people/test_short_overlap.py", "corpus/test_build.py", "corpus/test_documents.py",
+    "corpus/test_fuzz_readers.py", "corpus/text/test_readability.py", "dp/accounting/test_accountant.py",
+    "dp/accounting/test_pld.py", "dp/accounting/test_rdp.py", "dp/noise/test_choice.py",
+    "dp/noise/test_label_list.py", "dp/noise/test_mechanisms.py", "dp/noise/test_noise_drawn.py",
+    "dp/noise/test_private.py", "dp/noise/test_train.py", "examine/members/test_models.py",
+    "examine/members/test_text_membership.py", "examine/persons/test_people.py",
+    "examine/repeats/test_closeness_null.py", "examine/stats/test_highest.py", "examine/stats/test_intervals.py",
+    "examine/stats/test_roc.py", "examine/stats/test_split_excess.py", "examine/test_compare.py",
+    "examine/test_each.py", "examine/test_examine_run.py", "examine/test_uses.py",
+    "examine/usefulness/test_distribution.py", "examine/usefulness/test_downstream.py",
+    "examine/usefulness/test_ends.py", "examine/usefulness/test_extraction.py",
+    "examine/usefulness/test_iterations.py", "examine/usefulness/test_language_model.py",
+    "examine/usefulness/test_meaning.py", "examine/usefulness/test_metrics.py",
+    "examine/usefulness/test_reference_loss.py", "examine/usefulness/test_tasks.py",
+    "examine/usefulness/test_text_map.py", "examine/values/test_strict.py", "figures/test_proof_attack.py",
+    "methods/evolution/test_common.py", "methods/evolution/test_dense_votes.py", "methods/evolution/test_dpga.py",
+    "methods/examples/test_control_icl.py", "methods/filter/test_filter.py", "methods/filter/test_parameters.py",
+    "methods/filter/test_values.py", "methods/prediction/test_prediction.py", "methods/prefix/test_control_prefix.py",
     "methods/rpsg/test_public.py", "methods/rpsg/test_rpsg.py", "methods/test_facts.py", "methods/test_label_list.py",
     "methods/test_large_delta.py", "methods/test_public_inputs.py", "methods/test_signal.py",
-    "methods/topics/test_topics.py",
-    "methods/tuned/test_finetune.py", "pii/detect/test_clinical.py", "pii/detect/test_detector.py",
-    "pii/detect/test_presets.py", "pii/test_benchmark.py", "static/test_contributing.py", "static/test_lint.py",
-    "static/test_pages.py", "static/test_quick.py", "static/test_used.py", "store/budget/test_limit_of_several.py",
-    "store/budget/test_recognition.py", "store/disk/test_parts.py", "store/test_concurrency.py",
-    "store/test_copied_folder.py", "store/test_damaged_tables.py", "store/test_ledger_chain.py",
-    "store/test_releases.py", "store/test_rollback.py", "workspace/test_first_edition.py",
+    "methods/test_verdict.py", "methods/topics/test_topics.py", "methods/tuned/test_finetune.py",
+    "pii/decide/test_missed.py", "pii/detect/test_clinical.py", "pii/detect/test_detector.py",
+    "pii/detect/test_presets.py", "pii/languages/test_detect.py", "pii/languages/test_hostile_text.py",
+    "pii/test_benchmark.py", "pii/test_surrogates.py", "release/test_bundle.py", "release/test_checker.py",
+    "release/test_wizard.py", "static/test_contributing.py", "static/test_lint.py", "static/test_pages.py",
+    "static/test_quick.py", "static/test_used.py", "store/budget/test_equal_recognition.py",
+    "store/budget/test_ledger.py", "store/budget/test_limit_of_several.py", "store/budget/test_recognition.py",
+    "store/disk/test_backup.py", "store/disk/test_opening.py", "store/disk/test_parts.py",
+    "store/people/test_calls.py", "store/review/test_bulk.py", "store/review/test_spot_checks.py",
+    "store/review/test_station.py", "store/review/test_steps.py", "store/test_audit.py", "store/test_concurrency.py",
+    "store/test_copied_folder.py", "store/test_corpora.py", "store/test_damaged_tables.py", "store/test_labels.py",
+    "store/test_ledger_chain.py", "store/test_own_policies.py", "store/test_releases.py", "store/test_rollback.py",
+    "store/test_runs.py", "store/test_waivers.py", "workspace/test_first_edition.py", "workspace/test_workspace.py",
 }  # fmt: skip
 
 
