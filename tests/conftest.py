@@ -58,9 +58,10 @@ NOT_QUICK = {
 # studies with real models, power of audits. To be run before an edition, and after a change to what they measure.
 LONG = {
     "audit/test_private_prediction.py", "crash/test_surrogate_kills.py", "examine/members/test_models.py",
-    "examine/persons/test_people.py", "models/tune/test_encoder_classifier.py", "studies/test_bench_real.py",
-    "studies/test_canary_audit.py", "studies/test_canary_unblind.py", "studies/test_control_model.py",
-    "studies/test_nll_filter.py", "whole_battery/test_null_run.py", "whole_battery/test_planted_run.py",
+    "examine/persons/test_people.py", "examine/usefulness/test_tasks.py", "models/tune/test_encoder_classifier.py",
+    "studies/test_bench_real.py", "studies/test_canary_audit.py", "studies/test_canary_unblind.py",
+    "studies/test_control_model.py", "studies/test_nll_filter.py", "whole_battery/test_null_run.py",
+    "whole_battery/test_planted_run.py",
 }  # fmt: skip
 
 
