@@ -58,6 +58,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "MissedRule": ("engine.release.policy", "MissedRule"),
     "ModelInfo": ("engine.models.catalogue", "ModelInfo"),
     "NAME_LABELS": ("engine.pii.spans", "NAME_LABELS"),
+    "NamedSpread": ("engine.store.review.named", "Spread"),
     "NotAllowedError": ("engine.errors", "NotAllowedError"),
     "NotFoundError": ("engine.errors", "NotFoundError"),
     "PACK_DECLARED": ("engine.jobs.packs", "DECLARED"),
@@ -134,6 +135,8 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "gaussian_mu": ("engine.dp.accounting.closed_form", "gaussian_mu"),
     "get_method": ("engine.methods", "get_method"),
     "get_study": ("engine.studies", "get_study"),
+    "group_bound": ("engine.dp.groups", "group_bound"),
+    "group_words": ("engine.dp.groups", "words"),
     "holm": ("engine.examine.stats.simultaneous", "holm"),
     "judge_attacks": ("engine.examine.stats.simultaneous", "judge"),
     "known_languages": ("engine.pii.languages.registry", "languages"),
@@ -188,6 +191,8 @@ if TYPE_CHECKING:
     )
     from engine.dp.accounting.closed_form import epsilon as epsilon_of
     from engine.dp.events import Event
+    from engine.dp.groups import group_bound
+    from engine.dp.groups import words as group_words
     from engine.dp.guarantee import Guarantee
     from engine.dp.ledger import LIST_SHARE, Admission
     from engine.errors import (
@@ -260,6 +265,7 @@ if TYPE_CHECKING:
     from engine.store.pools.pools import DECLARED as POOL_DECLARED
     from engine.store.pools.views import PackSummary, PoolSummary
     from engine.store.review.bulk import Choice as BulkChoice
+    from engine.store.review.named import Spread as NamedSpread
     from engine.store.review.spot.views import Estimate as SpotEstimate
     from engine.store.review.spot.words import sentences as spot_words
     from engine.store.review.steps import read_steps

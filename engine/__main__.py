@@ -23,6 +23,7 @@ from engine.cli.assess import ARGUMENTS as ASSESS
 from engine.cli.checks import SPOT_CHECK, WAIVE
 from engine.cli.curve import ARGUMENTS as CURVE
 from engine.cli.describe import ARGUMENTS as DESCRIBE
+from engine.cli.mentioned import ARGUMENTS as NAMED
 from engine.cli.models import ARGUMENTS
 from engine.cli.people import ARGUMENTS as PEOPLE
 from engine.cli.pools import PACK, POOL
@@ -152,6 +153,7 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
             ],
         ),
         "spot-check": ("draw a random sample of records to read, and say what it shows was missed", SPOT_CHECK),
+        "named": ("count who is named in the records of several units, and list them for redaction", NAMED),
         "languages": ("list the languages: what each has and has not, and what was measured", []),
         "methods": ("list synthesis methods", []),
         "models": ("list, add and test language models", ARGUMENTS),

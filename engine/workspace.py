@@ -39,8 +39,8 @@ class Workspace(Opened):
         actor: who acts; goes into the audit log.
 
     Attributes:
-        corpora, labels, review, values, bulk, spot_checks: private text and what was decided about it; descriptions:
-            what it is in public.
+        corpora, labels, review, values, bulk, named, spot_checks: private text and what was decided about it;
+            descriptions: what it is in public.
         models, hub, first_look, prompts: what writes.
         pools, packs: text made elsewhere, and the prompts that it answers.
         plan, jobs, runs, examinations, studies: what is made and measured.
@@ -57,7 +57,7 @@ class Workspace(Opened):
         self.people, self.signatures = store.people, store.signatures
         self.session, self.settings, self.audit, self.disk = store.session, store.settings, store.audit, store.disk
         self.corpora, self.labels, self.review, self.values = store.corpora, store.labels, store.review, store.values
-        self.bulk, self.spot_checks = store.bulk, store.spot_checks
+        self.bulk, self.named, self.spot_checks = store.bulk, store.named, store.spot_checks
         self.runs, self.examinations, self.pools = store.runs, store.examinations, store.pools
         self.ledger, self.releases, self.assessments = store.ledger, store.releases, store.assessments
         self.models = Models(self.session, self.corpora, self.audit)

@@ -10,6 +10,7 @@ from pages._ui.guard import guard
 from pages._ui.progress import job_progress, running_job
 from pages._ui.review import bulk as review_bulk
 from pages._ui.review import desk as review_desk
+from pages._ui.review import named as review_named
 from pages._ui.review import queue as review_queue
 from pages._ui.review import spot as review_spot
 from pages._ui.review import values as review_values
@@ -18,7 +19,7 @@ from pages._ui.texts import plain, share
 workspace = guard()
 
 TEXTS, VALUES, BULK = review_spot.TEXTS, "Value by value", "By type and confidence"
-SPOT, SETTINGS = "Spot check", "Detector settings"
+SPOT, NAMED, SETTINGS = "Spot check", "Named people", "Detector settings"
 
 st.title("Review", anchor=False)
 corpus = current_corpus(workspace)
@@ -41,7 +42,7 @@ acting.ask(workspace, key="review", what="Each decision")
 with st.container(horizontal=True, vertical_alignment="center"):
     view = st.radio(
         "View",
-        [TEXTS, VALUES, BULK, SPOT, SETTINGS],
+        [TEXTS, VALUES, BULK, SPOT, NAMED, SETTINGS],
         key="review.view",
         horizontal=True,
         label_visibility="collapsed",
@@ -74,6 +75,8 @@ elif view == VALUES:
     review_values.draw(workspace, corpus)
 elif view == BULK:
     review_bulk.draw(workspace, corpus.id)
+elif view == NAMED:
+    review_named.draw(workspace, corpus)
 elif view == SPOT:
     review_spot.draw(workspace, corpus.id)
 elif review_queue.keep_order(workspace, corpus, asked):

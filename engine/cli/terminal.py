@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from argparse import Namespace
@@ -51,15 +52,15 @@ def parse_settings(pairs: list[str]) -> dict[str, JSON]:
     return settings
 
 
-def write_new(path: Path, data: bytes) -> None:
-    """Write a file that is not there yet.
+def write_new(path: Path, data: bytes, mode: int = 0o666) -> None:
+    """Write a file that is not there yet, with these permissions at most.
 
     Raises:
         UserError: there is a file of this name.
         StorageError: it cannot be written.
     """
     try:
-        with path.open("xb") as file:
+        with open(path, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(data)
     except FileExistsError:
         raise UserError(f"out: {path.name} exists already; name a file that does not") from None

@@ -12,6 +12,7 @@ from engine.cli.corpora import corpora, delete, detect, import_, labels
 from engine.cli.curve import curve
 from engine.cli.describe import describe
 from engine.cli.languages import languages
+from engine.cli.mentioned import named
 from engine.cli.models import models
 from engine.cli.people import people
 from engine.cli.pools import pack, pool
@@ -43,6 +44,7 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "delete": delete,
     "detect": detect,
     "spot-check": spot_check,
+    "named": named,
     "languages": languages,
     "methods": methods,
     "models": models,

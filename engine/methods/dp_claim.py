@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.dp.accounting import delta_rules
 from engine.dp.events import Event
+from engine.dp.groups import with_named
 from engine.dp.guarantee import Guarantee
 from engine.json_types import JSON
 from engine.methods import label_list
@@ -51,7 +52,7 @@ def dp_claim(
     labels = [f"The list of the {facts.labels} labels was declared public."] if facts.labels else []
     labels += ["The label shares were declared public."] if facts.labels and labels_public else []
     own_list = "" if list_event is None else label_list.sentence(list_event, facts)
-    return Guarantee(
+    claim = Guarantee(
         kind="dp",
         sentence=(
             f"The run's complete output is (ε = {epsilon:g}, δ = {delta:.3g})-differentially private for each "
@@ -76,3 +77,4 @@ def dp_claim(
         noise=noise,
         accounting=accounting,
     )
+    return with_named(claim)

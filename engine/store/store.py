@@ -16,6 +16,7 @@ from engine.store.people.members import Members
 from engine.store.people.signatures import Signatures
 from engine.store.pools.pools import Pools
 from engine.store.review.bulk import Bulk
+from engine.store.review.named import Named
 from engine.store.review.review import Review
 from engine.store.review.spot.checks import SpotChecks
 from engine.store.review.values import Values
@@ -56,6 +57,7 @@ class Store(Opened):
         self.labels = Labels(self.session, self.corpora)
         self.review = Review(self.session)
         self.bulk = Bulk(self.session)
+        self.named = Named(self.session)
         self.values = Values(self.session, self.corpora, self.review)
         self.spot_checks = SpotChecks(self.session)
         self.pools = Pools(self.session)

@@ -7,6 +7,7 @@ import json
 import pytest
 from sqlalchemy import update
 
+from engine.dp.groups import NAMED, with_named
 from engine.errors import UserError
 from engine.jobs import launch
 from engine.store.runs import choosable
@@ -74,7 +75,10 @@ def test_nobody_names_some_of_the_runs(workspace, corpus, two, monkeypatch):
 def test_the_claim_rests_on_what_its_candidates_rest_on(workspace, corpus, two, monkeypatch):
     monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
     claim, behind = draft(workspace, corpus).guarantee, [workspace.runs.get(run).guarantee for run in two]
-    assert {line for one in behind for line in one.assumptions} <= set(claim.assumptions)
+    relied_on = {line for one in behind for line in one.assumptions if not line.startswith(NAMED)}
+    assert relied_on <= set(claim.assumptions)
+    (named,) = [line for line in claim.assumptions if line.startswith(NAMED)]  # of the choice and the runs together
+    assert named == with_named(claim).assumptions[-1]
     assert {line for one in behind for line in one.voided_by} <= set(claim.voided_by)
     assert any("made without these data, as tester declared" in line for line in claim.assumptions)
     assert "what each of them takes as public" in claim.sentence

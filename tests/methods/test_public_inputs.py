@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.dp.groups import NAMED
 from engine.methods import get_method, methods
 from engine.methods.base import Facts, parse_parameters
 from engine.methods.public_inputs import given
@@ -48,3 +49,9 @@ def test_a_person_with_several_records_is_said_not_to_be_protected_as_one():
     assert said in given(Facts(900, 900, sources_named=True), [])
     assert said not in given(Facts(900, 900), [])
     assert said not in given(Facts(900, 300, "source", sources_named=True), [])
+
+
+@pytest.mark.parametrize("name", FORMAL)
+def test_every_claim_that_reads_text_says_what_it_is_worth_for_people_who_are_named(name):
+    found = claim(name, 0)
+    assert sum(line.startswith(NAMED) for line in found.assumptions) == (1 if found.epsilon else 0)

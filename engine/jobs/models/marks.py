@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
+from engine.dp.groups import with_named
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.jobs.models.catalogued import catalogue
@@ -148,7 +149,7 @@ def counted(claim: Guarantee, marks: Sequence[Mark], population: str) -> Guarant
     if all(mark.of == RUN for mark in same):
         how, both, whose = "The text was chosen among the outputs of", "the choice and all of them count", "those runs'"
         own = f" This choice alone, the runs given: {claim.sentence}"
-    return replace(
+    together = replace(
         claim,
         sentence=(
             f"{how} {named}, so {both}: together (ε = {epsilon:.4g}, "
@@ -170,6 +171,7 @@ def counted(claim: Guarantee, marks: Sequence[Mark], population: str) -> Guarant
             "models": [mark.run for mark in same],
         },
     )
+    return with_named(together)
 
 
 def population_now(session: Session, corpus_id: str, marks: Sequence[Mark]) -> tuple[str, list[Mark]]:

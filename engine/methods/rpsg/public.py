@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from engine.dp.accounting import closed_form, delta_rules
 from engine.dp.events import Event, count_sensitivity
+from engine.dp.groups import with_named
 from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError
 from engine.methods import label_list
@@ -91,7 +92,7 @@ class RpsgPublicMethod:
             noise = {label_list.NAME: label_list.level_of(listing[0], facts), **noise}
         who = "one record" if facts.unit == "record" else f"all records of one person or source (at most {cap})"
         what = "left out" if p.adjacency == "zero-out" else "replaced by other text"
-        return Guarantee(
+        claim = Guarantee(
             kind="dp",
             sentence=f"Differentially private with ε = {p.epsilon:g} and δ = {delta:.3g}: had {who} been {what}, any "
             f"outcome would have a probability at most e^{p.epsilon:g} times as large, plus {delta:.3g}. "
@@ -124,6 +125,7 @@ class RpsgPublicMethod:
                 "epsilon_rdp": found.rdp_epsilon,
             },
         )
+        return with_named(claim)
 
     def plan(self, parameters: BaseModel, facts: Facts, count: int) -> Plan:
         """Return calls, tokens and seconds for `count` outputs, and how votes compare with the noise."""

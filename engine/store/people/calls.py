@@ -47,6 +47,7 @@ CALLS: dict[str, dict[str, Right]] = {
         "mark_blockers marks_used verdict warnings with_marks",
     )
     | _each(MANAGE, "add_endpoint give_consent import_folder remove set_precision test withdraw_consent"),
+    "named": _each(READ, "spread") | _each(REVEAL, "names spellings") | _each(MANAGE, "make_known"),
     "packs": _each(READ, "all draft get prompts_of runs") | _each(MANAGE, "file write"),
     "people": _each(READ, "all person") | _each(PEOPLE, "remove set"),
     "plan": _each(
