@@ -185,6 +185,8 @@ def test_people_are_joined_on_the_command_line(tmp_path):
 
 
 def test_the_audit_log_leaves_as_a_file_and_is_held_against_it(tmp_path):
+    from engine import open_workspace
+
     (tmp_path / "a.csv").write_text("text\n" + "\n".join(f"note {i} about soup" for i in range(20)))
     run(tmp_path / "w", "import", tmp_path / "a.csv", "--text", "text")
     run(tmp_path / "w", "audit", "--export", tmp_path / "log.json")
@@ -196,3 +198,4 @@ def test_the_audit_log_leaves_as_a_file_and_is_held_against_it(tmp_path):
     assert "goes with --verify" in run(tmp_path / "w", "audit", "--against", tmp_path / "log.json", expect=1)
     other = tmp_path / "other"
     assert "are not in the log" in run(other, "audit", "--verify", "--against", tmp_path / "log.json", expect=2)
+    open_workspace(tmp_path / "w", "test").jobs.stop_worker()
