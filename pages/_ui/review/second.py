@@ -121,12 +121,12 @@ def _differences(workspace: engine.Workspace, corpus_id: str) -> None:
         with st.container(border=True, gap="xxsmall"):
             st.text(f"{one.record_id} · {READERS[one.by]}")
             highlight(segments(text[begin:end], [mark]), key=f"review.settle.{place}", label=f"Text {one.record_id}")
-            with st.container(horizontal=True, vertical_alignment="bottom"):
-                reason = f"review.settle.{place}.reason"
-                st.text_input(
-                    "Why it does not", key=reason, width=320, max_chars=200,
-                    help="Stands in the audit log. Leave out the words themselves.",
-                )  # fmt: skip
+            reason = f"review.settle.{place}.reason"
+            st.text_input(
+                "Why it does not", key=reason, width=420, max_chars=200,
+                help="Stands in the audit log. Leave out the words themselves.",
+            )  # fmt: skip
+            with st.container(horizontal=True):
                 for outcome, words in OUTCOMES:
                     st.button(
                         words, key=f"review.settle.{place}.{outcome}", on_click=_settle,
