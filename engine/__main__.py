@@ -28,6 +28,7 @@ from engine.cli.models import ARGUMENTS
 from engine.cli.people import ARGUMENTS as PEOPLE
 from engine.cli.pools import PACK, POOL
 from engine.cli.sweep import ARGUMENTS as SWEEP
+from engine.cli.upkeep import AUDIT
 from engine.dp.ledger import LIST_SHARE
 from engine.errors import UnderstudyError
 from engine.json_types import JSON
@@ -340,13 +341,7 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
                 (("--remove",), {"metavar": "ID", "help": "own policy to take out of force"}),
             ],
         ),
-        "audit": (
-            "print the audit log",
-            [
-                (("--verify",), {"action": "store_true", "help": "check the hash chain"}),
-                (("--corpus",), {"help": "lines about this corpus only, by id or name"}),
-            ],
-        ),
+        "audit": ("print the audit log, write it to a file, or check that nothing in it was changed", AUDIT),
         "backup": ("write the workspace into one file", [(("file",), {"type": Path, "help": "file to write"})]),
         "restore": ("restore a workspace from a backup", [(("file",), {"type": Path, "help": "backup file"})]),
         "doctor": (

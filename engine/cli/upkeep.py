@@ -13,24 +13,72 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.cli.terminal import opened, say, wait_for
-from engine.errors import UnderstudyError, UserError
+from engine.cli.arguments import Argument
+from engine.cli.terminal import opened, say, wait_for, write_new
+from engine.errors import RefusedError, UserError
 from engine.json_types import JSON
 
 if TYPE_CHECKING:
     from engine.workspace import Workspace
 
 
+AUDIT: list[Argument] = [
+    (
+        ("--verify",),
+        {"action": "store_true", "help": "check audit log and ledger; exit status 2 if a chain is broken"},
+    ),
+    (
+        ("--against",),
+        {"type": Path, "metavar": "FILE", "help": "with --verify: an earlier export, whose lines must all be there"},
+    ),
+    (
+        ("--export",),
+        {
+            "type": Path,
+            "metavar": "FILE",
+            "help": "write the log to a .json or .csv file that checks by itself",
+        },
+    ),
+    (("--corpus",), {"help": "lines about this corpus only, by id or name"}),
+]
+
+
 def audit(options: Namespace) -> Mapping[str, object]:
-    """Print the audit log, or check its chain and the ledger's."""
-    workspace = opened(options)
+    """Print the audit log, write it to a file, or check its chain and the ledger's."""
+    if options.verify and (options.export is not None or options.corpus is not None):
+        raise UserError("audit: --verify checks the whole log; it goes with neither --export nor --corpus")
+    if options.against is not None and not options.verify:
+        raise UserError("audit: --against FILE goes with --verify")
     if options.verify:
-        verdict, lines = workspace.audit.verify(), workspace.ledger.verify()
-        for name, found in (("audit", verdict), ("ledger", lines)):
-            if not found["ok"]:
-                raise UnderstudyError(f"the {name} chain is broken at line {found['first_bad']}")
-        return {**verdict, "ledger": lines}
-    return {"audit": workspace.audit.lines(limit=1_000_000, corpus_id=options.corpus).to_dict(orient="records")}
+        return _verified(options)
+    workspace = opened(options)
+    if options.export is None:
+        return {"audit": workspace.audit.lines(limit=1_000_000, corpus_id=options.corpus).to_dict(orient="records")}
+    kind = options.export.suffix.lower().removeprefix(".")
+    if options.export.exists():
+        raise UserError(f"export: {options.export.name} exists already; name a file that does not")
+    data = workspace.audit.export(kind, options.corpus)
+    write_new(options.export, data)
+    return {"exported": str(options.export), "bytes": len(data)}
+
+
+def _verified(options: Namespace) -> Mapping[str, object]:
+    """Check both logs, and an earlier export where one is named; refuse where anything does not hold."""
+    from engine.store import check_logs
+
+    try:
+        export = None if options.against is None else options.against.read_bytes()
+    except OSError as error:
+        raise UserError(f"against: the file cannot be read: {error.strerror or 'unknown reason'}") from None
+    found = check_logs(options.workspace, export)
+    if found.broken:
+        raise RefusedError("\n".join(found.broken))
+    seq, digest = found.head
+    return {
+        "ok": True, "lines": found.lines["audit"], "first_bad": None,
+        "ledger": {"ok": True, "lines": found.lines["ledger"], "first_bad": None},
+        "head": {"line": seq, "sha256": digest},
+    }  # fmt: skip
 
 
 def backup(options: Namespace) -> Mapping[str, object]:

@@ -37,6 +37,7 @@ class GateFacts:
     `delta` and `units` are those of the guarantee.
     `originals` counts approved records that are an original record, None where nobody looked.
     `actor` releases, `signed_off_by` signs. `missed` is what the corpus' spot check says, None where none was drawn.
+    `examination` says which one the findings are of.
     """
 
     approved: int
@@ -56,6 +57,7 @@ class GateFacts:
     actor: str = ""
     signed_off_by: str = ""
     missed: Missed | None = None
+    examination: str = ""
 
 
 def evaluate(
@@ -73,8 +75,10 @@ def evaluate(
     given = {waiver.basis: waiver for waiver in waivers if day <= waiver.expires}
     if allowed is not None and not facts.stale:
         lines = [
-            replace(line, waived=given.get(basis(policy, line))) if waivable(policy, line) else line for line in lines
-        ]
+            replace(line, waived=given.get(basis(policy, line, facts.examination)))
+            if waivable(policy, line) else line
+            for line in lines
+        ]  # fmt: skip
     passed = all(line.met for line in lines)
     return Verdict(policy=policy.id, passed=passed, rules=tuple(lines), digest=policy.digest)
 
@@ -88,9 +92,9 @@ def waivable(policy: Policy, line: RuleVerdict) -> bool:
     )  # fmt: skip
 
 
-def basis(policy: Policy, line: RuleVerdict) -> str:
-    """Return the digest of what a waiver of this line is given for."""
-    return basis_of(policy.digest, line.rule, line.value, line.threshold, line.sentence)
+def basis(policy: Policy, line: RuleVerdict, examination: str) -> str:
+    """Return the digest of what a waiver of this line is given for, after this examination."""
+    return basis_of(policy.digest, line.rule, line.value, line.threshold, line.sentence, examination)
 
 
 def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVerdict:

@@ -80,7 +80,10 @@ def _enough(rule: MissedRule, missed: Missed | None) -> tuple[bool | None, str, 
                 "Have a colleague read them on the Review page, under “Second reading”; if fewer were drawn for a "
                 "second person, draw another spot check.")  # fmt: skip
     if missed.disagreements:
-        return False, f"The two readers differ on {missed.disagreements:,} identifiers, which nobody settled.", (
+        return False, (
+            f"Nobody settled {missed.disagreements:,} identifiers that one of two readers alone found, or that were "
+            "taken back after the text was read."
+        ), (
             "Settle them on the Review page, under “Second reading”.")  # fmt: skip
     said = f"{missed.read:,} records were drawn at random and read."
     rest = missed.records - missed.drawn_from

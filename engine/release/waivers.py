@@ -1,8 +1,8 @@
 """Waivers: a person lets a run pass although a rule is not met, where the policy allows it, for a reason and a time.
 
-A waiver holds for what the rule found when it was given. Another number, another policy or another sample is another
-matter: then the waiver no longer applies, and somebody has to look again. What was never judged cannot be waived,
-since nobody would know what they let pass.
+A waiver holds for what the rule found when it was given. Another number, policy, sample or examination is another
+matter, since what else was found may have changed with it: then the waiver no longer applies, and somebody has to look
+again. What was never judged cannot be waived, since nobody would know what they let pass.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Waiver:
 
     Attributes:
         person: who gave it. reason: public words. given, expires: days, ISO 8601; it holds on the last day still.
-        basis: digest of the policy and of what the rule found when it was given.
+        basis: digest of the policy, of the examination, and of what the rule found when it was given.
     """
 
     id: str
@@ -40,9 +40,11 @@ class Waiver:
     basis: str
 
 
-def basis_of(policy_digest: str, rule: str, value: float | None, threshold: float | None, sentence: str) -> str:
-    """Return the digest of what a waiver is given for."""
-    content = json.dumps([policy_digest, rule, repr(value), repr(threshold), sentence], ensure_ascii=True)
+def basis_of(
+    policy_digest: str, rule: str, value: float | None, threshold: float | None, sentence: str, examination: str
+) -> str:
+    """Return the digest of what a waiver is given for; `examination` says which one it was."""
+    content = json.dumps([policy_digest, rule, repr(value), repr(threshold), sentence, examination], ensure_ascii=True)
     return hashlib.sha256(content.encode()).hexdigest()
 
 

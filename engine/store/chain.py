@@ -57,34 +57,36 @@ class Chain:
         last = connection.execute(select(seq_column, hash_column).order_by(seq_column.desc()).limit(1)).first()
         seq, previous = (last.seq + 1, last.hash) if last else (1, GENESIS)
         line = {"seq": seq, "at": now(), **values}
-        digest = self._hash(key, previous, line)
+        digest = self.digest(key, previous, line)
         connection.execute(self.table.insert().values(**line, hash=digest))
         connection.execute(self.head.delete())
-        connection.execute(self.head.insert().values(id=1, seq=seq, seal=self._seal(key, seq, digest)))
+        connection.execute(self.head.insert().values(id=1, seq=seq, seal=self.seal(key, seq, digest)))
         connection.info[GROWN] = True
         return seq, digest
 
     def holds(self, connection: Connection, key: bytes, seq: int, seal: str) -> bool:
         """Say whether the line of this number is there and has the seal that a head once had."""
         digest = connection.execute(select(self.table.c.hash).where(self.table.c.seq == seq)).scalar()
-        return digest is not None and hmac.compare_digest(self._seal(key, seq, str(digest)), seal)
+        return digest is not None and hmac.compare_digest(self.seal(key, seq, str(digest)), seal)
 
     def verify(self, connection: Connection, key: bytes) -> Verified:
         """Return `ok`, the number of `lines`, and `first_bad`: the first line that does not hold, or None."""
         previous, expected = GENESIS, 1
         for row in connection.execute(select(self.table).order_by(self.table.c.seq)):
             line = {name: getattr(row, name) for name in self.columns[:-1]}
-            if row.seq != expected or not hmac.compare_digest(self._hash(key, previous, line), str(row.hash)):
+            if row.seq != expected or not hmac.compare_digest(self.digest(key, previous, line), str(row.hash)):
                 return {"ok": False, "lines": expected - 1, "first_bad": expected}
             previous, expected = row.hash, expected + 1
         head = connection.execute(select(self.head)).first()
         lines = expected - 1
-        sealed = head is None if lines == 0 else head is not None and head.seal == self._seal(key, lines, previous)
+        sealed = head is None if lines == 0 else head is not None and head.seal == self.seal(key, lines, previous)
         return {"ok": sealed, "lines": lines, "first_bad": None if sealed else expected}
 
-    def _hash(self, key: bytes, previous: str, line: Mapping[str, object]) -> str:
+    def digest(self, key: bytes, previous: str, line: Mapping[str, object]) -> str:
+        """Return the hash of a line, given that of the line before."""
         body = f"{self.name}\0{previous}{canonical(dict(line))}"
         return hmac.new(key, body.encode(), "sha256").hexdigest()
 
-    def _seal(self, key: bytes, seq: int, digest: str) -> str:
+    def seal(self, key: bytes, seq: int, digest: str) -> str:
+        """Return the seal of a head: of the number and the hash of a last line."""
         return hmac.new(key, f"{self.name}-head\0{seq}\0{digest}".encode(), "sha256").hexdigest()

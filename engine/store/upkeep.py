@@ -14,8 +14,11 @@ from engine.errors import UserError
 from engine.json_types import JSON
 from engine.store import audit
 from engine.store.chain import Verified
+from engine.store.disk import heads
 from engine.store.disk.backup import write_backup
 from engine.store.disk.folder import file_errors
+from engine.store.logs import file as audit_file
+from engine.store.logs.breaks import Break, breaks
 from engine.store.schema import settings
 from engine.store.session import Session
 
@@ -89,6 +92,29 @@ class AuditLog:
         """Check the audit chain: `ok`, `lines`, `first_bad` (number of the first line that does not hold)."""
         with self.session.db.read() as connection:
             return audit.verify(connection, self.session.key)
+
+    def breaks(self) -> tuple[Break, ...]:
+        """Return every way in which the log's chain does not hold, also against the head beside the key."""
+        kept = heads.kept(self.session.folder, audit.CHAIN.name)
+        with self.session.db.read() as connection:
+            return breaks(connection, audit.CHAIN, self.session.key, kept)
+
+    def export(self, kind: str, corpus_id: str | None = None) -> bytes:
+        """Return the log, of one corpus or of all, as a file that its holder can check; that it left stands in the log.
+
+        Raises:
+            UserError: it is no kind of file that the log is written to.
+        """
+        if kind not in audit_file.FORMATS:
+            raise UserError(f"format: must be one of {', '.join(audit_file.FORMATS)}")
+        with self.session.db.write() as connection:
+            found = audit.read(connection, -1, 0, corpus_id).sort_values("seq")
+            lines = audit_file.chained([{str(name): row[name] for name in row} for row in found.to_dict("records")])
+            self.session.write_audit(
+                connection, "audit log exported", corpus_id or "", format=kind, lines=len(lines),
+                last=lines[-1].seq if lines else 0, sha256=audit_file.head(lines),
+            )  # fmt: skip
+        return audit_file.written(lines, kind, audit.now(), corpus_id)
 
 
 class Disk:

@@ -72,7 +72,7 @@ def test_wrong_requests_end_with_status_1(imported, arguments, words):
     assert words in run(workspace, *[corpus if a == "CORPUS" else a for a in arguments], expect=1)
 
 
-def test_a_changed_ledger_ends_with_status_1(tmp_path):
+def test_a_changed_ledger_ends_with_status_2(tmp_path):
     import sqlite3
     from contextlib import closing
 
@@ -85,7 +85,7 @@ def test_a_changed_ledger_ends_with_status_1(tmp_path):
         database.execute("DROP TRIGGER ledger_no_update")
         database.execute("UPDATE ledger SET actor = 'someone'")
         database.commit()
-    assert "ledger chain is broken at line 1" in run(tmp_path / "w", "audit", "--verify", expect=1)
+    assert "Ledger: Line 1 was changed." in run(tmp_path / "w", "audit", "--verify", expect=2)
     open_workspace(tmp_path / "w", "test").jobs.stop_worker()
 
 
@@ -182,3 +182,20 @@ def test_people_are_joined_on_the_command_line(tmp_path):
     (tmp_path / "c.csv").write_text("text\n" + "\n".join(f"third kind of thing, {i}, on trees" for i in range(30)))
     third = run(workspace, "import", tmp_path / "c.csv", "--text", "text", "--same-people-as", corpus)["corpus"]
     assert run(workspace, "ledger", third)["population"] == joined["population"]
+
+
+def test_the_audit_log_leaves_as_a_file_and_is_held_against_it(tmp_path):
+    from engine import open_workspace
+
+    (tmp_path / "a.csv").write_text("text\n" + "\n".join(f"note {i} about soup" for i in range(20)))
+    run(tmp_path / "w", "import", tmp_path / "a.csv", "--text", "text")
+    run(tmp_path / "w", "audit", "--export", tmp_path / "log.json")
+    checked = run(tmp_path / "w", "audit", "--verify", "--against", tmp_path / "log.json")
+    assert checked["ok"]
+    assert checked["head"]["line"] == checked["lines"]
+    assert "exists already" in run(tmp_path / "w", "audit", "--export", tmp_path / "log.json", expect=1)
+    assert "json, csv" in run(tmp_path / "w", "audit", "--export", tmp_path / "log.txt", expect=1)
+    assert "goes with --verify" in run(tmp_path / "w", "audit", "--against", tmp_path / "log.json", expect=1)
+    other = tmp_path / "other"
+    assert "are not in the log" in run(other, "audit", "--verify", "--against", tmp_path / "log.json", expect=2)
+    open_workspace(tmp_path / "w", "test").jobs.stop_worker()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import random
+import signal
+import subprocess
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -169,6 +172,51 @@ def test_a_lost_process_is_started_again() -> None:
         reader._process.kill()
         reader._process.wait()
         assert reader.text(".docx", word("two"), 2) == b"two"
+
+
+class Ending(io.RawIOBase):
+    """What a process says, when it is ended by a signal before it says anything."""
+
+    def __init__(self, process: subprocess.Popen[bytes], number: int) -> None:
+        self.process, self.number = process, number
+
+    def readline(self, size: int | None = -1) -> bytes:
+        self.process.send_signal(self.number)
+        self.process.wait()
+        self.close()
+        return b""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize(("number", "said"), [(signal.SIGSEGV, "broke down"), (signal.SIGKILL, "within the limits")])
+def test_a_crash_is_told_apart_from_the_limits(number: int, said: str) -> None:
+    with DocumentReader(Source("a.zip")) as reader:
+        assert reader.text(".docx", word("one"), 1) == b"one"
+        process = reader._process
+        assert process is not None
+        assert process.stdout is not None
+        process.stdout.close()
+        process.stdout = Ending(process, number)
+        with pytest.raises(DataError, match=said):
+            reader.text(".docx", word("two"), 2)
+        assert reader.text(".docx", word("three"), 3) == b"three"
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no /proc")
+def test_the_process_inherits_no_variable_and_no_module_of_where_it_starts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("docx", "pypdf", "json", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w'); raise SystemExit(9)")
+    monkeypatch.setenv("DATABASE_PASSWORD", "hunter2")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    with DocumentReader(Source("a.zip")) as reader:
+        assert reader.text(".docx", word("one"), 1) == b"one"
+        assert reader._process is not None
+        given = Path(f"/proc/{reader._process.pid}/environ").read_bytes().split(b"\0")
+    assert {line.split(b"=")[0] for line in given if line} <= {b"LD_LIBRARY_PATH", b"DYLD_LIBRARY_PATH", b"SYSTEMROOT"}
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_word_file_that_unpacks_to_too_much_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:

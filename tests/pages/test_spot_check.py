@@ -113,7 +113,11 @@ class TestSpotCheck:
         assert "found by one reader alone" in words(app)
         assert NEEDLE not in words(app)
         assert all(NEEDLE not in label for label in labels(app))
-        app.button(key=f"review.settle.A0.{at}.{at + len(NEEDLE)}.none").click().run()
+        place = f"review.settle.A0.{at}.{at + len(NEEDLE)}"
+        app.button(key=f"{place}.none").click().run()
+        assert small.open().spot_checks.latest(small.corpus).disagreements == 1, "a reason is asked for"
+        app.text_input(key=f"{place}.reason").set_value("a test string of the program").run()
+        app.button(key=f"{place}.none").click().run()
         assert not app.exception
         assert small.open().spot_checks.latest(small.corpus).disagreements == 0
         assert "found by one reader alone" not in words(app)

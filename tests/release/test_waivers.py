@@ -22,7 +22,7 @@ FACTS = replace(GOOD, guarantee_kind="none", originals=0, missed=replace(READ, d
 def given(facts=FACTS, findings=None, rule="missed-direct", expires="2026-06-30", policy=POLICY) -> Waiver:
     lines = evaluate(policy, findings or good_findings(), facts).rules
     line = next(one for one in lines if one.rule == rule)
-    return Waiver("w-1", rule, "Ada", "The reader was too strict.", TODAY, expires, basis(policy, line))
+    return Waiver("w-1", rule, "Ada", "The reader was too strict.", TODAY, expires, basis(policy, line, ""))
 
 
 def passes(waivers, facts=FACTS, findings=None, policy=POLICY, today=TODAY) -> bool:

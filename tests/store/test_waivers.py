@@ -100,6 +100,14 @@ def test_another_number_and_another_review_make_it_void(store, corpus, run_id):
         waive(store, run_id)
 
 
+def test_another_examination_makes_it_void_whatever_it_found(store, run_id):
+    waive(store, run_id)
+    found = store.examinations.findings(run_id)
+    other = Finding("adversarial", 0.9, 0.8, 1.0, 300, "holdout", "x", "lower is safer", "privacy", {})
+    examine(store, run_id, [*found, other])
+    assert open_rules(store, run_id) == ["identifiers-in-records"]
+
+
 @pytest.mark.parametrize("name", ["custodian", " Custodian", "command line"])
 def test_a_waiver_stands_under_a_name(store, run_id, name):
     store.session.actor = name
@@ -140,6 +148,11 @@ def test_an_original_an_undecided_record_and_a_missing_examination_are_never_wai
         "The excess of 0.314 is nothing to worry about",
         "The excess of 31.4 % is nothing to worry about",
         "All 40 letters were read by somebody",
+        "Quillfeather has agreed to it in writing",  # one name of the corpus' people
+        "the family of Zanzibarnacle-E. agreed to it",
+        f"{CANARY.upper()} agreed to it",
+        "Quill\u00adfeather agreed to it",
+        "Quillfaether agreed to it",
     ],
 )
 def test_private_words_and_numbers_are_refused(store, run_id, reason):

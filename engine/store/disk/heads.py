@@ -106,6 +106,14 @@ def note(folder: Folder, database: Database) -> None:
         keep(folder, database)
 
 
+def kept(folder: Folder, name: str) -> tuple[int, str] | None:
+    """Return the kept number and seal of a chain's last line, None where there is no file or it is damaged."""
+    try:
+        return (_kept(folder) or {}).get(name)
+    except RolledBackError:
+        return None
+
+
 def lines_missing(folder: Folder, database: Database) -> Mapping[str, int]:
     """Return how many lines of each chain the database lacks against the kept heads, 0 where that is unknown."""
     try:

@@ -19,7 +19,7 @@ def _each(right: Right, names: str) -> dict[str, Right]:
 
 CALLS: dict[str, dict[str, Right]] = {
     "assessments": _each(READ, "answers make") | _each(MANAGE, "keep"),
-    "audit": _each(READ, "count lines note verify"),
+    "audit": _each(READ, "breaks count export lines verify") | _each(MANAGE, "note"),
     "bulk": _each(READ, "count recognisers") | _each(REVEAL, "draw") | _each(REVIEW, "decide"),
     "corpora": _each(READ, "all get population samples statistics")
     | _each(REVEAL, "frame records")
@@ -28,7 +28,7 @@ CALLS: dict[str, dict[str, Right]] = {
     "disk": _each(READ, "used") | _each(MANAGE, "backup"),
     "doctor": _each(READ, "check") | _each(MANAGE, "support_file"),
     "examinations": _each(READ, "compare corpus_map findings look stopped tables")
-    | _each(REVEAL, "snapshots table")
+    | _each(REVEAL, "note_reveal snapshots table")
     | _each(MANAGE, "save save_corpus_map save_snapshot save_tables"),
     "first_look": _each(READ, "of unlike") | _each(MANAGE, "write"),
     "hub": _each(READ, "consents host serves statement suggest") | _each(MANAGE, "fetch"),
@@ -49,7 +49,7 @@ CALLS: dict[str, dict[str, Right]] = {
     | _each(MANAGE, "add_endpoint give_consent import_folder remove set_precision test withdraw_consent"),
     "named": _each(READ, "spread") | _each(REVEAL, "names spellings") | _each(MANAGE, "make_known"),
     "packs": _each(READ, "all draft get prompts_of runs") | _each(MANAGE, "file write"),
-    "people": _each(READ, "all person") | _each(PEOPLE, "remove set"),
+    "people": _each(READ, "all person") | _each(PEOPLE, "note_stranger remove set"),
     "plan": _each(
         READ,
         "blockers buys choosable claim completed copies count draft guarantee guarantee_curve methods remembered "

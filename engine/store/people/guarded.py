@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from typing import ParamSpec, TypeVar, cast
+from typing import Literal, ParamSpec, TypeVar, cast
 
 from sqlalchemy import select
 
@@ -25,6 +25,7 @@ from engine.store.session import Session
 from engine.store.views import JobView
 
 LONGEST_REASON = 200
+MOMENTS = {"in": "signed in", "out": "signed out", "rest": "session ended after a rest"}
 NAMED = re.compile(r"[a-z]{1,3}-[a-z0-9]{10}")  # an id of the store
 Part = TypeVar("Part")
 P = ParamSpec("P")
@@ -72,6 +73,11 @@ class Visit:
             raise UserError(f"reason: must be 1 to {LONGEST_REASON} characters")
         self.reason = cleaned
         self._shown.clear()
+
+    def note(self, moment: Literal["in", "out", "rest"]) -> None:
+        """Write into the audit log that this person came or went; nobody but they themselves is named so."""
+        with self.session.db.write() as connection:
+            self.session.write_audit(connection, MOMENTS[moment], "", identity=self.person.identity)
 
     def need(self, right: Right, call: str) -> None:
         """Let a call pass that this person may make.

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from engine.errors import NotFoundError, UserError
 from engine.store.audit import now
+from engine.store.people.names import check_readable, outlines
 from engine.store.people.roles import Person, Role
 from engine.store.schema import members
 from engine.store.session import Session
@@ -51,12 +52,19 @@ class Members:
         wanted = folded(identity)
         return next((member.person for member in self.all() if folded(member.person.identity) == wanted), None)
 
+    def note_stranger(self, identity: str) -> None:
+        """Write into the audit log that somebody signed in who holds no role here."""
+        shown = "".join(c for c in identity if c.isprintable())[:LONGEST]
+        with self.session.db.write() as connection:
+            self.session.write_audit(connection, "sign-in without a role", "", identity=shown)
+
     def set(self, identity: str, name: str, roles: Sequence[str]) -> Person:
         """Give a person these roles, in place of any earlier ones; return the person.
 
         Args:
             identity: what the sign-in calls them (an account or an address). name: stands in the audit log beside what
-                they do; another person's name is refused. roles: at least one of `Role`.
+                they do; another person's name, and one that looks
+                like it, is refused. roles: at least one of `Role`.
 
         Raises:
             UserError: an argument is empty or unknown, a name is taken, nobody would be left as custodian, or a person
@@ -113,16 +121,22 @@ class Members:
 
 
 def _check_name(connection: Connection, identity: str, name: str) -> None:
-    """Refuse a name that is or was another person's, and another name for a person.
+    """Refuse a name that is or was another person's, or looks like it, and another name for a person.
 
     What people decided, read and signed stands under their names: who could take another would be two people.
     """
+    kept = False
     for row in connection.execute(select(members.c.identity, members.c.name).distinct()):
         same_person, same_name = folded(row.identity) == folded(identity), folded(row.name) == folded(name)
-        if same_name and not same_person:
+        if not same_person and same_name:
             raise UserError("name: another person is or was called so; add what tells them apart")
+        if not same_person and outlines(row.name) & outlines(name):
+            raise UserError("name: it looks like that of another person; add what tells them apart")
         if same_person and not same_name:
             raise UserError("name: what this person did stands under another name, which they keep")
+        kept = kept or same_person
+    if not kept:
+        check_readable(name)
 
 
 def _in_force(connection: Connection) -> list[Member]:

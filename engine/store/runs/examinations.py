@@ -121,6 +121,19 @@ class Examinations:
         self.session.write_audit(connection, "run examined in part", run_id)
         return True
 
+    def note_reveal(self, run_id: str, record_id: str, source_id: str, reason: str) -> str:
+        """Write into the audit log why a private record is shown beside an output, before it is; return the run's id.
+
+        Args:
+            record_id: of the output. source_id: of the private record.
+        """
+        with self.session.db.write() as connection:
+            run_row(connection, run_id)
+            self.session.write_audit(
+                connection, "private text revealed", run_id, reason=reason, synthetic=record_id, source=source_id
+            )
+        return run_id
+
     def stopped(self, run_id: str) -> KeptParts | None:
         """Return what is kept of an examination that was stopped, None where there is nothing to go on with."""
         return kept_parts.stopped(self.session, run_id)

@@ -24,6 +24,7 @@ from engine.store.corpora.corpora import Corpora
 from engine.store.disk import staging
 from engine.store.disk.folder import file_errors
 from engine.store.people.signatures import Signatures
+from engine.store.review.spans import accepted_spans
 from engine.store.review.spot.checks import SpotChecks
 from engine.store.rows import AnyRow, RunRow
 from engine.store.runs import choosable
@@ -116,7 +117,8 @@ class Releases:
 
         Raises:
             UserError: nobody said who acts, or the reason or the day will not do.
-            RefusedError: the policy does not let this rule be waived, or the words hold private text or numbers.
+            RefusedError: the policy does not let this rule be waived, or the words hold private text, numbers or a
+                direct identifier of the corpus.
         """
         from engine.release import basis, expiry_of, reason_of, waivable
 
@@ -136,7 +138,9 @@ class Releases:
         said = reason_of(reason)
         last = expiry_of(expires, date.fromisoformat(waived.today()), allowed.longest_days)
         self.check_words(run, policy, {"the reason": said, "the name": self.session.actor})
-        return waived.give(self.session, run_id, run.corpus_id, policy_id, rule, basis(policy, line), said, last)
+        self._check_names(run, {"the reason": said})
+        rests_on = basis(policy, line, run.examined_at or "")  # as it was before the gate was asked
+        return waived.give(self.session, run_id, run.corpus_id, policy_id, rule, rests_on, said, last)
 
     def withdraw_waiver(self, run_id: str, policy_id: str, waiver_id: str) -> None:
         """Take a waiver back; releases that it let leave are not touched."""
@@ -177,6 +181,7 @@ class Releases:
             actor=self.session.actor,
             signed_off_by=signed_off_by,
             missed=None if run.guarantee.kind == "dp" else self._missed(run.corpus_id),
+            examination=run.examined_at or "",
         )
 
     def _missed(self, corpus_id: str) -> Missed | None:
@@ -263,6 +268,8 @@ class Releases:
         ends = self.makes_unbounded(run_id)
         if verdict.passed and ends and not accept_unbounded:
             raise RefusedError(UNBOUNDED)
+        given = [line.waived for line in verdict.waived_rules() if line.waived is not None]
+        self._check_names(run, {f"the reason of the waiver of {one.rule}": one.reason for one in given})
         records = self.runs.synthetic_frame(run_id)
         sources = self._sources(run)
         release_id = new_id("rel")
@@ -449,6 +456,26 @@ class Releases:
         except NotFoundError:  # an own policy that was removed since: the strictest preset's rule counts
             policy = self.policy("public")
         self.check_words(run, policy, {"the reason": reason})
+        if not policy.requirements.whole_output:
+            self._check_names(run, {"the reason": reason})
+
+    def _check_names(self, run: RunSummary, given: Mapping[str, str]) -> None:
+        """Refuse texts, each under what it is, that hold a direct identifier of the corpus: one name is enough.
+
+        Raises:
+            RefusedError: one does; says which.
+        """
+        from engine.release.words import check_values
+
+        if not given:
+            return
+        frame = self.corpora.frame(run.corpus_id, None, ["record_id", "text"])
+        texts = dict(zip(frame["record_id"], frame["text"], strict=True))
+        with self.session.db.read() as connection:
+            found = accepted_spans(connection, run.corpus_id)
+        found = found[found["identifier_type"] == "direct"]
+        places = zip(found["record_id"], found["start"], found["end"], found["label"], strict=True)
+        check_values(given, {(texts[record][start:end], str(label)) for record, start, end, label in places})
 
     def revocation_list(self, sign_key: Path | None = None) -> str:
         """Return the list of withdrawn releases, for publishing; signed where a key file is given."""

@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
+from pages._ui import states
 from pages._ui.ledger import names as ledger_names
 from pages._ui.pager import offset_of, pager
 from pages._ui.texts import count_of, plain, when
@@ -19,6 +20,11 @@ from pages._ui.texts import count_of, plain, when
 # kinds of the timeline, in the order of its rows
 KINDS = ("Loaded", "Run finished", "Examined", "Released")
 PAGE = 50
+EXPORTED = (
+    "Each line carries its SHA-256 and that of the line before, so whoever holds the file can check it without this "
+    "program; the JSON file says how. Keep it elsewhere: `audit --verify --against FILE` shows later whether a line of "
+    "it is missing here. That it was exported stands in the log."
+)
 
 
 def events(workspace: engine.Workspace, corpus_id: str | None) -> pd.DataFrame:
@@ -124,16 +130,18 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
             args=(workspace,),
             disabled=not written,
         )
-        st.download_button(
-            "Export as CSV",
-            data=partial(all_lines, workspace, corpus_id),
-            file_name="audit.csv",
-            mime="text/csv",
-            key="ledger.export",
-            icon=":material/download:",
-            on_click="ignore",
-            disabled=not written,
-        )
+        for kind in ("csv", "json"):
+            st.download_button(
+                f"Export as {kind.upper()}",
+                data=partial(workspace.audit.export, kind, corpus_id),
+                file_name=f"audit.{kind}",
+                mime=f"{'text' if kind == 'csv' else 'application'}/{kind}",
+                key=f"ledger.export.{kind}",
+                icon=":material/download:",
+                on_click="ignore",
+                disabled=not written,
+                help=EXPORTED,
+            )
     answer()
     key = f"ledger.page.{corpus_id}"
     total = workspace.audit.count(corpus_id)
@@ -159,34 +167,25 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
     )
 
 
-def all_lines(workspace: engine.Workspace, corpus_id: str | None = None) -> bytes:
-    """Return the audit log, of one corpus or of all, as CSV; it holds no record text."""
-    parts, offset = [], 0
-    while True:
-        part = workspace.audit.lines(limit=5000, offset=offset, corpus_id=corpus_id)
-        if part.empty:
-            break
-        parts.append(part)
-        offset += len(part)
-    frame = pd.concat(parts) if parts else workspace.audit.lines(limit=1)
-    return frame.sort_values("seq").to_csv(index=False).encode("utf-8")
-
-
 def check(workspace: engine.Workspace) -> None:
-    """Verify the chain and keep the answer for this session."""
-    st.session_state["ledger.checked"] = workspace.audit.verify()
+    """Look for what does not hold in the chain and keep the answer for this session."""
+    found = states.act(workspace.audit.breaks)
+    st.session_state["ledger.checked"] = None if found is None else (workspace.audit.count(), found)
 
 
 def answer() -> None:
     """Draw the answer of the last check."""
-    found = st.session_state.get("ledger.checked")
-    if found is None:
+    checked = st.session_state.get("ledger.checked")
+    if checked is None:
         st.caption("Each line is chained to the one before, so a changed, removed or added line shows.")
-    elif found["ok"]:
-        st.success(f"All {found['lines']:,} lines hold together.", icon=":material/verified:")
-    else:
-        st.error(
-            f"**The log was changed.** Line {plain(found['first_bad'])} is the first that does not hold. "
-            "Keep this folder as it is and compare it with a backup.",
-            icon=":material/gpp_bad:",
-        )
+        return
+    lines, found = checked
+    if not found:
+        st.success(f"All {lines:,} lines hold together.", icon=":material/verified:")
+        return
+    told = "\n".join(f"- {plain(one.sentence)}" for one in found)
+    st.error(
+        f"**The log was changed.**\n\n{told}\n\nKeep this folder as it is and compare it with a backup, or with an "
+        "earlier export of the log.",
+        icon=":material/gpp_bad:",
+    )

@@ -259,10 +259,7 @@ def _reveal(workspace: engine.Workspace, run_id: str, record: str, source: str) 
             f"Give a reason of at least {SHORTEST_REASON} characters; the private text stays hidden.", kind="problem"
         )
         return
-    if (
-        act(workspace.audit.note, "private text revealed", run_id, reason=reason, synthetic=record, source=source)
-        is not None
-    ):
+    if act(workspace.examinations.note_reveal, run_id, record, source, reason) is not None:
         st.session_state[REVEALED] = (run_id, record, source, time.time() + SECONDS)
 
 

@@ -17,13 +17,25 @@ from pages._ui.texts import label_name, number, plain
 WORDS = "review.second.words"
 AROUND = 120  # characters of text on both sides of a difference
 MOST = 20  # differences shown at a time
-READERS = {"first": "the first reader", "second": "the second reader"}
+READERS = {
+    "first": "found by the first reader",
+    "second": "found by the second reader",
+    "withdrawn": "found, and taken back after the text was read",
+}
+OUTCOMES = (("missed", "It identifies somebody"), ("none", "It does not"))
+WHO = (
+    "Each counts as missed until somebody says, with a reason, that it is none. Whose reading it is about, and whoever "
+    "took it back, cannot say so."
+)
 
 
 def draw(workspace: engine.Workspace, corpus_id: str, found: engine.SpotEstimate) -> None:
     """Draw what a second person still has to read, how far both agree, and what is to be settled."""
     check = found.check
     if not check.twice:
+        if check.disagreements:
+            with st.container(border=True, key="review.second"):
+                _differences(workspace, corpus_id)
         return
     with st.container(border=True, key="review.second"):
         st.markdown(
@@ -99,20 +111,26 @@ def _differences(workspace: engine.Workspace, corpus_id: str) -> None:
     waiting = [one for one in workspace.spot_checks.differences(corpus_id) if not one.settled]
     if not waiting:
         return
-    st.markdown(f"**{len(waiting):,}** found by one reader alone. Somebody has to settle each:")
+    st.markdown(f"**{len(waiting):,}** found by one reader alone, or taken back. Somebody has to settle each:")
+    st.caption(WHO)
     for one in waiting[:MOST]:
         text = workspace.review.record_text(corpus_id, one.record_id)
         begin, end = max(0, one.start - AROUND), min(len(text), one.end + AROUND)
         mark = Mark(one.start - begin, one.end - begin, label_name(one.label), hue=LABEL_HUES.get(one.label, 6))
         place = f"{one.record_id}.{one.start}.{one.end}"
         with st.container(border=True, gap="xxsmall"):
-            st.text(f"{one.record_id} · found by {READERS[one.by]}")
+            st.text(f"{one.record_id} · {READERS[one.by]}")
             highlight(segments(text[begin:end], [mark]), key=f"review.settle.{place}", label=f"Text {one.record_id}")
+            reason = f"review.settle.{place}.reason"
+            st.text_input(
+                "Why it does not", key=reason, width=420, max_chars=200,
+                help="Stands in the audit log. Leave out the words themselves.",
+            )  # fmt: skip
             with st.container(horizontal=True):
-                for outcome, words in (("missed", "It identifies somebody"), ("none", "It does not")):
+                for outcome, words in OUTCOMES:
                     st.button(
-                        words, key=f"review.settle.{place}.{outcome}", on_click=act,
-                        args=(workspace.spot_checks.settle, corpus_id, one.record_id, one.start, one.end, outcome),
+                        words, key=f"review.settle.{place}.{outcome}", on_click=_settle,
+                        args=(workspace, corpus_id, (one.record_id, one.start, one.end), outcome, reason),
                     )  # fmt: skip
     if len(waiting) > MOST:
         st.caption(f"{len(waiting) - MOST:,} more follow.")
@@ -123,6 +141,14 @@ def _add(workspace: engine.Workspace, corpus_id: str, record_id: str, label: str
     typed = str(st.session_state.get(WORDS) or "")
     if act(workspace.spot_checks.mark, corpus_id, record_id, typed, label):
         st.session_state[WORDS] = ""
+
+
+def _settle(
+    workspace: engine.Workspace, corpus_id: str, place: tuple[str, int, int], outcome: str, reason: str
+) -> None:
+    """Decide on a difference, with the reason that was typed; a callback."""
+    said = str(st.session_state.get(reason) or "")
+    act(workspace.spot_checks.settle, corpus_id, *place, outcome, said)
 
 
 def _finish(workspace: engine.Workspace, corpus_id: str, record_id: str) -> None:

@@ -100,8 +100,9 @@ def _numbers(found: engine.SpotEstimate) -> None:
         hide_index=True, height="content", alt="Texts that still hold something missed, by type, per 1,000 texts",
     )  # fmt: skip
     places = sum(found.places)
-    marked = "it is marked now and not counted" if places == 1 else "those marked by now are not counted"
-    missed = f"{count_of(places, 'identifier')} had been missed in the sample; {marked} as still there."
+    missed = (
+        f"{count_of(places, 'identifier')} had been missed in the sample; what is marked now counts as there no more."
+    )
     st.caption(
         f"{missed if places else 'Nothing had been missed in the sample.'} A text counts once, however much was missed "
         "in it. What a reader "

@@ -18,6 +18,7 @@ from pages._ui.sign_in import screens
 from pages._ui.sign_in.settings import SignIn, current, header_values
 
 KEPT = "_ui.visitor"
+STRANGER = "_ui.stranger"
 LOOK_EVERY = 30.0  # seconds between looks at whether a session rests too long
 
 
@@ -40,6 +41,7 @@ def admit(workspace: engine.Workspace, chosen: SignIn) -> engine.Workspace:
         _forget()  # another person, or one without a role, on the same screen: nothing of the one before stays
         kept = None
     if person is None:
+        _note_stranger(workspace, identity)
         screens.no_role(identity, nobody=not workspace.people.all())
     assert person is not None
     if kept is not None and _over(kept):
@@ -48,8 +50,8 @@ def admit(workspace: engine.Workspace, chosen: SignIn) -> engine.Workspace:
         acting = workspace.acting_as(person, rest=chosen.minutes * 60)
         if kept is not None:
             _take_over(kept.workspace, acting)
-        else:
-            acting.audit.note("signed in", "", identity=person.identity)
+        elif acting.visit is not None:
+            acting.visit.note("in")
         kept = Kept(acting, person)
         st.session_state[KEPT] = kept
         st.rerun()  # the menu is drawn anew, with what this person may open
@@ -57,6 +59,13 @@ def admit(workspace: engine.Workspace, chosen: SignIn) -> engine.Workspace:
         kept.workspace.visit.active = time.monotonic()
     _watch()
     return kept.workspace
+
+
+def _note_stranger(workspace: engine.Workspace, identity: str) -> None:
+    """Write into the audit log, once a session, that somebody signed in who holds no role here."""
+    if st.session_state.get(STRANGER) != identity:
+        st.session_state[STRANGER] = identity
+        states.act(workspace.people.note_stranger, identity)
 
 
 def _take_over(before: engine.Workspace, acting: engine.Workspace) -> None:
@@ -95,7 +104,8 @@ def owes_reason() -> bool:
 
 def leave(workspace: engine.Workspace) -> None:
     """End this session's visit; used as a callback."""
-    states.act(workspace.audit.note, "signed out", "")
+    if workspace.visit is not None:
+        states.act(workspace.visit.note, "out")
     _forget()
 
 
@@ -111,8 +121,7 @@ def _forget() -> None:
 def _again(kept: Kept) -> None:
     """Begin again after a rest: as the same person, with nothing on the screen and no reason given yet."""
     if kept.workspace.visit is not None:
-        kept.workspace.visit.active = time.monotonic()  # for this one line
-    states.act(kept.workspace.audit.note, "session ended after a rest", "")
+        states.act(kept.workspace.visit.note, "rest")
     _forget()
 
 

@@ -112,6 +112,30 @@ def test_an_auditor_reads_what_holds_no_text(filled):
             call(corpus)
 
 
+def test_who_came_and_went_is_written_for_oneself_alone_and_nothing_else_is(filled):
+    workspace, corpus = filled
+    for role in (Role.AUDITOR, Role.REVIEWER, Role.APPROVER):
+        acting = acting_as(workspace, role, role.capitalize(), role)
+        with pytest.raises(NotAllowedError):
+            acting.audit.note("records approved", corpus)
+        acting.visit.note("in")
+        line = workspace.audit.lines(limit=1).iloc[0]
+        assert (line["actor"], line["action"], line["detail"]) == (
+            role.capitalize(), "signed in", f'{{"identity":"{role}"}}',
+        )  # fmt: skip
+        with pytest.raises(KeyError):
+            acting.visit.note("records approved")
+    acting_as(workspace, "c", "Cleo", Role.CUSTODIAN).audit.note("looked", corpus)
+
+
+def test_an_auditor_exports_the_log_under_their_name(filled):
+    workspace, _ = filled
+    acting = acting_as(workspace, "a", "Ada", Role.AUDITOR)
+    assert acting.audit.breaks() == ()
+    assert acting.audit.export("csv").startswith(b'"seq"')
+    assert workspace.audit.lines(limit=1)[["actor", "action"]].to_numpy().tolist() == [["Ada", "audit log exported"]]
+
+
 def test_what_a_person_does_stands_under_their_name(filled):
     workspace, corpus = filled
     acting = acting_as(workspace, "c", "Cleo", Role.CUSTODIAN)

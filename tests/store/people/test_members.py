@@ -82,6 +82,74 @@ def test_a_person_keeps_their_name_and_nobody_gets_it_after_them(workspace):
 
 
 @pytest.mark.parametrize(
+    "name",
+    [
+        "\u0430lice",  # a Cyrillic a
+        "Al\u0456ce",  # a Cyrillic i
+        "\u0391lice",  # a Greek Alpha
+        "A\u200blice",  # a zero-width space
+        "Alice\u3164",  # a Hangul filler, which counts as a printable letter
+        "\u2800Alice",  # a braille blank
+        "A\u034flice",  # a combining grapheme joiner
+        "\uff21lice",  # a wide A
+        "Ali\u0301ce",  # an accent put on the i
+        "AIice",  # a capital i for the l
+        "A1ice",
+        "Al ice",
+        "A-lice",
+    ],
+)
+def test_nobody_is_called_what_looks_like_another(workspace, name):
+    workspace.people.set("a", "Alice", ["custodian"])
+    with pytest.raises(UserError, match="name"):
+        workspace.people.set("b", name, ["approver"])
+    assert len(workspace.people.all()) == 1
+
+
+def test_a_name_of_one_other_script_that_looks_like_a_latin_one_is_refused(workspace):
+    workspace.people.set("a", "copa", ["custodian"])
+    with pytest.raises(UserError, match="looks like"):
+        workspace.people.set("b", "\u0441\u043e\u0440\u0430", ["approver"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Zo\u00eb O'Hara-Stra\u00dfe Jr. 2",
+        "\u041c\u0430\u0440\u0438\u044f \u0418\u0432\u0430\u043d\u043e\u0432\u0430",  # Russian
+        "\u5c71\u7530 \u306f\u306a\u3053",  # Japanese, of two scripts that go together
+        "\u0395\u03bb\u03ad\u03bd\u03b7",  # Greek
+        "\u0645\u0631\u064a\u0645",  # Arabic
+        "Nguy\u1ec5n Th\u1ecb Lan",
+        "Ian",
+        "Clara",
+    ],
+)
+def test_names_of_one_script_are_names(workspace, name):
+    workspace.people.set("a", "Alice", ["custodian"])
+    assert workspace.people.set("b", name, ["approver"]).name == name
+
+
+def test_somebody_who_had_such_a_name_before_keeps_it(workspace):
+    from engine.store.audit import now
+    from engine.store.schema import members
+
+    workspace.people.set("a", "Alice", ["custodian"])
+    with workspace.session.db.write() as connection:
+        connection.execute(
+            members.insert().values(at=now(), actor="x", identity="b", name="\u0412ob", roles=["approver"])
+        )
+    assert workspace.people.set("b", "\u0412ob", ["auditor"]).name == "\u0412ob"
+
+
+def test_who_signs_in_without_a_role_stands_in_the_log(workspace):
+    workspace.people.note_stranger("eve@example.org\x1b[2J\u202e")
+    line = workspace.audit.lines(limit=1).iloc[0]
+    assert line["action"] == "sign-in without a role"
+    assert line["detail"] == '{"identity":"eve@example.org[2J"}'
+
+
+@pytest.mark.parametrize(
     ("identity", "name", "roles"),
     [
         ("", "A", ["custodian"]),

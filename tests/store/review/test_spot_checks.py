@@ -11,6 +11,8 @@ from engine.store.store import Store
 from tests.store.conftest import CANARY
 from tests.store.span_tables import add_span
 
+WHY = "the name of a made-up street"
+
 
 def letters(count: int, missed: int = 0) -> pd.DataFrame:
     """Return letters with a marked name each; the first `missed` hold a second one that nothing marks."""
@@ -305,7 +307,7 @@ class TestSecondReader:
         act_as(store, "Joan")
         by = {one.by: one for one in store.spot_checks.differences(corpus_id)}
         store.spot_checks.settle(corpus_id, alone, by["second"].start, by["second"].end, "missed")
-        store.spot_checks.settle(corpus_id, other, by["first"].start, by["first"].end, "none")
+        store.spot_checks.settle(corpus_id, other, by["first"].start, by["first"].end, "none", WHY)
         found = store.spot_checks.estimate(corpus_id)
         assert (found.direct.hit, found.direct.value, found.check.disagreements) == (19, 0.0, 0)
         assert (found.agreement.alike, found.agreement.second) == (58, 1)  # settling is no agreement
@@ -316,6 +318,45 @@ class TestSecondReader:
         store.review.undo(corpus_id)  # takes the mark back, so that it stays again
         assert store.spot_checks.estimate(corpus_id).direct.value > 0
 
+    def found_by_second(self, store):
+        """Return a corpus in which the second reader alone found one identifier, and its place."""
+        corpus_id = self.drawn(store)
+        alone = "id0"
+        read(store, corpus_id, [one for one in store.spot_checks.order(corpus_id) if one != alone])
+        store.review.mark_reviewed(corpus_id, [alone])
+        act_as(store, "Grace")
+        self.read_second(store, corpus_id)
+        (one,) = store.spot_checks.differences(corpus_id)
+        assert (one.by, one.record_id) == ("second", alone)
+        return corpus_id, (alone, one.start, one.end)
+
+    @pytest.mark.parametrize("who", ["Ada", " ADA ", "Grace"])
+    def test_neither_reader_says_that_the_second_ones_find_is_none(self, store, who):
+        corpus_id, place = self.found_by_second(store)
+        before = store.spot_checks.estimate(corpus_id).direct
+        act_as(store, who)
+        with pytest.raises(UserError, match="somebody else"):
+            store.spot_checks.settle(corpus_id, *place, "none", WHY)
+        assert store.spot_checks.estimate(corpus_id).direct == before
+        store.spot_checks.settle(corpus_id, *place, "missed")  # that it was one, anybody may say
+        assert store.spot_checks.estimate(corpus_id).direct.hit == before.hit
+
+    @pytest.mark.parametrize("reason", ["", "too short", "because Oddname 0 is a street", "x" * 201])
+    def test_that_it_is_none_needs_a_reason_without_the_words(self, store, reason):
+        corpus_id, place = self.found_by_second(store)
+        act_as(store, "Joan")
+        with pytest.raises(UserError, match="reason"):
+            store.spot_checks.settle(corpus_id, *place, "none", reason)
+        store.spot_checks.settle(corpus_id, *place, "none", WHY)
+        assert WHY in store.audit.lines(limit=1)["detail"][0]
+
+    def test_a_second_reader_who_marks_the_text_as_read_besides_unmakes_no_find(self, store):
+        corpus_id, (record, *_) = self.found_by_second(store)
+        before = store.spot_checks.estimate(corpus_id).direct
+        store.review.mark_reviewed(corpus_id, [record])
+        assert store.spot_checks.latest(corpus_id).disagreements == 1
+        assert store.spot_checks.estimate(corpus_id).direct == before
+
     def test_a_difference_that_is_none_cannot_be_settled(self, store):
         corpus_id = self.drawn(store)
         record = store.spot_checks.order(corpus_id)[0]
@@ -323,6 +364,75 @@ class TestSecondReader:
             store.spot_checks.settle(corpus_id, record, 0, 6, "missed")
         with pytest.raises(UserError, match="outcome"):
             store.spot_checks.settle(corpus_id, record, 0, 6, "maybe")
+
+
+class TestTakenBack:
+    """What was found in a sample stays counted, however it is taken back, until somebody else says it is none."""
+
+    def told(self, store):
+        corpus = imported(store, 60, missed=20)
+        act_as(store, "Ada")
+        store.spot_checks.draw(corpus.id, 40)
+        read(store, corpus.id)
+        record = next(one for one in store.spot_checks.order(corpus.id) if int(one[2:]) < 20)
+        (span,) = [one for one in store.review.spans(corpus.id, record) if one.recogniser != "gold"]
+        return corpus.id, record, span
+
+    def test_a_find_that_is_rejected_afterwards_stays_counted_and_is_to_be_settled(self, store):
+        corpus_id, record, span = self.told(store)
+        before = store.spot_checks.estimate(corpus_id).direct
+        store.review.decide(corpus_id, [span.span_id], "reject")
+        found = store.spot_checks.estimate(corpus_id)
+        assert found.direct.hit == before.hit
+        assert found.direct.high > before.high, "it stays unmarked now"
+        (one,) = store.spot_checks.differences(corpus_id)
+        assert (one.by, one.record_id, found.check.disagreements) == ("withdrawn", record, 1)
+        with pytest.raises(UserError, match="somebody else"):
+            store.spot_checks.settle(corpus_id, record, one.start, one.end, "none", WHY)
+        act_as(store, "Joan")
+        store.spot_checks.settle(corpus_id, record, one.start, one.end, "none", WHY)
+        found = store.spot_checks.estimate(corpus_id)
+        assert (found.direct.hit, found.check.disagreements) == (before.hit - 1, 0)
+
+    def test_a_find_that_is_undone_or_made_less_of_stays_counted(self, store):
+        corpus_id, _, span = self.told(store)
+        before = store.spot_checks.estimate(corpus_id)
+        store.review.decide(corpus_id, [span.span_id], "relabel", label="DATE")
+        assert store.spot_checks.estimate(corpus_id).direct.hit == before.direct.hit
+        while store.review.undo(corpus_id):
+            pass
+        store.review.mark_reviewed(corpus_id, store.spot_checks.order(corpus_id))  # read anew, nothing found
+        after = store.spot_checks.estimate(corpus_id)
+        assert after.direct.hit == before.direct.hit
+        assert after.direct.high > before.direct.high
+
+    def test_it_can_be_marked_again_by_whoever_took_it_back(self, store):
+        corpus_id, record, span = self.told(store)
+        before = store.spot_checks.estimate(corpus_id).direct
+        store.review.decide(corpus_id, [span.span_id], "reject")
+        (one,) = store.spot_checks.differences(corpus_id)
+        store.spot_checks.settle(corpus_id, record, one.start, one.end, "missed")
+        assert store.spot_checks.estimate(corpus_id).direct == before
+        assert store.spot_checks.differences(corpus_id) == []
+
+    def test_a_slip_is_put_right_before_the_text_was_read_to_the_end(self, store):
+        corpus = imported(store, 40)
+        act_as(store, "Ada")
+        store.spot_checks.draw(corpus.id, 40)
+        add_span(store, corpus.id, "id1", 0, 6, "PERSON")
+        made = next(one for one in store.review.spans(corpus.id, "id1") if one.start == 0)
+        store.review.decide(corpus.id, [made.span_id], "reject")
+        read(store, corpus.id)
+        found = store.spot_checks.estimate(corpus.id)
+        assert (found.direct.hit, found.check.disagreements) == (0, 0)
+
+    def test_what_went_before_and_is_rejected_was_never_missed(self, store):
+        corpus = imported(store, 40)
+        store.spot_checks.draw(corpus.id, 40)
+        read(store, corpus.id)
+        store.review.decide(corpus.id, [span_in(store, corpus.id, "id3")], "reject")
+        found = store.spot_checks.estimate(corpus.id)
+        assert (found.direct.hit, found.check.disagreements) == (0, 0)
 
 
 def test_no_word_of_a_text_reaches_the_rows_or_the_log(store):

@@ -16,13 +16,22 @@ from typing import Self
 
 from engine.assets import ROOT
 from engine.corpus.readers.base import Source
-from engine.corpus.readers.documents.refusals import SENTENCES, SLOW
+from engine.corpus.readers.documents.refusals import CRASHED, OUT_OF_MEMORY, SENTENCES, SLOW
 
 DOCUMENTS = (".docx", ".pdf")
 SECONDS = 60.0
 """Time for one document; a letter takes a few hundredths of a second, a book of a thousand pages some twenty."""
 PREVIEWED = 25
 """Documents that a preview reads: each costs about what a thousand lines of a table do."""
+
+START = (
+    "import sys; sys.path[:] = sys.argv[1:]; "
+    "from engine.corpus.readers.documents.child import main; raise SystemExit(main())"
+)
+KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
+"""Variables that Python itself may need to start: where its libraries lie. No secret of a server stands in them."""
+WAIT_SECONDS = 5.0  # for a process that ends to be gone
+OVER_LIMITS = (OUT_OF_MEMORY, -9)  # its own word, and SIGKILL: what a system short of memory sends
 
 
 class DocumentReader:
@@ -32,6 +41,7 @@ class DocumentReader:
         self._source = source
         self._seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
+        self._late = False
         self.without_text = 0
 
     def __enter__(self) -> Self:
@@ -78,7 +88,8 @@ class DocumentReader:
         process = self._process if self._process is not None and self._process.poll() is None else self._start()
         assert process.stdin is not None
         assert process.stdout is not None
-        late = threading.Timer(self._seconds + 10, process.kill)  # where the alarm inside cannot end it
+        self._late = False
+        late = threading.Timer(self._seconds + 10, self._end_late, [process])  # where the alarm inside cannot end it
         late.start()
         try:
             head = json.dumps({"kind": suffix, "bytes": len(data), "seconds": self._seconds}).encode()
@@ -86,24 +97,52 @@ class DocumentReader:
             process.stdin.flush()
             line = process.stdout.readline()
             if not line:
-                return SLOW  # it was ended from outside, or ran out of memory
+                return self._ended()
             answered = json.loads(line)
             if "refused" in answered:
                 return str(answered["refused"])
             text = process.stdout.read(answered["bytes"])
-            return text if len(text) == answered["bytes"] else SLOW
-        except (BrokenPipeError, ValueError, OSError):
-            return SLOW
+            return text if len(text) == answered["bytes"] else self._ended()
+        except (BrokenPipeError, OSError):
+            return self._ended()
+        except (ValueError, KeyError, TypeError):  # what it said was not of the protocol: its memory was overwritten
+            self.close()
+            return CRASHED
         finally:
             late.cancel()
+
+    def _end_late(self, process: subprocess.Popen[bytes]) -> None:
+        self._late = True
+        process.kill()
+
+    def _ended(self) -> str:
+        """Return why the process is gone: it was ended over its limits, or it broke down."""
+        assert self._process is not None
+        try:
+            status = self._process.wait(timeout=WAIT_SECONDS)
+        except subprocess.TimeoutExpired:  # it closed its pipes and runs on
+            self.close()
+            return CRASHED
+        return SLOW if self._late or status in OVER_LIMITS else CRASHED
 
     def _start(self) -> subprocess.Popen[bytes]:
         self.close()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "engine.corpus.readers.documents.child"],
+            # isolated: neither the folder it starts in nor a variable says where its modules come from
+            [sys.executable, "-I", "-c", START, *_places()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))},
+            env=_environment(),
         )
         return self._process
+
+
+def _environment() -> dict[str, str]:
+    return {name: os.environ[name] for name in KEPT if name in os.environ}
+
+
+def _places() -> list[str]:
+    """Return where this process takes its modules from, without the folder that it happens to stand in."""
+    here = os.getcwd()
+    return [str(ROOT), *(place for place in sys.path if os.path.isabs(place) and place not in (here, str(ROOT)))]

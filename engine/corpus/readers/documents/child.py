@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from engine.corpus.readers.documents.docx import docx_text
 from engine.corpus.readers.documents.pdf import pdf_text
-from engine.corpus.readers.documents.refusals import LARGE, SLOW, RefusedError
+from engine.corpus.readers.documents.refusals import LARGE, OUT_OF_MEMORY, SLOW, RefusedError
 
 READ = {".docx": docx_text, ".pdf": pdf_text}
 MAX_MEMORY_BYTES = 4 * 2**30
@@ -59,9 +59,14 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO) -> None:
         outgoing.flush()
 
 
-if __name__ == "__main__":
+def main() -> int:
+    """Set the limits, answer until the other side closes, and return the exit status."""
     with contextlib.suppress(ImportError, ValueError, OSError):  # some systems have no such limit; the alarm stays
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    try:
+        serve(sys.stdin.buffer, sys.stdout.buffer)
+    except MemoryError:
+        return OUT_OF_MEMORY
+    return 0

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-LOCKED, BROKEN, LARGE, SLOW = "locked", "broken", "large", "slow"
+LOCKED, BROKEN, LARGE, SLOW, CRASHED = "locked", "broken", "large", "slow", "crashed"
+OUT_OF_MEMORY = 3  # exit status of the process that reads documents
 
 SENTENCES = {
     LOCKED: "it is protected by a password; save it without one",
     BROKEN: "it is damaged or not of the kind its name says; open it and save it again",
     LARGE: "it unpacks to far more than a document does; save its text as .txt",
+    CRASHED: "the program that reads it broke down on it; save its text as .txt",
     SLOW: "its text could not be taken out within the limits of time and memory; save its text as .txt",
 }
 

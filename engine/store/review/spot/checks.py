@@ -106,16 +106,16 @@ class SpotChecks:
             second.finish(self.session, connection, self._check(connection, corpus_id), record_id)
 
     def differences(self, corpus_id: str) -> list[Difference]:
-        """Return what one of two readers alone found, settled or not, in the order of reading."""
+        """Return what one reader alone found or what was taken back, settled or not, in the order of reading."""
         with self.session.db.read() as connection:
             records = reading.seen(connection, self._check(connection, corpus_id))
         return [difference for one in records for difference in one.differences()]
 
-    def settle(self, corpus_id: str, record_id: str, start: int, end: int, outcome: str) -> None:
-        """Decide on what one reader alone found: it was `missed`, or it is `none`."""
+    def settle(self, corpus_id: str, record_id: str, start: int, end: int, outcome: str, reason: str = "") -> None:
+        """Decide on what one reader alone found, or took back: it was `missed`, or it is `none`, for a reason."""
         with self.session.db.write() as connection:
             check = self._check(connection, corpus_id)
-            second.settle(self.session, connection, corpus_id, check, record_id, (start, end), outcome)
+            second.settle(self.session, connection, corpus_id, check, record_id, (start, end), outcome, reason)
 
     def _check(self, connection: Connection, corpus_id: str) -> AnyRow:
         check = reading.latest(connection, corpus_id)

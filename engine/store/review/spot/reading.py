@@ -1,7 +1,9 @@
 """What is known of each record of a spot check: who read it, what had been missed in it, what a second person says.
 
 A place counts as missed if it goes by now and did not when the sample was drawn, whether a person marked it here or by
-a decision on the same words elsewhere.
+a decision on the same words elsewhere. What was found so stays counted where it is taken back once its record was read
+to the end: the number that a sample tells would fall by the hand of whoever does not like it. Somebody else has to say
+that it was none (`engine.store.review.spot.second`).
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from engine.pii.decide.second import Place, pairs
 from engine.pii.spans import default_identifier_type
 from engine.store.review.spot.draw import Before, marks, standing
 from engine.store.review.spot.views import Difference
+from engine.store.review.spot.withdrawn import Withdrawn, withdrawn
 from engine.store.rows import AnyRow
 from engine.store.schema import decisions, record_index, spot_checks, spot_events, spot_records
 
@@ -37,6 +40,7 @@ class Seen:
         marked_by: who reads it as the second person, or empty. done: that person has read it to the end.
         added: places that the second person says are missed. settled: of single places, what was decided and by whom;
             `applied`: those of them that go now.
+        withdrawn: places of `missed` that were taken back after the record was read, and by whom.
     """
 
     position: int
@@ -53,6 +57,18 @@ class Seen:
     added: dict[Place, str] = field(default_factory=dict)
     settled: dict[Place, tuple[str, str]] = field(default_factory=dict)
     applied: set[Place] = field(default_factory=set)
+    withdrawn: dict[Place, str] = field(default_factory=dict)
+
+    def take_back(self, places: Iterable[Withdrawn]) -> None:
+        """Count what was taken back, unless it went before or goes now as something that weighs as much."""
+        for one in places:
+            place = (one.start, one.end)
+            now = {self.types[other] for other in self.missed if other[0] < place[1] and place[0] < other[1]}
+            weighs = one.kind in now or "direct" in now
+            if place in self.missed and self.settled.get(place, ("", ""))[0] == "none":
+                continue  # it was none of the one kind, and stands as another
+            if one.kind in KINDS and not weighs and place not in self.applied and not _covered(place, self.before):
+                self.missed[place], self.types[place], self.withdrawn[place] = one.label, one.kind, one.actor
 
     @property
     def read_twice(self) -> bool:
@@ -60,15 +76,18 @@ class Seen:
         return self.twice and self.done and bool(self.readers) and same(self.marked_by) not in map(same, self.readers)
 
     def differences(self) -> list[Difference]:
-        """Return what one of its two readers alone found."""
-        if not self.read_twice:
-            return []
-        _, first, second = pairs(list(self.missed), list(self.added))
-        found = [(place, self.missed[place], "first") for place in first]
-        found += [(place, self.added[place], "second") for place in second]
+        """Return what one of its two readers alone found, and what was taken back after it was read.
+
+        What the second reader noted counts from the end of that reading on, whoever reads the record besides.
+        """
+        found = {place: (self.missed[place], "withdrawn") for place in self.withdrawn}
+        if self.twice and self.done and self.readers:
+            _, first, second = pairs(list(self.missed), list(self.added))
+            found |= {place: (self.added[place], "second") for place in second}
+            found |= {place: (self.missed[place], "first") for place in first if place not in self.withdrawn}
         return [
             Difference(self.record_id, *place, label, by, *self.settled.get(place, ("", "")))
-            for place, label, by in sorted(found)
+            for place, (label, by) in sorted(found.items())
         ]
 
     def counted(self) -> tuple[dict[Place, str], bool]:
@@ -81,7 +100,21 @@ class Seen:
             elif one.by == "second":
                 found[place] = one.label
                 marked = marked and place in self.applied
+            elif one.by == "withdrawn":
+                marked = False
         return found, marked
+
+    def barred(self, difference: Difference) -> set[str]:
+        """Return who may not say that a difference is no identifier, by names as they are compared.
+
+        The first reader would unmake a miss of their own reading, the second a find of theirs, and whoever took
+        something back would be asked about their own act.
+        """
+        place = (difference.start, difference.end)
+        if difference.by == "withdrawn":
+            return {same(self.withdrawn[place])}
+        barred = {*map(same, self.readers)}
+        return barred | {same(self.marked_by)} if difference.by == "second" else barred
 
     def kind(self, place: Place, label: str) -> str:
         """Return the identifier type of a place that counts as missed."""
@@ -128,6 +161,8 @@ def seen(connection: Connection, check: AnyRow) -> list[Seen]:
                 one.applied.add(place)
             elif kind in KINDS and not _covered(place, one.before):
                 one.missed[place], one.types[place] = label, kind
+    for position, back in withdrawn(connection, check, list(found)).items():
+        found[position].take_back(back)
     return list(found.values())
 
 

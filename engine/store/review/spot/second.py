@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, select
 
+from engine.corpus.text.folding import folded
 from engine.errors import NotFoundError, UserError
 from engine.store.audit import now
 from engine.store.review import acts
@@ -17,12 +18,17 @@ from engine.store.review.spot.reading import Seen, same, seen
 from engine.store.review.spot.views import SecondSheet
 from engine.store.review.unmarked import free_places
 from engine.store.rows import AnyRow
-from engine.store.schema import decisions, spot_events
+from engine.store.schema import decisions, spans, spot_events
 from engine.store.session import Session
 from engine.store.upkeep import DEFAULT_ACTOR
 
 NAMED = "Say who you are first: a second reading, and what is settled after it, stand under a person's name."
 OUTCOMES = ("missed", "none")
+OTHER = (
+    "That this is no identifier is for somebody else to say: it is about your own reading, or you took it back "
+    "yourself. Until then it counts as missed."
+)
+SHORTEST_REASON, LONGEST_REASON = 10, 200
 
 
 def waiting(connection: Connection, session: Session, check: AnyRow) -> list[Seen]:
@@ -84,9 +90,13 @@ def finish(session: Session, connection: Connection, check: AnyRow, record_id: s
 
 def settle(
     session: Session, connection: Connection, corpus_id: str, check: AnyRow, record_id: str, place: tuple[int, int],
-    outcome: str,
+    outcome: str, reason: str,
 ) -> None:  # fmt: skip
-    """Settle what one reader alone found; where it was missed and nobody marked it, it is marked now."""
+    """Settle what one reader alone found, or took back; where it was missed and nobody marked it, it is marked now.
+
+    That it is no identifier is for somebody else to say than whose reading it is about, and with a reason: until then
+    it counts as missed.
+    """
     _named(session)
     if outcome not in OUTCOMES:
         raise UserError(f"outcome: must be one of {', '.join(OUTCOMES)}, is {outcome!r}")
@@ -96,17 +106,44 @@ def settle(
         raise NotFoundError("there is no difference at this place; somebody may have decided on it since")
     if found.settled:
         raise UserError(f"this was settled before, by {found.settled_by}")
+    said = " ".join(reason.split())
+    if outcome == "none":
+        if same(session.actor) in one.barred(found):
+            raise UserError(OTHER)
+        _check_reason(session, corpus_id, one.position, place, said)
     _event(session, connection, check, one, outcome, *place, found.label)
-    if outcome == "missed" and found.by == "second":
-        try:
-            acts.add_spans(session, connection, corpus_id, record_id, [place], found.label)
-        except Refusal as error:
-            if error.code != "there":
-                raise
+    if outcome == "missed" and found.by != "first":
+        _mark(session, connection, corpus_id, one, place, found.label)
     session.write_audit(
         connection, "spot check difference settled", check.id, corpus=corpus_id, position=one.position, by=found.by,
-        label=found.label, outcome=outcome,
+        label=found.label, outcome=outcome, reason=said if outcome == "none" else "",
     )  # fmt: skip
+
+
+def _check_reason(session: Session, corpus_id: str, position: int, place: tuple[int, int], said: str) -> None:
+    """Refuse a reason that says too little, or repeats the words it is about: it stands in the audit log."""
+    if not SHORTEST_REASON <= len(said) <= LONGEST_REASON:
+        raise UserError(f"reason: say in {SHORTEST_REASON} to {LONGEST_REASON} characters why it identifies nobody")
+    words = folded(texts_at(session, corpus_id, [position])[position][place[0] : place[1]])
+    if words and f" {words} " in f" {folded(said)} ":
+        raise UserError("reason: leave out the words in question; the reason stands in the audit log")
+
+
+def _mark(
+    session: Session, connection: Connection, corpus_id: str, one: Seen, place: tuple[int, int], label: str
+) -> None:
+    """Mark a place, or accept the mark that is there."""
+    try:
+        acts.add_spans(session, connection, corpus_id, one.record_id, [place], label)
+    except Refusal as error:
+        if error.code != "there":
+            raise
+        there = select(spans.c.id).where(
+            spans.c.corpus_id == corpus_id, spans.c.active.is_(True), spans.c.position == one.position,
+            spans.c.start == place[0], spans.c.end == place[1], spans.c.label == label,
+        )  # fmt: skip
+        ids = [f"p-{number}" for number in connection.execute(there).scalars()]
+        acts.decide(session, connection, corpus_id, ids, "accept")
 
 
 def _open(connection: Connection, session: Session, check: AnyRow, record_id: str) -> Seen:

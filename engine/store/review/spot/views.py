@@ -19,7 +19,7 @@ class SpotCheck:
         records: of the corpus. drawn_from: records it was drawn from. again: these had been read before.
         drawn, read: records of the sample, and those read to the end since. twice, read_twice: those that a second
             person reads too, and has read.
-        disagreements: identifiers that one reader alone found and nobody settled.
+        disagreements: identifiers that one reader alone found, or that were taken back, and nobody settled.
         stale: why its numbers describe the corpus no longer, or empty.
     """
 
@@ -90,7 +90,11 @@ class SecondSheet:
 
 @dataclass(frozen=True)
 class Difference:
-    """An identifier that one reader alone found. `by`: `first` or `second`. settled: `missed`, `none` or empty."""
+    """An identifier that one reader alone found, or that was taken back once its record had been read.
+
+    Attributes:
+        by: `first`, `second` or `withdrawn`. settled: `missed`, `none` or empty.
+    """
 
     record_id: str
     start: int

@@ -1,0 +1,62 @@
+"""Check both logs of a workspace, whatever state it is in, and hold an earlier export against the audit log.
+
+Privacy posture: line numbers, counts and digests of the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import func, select
+
+from engine.store import audit
+from engine.store.budget import lines as ledger_lines
+from engine.store.disk import heads
+from engine.store.disk.folder import Folder, default_path
+from engine.store.disk.opening import open_database
+from engine.store.logs import file
+from engine.store.logs.breaks import breaks
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found of a workspace's two logs.
+
+    Attributes:
+        lines: of each log. broken: sentences on what does not hold, empty where all does. head: number of the audit
+            log's last line, and the sha256 that an export of the whole log ends with.
+    """
+
+    lines: dict[str, int]
+    broken: tuple[str, ...]
+    head: tuple[int, str]
+
+
+def check_logs(path: Path | None = None, export: bytes | None = None) -> Checked:
+    """Check the audit log and the ledger of a workspace that may be damaged or put back; nothing is written.
+
+    Args:
+        path: the folder; None means the default one. export: an earlier export of the audit log, to hold it against.
+
+    Raises:
+        StorageError: the workspace has no key or database, or lacks tables. UserError: `export` is none, or changed.
+    """
+    earlier = None if export is None else file.read(export)
+    folder = Folder((Path(path) if path is not None else default_path()).absolute())
+    key, database = open_database(folder, check_heads=False)
+    lines, broken = dict[str, int](), list[str]()
+    try:
+        with database.read() as connection:
+            for chain, called in ((audit.CHAIN, "Audit log"), (ledger_lines.CHAIN, "Ledger")):
+                lines[chain.name] = int(connection.execute(select(func.count()).select_from(chain.table)).scalar_one())
+                found = breaks(connection, chain, key, heads.kept(folder, chain.name))
+                broken += [f"{called}: {one.sentence}" for one in found]
+            log = audit.read(connection, -1, 0).sort_values("seq").to_dict("records")
+    finally:
+        database.close()
+    rows = [{str(name): row[name] for name in row} for row in log]
+    if earlier is not None:
+        broken += file.against(earlier, {int(str(row["seq"])): row for row in rows})
+    last = int(str(rows[-1]["seq"])) if rows else 0
+    return Checked(lines, tuple(broken), (last, file.head(file.chained(rows))))
