@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import states
+from pages._ui import loading, states
 from pages._ui.compare import beside as compare_beside
 from pages._ui.compare import board as compare_board
 from pages._ui.compare import choice as compare_choice
 from pages._ui.compare import table as compare_table
 from pages._ui.compare import texts as compare_texts
+from pages._ui.current import run_names
 from pages._ui.examined import run as examined_run
 from pages._ui.guard import guard
 from pages._ui.studies import view as study_view
-from pages._ui.texts import plain, run_name
+from pages._ui.texts import plain
 
 workspace = guard()
 MOST = 4
@@ -57,14 +58,15 @@ if view == "Board":
     compare_choice.draw(workspace)
     st.stop()
 
-options = sorted(runs, key=lambda run_id: runs[run_id].created, reverse=True)
+labels = run_names(workspace.runs.all(next(iter(runs.values())).corpus_id))
+options = [run_id for run_id in labels if run_id in runs]
 st.session_state["compare.runs"] = [r for r in st.session_state.get("compare.runs", options[:2]) if r in runs]
 chosen = st.multiselect(
     "Runs",
     options,
     key="compare.runs",
     max_selections=MOST,
-    format_func=lambda run_id: run_name(runs[run_id]),
+    format_func=labels.__getitem__,
     persist_state="session",
     help="Two to four runs. The first one is what the others are held against.",
 )
@@ -77,7 +79,7 @@ if view == "Texts":
     compare_texts.draw(workspace, shown, names)
     st.stop()
 
-with st.skeleton(height=240):  # the comparison tests record by record, which takes seconds on a busy machine
+with loading.waiting(loading.BOX):  # the comparison tests record by record, which takes seconds on a busy machine
     findings = {run_id: workspace.examinations.findings(run_id) for run_id in chosen}
     table = workspace.examinations.compare(chosen)
 for sentence in compare_table.sentences(table, names):

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui import states
+from pages._ui import loading, states
 from pages._ui.current import current_corpus
 from pages._ui.guard import guard
 from pages._ui.ledger import budget as ledger_budget
@@ -24,8 +24,9 @@ if corpus is not None:
 st.subheader("Formal budget", anchor=False)
 st.caption("ε (epsilon) bounds how much one person's text can change what leaves. Attacks and reviews never lower it.")
 if corpus is None or scope == SCOPES[1]:
+    with loading.waiting(loading.BOX):
+        frame = ledger_events.events(workspace, None)
     ledger_budget.overview(workspace)
-    frame = ledger_events.events(workspace, None)
     st.subheader("Uses and releases", anchor=False)
     if frame.empty:
         states.empty(
@@ -38,7 +39,8 @@ if corpus is None or scope == SCOPES[1]:
     else:
         ledger_events.timeline(frame)
 else:
-    view = workspace.ledger.of(corpus.id)
+    with loading.waiting(loading.BOX):
+        view = workspace.ledger.of(corpus.id)
     ledger_budget.headline(workspace, corpus, view)
     left, right = st.columns(2, gap="large")
     with left:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages._ui import loading
 from pages._ui.examined import run as examined_run
 from pages._ui.examined import table as examined_table
 from pages._ui.guard import guard
@@ -32,7 +33,8 @@ left, right = st.columns(2)
 run, _ = examined_run.choose(workspace, key="privacy", group="privacy", place=left)
 with right:
     runs = privacy_beside.choose(workspace, run)
-sides = privacy_data.load(workspace, runs)
+with loading.waiting(loading.BOX):
+    sides = privacy_data.load(workspace, runs)
 privacy_verdict.draw(workspace, sides)
 privacy_chart.draw(workspace, sides)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import acting, states
+from pages._ui import acting, loading, states
 from pages._ui.examined import run as examined_run
 from pages._ui.guard import guard
 from pages._ui.release import assessment as release_assessment
@@ -26,7 +26,8 @@ if run.stale or run.examination_stale:
 st.subheader("1 · Policy", anchor=False)
 policy = release_policy.choose(workspace)
 signed = release_bundle.second_person(workspace, run, policy)
-verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
+with loading.waiting(loading.BOX):  # the gate reads the records that wait for approval
+    verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
 release_policy.check_list(workspace, verdict, policy, run)
 
 acting.ask(workspace, key="release", what="Each approval and each release")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._ui import states
-from pages._ui.current import RUN, RUNS, current_corpus, distinct
+from pages._ui.current import RUN, RUNS, current_corpus, run_names
 from pages._ui.guard import guard
 from pages._ui.progress import ACTIVE
 from pages._ui.runs import detail as run_detail
 from pages._ui.runs import history as run_history
 from pages._ui.runs import queue as run_queue
-from pages._ui.texts import run_name
 
 workspace = guard()
 
@@ -38,7 +37,7 @@ active = next((run.id for run in runs.values() if run.state in ACTIVE), None)
 wanted = st.session_state.get(RUN) or active
 if st.session_state.get(RUNS) not in runs:
     st.session_state[RUNS] = wanted if wanted in runs else next(iter(runs))
-labels = distinct({run_id: run_name(runs[run_id]) for run_id in reversed(runs)})
+labels = run_names(runs.values())
 chosen = st.selectbox("Run", list(runs), format_func=labels.__getitem__, key=RUNS, persist_state="session")
 st.session_state[RUN] = chosen
 run_detail.draw(workspace, runs[chosen], list(runs.values()))

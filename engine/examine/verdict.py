@@ -73,20 +73,20 @@ _COPIES = (
 OWN_SOURCE = "pipp_context"  # held against another record, not against the holdout
 COPIES = tuple(name for name, _ in _COPIES)
 _CLOSENESS = (
-    ("nearest_similarity", "the nearest of {size} training records has cosine similarity {ours} on average, the "
-     "nearest of as many that nobody used {theirs}"),
+    ("nearest_similarity", "on a scale on which 1 is the same text, the nearest of {size} training records lies at "
+     "{ours} on average, the nearest of as many that nobody used at {theirs}"),
 )  # fmt: skip
 _CANARIES = (
     ("canary_echo", "{ours} of the canaries planted among the records used stand in the text word for word, {theirs} "
      "of those that nobody used"),
 )  # fmt: skip
 _DETAILS = (
-    ("linkage", "details that together point to one person stand in one synthetic record for {ours} of those used, for "
-     "{theirs} of those nobody used"),
-    ("detail_inference", "whoever knows the rest of a record guesses a missing detail right for {ours} of those used, "
-     "for {theirs} of those nobody used"),
-    ("attribute_inference", "whoever knows a record guesses its label right for {ours} of those used, for {theirs} of "
-     "those nobody used"),
+    ("linkage", "details that together point to one person stand in one synthetic record for {ours} of the records "
+     "used, for {theirs} of those nobody used"),
+    ("detail_inference", "whoever knows the rest of a record guesses a missing detail right for {ours} of the records "
+     "used, for {theirs} of those nobody used"),
+    ("attribute_inference", "whoever knows the text of a record guesses its label right for {ours} of the records "
+     "used, for {theirs} of those nobody used"),
 )  # fmt: skip
 _PRIVACY = (("Real identifiers", _IDENTIFIERS), ("Copied text", _COPIES), ("Closeness", _CLOSENESS))
 
@@ -238,14 +238,16 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         ours=show(name, train.value if equal is None else equal), theirs=show(name, holdout.value),
         size=_records(findings, name, holdout),
     )  # fmt: skip
-    whole = "" if equal is None or equal == train.value else f" ({show(name, train.value)} against all of them)"
+    whole = (
+        "" if equal is None or equal == train.value else f" Against all training records: {show(name, train.value)}."
+    )
     title += _lead(findings, name)
     real = _find(findings, name, "baseline")
     if name in COPIES and real is not None and _more_than_real(findings, name):
         said = f"against all training records {show(name, train.value)} do, of real records that nobody used only "
         said += show(name, real.value)
         return Sentence(f"{title}: {both}; {said}: {_SAYS['leak']}.", "leak", name)
-    return Sentence(f"{title}: {both}: {_SAYS[levels[name]]}{whole}.", levels[name], name)
+    return Sentence(f"{title}: {both}: {_SAYS[levels[name]]}.{whole}", levels[name], name)
 
 
 def _lead(findings: Sequence[Finding], name: str) -> str:
@@ -253,9 +255,11 @@ def _lead(findings: Sequence[Finding], name: str) -> str:
     excess = _find(findings, f"{name}_excess", "holdout") if name in dict(_IDENTIFIERS) else None
     if excess is None or excess.low is None or excess.high is None:
         return ""
-    value, low, high = (show(name, number) for number in (abs(excess.value), excess.low, excess.high))
+    value, low, high = (
+        f"{100 * number:.1f}".replace("-", "−") for number in (abs(excess.value), excess.low, excess.high)
+    )
     side = "more" if excess.value >= 0 else "less"
-    return f": {value} {side} than the holdout (95% interval {low} to {high})"
+    return f": {value} percentage points {side} than of records nobody used (95% interval {low} to {high})"
 
 
 def _records(findings: Sequence[Finding], name: str, holdout: Finding) -> str:

@@ -2,13 +2,14 @@
 
 How to use:
     corpus = current_corpus(workspace)          # CorpusSummary or None; the sidebar's choice
-    run = pick_run(runs, key="privacy.run")      # draws a picker over one run at least
+    run = pick_run(workspace, runs, key="privacy.run")      # draws a picker over one run at least
+    labels = run_names(workspace.runs.all(corpus.id))       # what a picker calls them; `corpus_names` likewise
 `choose_corpus(id)` and `choose_run(id)` set them from a callback or before the sidebar is drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import streamlit as st
 
@@ -59,21 +60,45 @@ def show_run(run_id: str) -> None:
     st.session_state[RUNS] = run_id
 
 
-def distinct(names: dict[str, str]) -> dict[str, str]:
+def distinct(names: Mapping[str, str]) -> dict[str, str]:
     """Return the names, numbered where one stands there already: a picker tells its options by their names."""
-    seen: dict[str, int] = {}
-    made = {}
+    made: dict[str, str] = {}
+    taken: set[str] = set()
     for key, name in names.items():
-        seen[name] = seen.get(name, 0) + 1
-        made[key] = name if seen[name] == 1 else f"{name} ({seen[name]})"
+        called, place = name, 1
+        while called in taken:
+            place += 1
+            called = f"{name} ({place})"
+        taken.add(called)
+        made[key] = called
     return made
 
 
-def pick_run(finished: Sequence[engine.RunSummary], *, key: str) -> engine.RunSummary:
-    """Draw a picker over runs, at least one, and return the chosen one."""
+def run_names(runs: Iterable[engine.RunSummary]) -> dict[str, str]:
+    """Return what pickers call the runs by id, newest first; no two of one corpus alike, the older one unnumbered.
+
+    Give all runs of a corpus, also where a picker offers only some: so a run is called the same on every page.
+    """
+    oldest_first = sorted(runs, key=lambda run: run.created)
+    by_corpus: dict[str, dict[str, str]] = {}
+    for run in oldest_first:
+        by_corpus.setdefault(run.corpus_id, {})[run.id] = run_name(run)
+    called = {run_id: name for names in by_corpus.values() for run_id, name in distinct(names).items()}
+    return {run.id: called[run.id] for run in reversed(oldest_first)}
+
+
+def corpus_names(workspace: engine.Workspace) -> dict[str, str]:
+    """Return what the corpora are called by id, newest first, no two alike: a file may be loaded twice."""
+    newest_first = corpora(workspace)
+    called = distinct({corpus.id: corpus.name for corpus in reversed(newest_first)})
+    return {corpus.id: called[corpus.id] for corpus in newest_first}
+
+
+def pick_run(workspace: engine.Workspace, finished: Sequence[engine.RunSummary], *, key: str) -> engine.RunSummary:
+    """Draw a picker over runs of one corpus, at least one, and return the chosen one."""
     runs = {run.id: run for run in finished}
-    newest_first = sorted(runs, key=lambda run_id: runs[run_id].created, reverse=True)
-    labels = distinct({run_id: run_name(runs[run_id]) for run_id in reversed(newest_first)})
+    labels = run_names(workspace.runs.all(finished[0].corpus_id))
+    newest_first = [run_id for run_id in labels if run_id in runs]
     if st.session_state.get(key) not in runs:
         wanted = st.session_state.get(RUN)
         st.session_state[key] = wanted if wanted in runs else newest_first[0]

@@ -14,7 +14,7 @@ from contextlib import suppress
 import streamlit as st
 
 import engine
-from pages._ui.current import corpora
+from pages._ui.current import corpus_names
 from pages._ui.states import act
 from pages._ui.texts import JOBS, count_of, plain, seconds
 
@@ -105,7 +105,7 @@ def waits_for(workspace: engine.Workspace, job: engine.JobView) -> str:
 
 
 def _whose(workspace: engine.Workspace, job: engine.JobView) -> str:
-    name = next((corpus.name for corpus in corpora(workspace) if corpus.id == job.corpus_id), "")
+    name = corpus_names(workspace).get(job.corpus_id or "", "")
     return f" of {plain(name)}" if name else ""
 
 

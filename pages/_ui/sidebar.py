@@ -9,7 +9,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from pages._ui.current import CORPUS, corpora, current_corpus, current_run
+from pages._ui.current import CORPUS, corpus_names, current_corpus, current_run
 from pages._ui.progress import fraction, running_job, status_line, still_running
 from pages._ui.sign_in import visitor
 from pages._ui.states import act
@@ -49,7 +49,7 @@ def _who(workspace: engine.Workspace) -> None:
 
 def _pick(workspace: engine.Workspace) -> None:
     """Draw the corpus picker; a corpus chosen by a page takes precedence once."""
-    names = {corpus.id: corpus.name for corpus in corpora(workspace)}
+    names = corpus_names(workspace)
     wanted = st.session_state.pop("_ui.next_corpus", None)
     if wanted in names:
         st.session_state[CORPUS] = wanted

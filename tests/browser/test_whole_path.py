@@ -18,9 +18,8 @@ from typing import Any
 import pytest
 
 from engine.release import verify
+from tests.browser import pictures
 
-ROOT = Path(__file__).resolve().parents[2]
-PICTURES = ROOT / "assets" / "pictures"
 RECORDS, OUTPUTS = 60, 6
 JOB_SECONDS = 300  # a job takes a few seconds on an idle machine of two cores
 SERIOUS = {"serious", "critical"}
@@ -138,11 +137,11 @@ def picture(page: Any, name: str) -> None:
     """Write a picture of the page in light and dark where pictures are asked for."""
     if os.environ.get("UNDERSTUDY_WRITE_PICTURES") != "1":
         return
-    PICTURES.mkdir(parents=True, exist_ok=True)
     for scheme in ("dark", "light"):
         page.emulate_media(color_scheme=scheme)
         page.wait_for_timeout(700)
-        page.screenshot(path=PICTURES / f"{name}_{scheme}.png")
+        page.screenshot(path=pictures.FOLDER / f"{name}_{scheme}.png")
+        pictures.note(f"{name}_{scheme}.png")
 
 
 def test_from_upload_to_download(server, tab, tmp_path):

@@ -166,7 +166,7 @@ def test_the_sentence_names_the_share_that_was_judged() -> None:
     first = privacy_verdict(rows)[0]
     assert first.level == "chance"
     assert "40.0% of the synthetic records contain a private entity of 512 training records, 41.0%" in first.text
-    assert "(70.0% against all of them)" in first.text
+    assert "Against all training records: 70.0%." in first.text
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_text_of_the_own_source_and_guessed_details_are_said_and_ranked():
     assert said[0].level == "leak"
     assert "10.0% contain one of them, 1.0% one of another training record" in said[0].text
     (details,) = [s for s in said if s.text.startswith("Details of people")]
-    assert "guesses a missing detail right for 15.0% of those used" in details.text
+    assert "guesses a missing detail right for 15.0% of the records used" in details.text
     assert [s.level for s in ranked(said)] == ["leak", "leak", "unknown", "unknown", "unknown", "no proof"]
     broken = formal({"kind": "dp", "epsilon": 1.0}, ["An attack"])
     assert ranked([*said, broken])[0] == broken

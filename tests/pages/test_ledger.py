@@ -119,3 +119,22 @@ def test_people_of_corpora_that_are_called_the_same_are_told_apart(seeded):
     found = names.read(workspace)
     assert len({found[group] for group in groups}) == 2
     assert all("people of Twin" in found[group] for group in groups)
+
+
+def test_a_release_with_a_proof_is_not_called_unbounded(seeded, visit):
+    from engine.dp.guarantee import Guarantee
+    from engine.store.schema import runs
+
+    workspace = seeded.open()
+    claim = Guarantee(
+        "dp", "Proven.", epsilon=2.0, delta=1e-6, unit="source", adjacency="zero-out", scope="the complete output"
+    )
+    with workspace.session.db.write() as connection:
+        connection.execute(runs.update().where(runs.c.id == seeded.run).values(guarantee=claim.as_dict()))
+    workspace.runs.approve_all_pending(seeded.run)
+    workspace.releases.make(seeded.run, "exploratory", accept_unbounded=False)
+    table = events(visit("ledger", **WHOLE)).set_index("What")
+    column = "Effect on the formal total"
+    assert table.loc["Released", column] == "none beyond what the run drew"
+    assert "drew on the budget: ε = 2" in set(table.loc["Run finished", column])
+    assert "none while it stays here" in set(table.loc["Run finished", column])  # the other run has no proof

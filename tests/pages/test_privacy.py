@@ -52,7 +52,7 @@ def test_full(seeded, visit):
     for title in ("Real identifiers", "Copied text", "Membership", "Closeness", "Formal claim"):
         assert f"· {title}:" in shown
     assert shown.count("**") in (10, 12)  # details of people are named where the split makes them stand out
-    assert "(10.0% against all of them)" in shown  # 12 of 120 were copied
+    assert "Against all training records: 10.0%." in shown  # 12 of 120 were copied
     assert "nothing is proven about this method" in shown
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "All numbers"})
     table = app.dataframe[0].value.set_index("Finding")
@@ -259,7 +259,7 @@ def test_a_type_that_points_both_ways_has_a_row_each():
 
 
 @pytest.mark.parametrize(
-    ("value", "said"), [(0.05, "5.0% more than the holdout"), (-0.05, "5.0% less than the holdout")]
+    ("value", "said"), [(0.05, "5.0 percentage points more than of"), (-0.05, "5.0 percentage points less than of")]
 )
 def test_an_excess_below_zero_is_less(value, said):
     rows = [

@@ -110,14 +110,14 @@ def test_a_leak_is_said_in_words_and_drawn(seeded, visit, found):
     save(seeded, found)
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "Membership"})
     verdict = words(app.container(key="privacy.verdict"), "markdown")
-    assert "**more than chance**\\] · Membership: 1 of 2 attacks can tell" in verdict.replace("]", "\\]")
+    assert "**leak**\\] · Membership: 1 of 2 attacks can tell" in verdict.replace("]", "\\]")
     assert "“Word sequences”" in verdict
     shown = words(app, "markdown")
     assert "only attacks speak" in shown
     table = app.dataframe[0].value.set_index("Attack")
     assert list(table.index) == ["Word sequences", "Nearest texts", "Style"]
     assert table.loc["Style", "Judgement"].startswith("greyed")
-    assert table.loc["Word sequences", "Judgement"] == "more than chance"
+    assert table.loc["Word sequences", "Judgement"] == "leak"
     assert table.loc["Word sequences", "Found at 0.1%"] == "not estimable"
     assert "greyed" in words(app, "caption")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 
 import engine
@@ -108,6 +109,13 @@ def test_storage_adds_up(seeded):
     assert used["total"] == sum(size for name, size in used.items() if name != "total")
     assert used["database"] > 0
     assert used["corpora"] > 0
+
+
+def test_storage_says_every_part_whole(seeded, visit):
+    lines = next(m.value for m in visit("settings").markdown if "What takes up room" in m.value).splitlines()[2:]
+    assert len(lines) == len(settings_parts.PARTS)
+    for line, name in zip(lines, settings_parts.PARTS.values(), strict=True):
+        assert re.fullmatch(rf"\| {re.escape(name)} \| \d[\d,.]*\xa0(GB|MB|kB|bytes) \|", line)
 
 
 def test_a_template_is_changed_previewed_and_taken_back(empty, visit):

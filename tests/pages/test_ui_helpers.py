@@ -213,3 +213,26 @@ def test_two_runs_of_one_minute_have_two_names():
         "c": "Other",
         "d": "Filter, 16:32 (3)",
     }
+
+
+def test_a_grey_block_goes_when_the_part_is_there_or_fails():
+    from streamlit.testing.v1 import AppTest
+
+    def page() -> None:
+        import time
+
+        import streamlit as st
+
+        from pages._ui import loading
+
+        try:
+            with loading.waiting(loading.BOX):
+                time.sleep(0.7)  # Streamlit shows the block after half a second
+                raise ValueError
+        except ValueError:
+            st.markdown("It failed.")
+        st.markdown("Below.")
+
+    app = AppTest.from_function(page, default_timeout=30).run()
+    assert [m.value for m in app.markdown] == ["It failed.", "Below."]
+    assert not app.get("skeleton")

@@ -11,6 +11,7 @@ import streamlit as st
 import engine
 from engine import MEASURES, Finding, privacy_verdict, way_kept
 from pages._ui.compare.table import cell
+from pages._ui.privacy.verdict import LEVELS
 from pages._ui.texts import count_of
 
 if TYPE_CHECKING:
@@ -89,5 +90,6 @@ def _row(
 def leaks(findings: Sequence[Finding]) -> str:
     """Return how many privacy sentences speak of a leak, of nothing to be told, and of chance."""
     levels: list[str] = [one.level for one in privacy_verdict(findings) if one.finding != "guarantee"]
-    said = [f"{levels.count(level)} {level}" for level in ("leak", "unsure", "chance") if level in levels]
+    counts = {level: levels.count(level) for level in ("leak", "unsure", "chance") if level in levels}
+    said = [count_of(n, "leak") if level == "leak" else f"{n} {LEVELS[level][1]}" for level, n in counts.items()]
     return ", ".join(said) or "not measured"

@@ -26,7 +26,7 @@ from pages._ui.texts import seconds, when
 def finished(workspace: engine.Workspace, *, key: str) -> engine.RunSummary:
     """Return the chosen finished run, or stop the page with what is missing."""
     runs = finished_runs(workspace, key=key)
-    return pick_run(runs, key=f"{key}.run")
+    return pick_run(workspace, runs, key=f"{key}.run")
 
 
 def finished_runs(workspace: engine.Workspace, *, key: str) -> list[engine.RunSummary]:
@@ -63,7 +63,7 @@ def choose(
     """Return the chosen run and its findings of one group, or stop the page; `place` is where the picker stands."""
     runs = finished_runs(workspace, key=key)
     with place if place is not None else nullcontext():
-        run = pick_run(runs, key=f"{key}.run")
+        run = pick_run(workspace, runs, key=f"{key}.run")
     findings = [finding for finding in workspace.examinations.findings(run.id) if finding.group == group]
     job = running_job(workspace, kind="examine", run_id=run.id)
     if job is not None:

@@ -14,6 +14,7 @@ import engine
 from engine import LIST_SHARE, Event, Guarantee, as_number, epsilon_of, gaussian_mu, noise_multiplier
 from engine.figures.budget import LINES, ledger_timeline, probability
 from pages._ui import states
+from pages._ui.current import corpus_names
 from pages._ui.examined import figure as examined_figure
 from pages._ui.ledger import names as ledger_names
 from pages._ui.pager import offset_of, pager
@@ -102,7 +103,8 @@ def join(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: engine
     st.markdown(POPULATION)
     st.markdown(UNSEEN)
     st.caption(plain(f"These people are kept as {view.population}."))
-    others = {one.id: one.name for one in workspace.corpora.all() if one.population != view.population}
+    apart = {one.id for one in workspace.corpora.all() if one.population != view.population}
+    others = {corpus_id: name for corpus_id, name in corpus_names(workspace).items() if corpus_id in apart}
     if not others:
         return
     chosen = st.selectbox(
@@ -354,7 +356,7 @@ def overview(workspace: engine.Workspace) -> None:
         view = workspace.ledger.of(corpus.id)
         rows.append(
             {
-                "Corpus": corpus.name,
+                "Corpus": names[corpus.id],
                 "People": ledger_names.named(view.population, names),
                 "Limit, ε": view.limit_epsilon,
                 "In use": share(view.share, 0),

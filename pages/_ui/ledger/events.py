@@ -13,6 +13,7 @@ import streamlit as st
 
 import engine
 from pages._ui import states
+from pages._ui.current import corpus_names
 from pages._ui.ledger import names as ledger_names
 from pages._ui.pager import offset_of, pager
 from pages._ui.texts import count_of, plain, when
@@ -29,26 +30,41 @@ EXPORTED = (
 
 def events(workspace: engine.Workspace, corpus_id: str | None) -> pd.DataFrame:
     """Return the timeline: at, kind, what, effect on the formal total; latest first."""
-    names = {corpus.id: corpus.name for corpus in workspace.corpora.all()}
+    names = corpus_names(workspace)
     rows: list[tuple[str, str, str, str]] = []
     for corpus in workspace.corpora.all():
         if corpus_id in (None, corpus.id):
-            rows.append((corpus.created, "Loaded", f"{corpus.name}: {count_of(corpus.records, 'record')}", "none"))
-    titles = {}
-    for run in workspace.runs.all(corpus_id):
-        titles[run.id] = run.title
+            rows.append((corpus.created, "Loaded", f"{names[corpus.id]}: {count_of(corpus.records, 'record')}", "none"))
+    runs = {run.id: run for run in workspace.runs.all(corpus_id)}
+    for run in runs.values():
         where = f"{run.title} on {names.get(run.corpus_id, 'a deleted corpus')}"
         if run.finished:
             text = f"{where}: {count_of(run.kept, 'record')} kept, {run.state}"
-            rows.append((run.finished, "Run finished", text, "none while it stays here"))
+            rows.append((run.finished, "Run finished", text, _drawn(run)))
         if run.examined_at:
             rows.append((run.examined_at, "Examined", where, "none while the findings stay here"))
     for release in workspace.releases.all(corpus_id):
-        made = titles.get(release.run_id, "a deleted run")
-        what = f"{made}: {count_of(release.records, 'record')}, policy {release.policy}"
-        rows.append((release.created, "Released", what, "unbounded from here on"))
+        made = runs.get(release.run_id)
+        title = made.title if made else "a deleted run"
+        what = f"{title}: {count_of(release.records, 'record')}, policy {release.policy}"
+        rows.append((release.created, "Released", what, _left(made)))
     frame = pd.DataFrame(rows, columns=["at", "kind", "what", "effect"])
     return frame.sort_values("at", ascending=False, ignore_index=True)
+
+
+def _drawn(run: engine.RunSummary) -> str:
+    """Return what a finished run did to the formal total."""
+    claim = run.guarantee
+    if claim.kind != "dp":
+        return "none while it stays here"
+    return f"drew on the budget: ε = {claim.epsilon:.3g}" if claim.epsilon else "none: it read no private text"
+
+
+def _left(run: engine.RunSummary | None) -> str:
+    """Return what a release of a run did to the formal total; of a run that is gone the lines of the ledger say it."""
+    if run is None:
+        return "in the lines of the ledger"
+    return "none beyond what the run drew" if run.guarantee.kind == "dp" else "unbounded from here on"
 
 
 def timeline(frame: pd.DataFrame) -> None:
@@ -59,7 +75,7 @@ def timeline(frame: pd.DataFrame) -> None:
 
     counts = frame["kind"].value_counts()
     takeaway = (
-        f"{count_of(int(counts.get('Run finished', 0)), 'run')} read private text, "
+        f"{count_of(int(counts.get('Run finished', 0)), 'run')} finished, "
         f"{count_of(int(counts.get('Examined', 0)), 'examination')} held outputs against it, "
         f"{count_of(int(counts.get('Released', 0)), 'release')} left this machine."
     )

@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 import engine
-from pages._ui.texts import JOBS, run_name
+from pages._ui.current import corpus_names, run_names
+from pages._ui.texts import JOBS
 
 GONE = {
     "c": "a deleted corpus",
@@ -38,14 +39,14 @@ ACTS = {  # as the log has it -> as people read it, where that differs
 def read(workspace: engine.Workspace) -> dict[str, str]:
     """Return what each corpus, run, job, release and group of people is called, by id."""
     corpora = workspace.corpora.all()
-    found = {corpus.id: corpus.name for corpus in corpora}
+    found = corpus_names(workspace)
     for corpus in corpora:
         before = found.get(corpus.population)
-        found[corpus.population] = f"{before}, {corpus.name}" if before else f"people of {corpus.name}"
+        found[corpus.population] = f"{before}, {found[corpus.id]}" if before else f"people of {found[corpus.id]}"
     people = {corpus.population for corpus in corpora}
     called = Counter(found[group] for group in people)
     found |= {group: f"{found[group]} ({group})" for group in people if called[found[group]] > 1}  # others, same names
-    runs = {run.id: run_name(run) for run in workspace.runs.all()}
+    runs = run_names(workspace.runs.all())
     for job in workspace.jobs.all(active_only=False):
         found[job.id] = JOBS.get(job.kind, job.kind)
     for release in workspace.releases.all():

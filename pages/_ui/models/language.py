@@ -11,7 +11,7 @@ import streamlit as st
 
 import engine
 from engine import CAPABILITIES
-from pages._ui.current import corpora
+from pages._ui.current import corpus_names
 from pages._ui.models import describe as models_describe
 from pages._ui.states import act
 from pages._ui.texts import number, plain
@@ -137,7 +137,7 @@ def _checks(result: engine.SelfTest, model: str) -> None:
 def consents(workspace: engine.Workspace, info: engine.ModelInfo) -> None:
     """Draw which corpora may be sent to a server on another machine."""
     name = info.id.removeprefix("endpoint:")
-    known = {corpus.id: corpus.name for corpus in corpora(workspace)}
+    known = corpus_names(workspace)
     given = [c for c in workspace.models.consents() if c.endpoint == name and c.host == info.where]
     if not given:
         st.warning(

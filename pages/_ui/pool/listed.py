@@ -6,6 +6,7 @@ import streamlit as st
 
 import engine
 from pages._ui import states
+from pages._ui.current import corpus_names
 from pages._ui.progress import job_progress, running_job
 from pages._ui.texts import count_of, number, plain, when
 
@@ -98,4 +99,4 @@ def _check(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, poo
 
 
 def _name(workspace: engine.Workspace, corpus_id: str) -> str:
-    return next((one.name for one in workspace.corpora.all() if one.id == corpus_id), corpus_id)
+    return corpus_names(workspace).get(corpus_id, corpus_id)

@@ -12,8 +12,9 @@ import engine
 from engine import JSON, PACK_DECLARED
 from engine import PROMPT_DOMAINS as DOMAINS
 from pages._ui import once, states
+from pages._ui.current import run_names
 from pages._ui.pool import view
-from pages._ui.texts import count_of, number, run_name
+from pages._ui.texts import count_of, number
 
 KEY = "pool.pack"
 PUBLIC = "public words alone"
@@ -24,7 +25,8 @@ ASKED = {"vary": "A variation", "rephrase": "Other words, in a style", "cross": 
 
 def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> None:
     """Draw the questions, what leaves, and the button that logs it."""
-    runs = {} if corpus is None else {run: run_name(workspace.runs.get(run)) for run in workspace.packs.runs(corpus.id)}
+    labels = {} if corpus is None else run_names(workspace.runs.all(corpus.id))
+    runs = {} if corpus is None else {run: labels[run] for run in workspace.packs.runs(corpus.id)}
     run = ""
     if runs:
         chosen = st.selectbox(

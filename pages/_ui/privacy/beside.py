@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import engine
-from pages._ui.texts import plain, run_name
+from pages._ui.current import run_names
+from pages._ui.texts import plain
 
 if TYPE_CHECKING:
     from engine.figures.base import Figure
@@ -21,17 +22,16 @@ KEY = "privacy.beside"
 
 def choose(workspace: engine.Workspace, run: engine.RunSummary) -> list[engine.RunSummary]:
     """Draw the picker of a second examined run of the same corpus; return one run or two."""
-    others = {
-        r.id: r for r in workspace.runs.all(run.corpus_id) if r.state == "done" and r.examined_at and r.id != run.id
-    }
+    runs = workspace.runs.all(run.corpus_id)
+    others = {r.id: r for r in runs if r.state == "done" and r.examined_at and r.id != run.id}
     if not others:
         return [run]
-    newest_first = sorted(others, key=lambda run_id: others[run_id].created, reverse=True)
-    if st.session_state.get(KEY) not in (ALONE, *newest_first):
+    labels = {ALONE: "no other run", **{run_id: name for run_id, name in run_names(runs).items() if run_id in others}}
+    if st.session_state.get(KEY) not in labels:
         st.session_state[KEY] = ALONE
     chosen = st.selectbox(
-        "Beside it", [ALONE, *newest_first], key=KEY, persist_state="session",
-        format_func=lambda run_id: run_name(others[run_id]) if run_id else "no other run",
+        "Beside it", list(labels), key=KEY, persist_state="session",
+        format_func=labels.__getitem__,
         help="A second examined run of this corpus: every figure is then drawn for both, on equal axes.",
     )  # fmt: skip
     return [run, others[chosen]] if chosen else [run]

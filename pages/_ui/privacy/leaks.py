@@ -99,7 +99,7 @@ def excess(workspace: engine.Workspace, run_id: str) -> str:
             continue
         low, high = show_measure(name, one.low), show_measure(name, one.high)
         more = "more" if one.value >= 0 else "fewer"
-        amount = show_measure(name, abs(one.value))
+        amount = f"{100 * abs(one.value):.1f} percentage points"
         said.append(f"**{amount}** {more} {what} than for people whom nobody used ({low} to {high})")
     if not said:
         return ""

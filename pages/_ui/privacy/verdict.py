@@ -8,15 +8,16 @@ import streamlit as st
 
 import engine
 from engine import Sentence, privacy_verdict, ranked_sentences
+from pages._ui import loading
 from pages._ui.privacy.data import Examined
 from pages._ui.states import act
 from pages._ui.texts import count_of, plain
 
-# level -> icon, word, colour; the word carries the meaning
+# level -> icon, word, colour; the word carries the meaning, and does not repeat the end of the sentence
 LEVELS: dict[str, tuple[str, str, str]] = {
-    "leak": (":material/report:", "more than chance", "red"),
+    "leak": (":material/report:", "leak", "red"),
     "unsure": (":material/help:", "cannot tell", "orange"),
-    "chance": (":material/check_circle:", "no more than chance", "green"),
+    "chance": (":material/check_circle:", "no leak seen", "green"),
     "unknown": (":material/pending:", "not known", "gray"),
     "proof": (":material/verified_user:", "proof", "blue"),
     "no proof": (":material/remove_moderator:", "no proof", "gray"),
@@ -36,13 +37,15 @@ def sentences(side: Examined) -> tuple[Sentence, ...]:
 
 def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
     """Draw the sentences in one box, most serious first; two runs in two columns; offer to examine an old run again."""
-    _head(workspace, sides)
+    with loading.waiting(loading.BOX):  # curves are held against claims, rules of every policy against findings
+        said_of = [sentences(side) for side in sides]
+        readers = [workspace.releases.audience(side.run.id) for side in sides]
+    _head(sides, readers)
     with st.container(border=True, key="privacy.verdict", gap="small"):
-        for column, side in zip(st.columns(len(sides), gap="medium"), sides, strict=True):
+        for column, side, said in zip(st.columns(len(sides), gap="medium"), sides, said_of, strict=True):
             with column:
                 if len(sides) > 1:
                     st.markdown(f"**{plain(side.name)}**")
-                said = sentences(side)
                 for sentence in ranked_sentences(said) if len(sides) == 1 else said:  # two runs: line by line
                     icon, word, colour = LEVELS[sentence.level]
                     if sentence.finding == "guarantee" and sentence.level == "leak":
@@ -52,11 +55,10 @@ def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
                     _again(workspace, side)
 
 
-def _head(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
+def _head(sides: Sequence[Examined], readers: Sequence[engine.Audience]) -> None:
     """Draw the answer first: to whom each run's text may go as measured, and what keeps it from going further."""
     with st.container(key="privacy.head", gap="small"):
-        for side in sides:
-            found = workspace.releases.audience(side.run.id)
+        for side, found in zip(sides, readers, strict=True):
             name = f"{plain(side.name)}: " if len(sides) > 1 else ""
             icon, answer = _answer(found)
             st.markdown(f"#### {icon} {name}{answer}")
@@ -65,7 +67,7 @@ def _head(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
                 more = f" {count_of(len(others), 'more rule')} stand in the way." if others else ""
                 more = more.replace("1 more rule stand", "1 more rule stands")
                 st.caption(
-                    f"Not for more readers ({plain(found.wider.title)}): {plain(first.title).lower()} is not met. "
+                    f"Not for more readers ({plain(found.wider.title)}): the rule “{plain(first.title)}” is not met. "
                     f"{plain(first.sentence)}{more}"
                 )
         st.caption(

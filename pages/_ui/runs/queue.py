@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from pages._ui.current import corpora
+from pages._ui.current import corpus_names
 from pages._ui.progress import QUIET, left
 from pages._ui.texts import JOBS, count_of, plain
 
@@ -18,7 +18,7 @@ def draw(workspace: engine.Workspace) -> None:
     jobs = [job for job in jobs if job.kind not in QUIET]
     if not jobs:
         return
-    names = {corpus.id: corpus.name for corpus in corpora(workspace)}
+    names = corpus_names(workspace)
     with st.container(border=True, key="run.queue", gap="small"):
         st.markdown(f"**Queue** · {count_of(len(jobs), 'job')}")
         for number, job in enumerate(jobs[:SHOWN], 1):

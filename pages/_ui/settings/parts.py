@@ -15,7 +15,8 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from pages._ui.current import corpora
+from pages._ui import loading
+from pages._ui.current import corpus_names
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, number, plain
 
@@ -27,12 +28,13 @@ DOMAINS = {
     "social": "Posts and interviews",
     "reviews": "Reviews and tickets",
 }
+NO_BREAK = "\u00a0"  # a space at which no line ends
 PARTS = {
-    "database": "Database: decisions, synthetic records, audit log",
-    "corpora": "Corpora: private text",
-    "runs": "Runs: tables of findings",
-    "releases": "Releases",
-    "other": "Other",
+    "database": "Decisions, synthetic text and the audit log (database)",
+    "corpora": "Private text (corpora)",
+    "runs": "Tables of findings (runs)",
+    "releases": "Released bundles",
+    "other": "Everything else",
 }
 
 
@@ -71,20 +73,17 @@ def _save_domain(workspace: engine.Workspace) -> None:
 
 def storage(workspace: engine.Workspace) -> None:
     """Show where the workspace lies and what takes up room."""
-    used = workspace.disk.used()
+    with loading.waiting(loading.BOX):  # looks at every file of the workspace
+        used = workspace.disk.used()
     st.markdown(f"**{_size(used['total'])}** in this workspace:")
     st.code(str(workspace.path), language=None, wrap_lines=True)
-    rows = [(PARTS.get(name, name), _size(size)) for name, size in used.items() if name != "total"]
-    st.dataframe(
-        pd.DataFrame(rows, columns=["Part", "Size"]),
-        hide_index=True,
-        width="content",
-        alt="Storage by part",
-        column_config={
-            "Part": st.column_config.TextColumn(width=200),
-            "Size": st.column_config.TextColumn(width=80, alignment="right"),
-        },
-    )
+    rows = [
+        f"| {PARTS.get(name, name)} | {_size(size).replace(' ', NO_BREAK)} |"
+        for name, size in used.items()
+        if name != "total"
+    ]
+    # a table in Markdown, since its cells wrap and a frame's do not
+    st.markdown("\n".join(["| What takes up room | Size |", "| :-- | --: |", *rows]))
 
 
 def backup(workspace: engine.Workspace) -> None:
@@ -112,32 +111,32 @@ def _backup(workspace: engine.Workspace) -> None:
 
 def delete(workspace: engine.Workspace) -> None:
     """Offer to delete a corpus after its name was typed."""
-    known = {corpus.id: corpus for corpus in corpora(workspace)}
+    known = corpus_names(workspace)
     if not known:
         st.caption("There is no corpus to delete.")
         return
     chosen = st.selectbox(
         "Corpus to delete",
         list(known),
-        format_func=lambda c: known[c].name,
+        format_func=known.__getitem__,
         key="settings.delete.corpus",
         index=None,
         placeholder="Choose one",
     )
     if chosen is None:
         return
-    corpus = known[chosen]
+    corpus, name = workspace.corpora.get(chosen), known[chosen]
     st.markdown(
         f"Its text, spans, decisions, {count_of(corpus.runs, 'run')} and outputs are removed from the disk for good. "
         "A line without text stays in the audit log. What was spent of the privacy budget of these people stays spent, "
         "also when the file is loaded again. Files you exported are not touched."
     )
-    typed = st.text_input(f"Type its name to confirm: {plain(corpus.name)}", key=f"settings.delete.name.{chosen}")
+    typed = st.text_input(f"Type its name to confirm: {plain(name)}", key=f"settings.delete.name.{chosen}")
     st.button(
         "Delete for good",
         icon=":material/delete_forever:",
         key="settings.delete.do",
-        disabled=typed.strip() != corpus.name.strip(),
+        disabled=typed.strip() != name.strip(),
         on_click=_delete,
         args=(workspace, chosen),
     )
@@ -148,7 +147,7 @@ def _delete(workspace: engine.Workspace, corpus_id: str) -> None:
     corpus = act(workspace.corpora.get, corpus_id)  # another window may have deleted it
     if corpus is None:
         return
-    if typed != corpus.name.strip():
+    if typed != corpus_names(workspace).get(corpus_id, "").strip():
         notice("The name does not match; nothing was deleted.", kind="problem")
         return
     act(workspace.corpora.delete, corpus_id, done="The corpus was deleted.")

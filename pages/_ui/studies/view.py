@@ -12,7 +12,7 @@ import streamlit as st
 import engine
 from engine import JSON
 from pages._ui import once, parameters, states
-from pages._ui.current import current_corpus
+from pages._ui.current import current_corpus, distinct
 from pages._ui.examined import figure as examined_figure
 from pages._ui.plan import model as plan_model
 from pages._ui.progress import ACTIVE, job_progress
@@ -21,7 +21,6 @@ from pages._ui.texts import count_of, plain, when
 
 MODEL = "study.model"
 INTERNAL = "Internal: measured on private records. None of this is part of a release."
-STATES = {"queued": "waiting", "running": "under way", "done": "done", "failed": "failed", "cancelled": "cancelled"}
 
 
 def draw(workspace: engine.Workspace) -> None:
@@ -39,14 +38,11 @@ def draw(workspace: engine.Workspace) -> None:
         st.info("No study has been run on this corpus.", icon=":material/science:")
         return
     known = {run.id: run for run in started}
+    labels = distinct({run.id: f"{run.title} · {when(run.created)}" for run in reversed(started)})
     if st.session_state.get("study.run") not in known:
         st.session_state["study.run"] = started[0].id
-    chosen = known[st.selectbox("Study", list(known), key="study.run", format_func=lambda run_id: _name(known[run_id]))]
+    chosen = known[st.selectbox("Study", list(known), key="study.run", format_func=labels.__getitem__)]
     _results(workspace, chosen)
-
-
-def _name(run: engine.StudyRun) -> str:
-    return f"{run.title} · {when(run.created)} · {STATES.get(run.state, run.state)}"
 
 
 def _start(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:

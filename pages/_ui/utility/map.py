@@ -12,7 +12,9 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from pages._ui.texts import count_of, plain, run_name
+from pages._ui import loading
+from pages._ui.current import run_names
+from pages._ui.texts import count_of, plain
 
 if TYPE_CHECKING:
     from streamlit.typing import PlotlyState
@@ -29,14 +31,16 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw the map and the texts chosen on it."""
     from engine.figures.text_map import text_map
 
-    points = workspace.examinations.table(run.id, "map")
+    with loading.waiting(loading.FIGURE):
+        points = workspace.examinations.table(run.id, "map")
     if points is None or points.empty:
         st.caption("There is no map: the examination ran without the sentence encoder.")
         return
     colour, layout = _ask(points)
-    names = _others(workspace, run, points)
-    others = {run_name(other): table for other, table in names}
-    figure = text_map(points, colour, layout, others)
+    shown = _others(workspace, run, points)
+    others = {called: table for called, _, table in shown}
+    with loading.waiting(loading.FIGURE):
+        figure = text_map(points, colour, layout, others)
     st.markdown(plain(figure.takeaway))
     event = st.plotly_chart(
         figure.plot,
@@ -46,7 +50,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         alt=figure.alt,
     )
     st.caption(plain(f"{figure.caveat} Draw a lasso around points to read the synthetic texts among them."))
-    runs = {"": run.id, **{run_name(other): other.id for other, _ in names}}
+    runs = {"": run.id, **{called: other for called, other, _ in shown}}
     _read(workspace, runs, chosen(event))
 
 
@@ -72,20 +76,24 @@ def _ask(points: pd.DataFrame) -> tuple[Colour, Layout]:
 
 def _others(
     workspace: engine.Workspace, run: engine.RunSummary, points: pd.DataFrame
-) -> list[tuple[engine.RunSummary, pd.DataFrame]]:
-    """Ask for further runs to draw on the same plane; those that were examined on it."""
+) -> list[tuple[str, str, pd.DataFrame]]:
+    """Ask for further runs to draw on the same plane; return name, id and points of those examined on it."""
     if "tsne_x" not in points:
         return []
-    known = {one.id: one for one in workspace.runs.all(run.corpus_id) if one.examined_at and one.id != run.id}
+    runs = workspace.runs.all(run.corpus_id)
+    examined = {one.id for one in runs if one.examined_at and one.id != run.id}
+    known = {run_id: name for run_id, name in run_names(runs).items() if run_id in examined}
     if not known:
         return []
     picked = st.multiselect(
         "Also show", list(known), key=f"utility.map.others.{run.id}", max_selections=MOST_RUNS,
-        format_func=lambda run_id: run_name(known[run_id]), help="Further runs on the same plane of this corpus.",
+        format_func=known.__getitem__, help="Further runs on the same plane of this corpus.",
     )  # fmt: skip
-    found = [(known[run_id], workspace.examinations.table(run_id, "map")) for run_id in picked]
+    found = [(known[run_id], run_id, workspace.examinations.table(run_id, "map")) for run_id in picked]
     real = set(points.loc[points["kind"] != "synthetic", "record_id"])
-    drawn = [(one, table) for one, table in found if table is not None and _same_plane(table, real)]
+    drawn = [
+        (called, run_id, table) for called, run_id, table in found if table is not None and _same_plane(table, real)
+    ]
     if len(drawn) < len(picked):
         st.caption("A run that was examined before this plane was laid out is not drawn; examine it again.")
     return drawn
