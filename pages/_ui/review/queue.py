@@ -8,7 +8,7 @@ import streamlit as st
 
 import engine
 from engine import LABELS
-from pages._ui import loading, states
+from pages._ui import states
 from pages._ui.review import state as review_state
 from pages._ui.sliders import slider
 from pages._ui.texts import label_name
@@ -84,8 +84,7 @@ def keep_order(workspace: engine.Workspace, corpus: engine.CorpusSummary, asked:
     drawn = workspace.spot_checks.order(corpus.id) if asked["order"] == "spot" else []
     wanted = (asked, corpus.span_source, corpus.detected_at, drawn)
     if mine.asked != wanted:
-        with loading.waiting(loading.WORK):
-            mine.asked, mine.order = wanted, _order(workspace, corpus.id, asked, drawn)
+        mine.asked, mine.order = wanted, _order(workspace, corpus.id, asked, drawn)
         if mine.record not in mine.order:
             review_state.show(corpus.id, next(iter(mine.order), None))
         mine.page = None
