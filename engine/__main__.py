@@ -27,6 +27,7 @@ from engine.cli.mentioned import ARGUMENTS as NAMED
 from engine.cli.models import ARGUMENTS
 from engine.cli.people import ARGUMENTS as PEOPLE
 from engine.cli.pools import PACK, POOL
+from engine.cli.recipes import RECIPE, REPRODUCE
 from engine.cli.sweep import ARGUMENTS as SWEEP
 from engine.cli.upkeep import AUDIT
 from engine.dp.ledger import LIST_SHARE
@@ -247,6 +248,8 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
         "runs": ("list runs", [(("--corpus",), {"help": "of this corpus only"})]),
         "resume": ("resume a cancelled or failed run", [run, no_wait]),
         "again": ("make a new run with a run's settings, and a new seed where no noise is drawn", [run, no_wait]),
+        "recipe": ("write a run as a file that makes it again", RECIPE),
+        "reproduce": ("make a run again from its file: the same records where no noise is drawn", REPRODUCE),
         "examine": (
             "measure leakage and usefulness",
             [

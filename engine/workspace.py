@@ -14,6 +14,7 @@ from engine.jobs.models.language_models import Models
 from engine.jobs.models.prompts import Prompts
 from engine.jobs.packs import Packs
 from engine.jobs.planning import Planning
+from engine.jobs.recipes import Recipes
 from engine.jobs.running import Jobs
 from engine.models.folder.imports import sweep
 from engine.store.disk.folder import Folder
@@ -43,7 +44,7 @@ class Workspace(Opened):
             descriptions: what it is in public.
         models, hub, first_look, prompts: what writes.
         pools, packs: text made elsewhere, and the prompts that it answers.
-        plan, jobs, runs, examinations, studies: what is made and measured.
+        plan, jobs, runs, recipes, examinations, studies: what is made, made again and measured.
         ledger, releases, assessments: what it costs, what leaves, and what a data-protection officer asks of it.
         people, signatures: who may do what where several sign in, and what second persons signed.
         settings, audit, disk, doctor, session: the workspace itself.
@@ -77,6 +78,7 @@ class Workspace(Opened):
             self.pools,
         )
         self.jobs = Jobs(self.plan, self.labels, self.prompts)
+        self.recipes = Recipes(self.jobs)
         self.packs = Packs(self.session, self.pools, self.prompts, self.ledger)
         self.doctor = Doctor(self.session, self.ledger, self.audit, self.jobs)
         self.studies = Studies(self.session, self.corpora, self.models, self.prompts, self.ledger)

@@ -16,6 +16,7 @@ from engine.cli.mentioned import named
 from engine.cli.models import models
 from engine.cli.people import people
 from engine.cli.pools import pack, pool
+from engine.cli.recipes import recipe, reproduce
 from engine.cli.runs import (
     again,
     approve,
@@ -58,6 +59,8 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "runs": runs,
     "resume": resume,
     "again": again,
+    "recipe": recipe,
+    "reproduce": reproduce,
     "examine": examine,
     "study": study,
     "curve": curve,

@@ -4,8 +4,8 @@ How to use:
     with loading.waiting(loading.BOX):      # read and compute in here, draw behind it
         view = workspace.ledger.of(corpus.id)
     draw(view)
-It must stand in every run of the page, not only in those that compute: where it comes and goes, all below moves a place,
-and a component there is made anew under the hands of whoever types into it.
+It must stand in every run of the page, not only in those that compute: where it comes and goes, all below moves a
+place, and a component there is made anew under the hands of whoever types into it.
 The grey block has about the height of what comes, so nothing below it jumps far. It shows after a moment only: what is
 quick never flickers.
 """

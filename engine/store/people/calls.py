@@ -59,6 +59,7 @@ CALLS: dict[str, dict[str, Right]] = {
     "pools": _each(READ, "all candidates checked checks get marks promise texts")
     | _each(MANAGE, "check delete import_file preview"),
     "prompts": _each(READ, "all manifest preview version") | _each(MANAGE, "reset set"),
+    "recipes": _each(READ, "compare differences read write") | _each(MANAGE, "start"),
     "releases": _each(
         READ,
         "all audience card gate get makes_unbounded own_policies policies policy revocation_list waivers",

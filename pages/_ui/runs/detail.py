@@ -26,6 +26,14 @@ from pages._ui.runs import rounds as run_rounds
 from pages._ui.texts import count_of, number, plain, seconds, when
 
 SHOWN = 240  # characters of an output
+SAME = (
+    "With this file, `python -m engine reproduce FILE` makes the run again and says whether the same records came out. "
+    "It holds settings and keyed digests, no text."
+)
+NOT_SAME = (
+    "The file says what the run was made of. It cannot be made again to the letter: its noise came from the operating "
+    "system and has no seed."
+)
 
 
 def draw(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
@@ -183,6 +191,12 @@ def _again(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     with st.expander("As a script", icon=":material/terminal:", key=f"run.script.{run.id}"):
         st.caption("The run's settings, and one command that repeats it.")
         st.code(workspace.runs.script(run.id), language=None, wrap_lines=True)
+        if run.state == "done" and not run.stale:
+            st.caption(SAME if run.guarantee.noiseless else NOT_SAME)
+            st.download_button(
+                "Save as a file", data=partial(workspace.recipes.write, run.id), file_name=f"{run.id}.yaml",
+                mime="application/yaml", key="run.recipe", icon=":material/download:", on_click="ignore",
+            )  # fmt: skip
 
 
 def _rerun(workspace: engine.Workspace, run: engine.RunSummary) -> None:
