@@ -113,6 +113,7 @@ def test_short_jobs_go_first_and_a_waiting_one_says_behind_what(workspace, corpu
     assert workspace.jobs.get(made["detect"]).stopping
 
 
+@pytest.mark.timeout(900)  # a whole examination in a real worker
 def test_an_examination_reports_its_parts_in_order(workspace, corpus):
     from tests.jobs.conftest import wait
 

@@ -15,8 +15,8 @@ HEAVY = ("torch", "transformers", "spacy", "presidio_analyzer", "sentence_transf
 PARTS = {
     "corpora", "descriptions", "labels", "review", "bulk", "values", "models",
     "hub", "first_look", "prompts", "packs", "pools", "assessments", "people", "signatures", "spot_checks",
-    "plan", "jobs", "runs", "examinations", "studies", "ledger", "releases", "settings", "audit", "disk", "doctor",
-    "session",
+    "named", "recipes", "plan", "jobs", "runs", "examinations", "studies", "ledger", "releases", "settings", "audit",
+    "disk", "doctor", "session",
 }  # fmt: skip
 MOST_METHODS = 25
 
