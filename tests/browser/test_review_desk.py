@@ -189,7 +189,6 @@ def test_a_reload_loses_nothing(server, tab, hand):
     assert kept == []
 
 
-@pytest.mark.long  # open: alone, the refusal did not show in 2 of 4; the second tab had seen it, or lost a key
 def test_two_tabs_decide_the_same_finding_and_the_one_that_saw_less_is_told(server, tab):
     page, _ = tab
     opened(server, page)
