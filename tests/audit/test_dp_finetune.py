@@ -133,7 +133,7 @@ def test_the_audited_bound_stays_under_the_claim_in_many_runs(adjacency, units_a
     assert max(held.bounds(5000).values()) <= held.guarantee.epsilon
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_power():
     rng, samples = np.random.default_rng(1), [world().sample(there, 4000, 10.0) for there in (True, False)]
     for view in VIEWS:
