@@ -25,13 +25,14 @@ from pages._ui.privacy import verdict as privacy_verdict
 from pages._ui.texts import plain
 
 workspace = guard()
+PICKER = 430  # pixels in which a run's name, promise and time are read whole
 VIEWS = ["Leaks", "Membership", "Curves", "Canaries and audit", "People at risk", "Groups", "What the numbers mean",
          "All numbers"]  # fmt: skip
 
 st.title("Privacy", anchor=False)
-left, right = st.columns(2)
-run, _ = examined_run.choose(workspace, key="privacy", group="privacy", place=left)
-with right:
+pickers = st.grid(2, min_column_width=PICKER)
+run, _ = examined_run.choose(workspace, key="privacy", group="privacy", place=pickers)
+with pickers:
     runs = privacy_beside.choose(workspace, run)
 with loading.waiting(loading.BOX):
     sides = privacy_data.load(workspace, runs)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages._ui.texts import plain
+from pages._ui.texts import number, plain
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -43,6 +43,8 @@ def bars(
 
     labels = [str(name) for name in names]
     bar = go.Bar(x=list(values), y=labels, orientation="h") if horizontal else go.Bar(x=labels, y=list(values))
+    if horizontal:  # a bar of nothing is said too
+        bar.update(text=[number(value) for value in values], textposition="outside", cliponaxis=False)
     figure = go.Figure(bar)
     figure.update_xaxes(title=x, type="-" if horizontal else "category")
     figure.update_yaxes(title=y, type="category" if horizontal else "-", autorange="reversed" if horizontal else True)

@@ -4,6 +4,7 @@ How to use:
     corpus = current_corpus(workspace)          # CorpusSummary or None; the sidebar's choice
     run = pick_run(workspace, runs, key="privacy.run")      # draws a picker over one run at least
     labels = run_names(workspace.runs.all(corpus.id))       # what a picker calls them; `corpus_names` likewise
+    which = run_label(workspace, run)                       # what every picker calls this one
 `choose_corpus(id)` and `choose_run(id)` set them from a callback or before the sidebar is drawn.
 """
 
@@ -85,6 +86,11 @@ def run_names(runs: Iterable[engine.RunSummary]) -> dict[str, str]:
         by_corpus.setdefault(run.corpus_id, {})[run.id] = run_name(run)
     called = {run_id: name for names in by_corpus.values() for run_id, name in distinct(names).items()}
     return {run.id: called[run.id] for run in reversed(oldest_first)}
+
+
+def run_label(workspace: engine.Workspace, run: engine.RunSummary) -> str:
+    """Return what every picker calls a run; a sentence that speaks of one run says it, so that it can be found."""
+    return run_names(workspace.runs.all(run.corpus_id)).get(run.id, run_name(run))
 
 
 def corpus_names(workspace: engine.Workspace) -> dict[str, str]:

@@ -18,12 +18,13 @@ if str(ROOT) not in sys.path:
 import streamlit as st  # noqa: E402
 
 import engine  # noqa: E402
-from pages._ui import sidebar, states  # noqa: E402
+from pages._ui import frame, sidebar, states  # noqa: E402
 from pages._ui.guard import ADMITTED, admit  # noqa: E402
 from pages._ui.navigation import shows_text, streamlit_pages  # noqa: E402
 from pages._ui.sign_in import screens, visitor  # noqa: E402
 
 st.set_page_config(page_title="Understudy", page_icon=str(ROOT / "assets" / "icons" / "understudy.svg"), layout="wide")
+frame.draw()
 st.logo(str(ROOT / "assets" / "icons" / "understudy-wordmark.svg"), size="large")
 page = st.navigation(streamlit_pages(visitor.may), position="top")
 workspace = admit()

@@ -9,13 +9,14 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from pages._ui.current import CORPUS, corpus_names, current_corpus, current_run
+from pages._ui.current import CORPUS, corpus_names, current_corpus, current_run, run_label
 from pages._ui.progress import fraction, running_job, status_line, still_running
 from pages._ui.sign_in import visitor
 from pages._ui.states import act
-from pages._ui.texts import GLOSSARY, JOBS, UNITS, count_of, plain, share, when
+from pages._ui.texts import GLOSSARY, JOBS, UNITS, count_of, plain, share
 
 LEFT = "_ui.left"
+FEW = 20  # reviewed texts below which a middle value says nothing, and only the bound is given
 
 
 def draw(workspace: engine.Workspace) -> None:
@@ -30,7 +31,7 @@ def draw(workspace: engine.Workspace) -> None:
             _facts(workspace, corpus)
         _job(workspace)
         with st.container(horizontal=True):
-            if st.button("Leave", key="sidebar.leave", icon=":material/logout:"):
+            if st.button("Leave", key="sidebar.leave", icon=":material/power_settings_new:"):
                 _leave(workspace)
             with st.popover("Glossary", icon=":material/menu_book:", key="sidebar.glossary"):
                 for term, meaning in GLOSSARY.items():
@@ -80,7 +81,7 @@ def _facts(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
 
 
 def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
-    """Draw what is left of the limit of the people behind a corpus, as a bar."""
+    """Draw what is left of the limit of the people behind a corpus, and how much of it is in use as a bar."""
     view = workspace.ledger.of(corpus.id)
     limit = f"ε = {view.limit_epsilon:g}" + (" (default limit)" if view.limit_is_default else "")
     if view.unbounded:
@@ -92,7 +93,7 @@ def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     left = max(0.0, view.remaining_epsilon)
     _line("Privacy budget", f"ε = {left:.3g} left of {limit}" if left else f"Nothing left of {limit}",
           icon="account_balance_wallet")  # fmt: skip
-    st.progress(min(1.0, max(0.0, 1.0 - view.share)))
+    st.progress(min(1.0, max(0.0, view.share)), text=f"{share(view.share, 0)} in use")
 
 
 def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
@@ -109,7 +110,10 @@ def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     if risk is None:
         return "Not known yet: finish reviewing some texts first."
     texts = count_of(int(risk["records"]), "reviewed text")
-    return f"About {share(risk['value'])} of them, at most {share(risk['high'])}, judged by {texts}."
+    most = f"most {share(risk['high'])}"
+    if risk["records"] < FEW:
+        return f"At {most} of them, judged by {texts}."
+    return f"About {share(risk['value'])} of them, at {most}, judged by {texts}."
 
 
 def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
@@ -122,14 +126,18 @@ def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str
     policy = next((policy for policy in policies if policy.id == wanted), policies[0])
     signed = str(st.session_state.get("release.second") or "")
     verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
-    which = f"{plain(policy.title)}, for the run {plain(run.title)} of {when(run.created)}"
+    which = f":small[Run: {plain(run_label(workspace, run))}]  \n:small[Policy: {plain(policy.title)}]"
+    return f"{_gate_word(verdict)}.  \n{which}"
+
+
+def _gate_word(verdict: engine.Verdict) -> str:
+    """Return the gate's state in a few words."""
     if not verdict.passed:
-        return f"Closed: {count_of(len(verdict.open_rules()), 'rule')} not met ({which})."
-    high = verdict.high_rules()
-    waived = verdict.waived_rules()
+        return f"Closed: {count_of(len(verdict.open_rules()), 'rule')} not met"
+    waived, high = verdict.waived_rules(), verdict.high_rules()
     if waived:
-        return f"Open, with {count_of(len(waived), 'rule')} waived ({which})."
-    return f"Open, but {count_of(len(high), 'measured value')} high ({which})." if high else f"Open ({which})."
+        return f"Open, with {count_of(len(waived), 'rule')} waived"
+    return f"Open, but {count_of(len(high), 'measured value')} high" if high else "Open"
 
 
 def _job(workspace: engine.Workspace) -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 
 import engine
 from engine import MEASURES, Finding, privacy_verdict, way_kept
+from pages._ui import wrapped
 from pages._ui.compare.table import cell
 from pages._ui.privacy.verdict import LEVELS
 from pages._ui.texts import count_of
@@ -33,24 +34,25 @@ def draw(
     rows = [_row(runs[run_id], drawn[run_id], findings[run_id], chosen) for run_id in order]
     event = st.dataframe(
         pd.DataFrame(rows), hide_index=True, key="compare.overview", on_select="rerun", selection_mode="multi-row",
-        height="content", alt="Every examined run with its promise, leaks and use",
+        height="content", row_height=wrapped.ROW, alt="Every examined run with its promise, leaks and use",
         column_config={
-            "Run": st.column_config.NumberColumn(width=50, pinned=True),
-            "Method": st.column_config.TextColumn(width=175, pinned=True),
-            "Proof": st.column_config.TextColumn(width=80),
-            "Outputs": st.column_config.NumberColumn(width=70),
+            "Run": st.column_config.NumberColumn(width=45, pinned=True),
+            "Method": st.column_config.TextColumn(width=110, pinned=True),
+            "Proof": st.column_config.TextColumn(width=70),
+            "Outputs": st.column_config.NumberColumn(width=65),
             "Use kept": st.column_config.BarChartColumn(
-                width=105, y_min=0.0, y_max=1.0,
+                width=85, y_min=0.0, y_max=1.0,
                 help="A bar a measure of use: full is as good as real text, empty as far off as unrelated text",
             ),
             "Leaks": st.column_config.TextColumn(
-                width=165,
+                width=95,
                 help="Of the privacy findings: clearly above chance, cannot be told, no more than chance; attacks are "
                 "on the Privacy page",
             ),
             **{MEASURES[name].title: st.column_config.TextColumn(
-                width=180, alignment="right", help=f"{MEASURES[name].title}: {MEASURES[name].measure}"
-            ) for name in chosen.values()},
+                group.capitalize(), width=95, alignment="right",
+                help=f"{MEASURES[name].title}: {MEASURES[name].measure}",
+            ) for group, name in chosen.items()},
         },
     )  # fmt: skip
     ticked = [order[row] for row in event["selection"]["rows"] if row < len(order)]

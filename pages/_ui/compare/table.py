@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import MEASURES, REFERENCES, show_measure
+from pages._ui import wrapped
 from pages._ui.texts import count_of
 
 OUTCOMES = {"better": "▲ better", "worse": "▼ worse", "same": "= same", "cannot tell": "≈ cannot tell",
@@ -60,21 +61,30 @@ def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: 
         "Held against": [REFERENCES.get(ref, ref) for ref in rows["reference"]],
         "Good is": rows["direction"].tolist(),
     }
-    config: dict[str, Any] = {"Finding": st.column_config.TextColumn(pinned=True, width=260)}
+    config: dict[str, Any] = {
+        "Finding": st.column_config.TextColumn(pinned=True, width=150),
+        "Held against": st.column_config.TextColumn(width=105),
+        "Good is": st.column_config.TextColumn(width=65),
+    }
     for run, name in names.items():
         shown[name] = [
             cell(row["name"], row[f"{run} value"], row[f"{run} low"], row[f"{run} high"]) for _, row in rows.iterrows()
         ]
-        config[name] = st.column_config.TextColumn(alignment="right", help="Value, and its 95% interval in brackets")
+        config[name] = st.column_config.TextColumn(
+            alignment="right", width=105, help="Value, and its 95% interval in brackets"
+        )
         if f"{run} against first" in rows:
             column = f"{name[0]} against {next(iter(names.values()))[0]}"
             shown[column] = [OUTCOMES.get(value, value) for value in rows[f"{run} against first"]]
+            config[column] = st.column_config.TextColumn(width=90)
             pairs = rows[f"{run} pairs"].to_numpy()
             tested = [how(p, n) for p, n in zip(rows[f"{run} p"], pairs, strict=True)]
             shown[f"{column}: chance"] = tested
             config[f"{column}: chance"] = st.column_config.TextColumn(
+                "Chance",
+                width=85,
                 help="How often chance alone gives a difference as large (p), and how many people were measured in "
-                "both runs where records could be held against each other one by one"
+                "both runs where records could be held against each other one by one",
             )
     st.dataframe(
         pd.DataFrame(shown),
@@ -82,6 +92,7 @@ def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: 
         column_config=config,
         alt=f"{group.capitalize()} findings of the chosen runs",
         height="content",
+        row_height=wrapped.ROW,
     )
     st.caption(
         f"{count_of(len(rows), 'row')}. Each difference is tested, record by record where both runs rewrote the same "

@@ -16,7 +16,7 @@ from pages._ui.navigation import go
 from pages._ui.progress import QUIET
 from pages._ui.texts import JOBS, STEPS, count_of, plain, when
 
-READ, SHOWN, CORPORA = 60, 6, 4
+READ, SHOWN, CORPORA = 60, 5, 4
 
 
 @dataclass
@@ -57,10 +57,11 @@ def draw(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> None
         _next(workspace, known)
     with right:
         st.subheader("Last activity", anchor=False)
-        for made in acts(workspace):
-            times = f" · {made.times} times" if made.times > 1 else ""
-            about = f" · {plain(made.about)}" if made.about else ""
-            st.markdown(f"{plain(made.what)}{about}  \n:small[{when(made.at)} · {plain(made.who)}{times}]")
+        with st.container(gap="xsmall"):
+            for made in acts(workspace):
+                times = f" · {made.times} times" if made.times > 1 else ""
+                about = f" · {plain(made.about)}" if made.about else ""
+                st.markdown(f"{plain(made.what)}{about}  \n:small[{when(made.at)} · {plain(made.who)}{times}]")
         if st.button("All of it, in the audit log", key="home.activity.all", type="tertiary"):
             go("ledger")
 

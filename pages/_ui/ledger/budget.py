@@ -13,7 +13,7 @@ import streamlit as st
 import engine
 from engine import LIST_SHARE, Event, Guarantee, as_number, epsilon_of, gaussian_mu, noise_multiplier
 from engine.figures.budget import LINES, ledger_timeline, probability
-from pages._ui import states
+from pages._ui import states, wrapped
 from pages._ui.current import corpus_names
 from pages._ui.examined import figure as examined_figure
 from pages._ui.ledger import names as ledger_names
@@ -253,9 +253,11 @@ def timeline(workspace: engine.Workspace, view: engine.LedgerView) -> None:
     latest = view.lines.sort_values("seq", ascending=False)
     begin = offset_of("ledger.lines.page", PAGE)
     shown = table(latest.iloc[begin : begin + PAGE], ledger_names.read(workspace))
-    st.dataframe(shown, hide_index=True, column_config={
-        **{name: st.column_config.TextColumn(alignment="right", width=90) for name in ("ε", "δ", "In use after")},
-        "Sentence": st.column_config.TextColumn(width="large"),
+    widths = {"When": 95, "What": 110, "Run": 135, "Protects": 95, "Sentence": 260, "Who": 85}
+    st.dataframe(shown, hide_index=True, row_height=wrapped.ROW, column_config={
+        "Line": st.column_config.NumberColumn(width=45),
+        **{name: st.column_config.TextColumn(width=width) for name, width in widths.items()},
+        **{name: st.column_config.TextColumn(alignment="right", width=70) for name in ("ε", "δ", "In use after")},
     }, alt="Every line of the ledger, latest first")  # fmt: skip
     pager(len(latest), key="ledger.lines.page", size=PAGE, noun="lines")
 

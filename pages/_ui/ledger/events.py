@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from pages._ui import states
+from pages._ui import states, wrapped
 from pages._ui.current import corpus_names
 from pages._ui.ledger import names as ledger_names
 from pages._ui.pager import offset_of, pager
@@ -111,7 +111,10 @@ def timeline(frame: pd.DataFrame) -> None:
             "Effect on the formal total": frame["effect"],
         }
     )
-    st.dataframe(shown.head(200), hide_index=True, alt="Uses and releases of private text, latest first")
+    st.dataframe(shown.head(200), hide_index=True, row_height=wrapped.ROW, column_config={
+        name: st.column_config.TextColumn(width=width)
+        for name, width in {"When": 95, "What": 105, "Details": 290, "Effect on the formal total": 190}.items()
+    }, alt="Uses and releases of private text, latest first")  # fmt: skip
 
 
 def audit_table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
@@ -167,13 +170,17 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
             audit_table(page, ledger_names.read(workspace)),
             hide_index=True,
             alt="Audit lines, latest first",
+            row_height=wrapped.ROW,
+            height=620,
             column_config={
-                "When": st.column_config.TextColumn(width=140),
-                "Who": st.column_config.TextColumn(width=100),
-                "What": st.column_config.TextColumn(width=190),
-                "About": st.column_config.TextColumn(width=240),
-                "Details": st.column_config.TextColumn(width="large"),
-                "Line": st.column_config.NumberColumn(width=60),
+                "When": st.column_config.TextColumn(width=90),
+                "Who": st.column_config.TextColumn(width=90),
+                "What": st.column_config.TextColumn(width=115),
+                "About": st.column_config.TextColumn(width=140),
+                "Details": st.column_config.TextColumn(width=235),
+                "Line": st.column_config.NumberColumn(width=50),
+                "Id": st.column_config.TextColumn(width=110),
+                "Chained hash": st.column_config.TextColumn(width=110),
             },
         )
         pager(total, key=key, size=PAGE, noun="lines")

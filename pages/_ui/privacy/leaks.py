@@ -80,7 +80,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     )
     key = f"privacy.leaks.page.{run.id}"
     rows = records.iloc[offset_of(key, SIZE) : offset_of(key, SIZE) + SIZE]
-    left, right = st.columns([2, 3], gap="medium")
+    left, right = st.columns([3, 4], gap="medium")
     with left:
         chosen = _list(run.id, rows)
         pager(len(records), key=key, size=SIZE)
@@ -134,9 +134,16 @@ def _list(run_id: str, rows: pd.DataFrame) -> str | None:
         height=430,
         alt="Synthetic records with leaks, worst first",
         column_config={
-            "Direct": st.column_config.NumberColumn(help="Direct identifiers of the training part in this record"),
-            "Other": st.column_config.NumberColumn(help="Indirect identifiers: places, dates, organisations …"),
-            "Words": st.column_config.NumberColumn(help="Longest run of words copied from one record; 0 below eight"),
+            "Record": st.column_config.TextColumn(width=85),
+            "Direct": st.column_config.NumberColumn(
+                width=60, help="Direct identifiers of the training part in this record"
+            ),
+            "Other": st.column_config.NumberColumn(
+                width=60, help="Indirect identifiers: places, dates, organisations …"
+            ),
+            "Words": st.column_config.NumberColumn(
+                width=60, help="Longest run of words copied from one record; 0 below eight"
+            ),
         },
     )
     return st.session_state[current] if st.session_state.get(current) in ids else (ids[0] if ids else None)

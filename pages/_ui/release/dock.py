@@ -11,10 +11,11 @@ import streamlit as st
 
 import engine
 from pages._ui import once
+from pages._ui.current import run_label
 from pages._ui.release import preview
 from pages._ui.release.bundle import chosen_formats, missing_words, release
 from pages._ui.states import act
-from pages._ui.texts import count_of, number, plain, run_name, when
+from pages._ui.texts import count_of, number, plain
 
 _FOLDER = Path(__file__).resolve().parent
 _STYLE = st.components.v2.component(
@@ -51,7 +52,7 @@ def draw(
         _STYLE(key="release-dock-style")
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             with st.container(gap=None):
-                st.markdown(_line(run, policy, verdict))
+                st.markdown(_line(run_label(workspace, run), policy, verdict))
                 st.progress(
                     decided / total if total else 0.0,
                     text=f"{number(decided)} of {count_of(total, 'record')} decided, {number(counts['approved'])} "
@@ -80,9 +81,9 @@ def draw(
         once.rearm("release.build")
 
 
-def _line(run: engine.RunSummary, policy: engine.Policy, verdict: engine.Verdict) -> str:
+def _line(run: str, policy: engine.Policy, verdict: engine.Verdict) -> str:
     """Return the gate's state with the run it speaks of and the first thing that stands in its way."""
-    which = f"{plain(policy.title)}, for the run {plain(run.title)} of {when(run.created)}"
+    which = f"{plain(policy.title)}, for the run {plain(run)}"
     if not verdict.passed:
         first = verdict.open_rules()[0]
         return f":orange[:material/lock: **Closed**] ({which}). “{plain(first.title)}”: {plain(first.remedy)}"
@@ -119,7 +120,8 @@ def _confirm(
     workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy, signed: str, approved: int
 ) -> None:
     """Say what leaves and what cannot be undone, and ask once."""
-    st.markdown(f"**{count_of(approved, 'record')}** of the run {plain(run_name(run))}, under “{plain(policy.title)}”.")
+    which = plain(run_label(workspace, run))
+    st.markdown(f"**{count_of(approved, 'record')}** of the run {which}, under “{plain(policy.title)}”.")
     st.markdown(f":material/account_balance: {effect(workspace, run)}")
     st.markdown(f":material/outbox: {STAYS}")
     if run.guarantee.kind != "dp":

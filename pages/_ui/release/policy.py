@@ -8,8 +8,9 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
+from pages._ui.current import run_label
 from pages._ui.release import waivers as release_waivers
-from pages._ui.texts import count_of, plain, run_name
+from pages._ui.texts import count_of, plain
 
 CHOICE = "release.policy.choice"
 # passed -> icon, word; the word carries the meaning, the colour only repeats it
@@ -45,12 +46,12 @@ def check_list(
     workspace: engine.Workspace, verdict: engine.Verdict, policy: engine.Policy, run: engine.RunSummary
 ) -> None:
     """Draw the verdict in one line, then each rule."""
-    open_rules = verdict.open_rules()
+    open_rules, which = verdict.open_rules(), plain(run_label(workspace, run))
     if verdict.passed:
         waived = len(verdict.waived_rules())
         but = f" but {count_of(waived, 'rule')} that {'was' if waived == 1 else 'were'} waived" if waived else ""
         st.success(
-            f"**The gate is open** for the run {plain(run_name(run))}. Each of the {len(verdict.rules)} rules of "
+            f"**The gate is open** for the run {which}. Each of the {len(verdict.rules)} rules of "
             f"“{plain(policy.title)}” is met{but}.",
             icon=":material/lock_open:",
         )
@@ -63,7 +64,7 @@ def check_list(
             )
     else:
         st.warning(
-            f"**The gate is closed** for the run {plain(run_name(run))}. {count_of(len(open_rules), 'rule')} of "
+            f"**The gate is closed** for the run {which}. {count_of(len(open_rules), 'rule')} of "
             f"{len(verdict.rules)} {'is' if len(open_rules) == 1 else 'are'} not met.",
             icon=":material/lock:",
         )

@@ -8,9 +8,10 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
+from pages._ui.current import run_label
 from pages._ui.pager import offset_of, pager
 from pages._ui.release.records import DECISIONS
-from pages._ui.texts import number, plain, run_name
+from pages._ui.texts import number, plain
 
 SIZE = 10
 
@@ -24,14 +25,14 @@ def show(workspace: engine.Workspace, run_id: str, total: int) -> None:
         "to download. The audit log says that you looked.",
         icon=":material/visibility:",
     )
-    key = f"release.preview.{run_id}"
+    key, called = f"release.preview.{run_id}", plain(run_label(workspace, run))
     start = offset_of(key, SIZE)
     rows = workspace.runs.synthetic(run_id, offset=start, limit=SIZE)
     for place, (text, decision) in enumerate(zip(rows["text"], rows["approval"]), start + 1):
         with st.container(border=True, gap="small"):
             st.markdown(
                 f":orange-badge[Internal preview · not a release] :small[{number(place)} of {number(total)} · "
-                f"{DECISIONS[decision]} · {plain(run_name(run))}]"
+                f"{DECISIONS[decision]} · {called}]"
             )
             st.text(str(text))
     pager(total, key=key, size=SIZE)

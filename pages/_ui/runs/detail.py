@@ -40,14 +40,11 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.
     """Draw a run in whatever state it is."""
     if run.state in ACTIVE:
         _live(workspace, run.id)
+        _facts(run, runs)
+        named.edit(workspace, run)
+        _script(workspace, run)
     else:
-        _ended(workspace, run)
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        _facts(workspace, run, runs)
-    with right:
-        _again(workspace, run)
-    if run.state not in ACTIVE:
+        _ended(workspace, run, runs)
         run_loss.draw(workspace, run)
     run_rounds.draw(workspace, run)
     run_filters.draw(workspace, run)
@@ -84,7 +81,8 @@ def _outputs(texts: list[str]) -> None:
             st.text(text if len(text) <= SHOWN else f"{text[:SHOWN]} …")
 
 
-def _ended(workspace: engine.Workspace, run: engine.RunSummary) -> None:
+def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
+    """Draw what became of a run and what to do next, what it was and where its outputs went, then the outputs."""
     if run.state == "failed":
         states.failed("This run stopped", run.error, "What was made is kept. Resume it, or plan it again with less.")
     elif run.state == "cancelled":
@@ -106,16 +104,20 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary) -> None:
             ):
                 choose_run(run.id)
                 go("privacy")
+        _again(workspace, run)
+        named.edit(workspace, run)
         if st.button("Delete …", icon=":material/delete:", key="run.delete"):
             _confirm_delete(workspace, run)
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns(2, gap="large")
     with left:
+        _facts(run, runs)
         run_budget.draw(workspace, run)
-        run_endpoint.draw(workspace, run)
+        _script(workspace, run)
+    with right:
         _funnel(run)
         readable.draw(workspace, run)
-    with right:
-        run_outputs.draw(workspace, run)
+        run_endpoint.draw(workspace, run)
+    run_outputs.draw(workspace, run)
 
 
 def _funnel(run: engine.RunSummary) -> None:
@@ -166,8 +168,10 @@ def times(run: engine.RunSummary) -> str:
     return f"Started {when(run.started)}, ended {when(run.finished)}, {seconds(run.seconds)} of work."
 
 
-def _facts(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
-    named.draw(workspace, run)
+def _facts(run: engine.RunSummary, runs: list[engine.RunSummary]) -> None:
+    """Draw what the run promises, what was asked of it, and what people here noted of it."""
+    if run.note:
+        st.text(run.note)
     badge(run.guarantee.kind)
     st.markdown(plain(run.guarantee.sentence))
     st.caption(plain(f"{times(run)} {count_of(run.kept, 'output')} kept. Model: {run.model}. Seed {run.seed}."))
@@ -180,14 +184,17 @@ def _facts(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
 
 
 def _again(workspace: engine.Workspace, run: engine.RunSummary) -> None:
-    if run.state not in ACTIVE:
-        said = "and seed; its noise is drawn anew."
-        if run.guarantee.noiseless:
-            said = "with a new seed, since without noise the old one would give the same text."
-        st.button("Run again", icon=":material/replay:", key="run.again",
-                  help=f"A new run with the same method, settings and model, {said}",
-                  on_click=_rerun, args=(workspace, run))  # fmt: skip
-        once.rearm("run.again")
+    said = "and seed; its noise is drawn anew."
+    if run.guarantee.noiseless:
+        said = "with a new seed, since without noise the old one would give the same text."
+    st.button("Run again", icon=":material/replay:", key="run.again",
+              help=f"A new run with the same method, settings and model, {said}",
+              on_click=_rerun, args=(workspace, run))  # fmt: skip
+    once.rearm("run.again")
+
+
+def _script(workspace: engine.Workspace, run: engine.RunSummary) -> None:
+    """Draw how to repeat the run, folded."""
     with st.expander("As a script", icon=":material/terminal:", key=f"run.script.{run.id}"):
         st.caption("The run's settings, and one command that repeats it.")
         st.code(workspace.runs.script(run.id), language=None, wrap_lines=True)

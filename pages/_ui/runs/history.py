@@ -6,11 +6,14 @@ import pandas as pd
 import streamlit as st
 
 import engine
+from pages._ui import wrapped
 from pages._ui.pager import digest, pager
 from pages._ui.runs.detail import difference
 from pages._ui.texts import GUARANTEES, STATES, seconds, when
 
 SIZE = 25
+WIDTHS = {"Started": 95, "Name": 110, "Method": 115, "State": 75, "Time": 65, "Guarantee": 95,
+          "Different from the run before": 180, "Examined": 95, "Released": 95}  # fmt: skip
 
 
 def draw(runs: list[engine.RunSummary]) -> None:
@@ -35,5 +38,14 @@ def draw(runs: list[engine.RunSummary]) -> None:
             for run in page
         ]
     )
-    st.dataframe(frame, hide_index=True, key=f"run.history.{digest(run.id for run in page)}", alt="History of runs")
+    if not any(run.name for run in page):
+        frame = frame.drop(columns="Name")
+    st.dataframe(
+        frame, hide_index=True, row_height=wrapped.ROW, alt="History of runs",
+        key=f"run.history.{digest(run.id for run in page)}",
+        column_config={
+            **{name: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()},
+            **{name: st.column_config.NumberColumn(width=60) for name in ("Kept", "Wanted")},
+        },
+    )  # fmt: skip
     pager(len(runs), key="run.history.page", size=SIZE, noun="runs")

@@ -8,10 +8,8 @@ import engine
 from pages._ui.states import act
 
 
-def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
-    """Draw the note, and the form for name and note, folded."""
-    if run.note:
-        st.text(run.note)
+def edit(workspace: engine.Workspace, run: engine.RunSummary) -> None:
+    """Draw the form for name and note, behind a button."""
     name, note = f"run.name.{run.id}", f"run.note.{run.id}"
     with st.popover("Name and note", icon=":material/edit_note:", key=f"run.named.{run.id}"):
         st.text_input("Name", value=run.name, key=name, max_chars=engine.LONGEST_NAME,

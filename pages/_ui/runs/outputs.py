@@ -8,19 +8,19 @@ import engine
 from pages._ui.pager import pager
 from pages._ui.texts import count_of
 
-SIZE = 5
+SIZE, WIDE, LEAST = 6, 2, 340  # texts a page and beside each other; pixels below which they stand alone
 
 
 def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw the outputs in the run's order with their label; nothing of the private side."""
-    st.markdown(f"**Outputs** · {count_of(run.kept, 'text')}")
+    st.subheader(f"Outputs · {count_of(run.kept, 'text')}", anchor=False)
     if not run.kept:
         st.caption("None were kept.")
         return
     key = f"run.outputs.page.{run.id}"
     page = max(1, int(st.session_state.get(key, 1) or 1))
     shown = workspace.runs.synthetic(run.id, offset=(page - 1) * SIZE, limit=SIZE)
-    with st.container(key=f"run.outputs.{run.id}"):
+    with st.grid(WIDE, min_column_width=LEAST, key=f"run.outputs.{run.id}"):
         for place, row in enumerate(shown.itertuples(), (page - 1) * SIZE + 1):
             with st.container(border=True, gap="small"):
                 st.text(f"{place:,}" + (f" · {row.label}" if isinstance(row.label, str) else ""))

@@ -15,7 +15,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from pages._ui import loading
+from pages._ui import loading, wrapped
 from pages._ui.current import corpus_names
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, number, plain
@@ -28,7 +28,6 @@ DOMAINS = {
     "social": "Posts and interviews",
     "reviews": "Reviews and tickets",
 }
-NO_BREAK = "\u00a0"  # a space at which no line ends
 PARTS = {
     "database": "Decisions, synthetic text and the audit log (database)",
     "corpora": "Private text (corpora)",
@@ -77,13 +76,8 @@ def storage(workspace: engine.Workspace) -> None:
         used = workspace.disk.used()
     st.markdown(f"**{_size(used['total'])}** in this workspace:")
     st.code(str(workspace.path), language=None, wrap_lines=True)
-    rows = [
-        f"| {PARTS.get(name, name)} | {_size(size).replace(' ', NO_BREAK)} |"
-        for name, size in used.items()
-        if name != "total"
-    ]
-    # a table in Markdown, since its cells wrap and a frame's do not
-    st.markdown("\n".join(["| What takes up room | Size |", "| :-- | --: |", *rows]))
+    rows = [(PARTS.get(name, name), _size(size)) for name, size in used.items() if name != "total"]
+    wrapped.table(pd.DataFrame(rows, columns=["What takes up room", "Size"]), right=("Size",))
 
 
 def backup(workspace: engine.Workspace) -> None:
@@ -194,13 +188,7 @@ def self_check(workspace: engine.Workspace) -> None:
             "Detail": [str(check["detail"]) for check in checks],
         }
     )
-    st.dataframe(
-        table,
-        hide_index=True,
-        alt="Self-check results",
-        height="content",
-        column_config={"Result": st.column_config.TextColumn(width=80)},
-    )
+    wrapped.table(table, bold="Result")
 
 
 def _doctor(workspace: engine.Workspace) -> None:

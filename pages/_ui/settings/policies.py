@@ -9,6 +9,7 @@ import streamlit as st
 
 import engine
 from engine import MEASURES, REFERENCES, show_measure
+from pages._ui import wrapped
 from pages._ui.states import act
 from pages._ui.texts import GUARANTEES, plain
 
@@ -28,13 +29,7 @@ def draw(workspace: engine.Workspace) -> None:
             rows.setdefault(_name(rule), {})[policy.title] = _limit(rule)
     table = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=[p.title for p in policies]).fillna("–")
     table.index.name = "Condition"
-    st.dataframe(
-        table.reset_index(),
-        hide_index=True,
-        height="content",
-        alt="Release policies and their conditions",
-        column_config={"Condition": st.column_config.TextColumn(width="large")},
-    )
+    wrapped.table(table.reset_index())
     _own(workspace)
 
 

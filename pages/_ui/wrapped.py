@@ -1,0 +1,43 @@
+"""Tables whose cells wrap: what a table says is read whole, at every width.
+
+How to use:
+    wrapped.table(frame)                                    # few rows, words of this program or of a policy
+    st.dataframe(frame, row_height=wrapped.ROW, ...)        # many rows: each three lines high
+Record text never goes through `table`: it is Markdown, escaped or not.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from pages._ui.texts import plain
+
+ROW = 64  # pixels; above 60 a frame's cells wrap, and this shows three lines
+NO_BREAK = "\u00a0"  # a space at which no line ends
+
+
+def table(frame: pd.DataFrame, *, right: tuple[str, ...] = (), bold: str = "") -> None:
+    """Draw a table of words.
+
+    Args:
+        frame: its rows, drawn as they stand; the index is left out.
+        right: columns of numbers, set to the right and kept on one line.
+        bold: a column whose cells are set in bold.
+    """
+    names = [str(name) for name in frame.columns]
+    lines = [_line([plain(name) for name in names]), _line(["--:" if name in right else ":--" for name in names])]
+    for row in frame.itertuples(index=False):
+        cells = [plain(value) for value in row]
+        lines.append(_line([_set(cell, name, right, bold) for cell, name in zip(cells, names, strict=True)]))
+    st.markdown("\n".join(lines))
+
+
+def _set(cell: str, name: str, right: tuple[str, ...], bold: str) -> str:
+    if name in right:
+        return cell.replace(" ", NO_BREAK)
+    return f"**{cell}**" if name == bold and cell else cell
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
