@@ -74,7 +74,10 @@ if len(chosen) < 2:
     st.info("Choose at least two runs.", icon=":material/compare:")
     st.stop()
 shown = {run_id: runs[run_id] for run_id in chosen}
-names = {run_id: f"{letter} · {plain(shown[run_id].title)}" for run_id, letter in compare_table.letters(chosen).items()}
+names = {
+    run_id: f"{letter} · {plain(shown[run_id].name or shown[run_id].title)}"
+    for run_id, letter in compare_table.letters(chosen).items()
+}
 if view == "Texts":
     compare_texts.draw(workspace, shown, names)
     st.stop()

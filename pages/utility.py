@@ -29,6 +29,7 @@ if view == VIEWS[0]:
         COLUMNS,
         headings={**examined_table.HEADINGS, "train": "Synthetic text"},
         key=f"utility.triples.{run.id}",
+        fold=True,
         alt="Utility findings beside real against real and unrelated text",
     )
     st.caption(

@@ -164,7 +164,7 @@ def _marks(
         p, u = [found[run][0] for run in rows], [found[run][1] for run in rows]
         plot.add_scatter(
             x=[f.value for f in u], y=[f.value for f in p], mode="markers+text",
-            text=[words[run][0] for run in rows], textposition=[words[run][1] for run in rows],
+            text=[words[run][0] for run in rows], textposition=[words[run][1] for run in rows], cliponaxis=False,
             error_x=whiskers(u) | {"color": colour, "width": 3}, error_y=whiskers(p) | {"color": colour, "width": 3},
             customdata=[[run] for run in rows], name=known[0].title + (" (beaten)" if colour == palette.GREY else ""),
             marker={"size": 14, "color": colour, "symbol": palette.symbol_of(known[0].method)},

@@ -51,9 +51,7 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
                 marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 2}},
                 hovertemplate="%{y}: %{x:.3g}<extra>" + title + "</extra>",
             )  # fmt: skip
-    styled(
-        plot, x="Value (each row has its own unit), with 95% interval", y="", height=120 + 46 * max(1, len(measured))
-    )
+    styled(plot, x="Value with 95% interval", y="", height=120 + 46 * max(1, len(measured)))
     plot.update_yaxes(autorange="reversed", type="category")
     near = [n for n in measured if _near(findings, n)]
     far = [MEASURES[n].title.lower() for n in measured if n not in near]

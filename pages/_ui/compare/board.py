@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from engine.figures.board import BoardRun
 
+WHOLE = 400  # pixels in which the name of a finding is read whole
 AGAINST = ("none", "train", "holdout")
 # What the board opens with: the first one that enough runs have.
 PRIVACY = ("strict_pipp_excess", "verbatim_8gram_excess", "near_copies_08_excess", "verbatim_8gram")
@@ -99,12 +100,13 @@ def _ask(findings: Mapping[str, Sequence[Finding]]) -> dict[str, str] | None:
     if not all(choices.values()):
         return None
     chosen: dict[str, str] = {}
-    for column, group, preferred in zip(st.columns(2), choices, (PRIVACY, UTILITY), strict=True):
+    row = st.grid(2, min_column_width=WHOLE)
+    for group, preferred in zip(choices, (PRIVACY, UTILITY), strict=True):
         first = next((name for name in preferred if name in choices[group]), choices[group][0])
         key = f"compare.board.{group}"
         if st.session_state.get(key) not in choices[group]:
             st.session_state[key] = first
-        chosen[group] = column.selectbox(
+        chosen[group] = row.selectbox(
             f"{group.capitalize()} finding", choices[group], key=key, format_func=lambda name: MEASURES[name].title,
             persist_state="session", help="What to hold the runs against each other by; the table lists all.",
         )  # fmt: skip

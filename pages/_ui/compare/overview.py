@@ -37,7 +37,7 @@ def draw(
         height="content", row_height=wrapped.ROW, alt="Every examined run with its promise, leaks and use",
         column_config={
             "Run": st.column_config.NumberColumn(width=45, pinned=True),
-            "Method": st.column_config.TextColumn(width=110, pinned=True),
+            "Method": st.column_config.TextColumn(width=105, pinned=True),
             "Proof": st.column_config.TextColumn(width=70),
             "Outputs": st.column_config.NumberColumn(width=65),
             "Use kept": st.column_config.BarChartColumn(

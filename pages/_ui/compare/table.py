@@ -62,8 +62,8 @@ def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: 
         "Good is": rows["direction"].tolist(),
     }
     config: dict[str, Any] = {
-        "Finding": st.column_config.TextColumn(pinned=True, width=150),
-        "Held against": st.column_config.TextColumn(width=105),
+        "Finding": st.column_config.TextColumn(pinned=True, width=140),
+        "Held against": st.column_config.TextColumn(width=95),
         "Good is": st.column_config.TextColumn(width=65),
     }
     for run, name in names.items():

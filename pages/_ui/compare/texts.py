@@ -29,7 +29,7 @@ def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary], nam
         with column:
             st.markdown(f"**{names[run_id]}** · {plain(run.title)}")
             rows = workspace.runs.synthetic(run_id, offset=int(place) - 1, limit=1)
-            with st.container(border=True, height=420, key=f"compare.text.{run_id}"):
+            with st.container(border=True, key=f"compare.text.{run_id}"):
                 if rows.empty:
                     st.caption(f"This run has {number(run.kept)} records.")
                 else:

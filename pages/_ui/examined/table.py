@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import MEASURES, REFERENCES, Finding, show_measure
+from pages._ui.texts import plain
 
 EXCESS = "_excess"
 HEADINGS = {
@@ -48,15 +49,26 @@ def cell(finding: Finding | None) -> str:
 
 
 def triples(
-    findings: Sequence[Finding], columns: Sequence[str], *, key: str, alt: str, headings: Mapping[str, str] = HEADINGS
+    findings: Sequence[Finding],
+    columns: Sequence[str],
+    *,
+    key: str,
+    alt: str,
+    headings: Mapping[str, str] = HEADINGS,
+    fold: bool = False,
 ) -> None:
-    """Draw one row a measure; `columns` are references, `excess` stands for more than chance."""
+    """Draw one row a measure; `columns` are references, `excess` stands for more than chance.
+
+    With `fold`, measures without any number stand in one sentence below, not in rows that say nothing.
+    """
     rows: dict[str, dict[str, Finding]] = {}
     for finding in findings:
         if finding.name.endswith(EXCESS):
             rows.setdefault(finding.name.removesuffix(EXCESS), {})["excess"] = finding
         else:
             rows.setdefault(finding.name, {})[finding.reference] = finding
+    unknown = [name for name, row in rows.items() if fold and all(one.value != one.value for one in row.values())]
+    rows = {name: row for name, row in rows.items() if name not in unknown}
     shown: dict[str, list[Any]] = {"Finding": [title(name) for name in rows]}
     config: dict[str, Any] = {"Finding": st.column_config.TextColumn(pinned=True, width=250)}
     for reference in columns:
@@ -75,6 +87,8 @@ def triples(
         format="localized", help="How many items the first number rests on", width=70
     )
     st.dataframe(pd.DataFrame(shown), hide_index=True, column_config=config, key=key, alt=alt, height="content")
+    if unknown:
+        st.caption(f"Not estimable here: {', '.join(plain(title(name)) for name in unknown)}. “All numbers” says why.")
 
 
 def in_full(findings: Sequence[Finding], *, key: str) -> None:

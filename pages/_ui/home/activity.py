@@ -14,7 +14,8 @@ from pages._ui.current import choose_corpus, current_run, show_run
 from pages._ui.ledger import names as ledger_names
 from pages._ui.navigation import go
 from pages._ui.progress import QUIET
-from pages._ui.texts import JOBS, STEPS, count_of, plain, when
+from pages._ui.runs import queue as run_queue
+from pages._ui.texts import STEPS, count_of, plain, when
 
 READ, SHOWN, CORPORA = 60, 5, 4
 
@@ -67,13 +68,13 @@ def draw(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> None
 
 
 def _next(workspace: engine.Workspace, known: list[engine.CorpusSummary]) -> None:
-    names = {corpus.id: corpus.name for corpus in known}
+    names, runs = {corpus.id: corpus.name for corpus in known}, run_queue.called(workspace)
     jobs = [job for job in workspace.jobs.all(active_only=True) if job.kind not in QUIET]
     for job in sorted(jobs, key=lambda job: (job.state != "running", job.created))[:CORPORA]:
         icon = ":material/progress_activity:" if job.state == "running" else ":material/schedule:"
         where = f" · {plain(names[job.corpus_id])}" if job.corpus_id in names else ""
         st.markdown(
-            f"{icon} {JOBS.get(job.kind, job.kind)}{where} · :small[{'running' if job.state == 'running' else 'waits'}]"
+            f"{icon} {run_queue.told(job, runs)}{where} · :small[{'running' if job.state == 'running' else 'waits'}]"
         )
     for corpus in known[:CORPORA]:
         label, page = STEPS[corpus.next_step]

@@ -253,11 +253,12 @@ def timeline(workspace: engine.Workspace, view: engine.LedgerView) -> None:
     latest = view.lines.sort_values("seq", ascending=False)
     begin = offset_of("ledger.lines.page", PAGE)
     shown = table(latest.iloc[begin : begin + PAGE], ledger_names.read(workspace))
-    widths = {"When": 95, "What": 110, "Run": 135, "Protects": 95, "Sentence": 260, "Who": 85}
+    widths = {"When": 85, "What": 95, "Run": 115, "ε": 45, "δ": 68, "Sentence": 180, "Protects": 95, "Who": 85}
     st.dataframe(shown, hide_index=True, row_height=wrapped.ROW, column_config={
-        "Line": st.column_config.NumberColumn(width=45),
-        **{name: st.column_config.TextColumn(width=width) for name, width in widths.items()},
-        **{name: st.column_config.TextColumn(alignment="right", width=70) for name in ("ε", "δ", "In use after")},
+        "Line": st.column_config.NumberColumn(width=40),
+        **{name: st.column_config.TextColumn(width=width, alignment="right" if name in ("ε", "δ") else None)
+           for name, width in widths.items()},
+        "In use after": st.column_config.TextColumn("In use", width=60, alignment="right", help="After this line"),
     }, alt="Every line of the ledger, latest first")  # fmt: skip
     pager(len(latest), key="ledger.lines.page", size=PAGE, noun="lines")
 
@@ -272,12 +273,12 @@ def table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
             "Run": [ledger_names.named(_text(run_id), names) for run_id in lines["run_id"]],
             "ε": [_short(value, ".4g") for value in pd.to_numeric(lines["epsilon"])],
             "δ": [_short(value, ".2e") for value in pd.to_numeric(lines["delta"])],
+            "In use after": [share(value, 0) for value in pd.to_numeric(lines["share_after"])],
+            "Sentence": lines["sentence"],
             "Protects": [
                 f"each {unit}, {adjacency}" if isinstance(unit, str) else "–"
                 for unit, adjacency in zip(lines["unit"], lines["adjacency"], strict=True)
             ],
-            "In use after": [share(value, 0) for value in pd.to_numeric(lines["share_after"])],
-            "Sentence": lines["sentence"],
             "Who": lines["actor"],
         }
     )

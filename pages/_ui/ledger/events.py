@@ -20,7 +20,7 @@ from pages._ui.texts import count_of, plain, when
 
 # kinds of the timeline, in the order of its rows
 KINDS = ("Loaded", "Run finished", "Examined", "Released")
-PAGE = 50
+PAGE, LOW = 50, 8  # lines a page; up to how many the table is as high as they are
 EXPORTED = (
     "Each line carries its SHA-256 and that of the line before, so whoever holds the file can check it without this "
     "program; the JSON file says how. Keep it elsewhere: `audit --verify --against FILE` shows later whether a line of "
@@ -171,13 +171,13 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
             hide_index=True,
             alt="Audit lines, latest first",
             row_height=wrapped.ROW,
-            height=620,
+            height=620 if len(page) > LOW else "content",
             column_config={
-                "When": st.column_config.TextColumn(width=90),
-                "Who": st.column_config.TextColumn(width=90),
-                "What": st.column_config.TextColumn(width=115),
-                "About": st.column_config.TextColumn(width=140),
-                "Details": st.column_config.TextColumn(width=235),
+                "When": st.column_config.TextColumn(width=85),
+                "Who": st.column_config.TextColumn(width=80),
+                "What": st.column_config.TextColumn(width=110),
+                "About": st.column_config.TextColumn(width=130),
+                "Details": st.column_config.TextColumn(width=280),
                 "Line": st.column_config.NumberColumn(width=50),
                 "Id": st.column_config.TextColumn(width=110),
                 "Chained hash": st.column_config.TextColumn(width=110),

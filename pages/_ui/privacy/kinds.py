@@ -11,6 +11,16 @@ import streamlit as st
 import engine
 from pages._ui.texts import label_name
 
+HEADINGS = {
+    "Type": ("Type", 165),
+    "Points at a person": ("Points", 90),
+    "In the training part": ("In training", 85),
+    "Of these in the synthetic text": ("In synthetic", 92),
+    "Share": ("Share", 62),
+    "Share, holdout": ("Holdout", 72),
+    "Of one person only": ("One person's", 98),
+}
+
 
 def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw the table of leaked identifiers by type."""
@@ -27,6 +37,8 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     for name in ("Share", "Share, holdout"):
         table[name] = ["–" if share != share else f"{100 * share:.1f}%" for share in table[name]]
         config[name] = st.column_config.TextColumn(alignment="right")
+    for name, (said, width) in HEADINGS.items():  # narrow enough that the last one is seen
+        config[name] = {**config.get(name, {}), "label": said, "width": width, "help": name}
     st.dataframe(table, hide_index=True, alt="Leaked identifiers by type", column_config=config)
     st.caption("Nobody used the holdout, so its share is what chance gives. Different values are counted, each once.")
 

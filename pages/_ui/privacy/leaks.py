@@ -134,15 +134,15 @@ def _list(run_id: str, rows: pd.DataFrame) -> str | None:
         height=430,
         alt="Synthetic records with leaks, worst first",
         column_config={
-            "Record": st.column_config.TextColumn(width=85),
+            "Record": st.column_config.TextColumn(width=78),
             "Direct": st.column_config.NumberColumn(
-                width=60, help="Direct identifiers of the training part in this record"
+                width=54, help="Direct identifiers of the training part in this record"
             ),
             "Other": st.column_config.NumberColumn(
-                width=60, help="Indirect identifiers: places, dates, organisations …"
+                width=52, help="Indirect identifiers: places, dates, organisations …"
             ),
             "Words": st.column_config.NumberColumn(
-                width=60, help="Longest run of words copied from one record; 0 below eight"
+                width=56, help="Longest run of words copied from one record; 0 below eight"
             ),
         },
     )

@@ -118,9 +118,12 @@ def _ranked(run_id: str, units: pd.DataFrame, titles: Mapping[str, str], noun: s
     if (shown["Most exposed record"] == shown[noun.capitalize()]).all():
         shown = shown.drop(columns=["Most exposed record", "Records"])
     config: dict[str, Any] = {
-        "Flagged by": st.column_config.TextColumn(width="large"),
+        "Flagged by": st.column_config.TextColumn(width=290),
         "Scores above others": st.column_config.TextColumn(
-            alignment="right", help="Share of records kept aside that score lower than this unit's highest record"
+            "Above others",
+            width=100,
+            alignment="right",
+            help="Share of records kept aside that score lower than this unit's highest record",
         ),
         "Seen in output": st.column_config.TextColumn(help="A synthetic record that holds words of theirs"),
     }

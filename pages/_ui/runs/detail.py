@@ -108,16 +108,26 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
         named.edit(workspace, run)
         if st.button("Delete …", icon=":material/delete:", key="run.delete"):
             _confirm_delete(workspace, run)
-    left, right = st.columns(2, gap="large")
+    if _plain(run):  # nothing to draw, so nothing to stand beside
+        left = right = st.container()
+    else:
+        left, right = st.columns(2, gap="large")
     with left:
         _facts(run, runs)
         run_budget.draw(workspace, run)
-        _script(workspace, run)
     with right:
         _funnel(run)
         readable.draw(workspace, run)
         run_endpoint.draw(workspace, run)
+    with left:
+        _script(workspace, run)
     run_outputs.draw(workspace, run)
+
+
+def _plain(run: engine.RunSummary) -> bool:
+    """Return whether all that was made was kept, which a sentence says."""
+    dropped = [count for name, count in run.funnel.items() if name not in ("made", "kept")]
+    return not run.funnel or (not any(dropped) and run.funnel.get("made", 0) <= run.funnel.get("kept", run.kept))
 
 
 def _funnel(run: engine.RunSummary) -> None:
@@ -128,7 +138,7 @@ def _funnel(run: engine.RunSummary) -> None:
     steps = sorted(run.funnel.items(), key=lambda item: (item[0] == "kept", item[0] != "made"))
     made = run.funnel.get("made") or sum(count for name, count in steps if name != "made")
     kept = run.funnel.get("kept", run.kept)
-    if len(steps) <= 2 and made == kept:
+    if _plain(run):
         st.markdown(f"{number(made)} made, {number(kept)} kept of {number(run.count)} wanted.")
         return
     bars(

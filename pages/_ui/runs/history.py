@@ -12,8 +12,8 @@ from pages._ui.runs.detail import difference
 from pages._ui.texts import GUARANTEES, STATES, seconds, when
 
 SIZE = 25
-WIDTHS = {"Started": 95, "Name": 110, "Method": 115, "State": 75, "Time": 65, "Guarantee": 95,
-          "Different from the run before": 180, "Examined": 95, "Released": 95}  # fmt: skip
+WIDTHS = {"Started": 85, "Name": 110, "Method": 110, "State": 70, "Guarantee": 88, "Examined": 85, "Released": 85,
+          "Time": 53, "Different from the run before": 180}  # fmt: skip
 
 
 def draw(runs: list[engine.RunSummary]) -> None:
@@ -29,11 +29,11 @@ def draw(runs: list[engine.RunSummary]) -> None:
                 "State": STATES.get(run.state, (run.state,))[0] + (", out of date" if run.stale else ""),
                 "Kept": run.kept,
                 "Wanted": run.count,
-                "Time": seconds(run.seconds) if run.seconds else "–",
                 "Guarantee": GUARANTEES[run.guarantee.kind][0],
-                "Different from the run before": "; ".join(difference(run, runs)) or "–",
                 "Examined": when(run.examined_at),
                 "Released": when(run.released_at),
+                "Time": seconds(run.seconds) if run.seconds else "–",
+                "Different from the run before": "; ".join(difference(run, runs)) or "–",
             }
             for run in page
         ]
@@ -45,7 +45,7 @@ def draw(runs: list[engine.RunSummary]) -> None:
         key=f"run.history.{digest(run.id for run in page)}",
         column_config={
             **{name: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()},
-            **{name: st.column_config.NumberColumn(width=60) for name in ("Kept", "Wanted")},
+            **{name: st.column_config.NumberColumn(width=56) for name in ("Kept", "Wanted")},
         },
     )  # fmt: skip
     pager(len(runs), key="run.history.page", size=SIZE, noun="runs")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 import engine
@@ -18,15 +20,26 @@ def draw(workspace: engine.Workspace) -> None:
     jobs = [job for job in jobs if job.kind not in QUIET]
     if not jobs:
         return
-    names = corpus_names(workspace)
+    names, runs = corpus_names(workspace), called(workspace)
     with st.container(border=True, key="run.queue", gap="small"):
         st.markdown(f"**Queue** · {count_of(len(jobs), 'job')}")
         for number, job in enumerate(jobs[:SHOWN], 1):
             whose = f" · {plain(names[job.corpus_id])}" if job.corpus_id in names else ""
-            st.markdown(f"{number}. {JOBS.get(job.kind, job.kind)}{whose} · {_state(job)}")
+            st.markdown(f"{number}. {told(job, runs)}{whose} · {_state(job)}")
         if len(jobs) > SHOWN:
             st.caption(f"and {count_of(len(jobs) - SHOWN, 'more job')}")
         st.caption("Looking for identifiers and other short work goes before long work that waits.")
+
+
+def called(workspace: engine.Workspace) -> dict[str, str]:
+    """Return each run's own name, or its method's, by id: what a line about its job adds."""
+    return {run.id: run.name or run.title for run in workspace.runs.all()}
+
+
+def told(job: engine.JobView, runs: Mapping[str, str]) -> str:
+    """Return what a job does, and for which run."""
+    which = f": {plain(runs[job.run_id])}" if job.run_id in runs else ""
+    return f"{JOBS.get(job.kind, job.kind)}{which}"
 
 
 def _state(job: engine.JobView) -> str:

@@ -14,6 +14,10 @@ from pages._ui.states import act
 from pages._ui.texts import GUARANTEES, plain
 
 ANY_GUARANTEE = 4
+MISSED = {  # as the gate calls them
+    "missed-direct": "Few records hold a direct identifier that nobody found",
+    "missed-quasi": "Few records hold an indirect identifier that nobody found",
+}
 
 
 def draw(workspace: engine.Workspace) -> None:
@@ -113,11 +117,18 @@ def _requirements(policy: engine.Policy) -> dict[str, str]:
         **_missed(need.missed),
         "May be waived by a person, for a reason and a time": "nothing"
         if need.waivers is None
-        else f"{', '.join(need.waivers.rules)}; {need.waivers.longest_days} days",
+        else f"{'; '.join(_rules(policy, need.waivers.rules))}. At most {need.waivers.longest_days} days.",
         "Longest copied run of words": "no limit"
         if need.longest_copied_words is None
         else str(need.longest_copied_words),
     }
+
+
+def _rules(policy: engine.Policy, ids: Sequence[str]) -> list[str]:
+    """Return what rules of a policy are called, the first with a capital."""
+    titles = {**MISSED, **{rule.id: rule.title for rule in policy.rules}}
+    said = [titles.get(name, name) for name in ids]
+    return [title if place == 0 else f"{title[:1].lower()}{title[1:]}" for place, title in enumerate(said)]
 
 
 def _missed(rule: engine.MissedRule | None) -> dict[str, str]:
