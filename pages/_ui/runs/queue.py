@@ -38,8 +38,8 @@ def called(workspace: engine.Workspace) -> dict[str, str]:
 
 def told(job: engine.JobView, runs: Mapping[str, str]) -> str:
     """Return what a job does, and for which run."""
-    which = f": {plain(runs[job.run_id])}" if job.run_id in runs else ""
-    return f"{JOBS.get(job.kind, job.kind)}{which}"
+    name = runs.get(job.run_id or "")
+    return f"{JOBS.get(job.kind, job.kind)}: {plain(name)}" if name else JOBS.get(job.kind, job.kind)
 
 
 def _state(job: engine.JobView) -> str:
