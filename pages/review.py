@@ -39,7 +39,7 @@ if corpus.span_source is None:
     st.stop()
 acting.ask(workspace, key="review", what="Each decision")
 
-with st.container(horizontal=True, vertical_alignment="center"):
+with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):  # one line beside the sidebar
     view = st.radio(
         "View",
         [TEXTS, VALUES, BULK, SPOT, NAMED, SETTINGS],
@@ -53,7 +53,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Sort again",
             key="review.sort",
-            icon=":material/sort:",
             on_click=review_queue.sort_again,
             args=(corpus.id,),
             help="The order stays as it is while you work. This sorts by the risk as it is now.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._ui import states
-from pages._ui.current import RUN, RUNS, current_corpus, run_names
+from pages._ui.current import RUN, RUNS, choose_run, current_corpus, run_names
 from pages._ui.guard import guard
 from pages._ui.progress import ACTIVE
 from pages._ui.runs import detail as run_detail
@@ -34,12 +34,18 @@ if not runs:
     st.stop()
 
 active = next((run.id for run in runs.values() if run.state in ACTIVE), None)
-wanted = st.session_state.get(RUN) or active
-if st.session_state.get(RUNS) not in runs:
-    st.session_state[RUNS] = wanted if wanted in runs else next(iter(runs))
+wished = (st.session_state.get(RUN), st.session_state.get(RUNS), active, *runs)
+st.session_state[RUNS] = next(run_id for run_id in wished if run_id in runs)  # that of the sidebar and of other pages
 labels = run_names(runs.values())
-chosen = st.selectbox("Run", list(runs), format_func=labels.__getitem__, key=RUNS, persist_state="session")
-st.session_state[RUN] = chosen
+chosen = st.selectbox(
+    "Run",
+    list(runs),
+    format_func=labels.__getitem__,
+    key=RUNS,
+    persist_state="session",
+    on_change=lambda: choose_run(st.session_state[RUNS]),  # before the sidebar is drawn again
+)
+choose_run(chosen)
 run_detail.draw(workspace, runs[chosen], list(runs.values()))
 
 st.subheader("History", anchor=False)

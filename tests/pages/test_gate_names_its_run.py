@@ -45,8 +45,10 @@ def test_the_release_page_names_it_in_its_bar_its_verdict_and_its_question(twins
     assert "](http" not in told.replace("\\]", "")
 
 
-def test_another_run_chosen_on_a_page_is_the_sidebars_at_once(twins, open_page):
+@pytest.mark.parametrize(("page", "picker"), [("release", "release.run"), ("run", "run.choice")])
+def test_another_run_chosen_on_a_page_is_the_sidebars_at_once(twins, open_page, page, picker):
     workspace, made = twins
-    app = open_page("release", **{"_ui.run": made[1]})
-    app.selectbox(key="release.run").set_value(made[0]).run()
+    app = open_page(page, **{"_ui.run": made[1]})
+    app.selectbox(key=picker).set_value(made[0]).run()
+    assert app.selectbox(key=picker).value == made[0]
     assert plain(run_label(workspace, workspace.runs.get(made[0]))) + "]" in sidebar(app)

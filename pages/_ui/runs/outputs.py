@@ -8,7 +8,8 @@ import engine
 from pages._ui.pager import pager
 from pages._ui.texts import count_of
 
-SIZE, WIDE, LEAST = 6, 2, 340  # texts a page and beside each other; pixels below which they stand alone
+SIZE, WIDE = 6, 2  # texts a page, and columns
+BORDER = 150  # a text's frame and number are about as high as so many characters
 
 
 def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
@@ -20,9 +21,12 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     key = f"run.outputs.page.{run.id}"
     page = max(1, int(st.session_state.get(key, 1) or 1))
     shown = workspace.runs.synthetic(run.id, offset=(page - 1) * SIZE, limit=SIZE)
-    with st.grid(WIDE, min_column_width=LEAST, key=f"run.outputs.{run.id}"):
+    with st.container(key=f"run.outputs.{run.id}"):
+        columns, filled = st.columns(WIDE), [0] * WIDE
         for place, row in enumerate(shown.itertuples(), (page - 1) * SIZE + 1):
-            with st.container(border=True, gap="small"):
+            free = filled.index(min(filled))  # the column that ends first, so that short texts leave no hole
+            filled[free] += BORDER + len(str(row.text))
+            with columns[free], st.container(border=True, gap="small"):
                 st.text(f"{place:,}" + (f" · {row.label}" if isinstance(row.label, str) else ""))
                 st.text(str(row.text))
     pager(run.kept, key=key, size=SIZE, noun="outputs")
