@@ -47,6 +47,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "LONGEST_NAME": ("engine.store.runs.runs", "LONGEST_NAME"),
     "LONGEST_NOTE": ("engine.store.runs.runs", "LONGEST_NOTE"),
     "LedgerView": ("engine.store.views", "LedgerView"),
+    "LOOK_REASONS": ("engine.store.people.reasons", "STANDARD"),
     "LONGEST_ANSWER": ("engine.release.assessment.questions", "LONGEST_ANSWER"),
     "MAX_DELTA": ("engine.dp.accounting.closed_form", "MAX_DELTA"),
     "MEASURES": ("engine.examine.measures", "MEASURES"),
@@ -260,6 +261,7 @@ if TYPE_CHECKING:
     from engine.release.verdicts import RuleVerdict, Verdict
     from engine.release.wizard import Answers, Proposal, Recipients, Recommended, propose, recommended
     from engine.store.model_settings import SelfTest
+    from engine.store.people.reasons import STANDARD as LOOK_REASONS
     from engine.store.people.roles import MEANING as ROLE_MEANING
     from engine.store.people.roles import Person, Right, Role
     from engine.store.pools.pools import DECLARED as POOL_DECLARED

@@ -4,12 +4,13 @@ from engine.release.audience import Audience, audience
 from engine.release.bundle import Bundle, verify, work_folder, write_bundle
 from engine.release.card import CardFacts, DataCard, build_card
 from engine.release.gate import GateFacts, basis, evaluate, waivable
-from engine.release.missed import Missed
+from engine.release.missed import SPOT_RULES, Missed
 from engine.release.policy import Policy, get_policy, load_policy, policies
 from engine.release.verdicts import RuleVerdict, Verdict
 from engine.release.waivers import Waiver, expiry_of, reason_of
 
 __all__ = [
+    "SPOT_RULES",
     "Audience",
     "Bundle",
     "CardFacts",

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from engine.dp.guarantee import Kind
 from engine.examine.findings import Finding, Reference
 from engine.examine.measures import show
-from engine.release.missed import Missed, missed_lines
+from engine.release.missed import SPOT_RULES, Missed, missed_lines
 from engine.release.policy import Policy, Rule
 from engine.release.verdicts import RuleVerdict, Verdict, fact_line
 from engine.release.waivers import NEVER, Waiver, basis_of
@@ -75,7 +75,7 @@ def evaluate(
     given = {waiver.basis: waiver for waiver in waivers if day <= waiver.expires}
     if allowed is not None and not facts.stale:
         lines = [
-            replace(line, waived=given.get(basis(policy, line, facts.examination)))
+            replace(line, waived=given.get(basis(policy, line, facts.examination, _sample(line, facts))))
             if waivable(policy, line) else line
             for line in lines
         ]  # fmt: skip
@@ -92,9 +92,19 @@ def waivable(policy: Policy, line: RuleVerdict) -> bool:
     )  # fmt: skip
 
 
-def basis(policy: Policy, line: RuleVerdict, examination: str) -> str:
-    """Return the digest of what a waiver of this line is given for, after this examination."""
-    return basis_of(policy.digest, line.rule, line.value, line.threshold, line.sentence, examination)
+def basis(policy: Policy, line: RuleVerdict, examination: str, sample: str = "") -> str:
+    """Return the digest of what a waiver of this line is given for, after this examination.
+
+    Args:
+        sample: id of the spot check that the line is about, if it is about one.
+    """
+    stands_on = f"{examination} {sample}" if sample else examination
+    return basis_of(policy.digest, line.rule, line.value, line.threshold, line.sentence, stands_on)
+
+
+def _sample(line: RuleVerdict, facts: GateFacts) -> str:
+    """Return the id of the spot check that a line is about, empty where it is about none."""
+    return facts.missed.check if facts.missed is not None and line.rule in SPOT_RULES else ""
 
 
 def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVerdict:

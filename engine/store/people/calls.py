@@ -92,7 +92,10 @@ CALLS: dict[str, dict[str, Right]] = {
 
 
 NUMBERS = frozenset(
-    "roc nearest_quantiles iterations lengths map classifier_labels classifier_groups units unit_flags groups".split()
+    (
+        "attacks roc elp nearest_quantiles iterations lengths map classifier_labels classifier_groups units unit_flags "
+        "groups"
+    ).split()
 )
 """Tables of an examination that hold no text of a record."""
 

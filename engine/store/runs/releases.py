@@ -124,6 +124,7 @@ class Releases:
 
         waived.check_named(self.session)
         run, policy = self.runs.get(run_id), self.policy(policy_id)
+        sample = self._sample(run, rule)
         line = next((one for one in self.gate(run_id, policy_id).rules if one.rule == rule and one.passed is not True),
                     None)  # fmt: skip
         if line is None:
@@ -139,8 +140,15 @@ class Releases:
         last = expiry_of(expires, date.fromisoformat(waived.today()), allowed.longest_days)
         self.check_words(run, policy, {"the reason": said, "the name": self.session.actor})
         self._check_names(run, {"the reason": said})
-        rests_on = basis(policy, line, run.examined_at or "")  # as it was before the gate was asked
-        return waived.give(self.session, run_id, run.corpus_id, policy_id, rule, rests_on, said, last)
+        rests_on = basis(policy, line, run.examined_at or "", sample)  # as it was before the gate was asked
+        return waived.give(self.session, run_id, run.corpus_id, policy_id, rule, rests_on, said, last, sample=sample)
+
+    def _sample(self, run: RunSummary, rule: str) -> str:
+        """Return the id of the spot check that a rule is judged by, empty where it is by none."""
+        from engine.release import SPOT_RULES
+
+        check = self.spot_checks.latest(run.corpus_id) if rule in SPOT_RULES else None
+        return "" if check is None else check.id
 
     def withdraw_waiver(self, run_id: str, policy_id: str, waiver_id: str) -> None:
         """Take a waiver back; releases that it let leave are not touched."""
@@ -196,7 +204,7 @@ class Releases:
             check.drawn, check.read, check.drawn_from, check.records, check.stale, found.why,
             None if direct is None else direct.high, None if quasi is None else quasi.high,
             0 if direct is None else direct.hit, 0 if quasi is None else quasi.hit,
-            0.95 if direct is None else direct.level, check.twice, check.read_twice, check.disagreements,
+            0.95 if direct is None else direct.level, check.twice, check.read_twice, check.disagreements, check.id,
         )  # fmt: skip
 
     def _approved_originals(self, run: RunSummary) -> int | None:

@@ -23,6 +23,8 @@ from pages._ui.runs import loss as run_loss
 from pages._ui.runs import named
 from pages._ui.runs import outputs as run_outputs
 from pages._ui.runs import rounds as run_rounds
+from pages._ui.sign_in.closed import closed
+from pages._ui.sign_in.visitor import may
 from pages._ui.texts import count_of, number, plain, seconds, when
 
 SHOWN = 240  # characters of an output
@@ -47,6 +49,9 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.
         _facts(workspace, run, runs)
     with right:
         _again(workspace, run)
+    if closed("What the run noted on its way, and its outputs,"):
+        run_bought.draw(workspace, run, runs)
+        return
     if run.state not in ACTIVE:
         run_loss.draw(workspace, run)
     run_rounds.draw(workspace, run)
@@ -66,12 +71,22 @@ def _live(workspace: engine.Workspace, run_id: str) -> None:
     with left:
         draw_job(workspace, job, key="run.live", samples=False, cancel=True)
         run_budget.draw(workspace, run)
-        run_endpoint.draw(workspace, run)
-        _funnel(run)
-        readable.draw(workspace, run)
+        _noted(workspace, run)
+    if not may(engine.Right.REVEAL):
+        return
     with right:
         _outputs(list(job.sample))
     run_loss.draw(workspace, run)
+
+
+def _noted(workspace: engine.Workspace, run: engine.RunSummary) -> None:
+    """Draw the funnel between what else a run noted; that is for whoever may see text."""
+    shown = may(engine.Right.REVEAL)
+    if shown:
+        run_endpoint.draw(workspace, run)
+    _funnel(run)
+    if shown:
+        readable.draw(workspace, run)
 
 
 def _outputs(texts: list[str]) -> None:
@@ -111,11 +126,10 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         run_budget.draw(workspace, run)
-        run_endpoint.draw(workspace, run)
-        _funnel(run)
-        readable.draw(workspace, run)
-    with right:
-        run_outputs.draw(workspace, run)
+        _noted(workspace, run)
+    if may(engine.Right.REVEAL):
+        with right:
+            run_outputs.draw(workspace, run)
 
 
 def _funnel(run: engine.RunSummary) -> None:
