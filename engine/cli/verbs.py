@@ -11,6 +11,7 @@ from engine.cli.checks import spot_check, waive
 from engine.cli.corpora import corpora, delete, detect, import_, labels
 from engine.cli.curve import curve
 from engine.cli.describe import describe
+from engine.cli.intruder import intruder
 from engine.cli.languages import languages
 from engine.cli.mentioned import named
 from engine.cli.models import models
@@ -67,6 +68,7 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "compare": compare,
     "approve": approve,
     "assess": assess,
+    "intruder": intruder,
     "people": people,
     "waive": waive,
     "release": release,

@@ -31,6 +31,7 @@ from engine.store.runs import choosable
 from engine.store.runs import policies as own
 from engine.store.runs import waivers as waived
 from engine.store.runs.examinations import Examinations
+from engine.store.runs.intruder.trials import IntruderTrials
 from engine.store.runs.runs import Runs, run_row, seen
 from engine.store.schema import releases, revocations, runs
 from engine.store.session import Session, new_id
@@ -58,7 +59,7 @@ class Releases:
 
     def __init__(
         self, session: Session, corpora: Corpora, runs: Runs, examinations: Examinations, ledger: Ledger,
-        spot_checks: SpotChecks,
+        spot_checks: SpotChecks, intruder: IntruderTrials,
     ) -> None:  # fmt: skip
         self.session = session
         self.corpora = corpora
@@ -67,6 +68,7 @@ class Releases:
         self.ledger = ledger
         self.signatures = Signatures(session)
         self.spot_checks = spot_checks
+        self.intruder = intruder
 
     def policies(self) -> tuple[Policy, ...]:
         """Return the policies that come with the program, and then the workspace's own."""
@@ -144,9 +146,12 @@ class Releases:
         return waived.give(self.session, run_id, run.corpus_id, policy_id, rule, rests_on, said, last, sample=sample)
 
     def _sample(self, run: RunSummary, rule: str) -> str:
-        """Return the id of the spot check that a rule is judged by, empty where it is by none."""
-        from engine.release import SPOT_RULES
+        """Return the id of the spot check or intruder trial that a rule is judged by, empty where it is by none."""
+        from engine.release import INTRUDER_RULES, SPOT_RULES
 
+        if rule in INTRUDER_RULES:
+            trial = self.intruder.latest(run.id)
+            return "" if trial is None else trial.id
         check = self.spot_checks.latest(run.corpus_id) if rule in SPOT_RULES else None
         return "" if check is None else check.id
 
@@ -189,6 +194,7 @@ class Releases:
             actor=self.session.actor,
             signed_off_by=signed_off_by,
             missed=None if run.guarantee.kind == "dp" else self._missed(run.corpus_id),
+            intruder=None if whole else self.intruder.known(run_id),
             examination=run.examined_at or "",
         )
 
@@ -579,6 +585,11 @@ class Releases:
         found = self.spot_checks.estimate(run.corpus_id)
         rates = () if found is None else [rate for rate in (found.direct, found.quasi, *found.types.values()) if rate]
         missed = [end for rate in rates for end in (rate.value, rate.low, rate.high, rate.hit)]
+        tried = self.intruder.estimate(run.id)
+        if tried is not None:
+            missed += [tried.trial.claims, tried.trial.hits]
+        if tried is not None and tried.share is not None:
+            missed += [tried.share.value, tried.share.low, tried.share.high, tried.share.further]
         public = self.ledger.public_facts(run.corpus_id).units
         return {float(value) for value in (*counts, *measured, *missed) if value is not None} - {float(public)}
 
@@ -676,19 +687,22 @@ class Releases:
             )
 
     def _check_still(self, connection: Connection, summary: ReleaseSummary, policy: Policy, verdict: Verdict) -> None:
-        """Refuse where a waiver no longer holds, or a spot check changed, while the release was written."""
+        """Refuse where a waiver no longer holds, or a sample's answer changed, while the release was written."""
         stand = {one.id for one in waived.given(connection, summary.run_id, policy.id) if waived.today() <= one.expires}
         if any(line.waived is not None and line.waived.id not in stand for line in verdict.waived_rules()):
             raise RefusedError(
                 "A waiver was withdrawn or expired while the release was written. Look at it, then release again."
             )
-        asked = [line for line in verdict.rules if line.rule.startswith("missed-")]
+        from engine.release import INTRUDER_RULES, SPOT_RULES
+
+        asked = [line for line in verdict.rules if line.rule in (*SPOT_RULES, *INTRUDER_RULES)]
         if asked:
             again = {line.rule: line for line in self.gate(summary.run_id, policy.id).rules}
             if any((now_.value, now_.passed) != (line.value, line.passed) for line in asked
                    for now_ in [again[line.rule]]):  # fmt: skip
                 raise RefusedError(
-                    "What the spot check says changed while the release was written. Look at it, then release again."
+                    "What the spot check or the intruder trial says changed while the release was written. Look at it, "
+                    "then release again."
                 )
 
 

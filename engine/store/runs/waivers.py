@@ -47,7 +47,7 @@ def give(
     session: Session, run_id: str, corpus_id: str, policy_id: str, rule: str, basis: str, reason: str, expires: str,
     *, sample: str = "",
 ) -> str:  # fmt: skip
-    """Keep a waiver and return its id; its words were checked; `sample` is the spot check it rests on, if any."""
+    """Keep a waiver and return its id; its words were checked; `sample` is the spot check, or trial, it rests on."""
     waiver_id = new_id("w")
     values = {"id": waiver_id, "run_id": run_id, "policy": policy_id, "rule": rule, "basis": basis}
     with session.db.write() as connection:
