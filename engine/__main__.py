@@ -29,6 +29,7 @@ from engine.cli.models import ARGUMENTS
 from engine.cli.people import ARGUMENTS as PEOPLE
 from engine.cli.pools import PACK, POOL
 from engine.cli.recipes import RECIPE, REPRODUCE
+from engine.cli.sbom import ARGUMENTS as SBOM
 from engine.cli.sweep import ARGUMENTS as SWEEP
 from engine.cli.upkeep import AUDIT
 from engine.dp.ledger import LIST_SHARE
@@ -353,6 +354,7 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
             "check the installation and the workspace",
             [(("--bundle",), {"type": Path, "help": "write a support file without record text"})],
         ),
+        "sbom": ("write what the program is made of and what is installed beside it, for audits of software", SBOM),
         "demo": (
             "go the whole way on a sample corpus",
             [

@@ -34,6 +34,7 @@ from engine.cli.runs import (
     synthesize,
     verify,
 )
+from engine.cli.sbom import sbom
 from engine.cli.study import study
 from engine.cli.sweep import sweep
 from engine.cli.upkeep import audit, backup, demo, doctor, restore
@@ -82,5 +83,6 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "backup": backup,
     "restore": restore,
     "doctor": doctor,
+    "sbom": sbom,
     "demo": demo,
 }

@@ -44,6 +44,7 @@ class Facts:
         examined: when the findings were measured, ISO 8601, or empty. stale: they describe other records by now.
         findings: of the examination. risk: what detection misses, as sentences. verdict: of the policy.
         trial: what an intruder trial found, as sentences. tried: that there was one, in public numbers alone, or empty.
+        software: what this file was written by and what is installed beside it, as a sentence; internal.
         releases: releases from the same people so far. unbounded: one of them left without a proof.
         tested: families of which findings exist, and untried: names of attacks without; filled in by `document`.
     """
@@ -61,6 +62,7 @@ class Facts:
     risk: Sequence[str] = ()
     trial: Sequence[str] = ()
     tried: str = ""
+    software: str = ""
     verdict: Verdict | None = None
     releases: int = 0
     unbounded: bool = False
@@ -107,7 +109,7 @@ def document(facts: Facts, edition: Edition) -> str:
         outside = {one.id for one in questions().fields if one.outside}
         facts = replace(
             facts, answers={name: said for name, said in facts.answers.items() if name in outside}, made_by="", run="",
-            corpus="", findings=(), risk=(), trial=(), verdict=None, releases=0, unbounded=False,
+            corpus="", findings=(), risk=(), trial=(), software="", verdict=None, releases=0, unbounded=False,
             stale=False, examined="yes" if facts.examined and not facts.stale else "",
         )  # fmt: skip
     inside = edition == "internal"

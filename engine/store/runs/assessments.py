@@ -102,6 +102,7 @@ class Assessments:
             UserError: the run is not finished.
         """
         from engine.release.assessment import Facts, document
+        from engine.release.sbom import sentence as software
 
         run, policy = self.runs.get(run_id), self.releases.policy(policy_id)
         if run.state != "done":
@@ -128,6 +129,7 @@ class Assessments:
                 stale=run.stale or run.examination_stale,
                 findings=self.examinations.findings(run_id),
                 risk=self._risk(run.corpus_id),
+                software=software(),
                 trial=() if trial is None else tried(trial),
                 tried=""
                 if trial is None or trial.share is None
