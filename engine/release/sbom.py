@@ -134,12 +134,11 @@ def written() -> bytes:
 
 
 def _component(one: Package) -> JSONObject:
-    said: JSONObject = {
+    said: JSONObject = {"expression": one.licence} if one.expression else {"license": {"name": one.licence}}
+    return {
         "type": "library", "bom-ref": one.purl, "name": one.name, "version": one.version, "purl": one.purl,
+        **({"licenses": [said]} if one.licence else {}),
     }  # fmt: skip
-    if one.licence:
-        said["licenses"] = [{"expression": one.licence} if one.expression else {"license": {"name": one.licence}}]
-    return said
 
 
 def _models() -> list[JSONObject]:
@@ -176,17 +175,22 @@ def _needs(lines: Iterable[str]) -> tuple[str, ...]:
 
 def _licence(given: PackageMetadata) -> tuple[str, bool]:
     """Return a distribution's licence, and whether it is an SPDX expression."""
-    expression = " ".join(str(given.get("License-Expression") or "").split())
+    expression = _first(given, "License-Expression")
     if expression:
         return expression, True
     named = [
         line.rpartition("::")[2].strip() for line in given.get_all("Classifier") or ()
         if str(line).startswith("License ::") and line.count("::") > 1
     ]  # fmt: skip
-    said = " ".join(str(given.get("License") or "").split())
+    said = _first(given, "License")
     if 0 < len(said) <= LONGEST_LICENCE and said.casefold() != "unknown":
         return said, False
     return "; ".join(named), False
+
+
+def _first(given: PackageMetadata, name: str) -> str:
+    """Return the first value of a field on one line, empty where it is missing."""
+    return " ".join(str((given.get_all(name) or [""])[0]).split())
 
 
 def _normal(name: str) -> str:

@@ -81,9 +81,6 @@ class Given:
     def __init__(self, **fields):
         self.fields = fields
 
-    def get(self, name):
-        return self.fields.get(name.replace("-", "_"), [None])[0]
-
     def get_all(self, name):
         return self.fields.get(name.replace("-", "_"))
 

@@ -10,6 +10,7 @@ import streamlit as st
 import engine
 from pages._ui.pager import offset_of, pager
 from pages._ui.release.records import DECISIONS
+from pages._ui.sign_in.closed import closed
 from pages._ui.texts import number, plain, run_name
 
 SIZE = 10
@@ -18,6 +19,8 @@ SIZE = 10
 @st.dialog("Internal preview, not a release", width="large")
 def show(workspace: engine.Workspace, run_id: str, total: int) -> None:
     """Show the records, ten at a time, each under the mark."""
+    if closed("The records"):
+        return
     run = workspace.runs.get(run_id)
     st.warning(
         "**For the team that may read the original.** Nothing leaves, the budget stays as it is, and there is no file "
