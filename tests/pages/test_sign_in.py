@@ -91,7 +91,7 @@ IN_PLACE = {  # what stands in a text's place, and what an auditor reads below i
     ("utility", "Lengths and phrases"): ("Words and phrases hold text", "words"),
     ("compare", "Texts"): ("The texts of these runs hold text", ""),
     ("run", ""): ("What the run noted on its way, and its outputs, hold text", "History"),
-    ("release", ""): ("The records hold text", "Releases of this run"),
+    ("release", ""): ("The outputs of this run hold text", "Releases of this run"),
 }
 
 
@@ -117,6 +117,21 @@ def test_an_auditor_sees_the_page_with_a_sentence_in_the_place_of_text(members, 
     after = workspace.audit.lines(limit=10_000)["action"]
     workspace.close()
     assert (after == "refused").sum() == before, "nothing was asked for that an auditor may not have"
+
+
+def test_an_auditor_who_presses_the_preview_sees_no_text_and_no_fault(members, visit, signing_in):
+    signing_in["as"] = "auditor@example.org"
+    app = visit("release", **{"_ui.run": members.run})
+    before = everything(app).count("The outputs of this run hold text")
+    app.button(key="release.preview").click().run()
+    assert not app.exception
+    assert "has a fault" not in everything(app)
+    assert everything(app).count("The outputs of this run hold text") == before + 1
+    workspace = members.open()
+    texts = [text[:60] for text in workspace.runs.synthetic(members.run)["text"] if len(text) >= 60]
+    assert "internal preview" not in set(workspace.audit.lines(limit=100)["action"])
+    workspace.close()
+    assert not [text for text in texts if text in everything(app)]
 
 
 def test_nobody_else_reads_that_sentence(members, visit, signing_in):

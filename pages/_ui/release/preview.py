@@ -19,7 +19,7 @@ SIZE = 10
 @st.dialog("Internal preview, not a release", width="large")
 def show(workspace: engine.Workspace, run_id: str, total: int) -> None:
     """Show the records, ten at a time, each under the mark."""
-    if closed("The records"):
+    if closed("The outputs of this run"):
         return
     run = workspace.runs.get(run_id)
     st.warning(

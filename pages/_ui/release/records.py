@@ -38,7 +38,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, 
     if total == 0:
         st.info("This run kept no record, so there is nothing to release.", icon=":material/info:")
         return
-    if closed("The records"):
+    if closed("The outputs of this run"):
         return
     equal = _originals(workspace, run)
     _together(workspace, run, counts)
