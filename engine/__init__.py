@@ -37,6 +37,10 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "GENERATOR": ("engine.examine.stats.simultaneous", "GENERATOR"),
     "Gathered": ("engine.corpus.pool.gather", "Gathered"),
     "Guarantee": ("engine.dp.guarantee", "Guarantee"),
+    "INTRUDER_LIMIT": ("engine.store.runs.intruder.words", "LIMIT"),
+    "IntruderResult": ("engine.store.runs.intruder.views", "TrialResult"),
+    "IntruderText": ("engine.store.runs.intruder.views", "TrialText"),
+    "IntruderTrial": ("engine.store.runs.intruder.views", "Trial"),
     "JSON": ("engine.json_types", "JSON"),
     "JSONObject": ("engine.json_types", "JSONObject"),
     "JobView": ("engine.store.views", "JobView"),
@@ -47,6 +51,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "LONGEST_NAME": ("engine.store.runs.runs", "LONGEST_NAME"),
     "LONGEST_NOTE": ("engine.store.runs.runs", "LONGEST_NOTE"),
     "LedgerView": ("engine.store.views", "LedgerView"),
+    "LOOK_REASONS": ("engine.store.people.reasons", "STANDARD"),
     "LONGEST_ANSWER": ("engine.release.assessment.questions", "LONGEST_ANSWER"),
     "MAX_DELTA": ("engine.dp.accounting.closed_form", "MAX_DELTA"),
     "MEASURES": ("engine.examine.measures", "MEASURES"),
@@ -55,6 +60,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "MOST_LABELS": ("engine.corpus.label_rules", "MOST_LABELS"),
     "MethodPreset": ("engine.methods.presets", "Preset"),
     "MethodSpec": ("engine.methods.base", "MethodSpec"),
+    "IntruderRule": ("engine.release.policy", "IntruderRule"),
     "MissedRule": ("engine.release.policy", "MissedRule"),
     "ModelInfo": ("engine.models.catalogue", "ModelInfo"),
     "NAME_LABELS": ("engine.pii.spans", "NAME_LABELS"),
@@ -146,6 +152,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "parsed_settings": ("engine.studies.settings", "parsed_settings"),
     "planned_pairs": ("engine.studies.pairs.run", "plan"),
     "posterior": ("engine.dp.accounting.closed_form", "posterior"),
+    "minutes_left": ("engine.store.runs.intruder.reading", "minutes_left"),
     "presets_of": ("engine.methods.presets", "presets_of"),
     "privacy_verdict": ("engine.examine.verdict", "privacy_verdict"),
     "propose": ("engine.release.wizard", "propose"),
@@ -256,10 +263,11 @@ if TYPE_CHECKING:
     from engine.release.bundle import WHAT as BUNDLE_FILES
     from engine.release.gate import waivable
     from engine.release.policy import PRESETS as POLICY_FILES
-    from engine.release.policy import MissedRule, Policy, Rule
+    from engine.release.policy import IntruderRule, MissedRule, Policy, Rule
     from engine.release.verdicts import RuleVerdict, Verdict
     from engine.release.wizard import Answers, Proposal, Recipients, Recommended, propose, recommended
     from engine.store.model_settings import SelfTest
+    from engine.store.people.reasons import STANDARD as LOOK_REASONS
     from engine.store.people.roles import MEANING as ROLE_MEANING
     from engine.store.people.roles import Person, Right, Role
     from engine.store.pools.pools import DECLARED as POOL_DECLARED
@@ -269,6 +277,11 @@ if TYPE_CHECKING:
     from engine.store.review.spot.views import Estimate as SpotEstimate
     from engine.store.review.spot.words import sentences as spot_words
     from engine.store.review.steps import read_steps
+    from engine.store.runs.intruder.reading import minutes_left
+    from engine.store.runs.intruder.views import Trial as IntruderTrial
+    from engine.store.runs.intruder.views import TrialResult as IntruderResult
+    from engine.store.runs.intruder.views import TrialText as IntruderText
+    from engine.store.runs.intruder.words import LIMIT as INTRUDER_LIMIT
     from engine.store.runs.runs import LONGEST_NAME, LONGEST_NOTE
     from engine.store.views import (
         CorpusSummary,

@@ -23,11 +23,13 @@ from engine.cli.assess import ARGUMENTS as ASSESS
 from engine.cli.checks import SPOT_CHECK, WAIVE
 from engine.cli.curve import ARGUMENTS as CURVE
 from engine.cli.describe import ARGUMENTS as DESCRIBE
+from engine.cli.intruder import ARGUMENTS as INTRUDER
 from engine.cli.mentioned import ARGUMENTS as NAMED
 from engine.cli.models import ARGUMENTS
 from engine.cli.people import ARGUMENTS as PEOPLE
 from engine.cli.pools import PACK, POOL
 from engine.cli.recipes import RECIPE, REPRODUCE
+from engine.cli.sbom import ARGUMENTS as SBOM
 from engine.cli.sweep import ARGUMENTS as SWEEP
 from engine.cli.upkeep import AUDIT
 from engine.dp.ledger import LIST_SHARE
@@ -284,6 +286,7 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
             [run, (("--max-risk",), {"type": float, "help": "only records up to this risk, 0 to 1"})],
         ),
         "people": ("list who may do what where several people sign in; give and take roles", PEOPLE),
+        "intruder": ("have somebody say whom approved texts are of, within a time box, and what follows", INTRUDER),
         "waive": ("let a run pass although a rule is not met, or list what stands in the way", WAIVE),
         "assess": ("write what a data-protection officer asks of a run, and what answers it", ASSESS),
         "release": (
@@ -351,6 +354,7 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
             "check the installation and the workspace",
             [(("--bundle",), {"type": Path, "help": "write a support file without record text"})],
         ),
+        "sbom": ("write what the program is made of and what is installed beside it, for audits of software", SBOM),
         "demo": (
             "go the whole way on a sample corpus",
             [

@@ -45,7 +45,8 @@ class Workspace(Opened):
         models, hub, first_look, prompts: what writes.
         pools, packs: text made elsewhere, and the prompts that it answers.
         plan, jobs, runs, recipes, examinations, studies: what is made, made again and measured.
-        ledger, releases, assessments: what it costs, what leaves, and what a data-protection officer asks of it.
+        ledger, releases, assessments: what it costs, what leaves, and what a data-protection officer asks of it;
+            intruder: trials in which a person says whom approved texts are of.
         people, signatures: who may do what where several sign in, and what second persons signed.
         settings, audit, disk, doctor, session: the workspace itself.
         visit: who signed in and why they look at text; None where nobody has to.
@@ -61,6 +62,7 @@ class Workspace(Opened):
         self.bulk, self.named, self.spot_checks = store.bulk, store.named, store.spot_checks
         self.runs, self.examinations, self.pools = store.runs, store.examinations, store.pools
         self.ledger, self.releases, self.assessments = store.ledger, store.releases, store.assessments
+        self.intruder = store.intruder
         self.models = Models(self.session, self.corpora, self.audit)
         self.hub = Hub(self.session)
         self.descriptions = store.descriptions

@@ -10,6 +10,7 @@ from pages._ui.guard import guard
 from pages._ui.release import assessment as release_assessment
 from pages._ui.release import bundle as release_bundle
 from pages._ui.release import dock
+from pages._ui.release import intruder as release_intruder
 from pages._ui.release import made as release_made
 from pages._ui.release import policy as release_policy
 from pages._ui.release import records as release_records
@@ -34,6 +35,7 @@ acting.ask(workspace, key="release", what="Each approval and each release")
 st.subheader("2 · Records", anchor=False)
 counts = workspace.runs.approval_counts(run.id)
 release_records.draw(workspace, run, counts)
+release_intruder.draw(workspace, run)
 
 st.subheader("3 · What readers are told", anchor=False)
 release_bundle.words(workspace, run)

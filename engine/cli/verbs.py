@@ -11,6 +11,7 @@ from engine.cli.checks import spot_check, waive
 from engine.cli.corpora import corpora, delete, detect, import_, labels
 from engine.cli.curve import curve
 from engine.cli.describe import describe
+from engine.cli.intruder import intruder
 from engine.cli.languages import languages
 from engine.cli.mentioned import named
 from engine.cli.models import models
@@ -33,6 +34,7 @@ from engine.cli.runs import (
     synthesize,
     verify,
 )
+from engine.cli.sbom import sbom
 from engine.cli.study import study
 from engine.cli.sweep import sweep
 from engine.cli.upkeep import audit, backup, demo, doctor, restore
@@ -67,6 +69,7 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "compare": compare,
     "approve": approve,
     "assess": assess,
+    "intruder": intruder,
     "people": people,
     "waive": waive,
     "release": release,
@@ -80,5 +83,6 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "backup": backup,
     "restore": restore,
     "doctor": doctor,
+    "sbom": sbom,
     "demo": demo,
 }

@@ -181,7 +181,8 @@ class Planning:
 
     def remember(self, corpus_id: str, answers: JSONObject) -> None:
         """Keep what was answered on the plan page for a corpus: recipients and the like, nothing of a record."""
-        self.settings.set(f"plan.answers.{self.corpora.get(corpus_id).id}", dict(answers))
+        known = self.corpora.get(corpus_id).id
+        self.settings.set(f"plan.answers.{known}", dict(answers), corpus_id=known)
 
     def remembered(self, corpus_id: str) -> JSONObject:
         """Return what was answered for a corpus; nothing where nobody has."""

@@ -257,6 +257,7 @@ def _check_numbers(
             policy.title,
             policy.sentence,
             *(f"{rule.title} {rule.sentence} {rule.remedy}" for rule in policy.rules),
+            *(one.sentence for one in (policy.requirements.missed, policy.requirements.intruder) if one is not None),
         )
         given["the policy"] = " ".join(words)
         limits = [rule.threshold for rule in policy.rules if rule.threshold is not None]

@@ -19,7 +19,7 @@ from engine.dp.guarantee import Guarantee
 from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.methods.base import MethodSpec
 from engine.release.export import FORMULA_NOTE
-from engine.release.policy import MissedRule, Policy
+from engine.release.policy import IntruderRule, MissedRule, Policy
 from engine.release.verdicts import RuleVerdict
 
 NOT_SHOWN = "not shown"
@@ -299,6 +299,8 @@ def _policy(policy: Policy, kind: str, waived: Sequence[RuleVerdict]) -> CardPol
         checks.append("A second person signed.")
     if kind != "dp" and need.missed is not None:
         checks += _missed(need.missed, let)
+    if need.intruder is not None:
+        checks += _intruder(need.intruder, let)
     if kind != "dp":
         checks.append("No record equals a record of the original, in whatever spelling.")
     checks.append(
@@ -310,6 +312,18 @@ def _policy(policy: Policy, kind: str, waived: Sequence[RuleVerdict]) -> CardPol
         "id": policy.id, "title": policy.title, "sentence": policy.sentence, "checked": checks,
         "waived": [_waived(policy, line) for line in waived],
     }  # fmt: skip
+
+
+def _intruder(rule: IntruderRule, waived: Collection[str]) -> list[str]:
+    """Return what was asked about a person who tries to identify somebody, in public numbers alone."""
+    tried = (
+        f"A person read a random sample of at least {rule.minimum_texts:,} of the records, or of all, and had at least "
+        f"{rule.minimum_minutes:,} minutes to say whom they are of; a second person checked each claim."
+    )
+    if "intruder-share" in waived:
+        return [tried]
+    return [tried, f"By the upper end of the interval of that sample, at most {100 * rule.highest_share:g}% of the "
+                   "records are identified in this way."]  # fmt: skip
 
 
 def _missed(rule: MissedRule, waived: Collection[str]) -> list[str]:

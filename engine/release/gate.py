@@ -16,7 +16,8 @@ from datetime import UTC, datetime
 from engine.dp.guarantee import Kind
 from engine.examine.findings import Finding, Reference
 from engine.examine.measures import show
-from engine.release.missed import Missed, missed_lines
+from engine.release.intruder import INTRUDER_RULES, Intruder, intruder_lines
+from engine.release.missed import SPOT_RULES, Missed, missed_lines
 from engine.release.policy import Policy, Rule
 from engine.release.verdicts import RuleVerdict, Verdict, fact_line
 from engine.release.waivers import NEVER, Waiver, basis_of
@@ -36,7 +37,8 @@ class GateFacts:
     after the run was made.
     `delta` and `units` are those of the guarantee.
     `originals` counts approved records that are an original record, None where nobody looked.
-    `actor` releases, `signed_off_by` signs. `missed` is what the corpus' spot check says, None where none was drawn.
+    `actor` releases, `signed_off_by` signs. `missed` is what the corpus' spot check says, `intruder` what the run's
+    intruder trial does, None where none was drawn.
     `examination` says which one the findings are of.
     """
 
@@ -57,6 +59,7 @@ class GateFacts:
     actor: str = ""
     signed_off_by: str = ""
     missed: Missed | None = None
+    intruder: Intruder | None = None
     examination: str = ""
 
 
@@ -75,7 +78,7 @@ def evaluate(
     given = {waiver.basis: waiver for waiver in waivers if day <= waiver.expires}
     if allowed is not None and not facts.stale:
         lines = [
-            replace(line, waived=given.get(basis(policy, line, facts.examination)))
+            replace(line, waived=given.get(basis(policy, line, facts.examination, _sample(line, facts))))
             if waivable(policy, line) else line
             for line in lines
         ]  # fmt: skip
@@ -92,9 +95,21 @@ def waivable(policy: Policy, line: RuleVerdict) -> bool:
     )  # fmt: skip
 
 
-def basis(policy: Policy, line: RuleVerdict, examination: str) -> str:
-    """Return the digest of what a waiver of this line is given for, after this examination."""
-    return basis_of(policy.digest, line.rule, line.value, line.threshold, line.sentence, examination)
+def basis(policy: Policy, line: RuleVerdict, examination: str, sample: str = "") -> str:
+    """Return the digest of what a waiver of this line is given for, after this examination.
+
+    Args:
+        sample: id of the spot check or intruder trial that the line is about, if it is about one.
+    """
+    stands_on = f"{examination} {sample}" if sample else examination
+    return basis_of(policy.digest, line.rule, line.value, line.threshold, line.sentence, stands_on)
+
+
+def _sample(line: RuleVerdict, facts: GateFacts) -> str:
+    """Return the id of the spot check or intruder trial that a line is about, empty where it is about none."""
+    if line.rule in INTRUDER_RULES:
+        return "" if facts.intruder is None else facts.intruder.trial
+    return facts.missed.check if facts.missed is not None and line.rule in SPOT_RULES else ""
 
 
 def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVerdict:
@@ -190,6 +205,8 @@ def _requirements(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
         lines.append(_no_original(facts))
         if need.missed is not None:
             lines += missed_lines(need.missed, facts.missed)
+    if need.intruder is not None:
+        lines += intruder_lines(need.intruder, facts.intruder)
     if need.second_person:
         lines.append(_second_person(facts))
     return lines

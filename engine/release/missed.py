@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from engine.release.policy import MissedRule
 from engine.release.verdicts import RuleVerdict, fact_line
 
+SPOT_RULES = ("missed-sample", "missed-direct", "missed-quasi")  # lines that rest on a spot check
 DRAW = "Draw a spot check on the Review page and read it to the end."
 
 
@@ -26,6 +27,7 @@ class Missed:
         direct, quasi: upper end of records that still hold something missed, per 1,000; None where nothing is told.
         direct_hit, quasi_hit: records of the sample in which something had been missed. level: of the interval.
         twice, read_twice: records that a second person is to read, and has read. disagreements: not settled.
+        check: id of the spot check; internal.
     """
 
     drawn: int
@@ -42,6 +44,7 @@ class Missed:
     twice: int = 0
     read_twice: int = 0
     disagreements: int = 0
+    check: str = ""
 
 
 def missed_lines(rule: MissedRule, missed: Missed | None) -> list[RuleVerdict]:

@@ -93,6 +93,24 @@ class MissedRule(BaseModel):
     sentence: str
 
 
+class IntruderRule(BaseModel):
+    """How many of the texts a person may identify who tries to, by the upper end of the interval of a trial.
+
+    Args:
+        highest_share: share of the approved texts whose person is named rightly, in [0, 1].
+        minimum_texts: fewest texts of the sample, or all of a run that has fewer approved.
+        minimum_minutes: shortest time box.
+        sentence: why.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    highest_share: float = Field(ge=0.0, le=1.0, allow_inf_nan=False)
+    minimum_texts: int = Field(ge=FEWEST)
+    minimum_minutes: int = Field(default=1, ge=1)
+    sentence: str
+
+
 class WaiverRule(BaseModel):
     """Which rules of a policy may be waived for a run by a person, for a reason, and for how many days at most."""
 
@@ -124,6 +142,7 @@ class Requirements(BaseModel):
         whole_output: every record of the run leaves, and nothing was measured on private data before: then the
             run's formal statement covers what leaves. Such a policy has no rules over findings.
         missed: how much detection may have missed, or None where that is not asked.
+        intruder: how many texts a person may identify who tries to, or None where that is not asked.
         waivers: which rules may be waived, or None where none may.
     """
 
@@ -137,6 +156,7 @@ class Requirements(BaseModel):
     highest_epsilon: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     whole_output: bool = False
     missed: MissedRule | None = None
+    intruder: IntruderRule | None = None
     waivers: WaiverRule | None = None
 
 
@@ -154,7 +174,10 @@ class Policy(BaseModel):
     @property
     def digest(self) -> str:
         """SHA-256 of the policy's content, whatever its file looks like."""
-        content = json.dumps(self.model_dump(mode="json"), ensure_ascii=False, sort_keys=True)
+        body = self.model_dump(mode="json")
+        if self.requirements.intruder is None:  # as it was before a policy could ask this
+            del body["requirements"]["intruder"]
+        content = json.dumps(body, ensure_ascii=False, sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()
 
     @model_validator(mode="after")
@@ -171,7 +194,8 @@ class Policy(BaseModel):
             "missed-direct",
             *(["missed-quasi"] if need.missed and need.missed.quasi_per_1000 is not None else []),
         )
-        known = {*(rule.id for rule in self.rules), *(bounds if need.missed else ())}
+        tried = ["intruder-share"] if need.intruder else []
+        known = {*(rule.id for rule in self.rules), *(bounds if need.missed else ()), *tried}
         unknown = sorted({*(need.waivers.rules if need.waivers else ())} - known)
         if unknown:
             raise ValueError(f"waivers: {', '.join(unknown)}: the policy has no such rule to waive")
@@ -180,10 +204,11 @@ class Policy(BaseModel):
     @model_validator(mode="after")
     def _measured_or_whole(self) -> Policy:
         need = self.requirements
-        private = bool(self.rules) or need.longest_copied_words is not None or need.missed or need.waivers
+        private = bool(self.rules) or need.longest_copied_words is not None
+        private = private or bool(need.missed or need.intruder or need.waivers)
         if need.whole_output and (private or need.guarantee_kinds != ("dp",)):
             raise ValueError(
-                "whole_output: needs guarantee_kinds [dp], no rules, longest_copied_words, missed or waivers"
+                "whole_output: needs guarantee_kinds [dp], no rules, longest_copied_words, missed, intruder or waivers"
             )
         if not need.whole_output and not self.rules:
             raise ValueError("rules: at least one is needed, unless the whole output of a run with a proof leaves")

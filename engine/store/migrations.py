@@ -134,6 +134,11 @@ def spot_check_tables(connection: Connection) -> None:
     _forbid_changes(connection)
 
 
+def intruder_tables(connection: Connection) -> None:
+    """Add trials in which a person says whom approved texts are of."""
+    schema.metadata.create_all(connection)
+
+
 def _forbid_changes(connection: Connection) -> None:
     for table in APPEND_ONLY:
         for verb in ("UPDATE", "DELETE"):
@@ -163,6 +168,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     policy_table,
     member_tables,
     spot_check_tables,
+    intruder_tables,
 )
 VERSION = len(MIGRATIONS)
 

@@ -1,8 +1,8 @@
 """The tables of a workspace's database.
 
 Privacy posture: private text is held in `synthetic.text`, `synthetic.lineage`, `runs.state_json`,
-`jobs.sample`, `notes.text` and `corpora.detector` only; `declarations.value` holds labels that were declared public;
-spans hold positions and keyed digests; `mechanism_outputs.values`
+`jobs.sample`, `notes.text`, `intruder_events.words` and `corpora.detector` only; `declarations.value` holds labels
+that were declared public; spans hold positions and keyed digests; `mechanism_outputs.values`
 holds noisy statistics, and exact ones that were declared public. All of it goes when its corpus is deleted.
 `audit`, `ledger`, `populations`, `unit_hashes`, `people_marks`, `short_marks` and `equal_marks` stay and hold no text.
 `pools`, `pool_texts` and `packs` are public: text that was made elsewhere, and what left as prompts. `pool_checks`
@@ -525,6 +525,43 @@ signatures = Table(  # append-only: second persons who signed in; no foreign key
     Column("run_id", String, nullable=False),
     Column("policy_id", String, nullable=False),
     Column("state", String(64), nullable=False),  # keyed digest of what was signed
+)
+
+intruder_trials = Table(  # random samples of approved texts, for a person to say whom they are of
+    "intruder_trials",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("run_id", String, ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
+    Column("look", Integer, nullable=False),  # 1 for the first of the run
+    Column("at", String, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("minutes", Integer, nullable=False),  # the time box
+    Column("means", Text, nullable=False),  # what the intruder may use, as it was typed
+    Column("drawn_from", JSON, nullable=False),  # positions of the approved records, as [first, last] of each stretch
+    UniqueConstraint("run_id", "look"),
+)
+
+intruder_texts = Table(
+    "intruder_texts",
+    metadata,
+    Column("trial_id", String, ForeignKey("intruder_trials.id", ondelete="CASCADE"), primary_key=True),
+    Column("place", Integer, primary_key=True),  # in the sample, random, from 1
+    Column("position", Integer, nullable=False),  # of the run's record
+    sqlite_with_rowid=False,
+)
+
+intruder_events = Table(  # what an intruder and whoever checks the claims did
+    "intruder_events",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("trial_id", String, ForeignKey("intruder_trials.id", ondelete="CASCADE"), nullable=False),
+    Column("at", String, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("action", String, nullable=False),  # begin, claim, withdraw, end, right, wrong, unclear
+    Column("place", Integer),
+    Column("words", Text),  # whom a text is said to be of
+    Index("ix_intruder_event", "trial_id", "seq"),
+    sqlite_autoincrement=True,
 )
 
 pools = Table(  # text made elsewhere, for dp-select to choose from; never a corpus

@@ -22,6 +22,7 @@ from engine.store.review.spot.checks import SpotChecks
 from engine.store.review.values import Values
 from engine.store.runs.assessments import Assessments
 from engine.store.runs.examinations import Examinations
+from engine.store.runs.intruder.trials import IntruderTrials
 from engine.store.runs.releases import Releases
 from engine.store.runs.runs import Runs
 from engine.store.session import Opened, Session
@@ -66,8 +67,9 @@ class Store(Opened):
         self.runs = Runs(self.session)
         self.examinations = Examinations(self.session)
         self.ledger = Ledger(self.session, self.corpora, self.labels, partial(ask, self.session) if ask else ask_nobody)
+        self.intruder = IntruderTrials(self.session, self.examinations, self.ledger)
         self.releases = Releases(
-            self.session, self.corpora, self.runs, self.examinations, self.ledger, self.spot_checks
+            self.session, self.corpora, self.runs, self.examinations, self.ledger, self.spot_checks, self.intruder
         )
         self.assessments = Assessments(
             self.session,
@@ -78,6 +80,7 @@ class Store(Opened):
             self.ledger,
             self.releases,
             self.spot_checks,
+            self.intruder,
         )
         if self.session.actor == DEFAULT_ACTOR:
             self.session.actor = str(self.settings.get("actor", DEFAULT_ACTOR))

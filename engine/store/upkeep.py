@@ -43,7 +43,8 @@ class Settings:
         cleaned = " ".join(name.split())[:80]
         if not cleaned:
             raise UserError("actor: must not be empty; give the name of the person at work")
-        self.set("actor", cleaned)
+        if cleaned != self.session.actor or self.get("actor") != cleaned:
+            self._keep("actor", cleaned, "name of the person acting set", "", name=cleaned)
         self.session.actor = cleaned
         return cleaned
 
@@ -54,15 +55,27 @@ class Settings:
         stored: JSON = default if row is None else row.value
         return stored
 
-    def set(self, key: str, value: JSON) -> None:
-        """Store a JSON value under a key."""
+    def set(self, key: str, value: JSON, *, corpus_id: str = "") -> None:
+        """Store a JSON value under a key; that it changed stands in the audit log, what it is does not.
+
+        Args:
+            key: of the setting. value: in place of an earlier one. corpus_id: of the corpus that it is about, if any.
+        """
         try:
             audit.canonical(value)
         except (TypeError, ValueError):
             raise UserError(f"setting {key!r}: must be a JSON value, is {type(value).__name__}") from None
+        self._keep(key, value, "setting changed", corpus_id, setting=key)
+
+    def _keep(self, key: str, value: JSON, action: str, subject: str, **detail: str) -> None:
+        """Store a value with its audit line in one transaction; neither where the value is what it was."""
         statement = insert(settings).values(key=key, value=value)
         with self.session.db.write() as connection:
+            row = connection.execute(select(settings.c.value).where(settings.c.key == key)).first()
+            if row is not None and row.value == value:
+                return
             connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
+            self.session.write_audit(connection, action, subject, **detail)
 
 
 class AuditLog:

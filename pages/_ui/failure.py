@@ -47,6 +47,9 @@ def explain(error: Exception) -> bool:
         st.error(f"**The workspace cannot be used.** {plain(str(error))}", icon=":material/error:")
         st.markdown("Then reload the page.")
         return True
+    if isinstance(error, engine.NotAllowedError | engine.ReasonNeededError):  # in a part that runs by itself
+        st.error(f"**Refused.** {plain(str(error))}.", icon=":material/block:")
+        return True
     st.error("**This page has a fault.** Nothing was lost: everything you decided is saved.", icon=":material/error:")
     st.markdown(
         "Reload the page. If it happens again, run `python -m engine doctor --bundle support.zip`: it makes a "

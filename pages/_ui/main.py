@@ -39,6 +39,11 @@ try:
         screens.ask_reason(workspace)
     else:
         page.run()
+except engine.ReasonNeededError as error:  # the reason they gave counts no more: the page asks for another
+    asks = shows_text(page)
+    states.refused(str(error), "Say it below." if asks else "Open a page that shows text, and say it there.")
+    if asks:
+        screens.ask_reason(workspace)
 except engine.NotAllowedError as error:
     states.refused(str(error), "Ask a custodian of this workspace, or somebody who holds that role.")
 finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.errors import StorageError
+from engine.errors import NotAllowedError, ReasonNeededError, StorageError
 
 
 def fail() -> None:
@@ -51,3 +51,11 @@ def notice_twice() -> None:
 def test_a_notice_is_said_once():
     app = AppTest.from_function(notice_twice, default_timeout=30).run()
     assert [one.value for one in app.success] == ["40 records released."]
+
+
+@pytest.mark.parametrize("kind", [NotAllowedError, ReasonNeededError])
+def test_a_refusal_in_a_part_that_runs_by_itself_is_no_fault(kind):
+    text = shown(kind("Nora is signed in as auditor, and this needs the right to reveal"))
+    assert "Refused" in text
+    assert "right to reveal" in text
+    assert "fault" not in text

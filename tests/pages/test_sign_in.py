@@ -78,6 +78,69 @@ def test_each_page_draws_for_each_role_what_it_may_show(members, visit, signing_
             assert not leaked, f"{info.id} shows text of a record to an auditor"
 
 
+VIEWS = {
+    "privacy": ("privacy.view", ["Leaks", "Membership", "Curves", "Canaries and audit", "People at risk", "Groups",
+                                 "All numbers"]),
+    "utility": ("utility.view", ["Measures", "Map of texts", "Lengths and phrases", "Classifier", "All numbers"]),
+    "compare": ("compare.view", ["Board", "Side by side", "Table", "Texts"]),
+    "run": ("", [""]),
+    "release": ("", [""]),
+}  # fmt: skip
+IN_PLACE = {  # what stands in a text's place, and what an auditor reads below it all the same
+    ("privacy", "Leaks"): ("The records that repeat something hold text", "How much, against chance"),
+    ("utility", "Lengths and phrases"): ("Words and phrases hold text", "words"),
+    ("compare", "Texts"): ("The texts of these runs hold text", ""),
+    ("run", ""): ("What the run noted on its way, and its outputs, hold text", "History"),
+    ("release", ""): ("The outputs of this run hold text", "Releases of this run"),
+}
+
+
+@pytest.mark.parametrize("page", VIEWS)
+def test_an_auditor_sees_the_page_with_a_sentence_in_the_place_of_text(members, visit, signing_in, page):
+    workspace = members.open()
+    words = [text[:60] for text in workspace.corpora.records(members.corpus)["text"] if len(text) >= 60]
+    words += [text[:60] for text in workspace.runs.synthetic(members.run)["text"] if len(text) >= 60]
+    before = (workspace.audit.lines(limit=10_000)["action"] == "refused").sum()
+    signing_in["as"] = "auditor@example.org"
+    key, views = VIEWS[page]
+    app = visit(page, **{"_ui.run": members.run})
+    for view in views:
+        if key:
+            app.radio(key=key).set_value(view).run()
+        assert not app.exception, f"{page}, {view}"
+        shown = everything(app)
+        assert "**Refused.**" not in shown, f"{page}, {view}"
+        assert not [text for text in words if text in shown], f"{page}, {view}"
+        sentence, below = IN_PLACE.get((page, view), ("", ""))
+        assert sentence in shown
+        assert below in shown
+    after = workspace.audit.lines(limit=10_000)["action"]
+    workspace.close()
+    assert (after == "refused").sum() == before, "nothing was asked for that an auditor may not have"
+
+
+def test_an_auditor_who_presses_the_preview_sees_no_text_and_no_fault(members, visit, signing_in):
+    signing_in["as"] = "auditor@example.org"
+    app = visit("release", **{"_ui.run": members.run})
+    before = everything(app).count("The outputs of this run hold text")
+    app.button(key="release.preview").click().run()
+    assert not app.exception
+    assert "has a fault" not in everything(app)
+    assert everything(app).count("The outputs of this run hold text") == before + 1
+    workspace = members.open()
+    texts = [text[:60] for text in workspace.runs.synthetic(members.run)["text"] if len(text) >= 60]
+    assert "internal preview" not in set(workspace.audit.lines(limit=100)["action"])
+    workspace.close()
+    assert not [text for text in texts if text in everything(app)]
+
+
+def test_nobody_else_reads_that_sentence(members, visit, signing_in):
+    signing_in["as"] = "approver@example.org"
+    app = visit("release", **{"_ui.run": members.run})
+    app.button(key="sign_in.reason.give").click().run()
+    assert "which your role does not show" not in everything(app)
+
+
 def test_text_waits_for_a_reason(members, visit, signing_in):
     signing_in["as"] = "reviewer@example.org"
     app = visit("review")

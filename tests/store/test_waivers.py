@@ -11,6 +11,7 @@ from sqlalchemy.exc import DatabaseError
 from engine.errors import NotFoundError, RefusedError, UserError
 from engine.examine.findings import Finding
 from engine.release import get_policy
+from engine.release.policy import PRESETS
 from engine.store.runs import waivers
 from tests.store.conftest import CANARY
 from tests.store.making import examine, finished_run
@@ -98,6 +99,36 @@ def test_another_number_and_another_review_make_it_void(store, corpus, run_id):
     assert "current" in open_rules(store, run_id)
     with pytest.raises(RefusedError, match="cannot be waived"):
         waive(store, run_id)
+
+
+def test_a_waiver_of_what_a_spot_check_says_names_it_and_ends_with_it(store, corpus, run_id):
+    text = (PRESETS / "internal.yaml").read_text("utf-8")
+    for before, after in (("id: internal", "id: ours"), ("title: Internal sharing", "title: Ours"),
+                          ("direct_per_1000: 50", "direct_per_1000: 0"),
+                          ("minimum_sample: 75", "minimum_sample: 30")):  # fmt: skip
+        assert before in text
+        text = text.replace(before, after, 1)
+    store.releases.add_policy(text)
+
+    def missed():
+        verdict = store.releases.gate(run_id, "ours")
+        return next(line for line in verdict.rules if line.rule == "missed-direct")
+
+    def drawn():
+        store.spot_checks.draw(corpus.id, 35)
+        store.review.mark_reviewed(corpus.id, store.spot_checks.order(corpus.id))
+        return store.spot_checks.latest(corpus.id).id
+
+    first = drawn()
+    assert missed().passed is False
+    waive(store, run_id, "missed-direct", policy="ours")
+    assert missed().waived is not None
+    detail = json.loads(store.audit.lines(limit=1)["detail"].iloc[0])
+    assert (detail["rule"], detail["sample"]) == ("missed-direct", first)
+    waive(store, run_id, policy="ours")
+    assert "sample" not in json.loads(store.audit.lines(limit=1)["detail"].iloc[0]), "no other rule rests on one"
+    assert drawn() != first
+    assert missed().waived is None
 
 
 def test_another_examination_makes_it_void_whatever_it_found(store, run_id):

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ("torch", "transformers", "spacy", "presidio_analyzer", "sentence_transformers", "umap", "mauve", "numba")
 PARTS = {
     "corpora", "descriptions", "labels", "review", "bulk", "values", "models",
-    "hub", "first_look", "prompts", "packs", "pools", "assessments", "people", "signatures", "spot_checks",
+    "hub", "first_look", "prompts", "packs", "pools", "assessments", "people", "signatures", "spot_checks", "intruder",
     "named", "recipes", "plan", "jobs", "runs", "examinations", "studies", "ledger", "releases", "settings", "audit",
     "disk", "doctor", "session",
 }  # fmt: skip

@@ -1,8 +1,8 @@
 """Write an assessment file: one HTML page without scripts or outside parts, which prints to paper.
 
-Privacy posture: `Facts.findings`, `risk`, `verdict`, `releases` and `unbounded` are measured or counted on private data
-and reach the internal edition alone; the external one is written from a copy of the facts without them. Every word is
-escaped.
+Privacy posture: `Facts.findings`, `risk`, `trial`, `verdict`, `releases` and `unbounded` are measured or counted on
+private data and reach the internal edition alone; the external one is written from a copy of the facts without them.
+Every word is escaped.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ class Facts:
         whole: the complete output is to leave on its proof alone, so nothing may be measured.
         examined: when the findings were measured, ISO 8601, or empty. stale: they describe other records by now.
         findings: of the examination. risk: what detection misses, as sentences. verdict: of the policy.
+        trial: what an intruder trial found, as sentences. tried: that there was one, in public numbers alone, or empty.
+        software: what this file was written by and what is installed beside it, as a sentence; internal.
         releases: releases from the same people so far. unbounded: one of them left without a proof.
         tested: families of which findings exist, and untried: names of attacks without; filled in by `document`.
     """
@@ -58,6 +60,9 @@ class Facts:
     stale: bool = False
     findings: Sequence[Finding] = ()
     risk: Sequence[str] = ()
+    trial: Sequence[str] = ()
+    tried: str = ""
+    software: str = ""
     verdict: Verdict | None = None
     releases: int = 0
     unbounded: bool = False
@@ -104,8 +109,8 @@ def document(facts: Facts, edition: Edition) -> str:
         outside = {one.id for one in questions().fields if one.outside}
         facts = replace(
             facts, answers={name: said for name, said in facts.answers.items() if name in outside}, made_by="", run="",
-            corpus="", findings=(), risk=(), verdict=None, releases=0, unbounded=False, stale=False,
-            examined="yes" if facts.examined and not facts.stale else "",
+            corpus="", findings=(), risk=(), trial=(), software="", verdict=None, releases=0, unbounded=False,
+            stale=False, examined="yes" if facts.examined and not facts.stale else "",
         )  # fmt: skip
     inside = edition == "internal"
     groups = {title: [one for one in fields if inside or one.outside] for title, fields in questions().groups().items()}
@@ -201,9 +206,20 @@ def _fact(fact: str, facts: Facts, inside: bool) -> list[str]:
     if fact == "policy":
         said = [f"Policy {content['policy']['title']}: {content['policy']['sentence']}", *content["policy"]["checked"]]
         return [*said, *(f"Waived. {one}" for one in content["policy"]["waived"])]
+    if fact == "intruder":
+        return _intruder(facts, inside)
     if fact == "releases":
         return _releases(facts) if inside else ["In the internal edition."]
     return [_examination(facts, inside)]
+
+
+def _intruder(facts: Facts, inside: bool) -> list[str]:
+    """Return what a person found who tried to say whom the texts are of; only that they tried where no value stands."""
+    if inside and facts.trial:
+        return list(facts.trial)
+    if facts.tried:
+        return [f"{facts.tried} What was found stays with the custodian."]
+    return ["Nobody did for this file. It is no evidence of what a person would find."]
 
 
 def _releases(facts: Facts) -> list[str]:

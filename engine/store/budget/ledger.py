@@ -242,7 +242,10 @@ class Ledger:
             return admit_all(self._book(connection, corpus_id).state, claims)
 
     def export(self, corpus_id: str) -> str:
-        """Return every line of a ledger as JSON, with the hashes that chain it to the workspace's other lines."""
+        """Return every line of a ledger as JSON, with the hashes that chain it to the workspace's other lines.
+
+        That it left stands in the audit log.
+        """
         view = self.of(corpus_id)
         with self.session.db.read() as connection:
             members = {line.seq for line in self._book(connection, corpus_id).lines}
@@ -256,7 +259,13 @@ class Ledger:
         }
         total = {"unbounded": view.unbounded, "total_epsilon": view.total_epsilon, "sentence": view.sentence}
         lines = [{**_columns(row), "body": json.loads(row.body), "hash": row.hash} for row in rows]
-        return json.dumps({"format": EXPORT, **head, **total, "lines": lines}, indent=1) + "\n"
+        text = json.dumps({"format": EXPORT, **head, **total, "lines": lines}, indent=1) + "\n"
+        with self.session.db.write() as connection:
+            self.session.write_audit(
+                connection, "ledger exported", corpus_id, population=view.population, lines=len(lines),
+                last=max(members, default=0),
+            )  # fmt: skip
+        return text
 
     def wait_total(self, corpus_id: str) -> float | None:
         """Return ε of all drawn outputs at the limit's δ, computed in this process where it is not known yet.

@@ -32,6 +32,10 @@ CALLS: dict[str, dict[str, Right]] = {
     | _each(MANAGE, "save save_corpus_map save_snapshot save_tables"),
     "first_look": _each(READ, "of unlike") | _each(MANAGE, "write"),
     "hub": _each(READ, "consents host serves statement suggest") | _each(MANAGE, "fetch"),
+    "intruder": _each(READ, "estimate known latest needed")
+    | _each(REVEAL, "texts")
+    | _each(REVIEW, "begin claim end judge")
+    | _each(MANAGE, "draw"),
     "jobs": _each(READ, "all before ensure_worker examination_seconds get turns worker_status")
     | _each(MANAGE, "again cancel continue_examination detect examine resume stop_worker sweep synthesize"),
     "labels": _each(READ, "known public") | _each(MANAGE, "counts declare holders withdraw"),
@@ -92,7 +96,10 @@ CALLS: dict[str, dict[str, Right]] = {
 
 
 NUMBERS = frozenset(
-    "roc nearest_quantiles iterations lengths map classifier_labels classifier_groups units unit_flags groups".split()
+    (
+        "attacks roc elp nearest_quantiles iterations lengths map classifier_labels classifier_groups units unit_flags "
+        "groups"
+    ).split()
 )
 """Tables of an examination that hold no text of a record."""
 

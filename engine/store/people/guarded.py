@@ -10,15 +10,17 @@ import math
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
 from typing import Literal, ParamSpec, TypeVar, cast
 
 from sqlalchemy import select
 
-from engine.errors import NotAllowedError, ReasonNeededError, UserError
+from engine.errors import NotAllowedError, ReasonNeededError, RefusedError, StorageError, UserError
 from engine.store.people.calls import right_of
 from engine.store.people.members import Members
+from engine.store.people.reasons import check_reason
 from engine.store.people.roles import Person, Right
 from engine.store.schema import corpora, runs
 from engine.store.session import Session
@@ -50,6 +52,7 @@ class Visit:
         self.active = time.monotonic()
         self.reason = ""
         self._shown: set[str] = set()
+        self._held: set[str] = set()  # corpora whose private text the reason was held against
         self._members = Members(session)
 
     @property
@@ -67,12 +70,24 @@ class Visit:
 
         Raises:
             UserError: it is empty or longer than a line.
+            RefusedError: it holds private text of a corpus, see `engine.store.people.reasons`.
         """
         cleaned = " ".join(reason.split())
         if not cleaned or len(cleaned) > LONGEST_REASON:
             raise UserError(f"reason: must be 1 to {LONGEST_REASON} characters")
-        self.reason = cleaned
+        with self.session.db.read() as connection:
+            known = list(connection.execute(select(corpora.c.id)).scalars())
+        held = set()
+        for corpus in known:
+            with suppress(StorageError):  # a damaged table shows no text either; it is tried again before it does
+                check_reason(self.session, corpus, cleaned)
+                held.add(corpus)
+        self.reason, self._held = cleaned, held
         self._shown.clear()
+
+    def take_over(self, before: Visit) -> None:
+        """Take over the reason that the same person gave before their roles changed."""
+        self.reason, self._held = before.reason, set(before._held)
 
     def note(self, moment: Literal["in", "out", "rest"]) -> None:
         """Write into the audit log that this person came or went; nobody but they themselves is named so."""
@@ -100,21 +115,33 @@ class Visit:
         """Note that text of a corpus is shown, once a corpus and reason.
 
         Raises:
-            ReasonNeededError: nobody said why yet.
+            ReasonNeededError: nobody said why yet, or the reason holds text of a corpus that came after it.
         """
         if not self.reason:
             raise ReasonNeededError("say first why you look at text of records; the reason stands in the audit log")
         name = subject if isinstance(subject, str) else ""
         if name and name in self._shown:
             return
-        with self.session.db.write() as connection:
+        with self.session.db.read() as connection:
             known = set(connection.execute(select(corpora.c.id).where(corpora.c.id == name)).scalars())
             known |= set(connection.execute(select(runs.c.corpus_id).where(runs.c.id == name)).scalars())
             corpus = next(iter(known), "")
+        if corpus and corpus not in self._held:  # it came after the reason did
+            self._hold(corpus)
+        with self.session.db.write() as connection:
             if not corpus or corpus not in self._shown:
                 what = corpus or (name if NAMED.fullmatch(name) else "")
                 self.session.write_audit(connection, "text shown", what, reason=self.reason)
         self._shown |= {name, corpus}
+
+    def _hold(self, corpus: str) -> None:
+        """Hold the reason against the text of a corpus; it does not count any more where it holds some."""
+        try:
+            check_reason(self.session, corpus, self.reason)
+        except RefusedError as error:
+            self.reason = ""
+            raise ReasonNeededError(f"{error}. Give another reason") from None
+        self._held.add(corpus)
 
 
 def guarded(part: Part, name: str, visit: Visit) -> Part:

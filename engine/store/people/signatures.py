@@ -18,7 +18,16 @@ from engine.store.people.members import Members, folded
 from engine.store.people.roles import Right
 from engine.store.runs import policies
 from engine.store.runs import waivers as waived
-from engine.store.schema import decisions, runs, signatures, spot_checks, spot_events, synthetic
+from engine.store.schema import (
+    decisions,
+    intruder_events,
+    intruder_trials,
+    runs,
+    signatures,
+    spot_checks,
+    spot_events,
+    synthetic,
+)
 from engine.store.session import Session
 
 
@@ -87,10 +96,21 @@ class Signatures:
         for waiver in waived.given(connection, run_id, policy_id):
             digest.update(waiver.id.encode() + b"\x1f")
         digest.update(_spot_check(connection, run_id).encode() + b"\x1f")
+        digest.update(_trial(connection, run_id).encode())
         approved = select(synthetic.c.record_id).where(synthetic.c.run_id == run_id, synthetic.c.approval == "approved")
         for record_id in connection.execute(approved.order_by(synthetic.c.record_id)).scalars():
             digest.update(str(record_id).encode() + b"\x1f")
         return digest.hexdigest()
+
+
+def _trial(connection: Connection, run_id: str) -> str:
+    """Return what the latest intruder trial of a run rests on: its id and the last event; empty without one."""
+    latest = select(intruder_trials.c.id).where(intruder_trials.c.run_id == run_id)
+    trial_id = connection.execute(latest.order_by(intruder_trials.c.look.desc()).limit(1)).scalar_one_or_none()
+    if trial_id is None:
+        return ""
+    events = select(func.max(intruder_events.c.seq)).where(intruder_events.c.trial_id == trial_id)
+    return f"{trial_id}/{connection.execute(events).scalar()}\x1f"
 
 
 def _spot_check(connection: Connection, run_id: str) -> str:

@@ -22,6 +22,8 @@ from engine.store.review.spot.checks import SpotChecks
 from engine.store.review.spot.words import sentences
 from engine.store.review.values import Values
 from engine.store.runs.examinations import Examinations
+from engine.store.runs.intruder.trials import IntruderTrials
+from engine.store.runs.intruder.words import sentences as tried
 from engine.store.runs.releases import Releases
 from engine.store.runs.runs import Runs
 from engine.store.schema import settings
@@ -30,6 +32,12 @@ from engine.store.views import RunSummary
 
 if TYPE_CHECKING:
     from engine.release import Policy
+
+
+TRIED = (
+    "A person read {texts:,} of the texts, drawn at random, and had {minutes:,} minutes to say whom they are of; a "
+    "second person checked each claim."
+)
 
 
 def key_of(corpus_id: str) -> str:
@@ -42,7 +50,7 @@ class Assessments:
 
     def __init__(
         self, session: Session, corpora: Corpora, runs: Runs, examinations: Examinations, values: Values,
-        ledger: Ledger, releases: Releases, spot_checks: SpotChecks,
+        ledger: Ledger, releases: Releases, spot_checks: SpotChecks, intruder: IntruderTrials,
     ) -> None:  # fmt: skip
         self.session = session
         self.corpora = corpora
@@ -52,6 +60,7 @@ class Assessments:
         self.ledger = ledger
         self.releases = releases
         self.spot_checks = spot_checks
+        self.intruder = intruder
 
     def answers(self, corpus_id: str) -> dict[str, str]:
         """Return the words typed for a corpus, by field."""
@@ -93,6 +102,7 @@ class Assessments:
             UserError: the run is not finished.
         """
         from engine.release.assessment import Facts, document
+        from engine.release.sbom import sentence as software
 
         run, policy = self.runs.get(run_id), self.releases.policy(policy_id)
         if run.state != "done":
@@ -102,6 +112,7 @@ class Assessments:
         if edition == "external":
             self._check(run, policy, {**given, **answers})
         verdict = self.releases.gate(run_id, policy_id, signed_off_by=signed_off_by)
+        trial = self.intruder.estimate(run_id)
         book = self.ledger.of(run.corpus_id)
         mine = {one.id for one in self.corpora.all() if one.population == book.population}
         corpus = self.corpora.get(run.corpus_id)
@@ -118,6 +129,11 @@ class Assessments:
                 stale=run.stale or run.examination_stale,
                 findings=self.examinations.findings(run_id),
                 risk=self._risk(run.corpus_id),
+                software=software(),
+                trial=() if trial is None else tried(trial),
+                tried=""
+                if trial is None or trial.share is None
+                else TRIED.format(texts=trial.trial.texts, minutes=trial.trial.minutes),
                 verdict=verdict,
                 releases=sum(one.corpus_id in mine for one in self.releases.all()),
                 unbounded=book.unbounded,

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from sqlalchemy import Connection, select, text, update
 
-from engine.errors import UnderstudyError, UserError
+from engine.errors import NotFoundError, UnderstudyError, UserError
 from engine.store.audit import now
+from engine.store.people.reasons import check_reason
 from engine.store.records import read_table, write_table
+from engine.store.review.queries import position_of
 from engine.store.runs import kept_parts
 from engine.store.runs.kept_parts import KeptParts
 from engine.store.runs.runs import run_row, seen
-from engine.store.schema import findings, runs
+from engine.store.schema import findings, runs, synthetic
 from engine.store.session import Session
 
 if TYPE_CHECKING:
@@ -124,13 +126,30 @@ class Examinations:
     def note_reveal(self, run_id: str, record_id: str, source_id: str, reason: str) -> str:
         """Write into the audit log why a private record is shown beside an output, before it is; return the run's id.
 
+        The log leaves with its exports, so the private record stands there by its place in the corpus: its id may be
+        a patient's number.
+
         Args:
             record_id: of the output. source_id: of the private record.
+
+        Raises:
+            NotFoundError: there is no such output or private record.
+            RefusedError: the reason holds private text of the corpus.
         """
+        with self.session.db.read() as connection:
+            row = run_row(connection, run_id)
+            output = select(synthetic.c.position).where(
+                synthetic.c.run_id == run_id, synthetic.c.record_id == record_id
+            )
+            if connection.execute(output).first() is None:
+                raise NotFoundError("the run has no such record")
+            position = position_of(connection, row.corpus_id, source_id)
+        said = " ".join(reason.split())
+        check_reason(self.session, row.corpus_id, said)
         with self.session.db.write() as connection:
             run_row(connection, run_id)
             self.session.write_audit(
-                connection, "private text revealed", run_id, reason=reason, synthetic=record_id, source=source_id
+                connection, "private text revealed", run_id, reason=said, synthetic=record_id, position=position
             )
         return run_id
 

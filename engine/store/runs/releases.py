@@ -31,6 +31,7 @@ from engine.store.runs import choosable
 from engine.store.runs import policies as own
 from engine.store.runs import waivers as waived
 from engine.store.runs.examinations import Examinations
+from engine.store.runs.intruder.trials import IntruderTrials
 from engine.store.runs.runs import Runs, run_row, seen
 from engine.store.schema import releases, revocations, runs
 from engine.store.session import Session, new_id
@@ -58,7 +59,7 @@ class Releases:
 
     def __init__(
         self, session: Session, corpora: Corpora, runs: Runs, examinations: Examinations, ledger: Ledger,
-        spot_checks: SpotChecks,
+        spot_checks: SpotChecks, intruder: IntruderTrials,
     ) -> None:  # fmt: skip
         self.session = session
         self.corpora = corpora
@@ -67,6 +68,7 @@ class Releases:
         self.ledger = ledger
         self.signatures = Signatures(session)
         self.spot_checks = spot_checks
+        self.intruder = intruder
 
     def policies(self) -> tuple[Policy, ...]:
         """Return the policies that come with the program, and then the workspace's own."""
@@ -124,6 +126,7 @@ class Releases:
 
         waived.check_named(self.session)
         run, policy = self.runs.get(run_id), self.policy(policy_id)
+        sample = self._sample(run, rule)
         line = next((one for one in self.gate(run_id, policy_id).rules if one.rule == rule and one.passed is not True),
                     None)  # fmt: skip
         if line is None:
@@ -139,8 +142,18 @@ class Releases:
         last = expiry_of(expires, date.fromisoformat(waived.today()), allowed.longest_days)
         self.check_words(run, policy, {"the reason": said, "the name": self.session.actor})
         self._check_names(run, {"the reason": said})
-        rests_on = basis(policy, line, run.examined_at or "")  # as it was before the gate was asked
-        return waived.give(self.session, run_id, run.corpus_id, policy_id, rule, rests_on, said, last)
+        rests_on = basis(policy, line, run.examined_at or "", sample)  # as it was before the gate was asked
+        return waived.give(self.session, run_id, run.corpus_id, policy_id, rule, rests_on, said, last, sample=sample)
+
+    def _sample(self, run: RunSummary, rule: str) -> str:
+        """Return the id of the spot check or intruder trial that a rule is judged by, empty where it is by none."""
+        from engine.release import INTRUDER_RULES, SPOT_RULES
+
+        if rule in INTRUDER_RULES:
+            trial = self.intruder.latest(run.id)
+            return "" if trial is None else trial.id
+        check = self.spot_checks.latest(run.corpus_id) if rule in SPOT_RULES else None
+        return "" if check is None else check.id
 
     def withdraw_waiver(self, run_id: str, policy_id: str, waiver_id: str) -> None:
         """Take a waiver back; releases that it let leave are not touched."""
@@ -181,6 +194,7 @@ class Releases:
             actor=self.session.actor,
             signed_off_by=signed_off_by,
             missed=None if run.guarantee.kind == "dp" else self._missed(run.corpus_id),
+            intruder=None if whole else self.intruder.known(run_id),
             examination=run.examined_at or "",
         )
 
@@ -196,7 +210,7 @@ class Releases:
             check.drawn, check.read, check.drawn_from, check.records, check.stale, found.why,
             None if direct is None else direct.high, None if quasi is None else quasi.high,
             0 if direct is None else direct.hit, 0 if quasi is None else quasi.hit,
-            0.95 if direct is None else direct.level, check.twice, check.read_twice, check.disagreements,
+            0.95 if direct is None else direct.level, check.twice, check.read_twice, check.disagreements, check.id,
         )  # fmt: skip
 
     def _approved_originals(self, run: RunSummary) -> int | None:
@@ -571,6 +585,11 @@ class Releases:
         found = self.spot_checks.estimate(run.corpus_id)
         rates = () if found is None else [rate for rate in (found.direct, found.quasi, *found.types.values()) if rate]
         missed = [end for rate in rates for end in (rate.value, rate.low, rate.high, rate.hit)]
+        tried = self.intruder.estimate(run.id)
+        if tried is not None:
+            missed += [tried.trial.claims, tried.trial.hits]
+        if tried is not None and tried.share is not None:
+            missed += [tried.share.value, tried.share.low, tried.share.high, tried.share.further]
         public = self.ledger.public_facts(run.corpus_id).units
         return {float(value) for value in (*counts, *measured, *missed) if value is not None} - {float(public)}
 
@@ -668,19 +687,22 @@ class Releases:
             )
 
     def _check_still(self, connection: Connection, summary: ReleaseSummary, policy: Policy, verdict: Verdict) -> None:
-        """Refuse where a waiver no longer holds, or a spot check changed, while the release was written."""
+        """Refuse where a waiver no longer holds, or a sample's answer changed, while the release was written."""
         stand = {one.id for one in waived.given(connection, summary.run_id, policy.id) if waived.today() <= one.expires}
         if any(line.waived is not None and line.waived.id not in stand for line in verdict.waived_rules()):
             raise RefusedError(
                 "A waiver was withdrawn or expired while the release was written. Look at it, then release again."
             )
-        asked = [line for line in verdict.rules if line.rule.startswith("missed-")]
+        from engine.release import INTRUDER_RULES, SPOT_RULES
+
+        asked = [line for line in verdict.rules if line.rule in (*SPOT_RULES, *INTRUDER_RULES)]
         if asked:
             again = {line.rule: line for line in self.gate(summary.run_id, policy.id).rules}
             if any((now_.value, now_.passed) != (line.value, line.passed) for line in asked
                    for now_ in [again[line.rule]]):  # fmt: skip
                 raise RefusedError(
-                    "What the spot check says changed while the release was written. Look at it, then release again."
+                    "What the spot check or the intruder trial says changed while the release was written. Look at it, "
+                    "then release again."
                 )
 
 

@@ -44,9 +44,10 @@ def given(connection: Connection, run_id: str, policy_id: str) -> tuple[Waiver, 
 
 
 def give(
-    session: Session, run_id: str, corpus_id: str, policy_id: str, rule: str, basis: str, reason: str, expires: str
-) -> str:
-    """Keep a waiver and return its id; its words were checked."""
+    session: Session, run_id: str, corpus_id: str, policy_id: str, rule: str, basis: str, reason: str, expires: str,
+    *, sample: str = "",
+) -> str:  # fmt: skip
+    """Keep a waiver and return its id; its words were checked; `sample` is the spot check, or trial, it rests on."""
     waiver_id = new_id("w")
     values = {"id": waiver_id, "run_id": run_id, "policy": policy_id, "rule": rule, "basis": basis}
     with session.db.write() as connection:
@@ -57,7 +58,7 @@ def give(
         )
         session.write_audit(
             connection, "rule waived", run_id, corpus=corpus_id, waiver=waiver_id, policy=policy_id, rule=rule,
-            reason=reason, expires=expires,
+            reason=reason, expires=expires, **({"sample": sample} if sample else {}),
         )  # fmt: skip
     return waiver_id
 

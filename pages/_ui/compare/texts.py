@@ -7,11 +7,14 @@ from collections.abc import Mapping
 import streamlit as st
 
 import engine
+from pages._ui.sign_in.closed import closed
 from pages._ui.texts import number, plain
 
 
 def draw(workspace: engine.Workspace, runs: Mapping[str, engine.RunSummary], names: Mapping[str, str]) -> None:
     """Draw the n-th record of each run."""
+    if closed("The texts of these runs"):
+        return
     longest = max((run.kept for run in runs.values()), default=0)
     if not longest:
         st.caption("None of these runs kept a record.")

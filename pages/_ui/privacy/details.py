@@ -15,6 +15,7 @@ import engine
 from engine import Finding
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy.data import Examined
+from pages._ui.sign_in.closed import closed
 
 if TYPE_CHECKING:
     from engine.figures.base import Figure
@@ -29,6 +30,8 @@ COLUMNS = {
 
 def near(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
     """Draw how close synthetic records come to a copy."""
+    if closed("The records that are nearly copies"):
+        return
     from engine.figures.near_copies import near_copies
 
     _section(workspace, sides, "near_copies", near_copies, "Nearly copied", "near_copies_05")
@@ -36,6 +39,8 @@ def near(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
 
 def people(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
     """Draw who is singled out by combined details, and what is guessed of them."""
+    if closed("The details that single somebody out"):
+        return
     from engine.figures.inference import inference
     from engine.figures.linkage import linkage
 

@@ -15,6 +15,7 @@ import engine
 from engine import show_measure
 from pages._ui.highlight import LABEL_HUES, Mark, highlight, segments
 from pages._ui.pager import digest, offset_of, pager
+from pages._ui.sign_in.closed import closed
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, label_name
 
@@ -56,6 +57,11 @@ def ranked_of(_workspace: engine.Workspace, run_id: str, examined_at: str) -> pd
 
 def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw the list of records with leaks and the chosen one in full."""
+    lead = excess(workspace, run.id)
+    if closed("The records that repeat something"):
+        if lead:
+            st.markdown(lead)
+        return
     records = ranked_of(workspace, run.id, str(run.examined_at))
     if records is None:
         st.caption("This examination left no table of leaks.")
@@ -66,12 +72,10 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
             "row.",
             icon=":material/check_circle:",
         )
-        lead = excess(workspace, run.id)
         if lead:
             st.markdown(lead)
         st.caption("Identifiers that nobody marked, and meaning told in other words, are not looked for.")
         return
-    lead = excess(workspace, run.id)
     if lead:
         st.markdown(lead)
     st.markdown(
@@ -236,7 +240,7 @@ def _private_side(workspace: engine.Workspace, run: engine.RunSummary, record: s
             )
         with st.container(horizontal=True, vertical_alignment="center", key="privacy.hide.bar"):
             st.button("Hide the private text", key="privacy.hide", on_click=_hide)
-            _count_down(float(shown[3]))
+            count_down(float(shown[3]))
         return
     with st.expander("Show the private side", icon=":material/visibility_lock:", key=f"privacy.reveal.{record}"):
         st.caption(
@@ -271,7 +275,7 @@ def _reveal(workspace: engine.Workspace, run_id: str, record: str, source: str) 
 
 
 @st.fragment(run_every="1s")
-def _count_down(until: float) -> None:
+def count_down(until: float) -> None:
     """Say how long the private text stays; run the page when the time is over."""
     left = until - time.time()
     if left <= 0:

@@ -14,6 +14,8 @@ import engine
 from pages._ui.examined import figure as examined_figure
 from pages._ui.privacy import offer as privacy_offer
 from pages._ui.progress import ACTIVE
+from pages._ui.sign_in.closed import closed
+from pages._ui.sign_in.visitor import may
 from pages._ui.studies import table as study_table
 from pages._ui.texts import plain, when
 
@@ -86,7 +88,7 @@ def audited(workspace: engine.Workspace, run: engine.RunSummary) -> Audited | No
     """Return the audited lower bound of the newest canary audit, the row that was declared beforehand."""
     from engine.figures.proof_attack import Audited
 
-    found = latest(workspace, run, AUDIT)
+    found = latest(workspace, run, AUDIT) if may(engine.Right.REVEAL) else None
     bounds = workspace.studies.results(found.id).get("bounds") if found is not None else None
     if bounds is None or bounds.empty:
         return None
@@ -100,6 +102,8 @@ def audited(workspace: engine.Workspace, run: engine.RunSummary) -> Audited | No
 def curves(workspace: engine.Workspace, run: engine.RunSummary) -> tuple[dict[str, Drawn], list[str]]:
     """Return the ε–δ curves of the newest pair experiment and surprisal study, and what is missing, in words."""
     there = known(workspace)
+    if not may(engine.Right.REVEAL):
+        return {}, []
     found = latest(workspace, run, PAIRS) if PAIRS in there else None
     drawn = pair_curves(workspace.studies.results(found.id)) if found is not None else {}
     asked = latest(workspace, run, SURPRISAL) if SURPRISAL in there and suits(SURPRISAL, run) else None
@@ -186,6 +190,8 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, studies: tuple[str
     from engine import study_figures
 
     there = known(workspace)
+    if closed(f"The results of {' and '.join(there[study].title for study in studies if study in there) or 'studies'}"):
+        return
     for study in studies:
         found = latest(workspace, run, study) if study in there and suits(study, run) else None
         if found is None:

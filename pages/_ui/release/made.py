@@ -13,6 +13,7 @@ import streamlit as st
 
 import engine
 from engine import BUNDLE_FILES, VERIFY_COMMANDS
+from pages._ui.sign_in.closed import closed
 from pages._ui.states import act
 from pages._ui.texts import count_of, number, plain, when
 
@@ -67,6 +68,8 @@ def _release(workspace: engine.Workspace, release: engine.ReleaseSummary, policy
             st.caption(plain("; ".join(part for part in said if part)))
         if release.revoked:
             st.error(f"Withdrawn on {release.revoked}: {plain(release.reason)}", icon=":material/playlist_remove:")
+            return
+        if closed("The files of a release"):
             return
         with st.container(horizontal=True):
             st.download_button(

@@ -11,6 +11,7 @@ import engine
 from pages._ui.current import run_label
 from pages._ui.pager import offset_of, pager
 from pages._ui.release.records import DECISIONS
+from pages._ui.sign_in.closed import closed
 from pages._ui.texts import number, plain
 
 SIZE = 10
@@ -19,6 +20,8 @@ SIZE = 10
 @st.dialog("Internal preview, not a release", width="large")
 def show(workspace: engine.Workspace, run_id: str, total: int) -> None:
     """Show the records, ten at a time, each under the mark."""
+    if closed("The outputs of this run"):
+        return
     run = workspace.runs.get(run_id)
     st.warning(
         "**For the team that may read the original.** Nothing leaves, the budget stays as it is, and there is no file "

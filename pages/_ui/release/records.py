@@ -13,6 +13,7 @@ import engine
 from pages._ui.highlight import highlight, segments
 from pages._ui.pager import digest, offset_of, pager
 from pages._ui.privacy.leaks import marks, of_record
+from pages._ui.sign_in.closed import closed
 from pages._ui.sliders import slider
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, number
@@ -36,6 +37,8 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, 
     )
     if total == 0:
         st.info("This run kept no record, so there is nothing to release.", icon=":material/info:")
+        return
+    if closed("The outputs of this run"):
         return
     equal = _originals(workspace, run)
     _together(workspace, run, counts)

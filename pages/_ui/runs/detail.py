@@ -23,6 +23,8 @@ from pages._ui.runs import loss as run_loss
 from pages._ui.runs import named
 from pages._ui.runs import outputs as run_outputs
 from pages._ui.runs import rounds as run_rounds
+from pages._ui.sign_in.closed import closed
+from pages._ui.sign_in.visitor import may
 from pages._ui.texts import count_of, number, plain, seconds, when
 
 SHOWN = 240  # characters of an output
@@ -45,6 +47,10 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.
         _script(workspace, run)
     else:
         _ended(workspace, run, runs)
+    if closed("What the run noted on its way, and its outputs,"):
+        run_bought.draw(workspace, run, runs)
+        return
+    if run.state not in ACTIVE:
         run_loss.draw(workspace, run)
     run_rounds.draw(workspace, run)
     run_filters.draw(workspace, run)
@@ -63,12 +69,20 @@ def _live(workspace: engine.Workspace, run_id: str) -> None:
     with left:
         draw_job(workspace, job, key="run.live", samples=False, cancel=True)
         run_budget.draw(workspace, run)
-        run_endpoint.draw(workspace, run)
-        _funnel(run)
-        readable.draw(workspace, run)
+        _noted(workspace, run)
+    if not may(engine.Right.REVEAL):
+        return
     with right:
         _outputs(list(job.sample))
     run_loss.draw(workspace, run)
+
+
+def _noted(workspace: engine.Workspace, run: engine.RunSummary) -> None:
+    """Draw the funnel, and what else a run noted; that is for whoever may see text."""
+    _funnel(run)
+    if may(engine.Right.REVEAL):
+        readable.draw(workspace, run)
+        run_endpoint.draw(workspace, run)
 
 
 def _outputs(texts: list[str]) -> None:
@@ -116,12 +130,11 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
         _facts(run, runs)
         run_budget.draw(workspace, run)
     with right:
-        _funnel(run)
-        readable.draw(workspace, run)
-        run_endpoint.draw(workspace, run)
+        _noted(workspace, run)
     with left:
         _script(workspace, run)
-    run_outputs.draw(workspace, run)
+    if may(engine.Right.REVEAL):
+        run_outputs.draw(workspace, run)
 
 
 def _plain(run: engine.RunSummary) -> bool:

@@ -115,6 +115,7 @@ def _requirements(policy: engine.Policy) -> dict[str, str]:
         "No record is an original (methods without a proof)": "yes",
         "Second person signs": "yes" if need.second_person else "no",
         **_missed(need.missed),
+        "An intruder identifies": _intruder(need.intruder),
         "May be waived by a person, for a reason and a time": "nothing"
         if need.waivers is None
         else f"{'; '.join(_rules(policy, need.waivers.rules))}. At most {need.waivers.longest_days} days.",
@@ -144,6 +145,16 @@ def _missed(rule: engine.MissedRule | None) -> dict[str, str]:
     if rule is not None and rule.second_reader:
         sample += f", {rule.minimum_twice:,} by a second person"
     return {**found, "Records of the spot check that shows it": sample}
+
+
+def _intruder(rule: engine.IntruderRule | None) -> str:
+    """Return what is asked about a person who tries to say whom the texts are of."""
+    if rule is None:
+        return "–"
+    return (
+        f"at most {100 * rule.highest_share:g}% of the texts; {rule.minimum_texts:,} texts, "
+        f"{rule.minimum_minutes:,} minutes"
+    )
 
 
 def _share_of_all(share: float) -> str:

@@ -10,11 +10,6 @@ import streamlit as st
 import engine
 from pages._ui import states
 
-REASONS = (
-    "Review of what identifies people",
-    "Check of outputs before a release",
-    "A question of somebody whom the text is about",
-)
 OTHER = "Another reason"
 
 
@@ -56,7 +51,9 @@ def ask_reason(workspace: engine.Workspace) -> None:
     """Ask why text of records is looked at; the page goes on once it is said."""
     with st.container(border=True, key="sign_in.reason"):
         st.markdown("**Why do you look at text of records?** Your answer stands in the audit log beside your name.")
-        chosen = st.radio("Reason", [*REASONS, OTHER], key="sign_in.reason.choice", label_visibility="collapsed")
+        chosen = st.radio(
+            "Reason", [*engine.LOOK_REASONS, OTHER], key="sign_in.reason.choice", label_visibility="collapsed"
+        )
         if chosen == OTHER:
             st.text_input("Your reason, without names of people", key="sign_in.reason.words", max_chars=200)
         st.button("Show the text", type="primary", key="sign_in.reason.give", on_click=_give, args=(workspace,))

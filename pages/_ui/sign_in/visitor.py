@@ -71,7 +71,7 @@ def _note_stranger(workspace: engine.Workspace, identity: str) -> None:
 def _take_over(before: engine.Workspace, acting: engine.Workspace) -> None:
     """Take over the reason that a person gave before their roles changed."""
     if before.visit is not None and before.visit.reason and acting.visit is not None:
-        acting.visit.give_reason(before.visit.reason)
+        acting.visit.take_over(before.visit)
 
 
 def identity_of(chosen: SignIn) -> str:

@@ -16,6 +16,7 @@ from pages._ui.current import current_corpus, distinct
 from pages._ui.examined import figure as examined_figure
 from pages._ui.plan import model as plan_model
 from pages._ui.progress import ACTIVE, job_progress
+from pages._ui.sign_in.closed import closed
 from pages._ui.studies import table as study_table
 from pages._ui.texts import count_of, plain, when
 
@@ -91,6 +92,8 @@ def _results(workspace: engine.Workspace, run: engine.StudyRun) -> None:
         states.failed(title, reason, "Finished variants are kept; resuming goes on behind them.")
         st.button("Resume", key=f"study.resume.{run.id}", icon=":material/resume:",
                   on_click=states.act, args=(workspace.studies.resume, run.id))  # fmt: skip
+    if closed("The results of a study"):
+        return
     found = workspace.studies.results(run.id)
     if not found:
         return

@@ -11,6 +11,7 @@ import streamlit as st
 import engine
 from pages._ui.examined.table import cell
 from pages._ui.progress import running_job
+from pages._ui.sign_in.closed import closed
 from pages._ui.states import act
 
 SIDES = {
@@ -49,6 +50,8 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
 
 def columns(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw macro-F1 of each column that the synthetic records do not carry."""
+    if closed("The columns kept at import"):
+        return
     table = workspace.examinations.table(run.id, "classifier_columns")
     if table is None or table.empty:
         return

@@ -7,6 +7,7 @@ import streamlit as st
 
 import engine
 from pages._ui.examined import figure as examined_figure
+from pages._ui.sign_in.closed import closed
 
 
 def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
@@ -22,6 +23,8 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
 
 def phrases(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw the phrases that many people's records share and that the synthetic text uses more or less often."""
+    if closed("Words and phrases"):
+        return
     table = workspace.examinations.table(run.id, "ngrams")
     if table is None or table.empty:
         return

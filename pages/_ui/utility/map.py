@@ -14,6 +14,7 @@ import streamlit as st
 import engine
 from pages._ui import loading
 from pages._ui.current import run_names
+from pages._ui.sign_in.closed import closed
 from pages._ui.texts import count_of, plain
 
 if TYPE_CHECKING:
@@ -125,6 +126,8 @@ def _read(workspace: engine.Workspace, runs: dict[str, str], picked: dict[tuple[
         "Private texts are not shown here."
     )
     left = MOST_READ
+    if closed("The texts chosen here"):
+        return
     for run, ids in made:
         rows = workspace.runs.synthetic(runs[run], ids=ids[:left])
         left -= len(rows)

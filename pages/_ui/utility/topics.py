@@ -6,10 +6,13 @@ import pandas as pd
 import streamlit as st
 
 import engine
+from pages._ui.sign_in.closed import closed
 
 
 def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Draw a row a topic."""
+    if closed("Topics"):
+        return
     table = workspace.examinations.table(run.id, "topics")
     if table is None or table.empty:
         return

@@ -1,0 +1,41 @@
+"""What an intruder trial says, in sentences: for the assessment file and the command line; internal."""
+
+from __future__ import annotations
+
+from engine.store.runs.intruder.views import TrialResult
+
+LIMIT = (
+    "It holds for a person with this time and these means. Another may know more, or have more time; nothing follows "
+    "for them."
+)
+
+
+def sentences(found: TrialResult) -> tuple[str, ...]:
+    """Return what a trial found, with its interval, its sample and what it assumes."""
+    trial, share = found.trial, found.share
+    drawn = (
+        f"Intruder trial {trial.look} of {trial.at[:10]}: {trial.texts:,} of {trial.drawn_from:,} approved texts, "
+        f"drawn at random by {trial.drawn_by}; {trial.minutes:,} minutes. Means: {trial.means}"
+    )
+    if share is None:
+        return drawn, f"It tells nothing yet. {found.why}"
+    said = [drawn, f"{trial.intruder} named somebody for {trial.claims:,} texts.{_checked(found)}"]
+    said.append(
+        f"Texts whose person such an intruder names rightly: {_percent(share.value)} ({_percent(share.low)} to "
+        f"{_percent(share.high)}, {100 * share.level:.4g}% interval, exact for the {trial.approved:,} approved texts); "
+        f"for further texts made in the same way at most {_percent(share.further)}."
+    )
+    return (*said, LIMIT)
+
+
+def _checked(found: TrialResult) -> str:
+    trial = found.trial
+    if not trial.claims:
+        return " There was nothing to check."
+    unclear = f", {trial.unclear:,} could not be told and count as right" if trial.unclear else ""
+    gone = f"; {trial.removed_right:,} of these texts are no longer approved" if trial.removed_right else ""
+    return f" Checked by {', '.join(trial.checkers)}: {trial.right:,} right{unclear}{gone}."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%"

@@ -1,0 +1,93 @@
+"""The verb intruder: from the draw to the share, in files that only their owner reads; nothing private is printed."""
+
+from __future__ import annotations
+
+import json
+import stat
+
+import pytest
+
+from engine.store.store import Store
+from tests.cli.in_process import run
+from tests.store.conftest import CANARY, MAPPING, made_up
+from tests.store.making import finished_run
+
+MEANS = ("--means", "public search")
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A workspace with a run whose records are approved; its folder, the run, and a folder for files."""
+    store = Store(tmp_path / "w", actor="Ada")
+    corpus = store.corpora.import_table(made_up(), MAPPING, name="Letters", unit="record", holdout=0.25)
+    run_id = finished_run(store, corpus, [f"Made-up note {i} of somebody." for i in range(50)])
+    store.runs.approve_all_pending(run_id)
+    store.close()
+    return tmp_path / "w", run_id, tmp_path
+
+
+def rewritten(path, name, said):
+    """Fill in a field of the lines of a file, by place."""
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    for line in lines:
+        line[name] = said.get(line["place"], line[name])
+    path.with_suffix(".filled").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return path.with_suffix(".filled")
+
+
+def test_a_trial_by_files(made):
+    workspace, run_id, folder = made
+    base = ("intruder", run_id)
+    assert run(workspace, *base)["trial"] is None
+    assert run(workspace, *base, "--target", 0.1)["needed"] == 30
+    drawn = run(workspace, *base, "--draw", 40, "--minutes", 60, *MEANS, "--by", "Ada")
+    assert drawn["trial"]["trial"]["texts"] == 40
+    texts = folder / "texts.jsonl"
+    begun = run(workspace, *base, "--begin", "--out", texts, "--by", "Imre")
+    assert stat.S_IMODE(texts.stat().st_mode) == 0o600
+    assert len(texts.read_text("utf-8").splitlines()) == 40
+    assert "Made-up note" not in json.dumps(begun)
+    claims = rewritten(texts, "claim", {3: f"{CANARY} A", 5: "Ms B"})
+    run(workspace, *base, "--claims", claims, "--end", "--by", "Imre")
+    shown = folder / "claims.jsonl"
+    run(workspace, *base, "--out", shown, "--by", "Clara")
+    checked = rewritten(shown, "outcome", {3: "right", 5: "wrong"})
+    said = run(workspace, *base, "--checked", checked, "--by", "Clara")
+    assert said["trial"]["share"]["high"] > 1 / 40
+    assert CANARY not in json.dumps(said)
+    assert "1 right" in " ".join(said["sentences"])
+
+
+def test_what_does_not_fit_is_refused_before_the_time_runs(made):
+    workspace, run_id, folder = made
+    base = ("intruder", run_id)
+    assert "--out" in run(workspace, *base, "--begin", "--by", "Imre", expect=1)
+    assert "--minutes" in run(workspace, *base, "--draw", 40, "--by", "Ada", expect=1)
+    assert "--draw" in run(workspace, *base, *MEANS, expect=1)
+    run(workspace, *base, "--draw", 40, "--minutes", 60, *MEANS, "--by", "Ada")
+    there = folder / "there.jsonl"
+    there.write_text("{}")
+    assert "exists" in run(workspace, *base, "--begin", "--out", there, "--by", "Imre", expect=1)
+    assert run(workspace, *base)["trial"]["trial"]["begun"] == ""
+    assert "who you are" in run(workspace, *base, "--begin", "--out", folder / "x.jsonl", expect=1)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"\xff\xfe", "line 1"),
+        (b"[1, 2]\n", "line 1"),
+        (b'{"place": 1, "claim": "x"}\n{"place": true, "claim": "x"}\n', "line 2"),
+        (b'{"place": 1, "claim": 5}\n', "line 1"),
+        (b'{"place": 1, "claim": "x"}\n{"place": 1, "claim": "y"}\n', "twice"),
+        (b"[" * 100_000, "line 1"),
+    ],
+)
+def test_a_file_of_claims_that_is_none_is_refused_by_its_line(made, content, says):
+    workspace, run_id, folder = made
+    run(workspace, "intruder", run_id, "--draw", 40, "--minutes", 60, *MEANS, "--by", "Ada")
+    run(workspace, "intruder", run_id, "--begin", "--out", folder / "t.jsonl", "--by", "Imre")
+    path = folder / "claims.jsonl"
+    path.write_bytes(content)
+    assert says in run(workspace, "intruder", run_id, "--claims", path, "--by", "Imre", expect=1)
+    assert run(workspace, "intruder", run_id)["trial"]["trial"]["claims"] == 0

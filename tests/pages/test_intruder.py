@@ -1,0 +1,78 @@
+"""The intruder trial on the release page: drawn, taken on, claimed in, ended, and checked by somebody else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.pages.conftest import add_run
+from tests.pages.small import NEEDLE, words
+
+KEY = "release.intruder"
+CLAIM = f"![{NEEDLE}](http://evil.example/a.png) <b>{NEEDLE}</b>"
+
+
+@pytest.fixture
+def approved(small: Any) -> tuple[Any, str]:
+    """Return the workspace with a run of forty approved records, and the run."""
+    workspace = small.open()
+    run = add_run(
+        workspace, small.corpus, [{"text": f"A made-up ticket, number {i}.", "label": None} for i in range(40)]
+    )
+    workspace.runs.approve_all_pending(run, None)
+    workspace.settings.set_actor("Ada")
+    workspace.close()
+    return small, run
+
+
+def trial(small: Any, run: str) -> Any:
+    workspace = small.open()
+    found = workspace.intruder.estimate(run)
+    workspace.close()
+    return found
+
+
+def press(app: Any, key: str) -> None:
+    (button,) = [one for one in app.button if str(one.key) == key or str(one.key).startswith(key + ".i-")]
+    button.click().run()
+    assert not app.exception
+
+
+def test_from_the_draw_to_the_share(approved, open_page):
+    small, run = approved
+    app = open_page("release", **{"_ui.run": run})
+    press(app, f"{KEY}.draw")
+    assert trial(small, run) is None, "without means nothing is drawn"
+    app.text_input(key=f"{KEY}.means").set_value("public search").run()
+    press(app, f"{KEY}.draw")
+    assert trial(small, run).trial.texts == 30
+    assert "A made-up ticket" not in str([one.value for one in app.text if "of 30" in str(one.value)])
+    press(app, f"{KEY}.begin")
+    fields = [one for one in app.text_input if str(one.key).startswith(f"{KEY}.claim.")]
+    assert len(fields) == 10
+    fields[0].set_value(CLAIM).run()
+    assert trial(small, run).trial.claims == 1
+    again = open_page("release", **{"_ui.run": run})  # a reload
+    kept = [one.value for one in again.text_input if str(one.key).startswith(f"{KEY}.claim.")]
+    assert kept.count(CLAIM) == 1
+    press(again, f"{KEY}.end.sure")
+    assert not [one for one in again.button if str(one.key).startswith(f"{KEY}.right")], "nobody checks their own"
+    assert CLAIM in [str(one.value).removeprefix("Said to be of: ") for one in again.text]
+    assert NEEDLE not in words(again)
+    open_page("settings").text_input(key="settings.actor").set_value("Clara").run()
+    check = open_page("release", **{"_ui.run": run})
+    press(check, f"{KEY}.right")
+    found = trial(small, run)
+    assert (found.trial.right, found.trial.checkers) == (1, ("Clara",))
+    assert f"{100 * found.share.high:.1f}%" in words(check)
+
+
+def test_without_approved_records_it_says_what_to_do(small, open_page):
+    workspace = small.open()
+    run = add_run(workspace, small.corpus, [{"text": "A made-up ticket.", "label": None}] * 3)
+    workspace.settings.set_actor("Ada")
+    workspace.close()
+    app = open_page("release", **{"_ui.run": run})
+    assert "Approve records first" in words(app)
+    assert not [one for one in app.button if one.key == f"{KEY}.draw"]
