@@ -22,6 +22,7 @@ ENGLISH = "en"
 CHARACTERS = 1_500  # of a record that are looked at
 MIN_WORDS, MIN_LETTERS = 5, 24
 LEAST_HITS = 2
+ODD = 0.25  # share of function words that outweighs a classifier which names a language without a pack
 PARTICLES = frozenset(
     "de la del los las el y e i da do dos das di du des le van von vom der den die zu zur ter af yo".split()
 )
@@ -41,18 +42,23 @@ def told(text: str) -> str | None:
     words = [w.lower() for w in WORD.findall(text[:CHARACTERS])]
     if len(words) < MIN_WORDS or sum(map(len, words)) < MIN_LETTERS:
         return None
-    english = sum(w in FUNCTION_WORDS for w in words)
+    spoken = [w for w in words if w in FUNCTION_WORDS]
+    english = len(spoken)
     hits = {code: sum(w in own for w in words) for code, own in _function_words().items()}
     best = max(hits, key=hits.__getitem__, default=ENGLISH)
     most = hits.get(best, 0)
-    if english >= most and english >= LEAST_HITS:
-        return ENGLISH
-    if not most and english:
-        return ENGLISH
+    if (english >= most and english >= LEAST_HITS) or (not most and english):
+        if not most or any(w not in pack(best).function_words for w in spoken):
+            return ENGLISH
+        return best if told_language(" ".join(words)) == best else ENGLISH  # Finnish "on", Portuguese "a", "as", "do"
     guessed = told_language(" ".join(words))
     if guessed == ENGLISH:
         return ENGLISH
-    if most >= LEAST_HITS and (guessed == best or hits.get(guessed, 0) < most / 2):
+    if most and hits.get(guessed) == most:
+        return guessed
+    if guessed not in hits and most < max(LEAST_HITS, ODD * len(words)):  # Danish is no Swedish, Polish no Portuguese
+        return None
+    if most >= LEAST_HITS and hits.get(guessed, 0) < most / 2:
         return best
     return guessed if hits.get(guessed) else None
 

@@ -58,6 +58,61 @@ def test_an_estonian_name_whose_genitive_is_its_first_form_gets_such_a_one(key: 
 
 
 @pytest.mark.parametrize("key", KEYS)
+def test_finnish_cases_of_one_person(key: bytes) -> None:
+    _, (full, all_, gen, par, nom) = replaced(
+        "{PERSON:Liisa Virtanen} tuli. Soitin {PERSON:Liisa Virtaselle}. {PERSON:Virtasen} auto. Tapasin "
+        "{PERSON:Virtasta}. {PERSON:Virtanen} lähti.",
+        "fi",
+        key,
+    )
+    table = pack("fi").inflection
+    assert table is not None
+    first, surname = full.split()
+    assert first in read_pools("fi").female
+    assert table.knows(surname)
+    assert (all_, gen, par, nom) == (
+        f"{first} {table.inflected(surname, 'all')}", table.inflected(surname, "gen"),
+        table.inflected(surname, "par"), surname,
+    )  # fmt: skip
+    assert len({all_.split()[1], gen, par, nom}) == 4  # nothing was left in its first form
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_finnish_towns_keep_their_local_case(key: bytes) -> None:
+    _, (inner, outer, plain) = replaced(
+        "Asuu {LOCATION:Kouvolassa}, työ {LOCATION:Tampereella}, synt. {LOCATION:Kouvola}", "fi", key
+    )
+    table = pack("fi").inflection
+    assert table is not None
+    towns = {t.name for t in read_pools("fi").towns}
+    assert plain in towns
+    assert inner == table.inflected(plain, "ine")
+    assert not table.stands_outside(plain)
+    assert any(outer == table.inflected(t, "ade") and table.stands_outside(t) for t in towns)
+
+
+@pytest.mark.parametrize(
+    ("code", "ending"), [("sv", {"": "s", "sxzß": ""}), ("nl", {"": "s", "sxzß": "’", "aioéuy": "’s"})]
+)
+@pytest.mark.parametrize("key", KEYS[:12])
+def test_swedish_and_dutch_genitive(code: str, ending: dict[str, str], key: bytes) -> None:
+    word = {
+        "sv": "{PERSON:Anna Lind} kom. {PERSON:Linds} bil.",
+        "nl": "{PERSON:Anna Mulder} kwam. {PERSON:Mulders} auto.",
+    }
+    _, (full, own) = replaced(word[code], code, key)
+    surname = full.split()[-1]
+    assert own == surname + next((v for k, v in ending.items() if k and surname[-1] in k), ending[""])
+
+
+@pytest.mark.parametrize("key", KEYS[:12])
+def test_a_dutch_postcode_keeps_its_letters_shape(key: bytes) -> None:
+    _, (post,) = replaced("Woont te {LOCATION:1012 AB Amsterdam}.", "nl", key)
+    assert re.fullmatch(r"\d{4} [A-Z]{2} \p{L}.*".replace(r"\p{L}", r"[^\W\d_]"), post)
+    assert post != "1012 AB Amsterdam"
+
+
+@pytest.mark.parametrize("key", KEYS)
 def test_german_genitive(key: bytes) -> None:
     _, (full, own) = replaced("Frau {PERSON:Anna Müller} kam. {PERSON:Müllers} Mann wartete.", "de", key)
     surname = full.split()[-1]
@@ -107,7 +162,8 @@ def test_nothing_american(code: str, key: bytes) -> None:
 @pytest.mark.parametrize(
     ("code", "value"),
     [("et", "37605030299"), ("es", "54362315K"), ("es", "X2482300W"), ("fr", "2 95 10 99 126 111 93"),
-     ("de", "36 574 261 809")],
+     ("de", "36 574 261 809"), ("fi", "131052-308T"), ("sv", "880320-0016"), ("nl", "111222333"),
+     ("pt", "123456789"), ("pt", "390.533.447-05")],
 )  # fmt: skip
 @pytest.mark.parametrize("key", KEYS[:10])
 def test_a_national_number_looks_right_and_is_nobodys(code: str, value: str, key: bytes) -> None:
@@ -131,6 +187,11 @@ def test_a_national_number_looks_right_and_is_nobodys(code: str, value: str, key
         ("es", "3 de mayo de 2020", 30, "2 de junio de 2020"),
         ("fr", "1er mai 2021", 1, "2 mai 2021"),
         ("fr", "2 MAI 2021", 40, "11 JUIN 2021"),
+        ("fi", "12. toukokuuta 2021", 20, "1. kesäkuuta 2021"),
+        ("fi", "tammikuussa 2020", 31, "helmikuussa 2020"),
+        ("sv", "den 3 maj 2020", 30, "den 2 juni 2020"),
+        ("nl", "28 februari 2021", 3, "3 maart 2021"),
+        ("pt", "3 de maio de 2020", 30, "2 de junho de 2020"),
         ("es", "28/05/1991", 1, None),  # no month in words: the common rule
     ],
 )

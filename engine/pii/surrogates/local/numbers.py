@@ -29,7 +29,7 @@ def phone(value: str, draw: Draw, own: Pack) -> str:
     foreign = re.match(r"\s*(?:\+|00)\s?\d{1,3}", value)
     if not foreign:
         return number
-    return f"{own.data.prefix} {number.removeprefix('0') if own.code in {'de', 'fr'} else number}"
+    return f"{own.data.prefix} {number.removeprefix('0')}"
 
 
 def national_id(value: str, draw: Draw, own: Pack) -> str:
