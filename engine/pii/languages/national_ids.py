@@ -1,4 +1,4 @@
-"""National numbers of people in the countries of the European Union and in Brazil, found by shape and checked by python-stdnum.
+"""National numbers of people in the European Union and Brazil, found by shape and checked by python-stdnum.
 
 One table, `assets/languages/national_ids.yaml`. A number counts where it is valid and either carries enough check in
 itself for a text of its country, or stands near one of its words.

@@ -42,7 +42,7 @@ class PackData(_Strict):
     `countries` are ISO 3166 codes, the first one the home of surrogates; `spacy` is the code of a blank tokeniser.
     `month_stems` are expressions (inflected months begin with them), `numbers` are the numbers of a day in words.
     `phones` are shapes in which `#` is a digit, `lands` names of countries; `streets` are shapes with {name} and {n}.
-    `possessive` is what a name takes in the genitive, `possessive_after` what it takes after which last letters instead.
+    `possessive` is what a name takes in the genitive, `possessive_after` what it takes instead after which letters.
     """
 
     code: Annotated[str, Field(pattern="^[a-z]{2}$")]
