@@ -199,6 +199,33 @@ def test_dates(code: str, value: str, days: int, expected: str | None) -> None:
     assert numbers.local_date(value, days, pack(code)) == expected
 
 
+@pytest.mark.parametrize("key", KEYS)
+def test_a_time_stays_one(key: bytes) -> None:
+    _, (plain, padded) = replaced("Kell {DATE:7.30} ja {DATE:08:15}.", "et", key)
+    assert re.fullmatch(r"([7-9]|1\d|20)\.[0-5][05]", plain)
+    assert re.fullmatch(r"(0[7-9]|1\d|20):[0-5][05]", padded)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_kinds_of_organisations_stay_in_compounds(key: bytes) -> None:
+    _, made = replaced(
+        "{ORGANISATION:Kreiskrankenhaus Lindrode}, {ORGANISATION:St.-Anna-Krankenhaus Stellbach}", "de", key
+    )
+    assert made[0].startswith("Kreiskrankenhaus ")
+    assert re.match(r".*-Krankenhaus [^\W\d_]", made[1])
+    assert "Lindrode" not in made[0]
+    assert not re.search("Anna|Stellbach", made[1])
+
+
+@pytest.mark.parametrize("key", KEYS[:10])
+def test_a_mistyped_number_gets_a_plausible_one(key: bytes) -> None:
+    new = numbers.national_id("37605030298", Draw(key, "x"), pack("et"))
+    assert new[0] == "3"
+    assert 1 <= int(new[3:5]) <= 12
+    assert new != "37605030298"
+    assert not any(k.valid(new) for k in national_ids() if k.country == "EE")
+
+
 def test_french_de_before_a_vowel() -> None:
     for key in KEYS:
         text, (town,) = replaced("Il vient de {LOCATION:Lyon}.", "fr", key)

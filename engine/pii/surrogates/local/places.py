@@ -18,6 +18,7 @@ from engine.pii.surrogates.places import Places
 _WORD = re.compile(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*|\d[\w/-]*")
 _POSTCODE = re.compile(r"(?<!\d)\d{3} \d{2}(?!\d)|(?<!\d)\d{4,5}(?:-\d{3}| ?[A-Z]{2}(?!\w))?(?!\d)")
 _TRIES = 40
+_LONG_KIND = 6  # letters of a kind word that is believed at the end of a longer one
 
 
 @lru_cache(maxsize=16)
@@ -114,8 +115,11 @@ class LocalPlaces(Places):
             key = fold(text)
             if text[0].isdigit():
                 return same_shape(text, self._draw("number", key))
-            if key in self._kinds or text.islower() or len(text) < 2:
+            if self._is_kind(key) or text.islower() or len(text) < 2:
                 return text
+            head, dash, kind = text.rpartition("-")
+            if dash and self._is_kind(fold(kind)):  # St.-Anna-Krankenhaus
+                return f"{self._place(head)}-{kind}"
             household = self._people.household
             if household.is_given(key) or key in household.surnames:
                 return cased(text, self._people.token(key))
@@ -125,6 +129,10 @@ class LocalPlaces(Places):
         if fold(new) != fold(value):
             return new
         return f"{value} {self._town_of(fold(value)).name}"
+
+    def _is_kind(self, key: str) -> bool:
+        """Return whether a word says what kind of organisation this is, by itself or at its end (Kreiskrankenhaus)."""
+        return key in self._kinds or any(key.endswith(kind) for kind in self._kinds if len(kind) >= _LONG_KIND)
 
     def address(self, value: str) -> str:
         """Return a street address of the country; what follows a comma is a place."""
