@@ -59,6 +59,27 @@ SAMPLES: tuple[SampleInfo, ...] = (
         "how the court decided: allowed, dismissed, partly allowed, remitted, adjourned, withdrawn",
     ),
 )
+"""The English ones; they also stand for other people's text where a measure needs some."""
+OTHER_RECORDS = 300
+OTHER_SAMPLES: tuple[SampleInfo, ...] = (
+    SampleInfo(
+        "clinic_letters_et",
+        "Letters in Estonian",
+        "Clinic letters, nurses' notes and calls of invented patients, in Estonian, several visits a patient.",
+        OTHER_RECORDS,
+        62,
+        "how the visit ended: improved, unchanged, worsened, referred, discharged",
+    ),
+    SampleInfo(
+        "clinic_letters_de",
+        "Letters in German",
+        "Clinic letters, nurses' notes and calls of invented patients, in German, several visits a patient.",
+        OTHER_RECORDS,
+        69,
+        "how the visit ended: improved, unchanged, worsened, referred, discharged",
+    ),
+)
+ALL_SAMPLES = SAMPLES + OTHER_SAMPLES
 
 
 def load_sample(sample_id: str) -> pd.DataFrame:
@@ -66,8 +87,10 @@ def load_sample(sample_id: str) -> pd.DataFrame:
     import pandas as pd
 
     path = FOLDER / f"{sample_id}.jsonl.gz"
-    if sample_id not in [info.id for info in SAMPLES] or not path.is_file():
-        raise UserError(f"sample_id must be one of {', '.join(sorted(info.id for info in SAMPLES))}; got {sample_id!r}")
+    if sample_id not in [info.id for info in ALL_SAMPLES] or not path.is_file():
+        raise UserError(
+            f"sample_id must be one of {', '.join(sorted(info.id for info in ALL_SAMPLES))}; got {sample_id!r}"
+        )
     with gzip.open(path, "rt", encoding="utf-8") as handle:
         rows = [json.loads(line) for line in handle]
     return pd.DataFrame(rows, columns=["record_id", "text", "source_id", "label", "spans"])

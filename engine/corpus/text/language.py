@@ -24,7 +24,7 @@ SAMPLE_RECORDS = 500
 SAMPLE_CHARACTERS = 1_000
 MIN_LETTERS = 40
 ENGLISH_WARNING_BELOW = 0.9
-PACKED = ("et", "de", "es", "fr")
+PACKED = ("et", "de", "es", "fr", "fi", "sv", "nl", "pt")
 """Languages with a pack of their own (`engine.pii.languages`, which this layer may not import; a test compares)."""
 
 

@@ -1,4 +1,4 @@
-"""National numbers of people in the countries of the European Union, found by shape and checked by python-stdnum.
+"""National numbers of people in the European Union and Brazil, found by shape and checked by python-stdnum.
 
 One table, `assets/languages/national_ids.yaml`. A number counts where it is valid and either carries enough check in
 itself for a text of its country, or stands near one of its words.
@@ -51,8 +51,8 @@ class NationalId:
     checker: _Checker
 
     def valid(self, number: str) -> bool:
-        """Return whether the number satisfies its country's rules, check digits included."""
-        return self.checker.is_valid(number)
+        """Return whether the number has its kind's shape and satisfies its country's rules, check digits included."""
+        return self.shape.fullmatch(number.strip()) is not None and self.checker.is_valid(number)
 
 
 @lru_cache(maxsize=1)

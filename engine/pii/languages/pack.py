@@ -42,7 +42,7 @@ class PackData(_Strict):
     `countries` are ISO 3166 codes, the first one the home of surrogates; `spacy` is the code of a blank tokeniser.
     `month_stems` are expressions (inflected months begin with them), `numbers` are the numbers of a day in words.
     `phones` are shapes in which `#` is a digit, `lands` names of countries; `streets` are shapes with {name} and {n}.
-    `possessive` is what a name takes in the genitive.
+    `possessive` is what a name takes in the genitive, `possessive_after` what it takes instead after which letters.
     """
 
     code: Annotated[str, Field(pattern="^[a-z]{2}$")]
@@ -67,17 +67,29 @@ class PackData(_Strict):
     street_words: Words
     organisation_words: Words
     possessive: str = ""
+    possessive_after: dict[str, str] = Field(default_factory=lambda: {"sxzß": "’"})
     function_words: str
 
 
+class InflectionPlaces(_Strict):
+    """Ends of place names that stand in the inner and in the outer local cases, and names that stand in the outer."""
+
+    inner: Words
+    outer: Words
+    outer_names: Words = ()
+
+
 class InflectionData(_Strict):
-    """The fields of `inflection.yaml`."""
+    """The fields of `inflection.yaml`, as `Inflection` describes them."""
 
     last_word_only: bool
     cases: dict[str, str]
     vowel_partitive: str = ""
     genitive_endings: dict[str, str]
     genitives: dict[str, str]
+    harmony: bool = False
+    direct: dict[str, dict[str, str]] = Field(default_factory=dict)
+    places: InflectionPlaces = InflectionPlaces(inner=(), outer=())
 
 
 @dataclass(frozen=True)
@@ -120,8 +132,9 @@ def pack(code: str) -> Pack:
         if table.is_file():
             read = InflectionData.model_validate(yaml.safe_load(table.read_text(encoding="utf-8")))
             inflection = Inflection(
-                read.cases, read.genitives, read.genitive_endings, read.vowel_partitive, read.last_word_only
-            )
+                read.cases, read.genitives, read.genitive_endings, read.vowel_partitive, read.last_word_only,
+                read.harmony, read.direct, read.places.inner, read.places.outer, frozenset(read.places.outer_names),
+            )  # fmt: skip
     except ValidationError as error:
         first = error.errors(include_input=False)[0]
         raise InternalError(f"language pack {code}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None

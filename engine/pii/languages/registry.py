@@ -78,6 +78,8 @@ def _view(own: Pack) -> LanguageView:
     ]
     if own.inflection is not None:
         has.append("names in their case, by a table of endings")
+        if own.inflection.harmony:  # a table that does not tell every word
+            lacks.append("endings that the table does not tell: such a name, and such a case, stays as it is written")
     elif own.data.possessive:
         has.append(f"the possessive -{own.data.possessive} of names")
     lacks.append("measures of tone and readability, and the built-in embeddings, which expect English")

@@ -30,7 +30,7 @@ SHARED = frozenset(
 A short English note with a Spanish name in it may be told Spanish, and its record number must be found all the same.
 """
 NAME = r"\p{Lu}[\p{L}\p{M}''’-]+"
-PARTICLE = r"(?:van|von|vom|zu|zum|zur|de|der|den|del|la|las|los|le|du|des|da|dos|do|das|af|av|y|e|i)"
+PARTICLE = r"(?:van|von|vom|zu|zum|zur|de|der|den|del|la|las|los|le|du|des|da|dos|do|das|af|av|ten|ter|'t|y|e|i)"
 FIRST = rf"(?:(?:\p{{Lu}}\.[ -]?){{1,3}}|(?:{PARTICLE} ){{0,2}}{NAME})"
 FULL = rf"{FIRST}(?: (?:{PARTICLE} ){{0,2}}(?:\p{{Lu}}\.|{NAME})){{0,3}}"
 VALUE = r"[^\n;:|]{2,60}?(?= {0,4}(?:$|\n|;|\||\.(?:\s|$)| {2,}|, (?=\p{L}+:)|\t))"

@@ -22,6 +22,8 @@ ENGLISH = "en"
 CHARACTERS = 1_500  # of a record that are looked at
 MIN_WORDS, MIN_LETTERS = 5, 24
 LEAST_HITS = 2
+FOREIGN = 3  # words that can be the other language's, for each that is English alone
+ODD = 0.25  # share of function words that outweighs a classifier which names a language without a pack
 PARTICLES = frozenset(
     "de la del los las el y e i da do dos das di du des le van von vom der den die zu zur ter af yo".split()
 )
@@ -41,20 +43,38 @@ def told(text: str) -> str | None:
     words = [w.lower() for w in WORD.findall(text[:CHARACTERS])]
     if len(words) < MIN_WORDS or sum(map(len, words)) < MIN_LETTERS:
         return None
-    english = sum(w in FUNCTION_WORDS for w in words)
+    spoken = [w for w in words if w in FUNCTION_WORDS]
+    english = len(spoken)
     hits = {code: sum(w in own for w in words) for code, own in _function_words().items()}
     best = max(hits, key=hits.__getitem__, default=ENGLISH)
     most = hits.get(best, 0)
-    if english >= most and english >= LEAST_HITS:
-        return ENGLISH
-    if not most and english:
-        return ENGLISH
+    if (english >= most and english >= LEAST_HITS) or (not most and english):
+        return _other_language(words, spoken, hits) or ENGLISH
     guessed = told_language(" ".join(words))
     if guessed == ENGLISH:
         return ENGLISH
-    if most >= LEAST_HITS and (guessed == best or hits.get(guessed, 0) < most / 2):
+    if most and hits.get(guessed) == most:
+        return guessed
+    if guessed not in hits and most < max(LEAST_HITS, ODD * len(words)):  # Danish is no Swedish, Polish no Portuguese
+        return None
+    if most >= LEAST_HITS and hits.get(guessed, 0) < most / 2:
         return best
     return guessed if hits.get(guessed) else None
+
+
+def _other_language(words: list[str], spoken: list[str], hits: dict[str, int]) -> str | None:
+    """Return the language that a record of English-looking words is in, if the classifier says so too.
+
+    Estonian and Finnish "on" or Portuguese "a", "as", "do" are function words of both. Nearly all of the record's must
+    be the other language's; where none is its own alone, a letter that English has not must speak for it too.
+    """
+    accented = not all(w.isascii() for w in words)
+    for code, own in sorted(hits.items(), key=lambda h: -h[1]):
+        shared = sum(w in pack(code).function_words for w in spoken)
+        only_english = sum(len(w) > 1 for w in spoken) - shared
+        if FOREIGN * only_english <= own + shared and (own or (accented and shared)):
+            return code if told_language(" ".join(words)) == code else None
+    return None
 
 
 def languages_of(texts: Sequence[str], setting: str = "auto") -> list[str]:

@@ -123,6 +123,8 @@ class _Unit:
         if self.own is not None and (moved := numbers.local_date(value, self.days, self.own)) is not None:
             return moved
         draw = Draw(self.key, self.name, "date", fold(value))
+        if self.own is not None and (other := numbers.clock(value, draw)) is not None:
+            return other
         shifted = shift_date(value, self.days, draw, month_first=self.month_first)
         return self._drawn("QUANTITY", value) if shifted.kept and not _RELATIVE.search(value) else shifted.text
 

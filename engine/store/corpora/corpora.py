@@ -110,16 +110,16 @@ class Corpora:
 
     def samples(self) -> tuple[SampleInfo, ...]:
         """Return the made-up sample corpora."""
-        from engine.corpus.samples import SAMPLES
+        from engine.corpus.samples import ALL_SAMPLES
 
-        return SAMPLES
+        return ALL_SAMPLES
 
     def import_sample(self, sample_id: str, name: str | None = None) -> CorpusSummary:
         """Import one of the made-up sample corpora; its unit is the source."""
         from engine.corpus.mapping import ColumnMapping
-        from engine.corpus.samples import SAMPLES, load_sample
+        from engine.corpus.samples import ALL_SAMPLES, load_sample
 
-        known = {s.id: s for s in SAMPLES}
+        known = {s.id: s for s in ALL_SAMPLES}
         if sample_id not in known:
             raise NotFoundError(f"sample {sample_id!r} does not exist; choose one of {', '.join(sorted(known))}")
         mapping = ColumnMapping(

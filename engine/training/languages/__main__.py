@@ -38,6 +38,47 @@ MORE = {  # common names that the lists lack, written for this project
 }
 
 
+SURNAMES = {  # the same for surnames
+    "pt": "Abrantes Abreu Afonso Aguiar Albuquerque Alcântara Alencar Almada Alvarenga Alvim Amado Amaral Ambrósio "
+    "Amorim Andrade Antunes Aragão Araújo Arruda Assunção Ataíde Azevedo Bandeira Baptista Barata Barbosa "
+    "Barradas Barreto Barroca Barros Barroso Bastos Batista Belchior Belo Bento Bernardes Bernardo Bessa "
+    "Bettencourt Bezerra Bicudo Boavida Borges Botelho Braga Bragança Branco Brandão Brás Brito Bueno Cabral "
+    "Caetano Caldas Caldeira Calado Câmara Camacho Camargo Caminha Campelo Campos Canelas Cardoso Carmo Carneiro "
+    "Carrasco Carreira Carrilho Carvalhal Carvalho Casimiro Castanheira Castelo Castro Catarino Cavaco Cerqueira "
+    "Chagas Chaves Cidade Clemente Coelho Conceição Cordeiro Corte Coutinho Couto Cruz Cunha Custódio Damasceno "
+    "Damas Dantas Delgado Diniz Domingos Domingues Dourado Duarte Durão Esteves Estrela Evangelista Fagundes "
+    "Falcão Faria Farias Feijó Feitosa Felgueiras Fernando Figueira Figueiredo Fonseca Fontes Fortunato Frade "
+    "Fragoso França Franco Frazão Freire Freitas Frias Furtado Galvão Gama Garcês Garrido Gaspar Gil Godinho Góis "
+    "Gouveia Graça Granja Guedes Guerra Guerreiro Guimarães Gusmão Henriques Hilário Homem Inácio Jacinto Jardim "
+    "Jordão Júdice Lacerda Ladeira Lage Lages Lameira Leal Leão Leitão Leite Lemos Lobato Lobo Loureiro Lourenço "
+    "Lucas Lucena Luz Macedo Machado Maciel Madeira Madureira Magalhães Maia Malheiro Malta Mamede Mansur Marinho "
+    "Marreiros Marta Mascarenhas Matias Matos Mattos Medeiros Meira Meireles Mendonça Menezes Mesquita Miguel "
+    "Milheiro Mimoso Miranda Modesto Moita Moniz Monteiro Morgado Mota Moura Mourão Moutinho Muniz Nascimento "
+    "Nobre Nogueira Noronha Novais Oliva Outeiro Pacheco Padilha Paes Pais Paiva Palma Paredes Parente Passos "
+    "Patrício Paulino Paz Pedrosa Peixoto Penha Pestana Pessoa Pimenta Pimentel Pinheiro Pires Pitta Pontes "
+    "Portela Portugal Prado Prates Quadros Quaresma Queirós Queiroz Quental Quintal Quintela Ramalho Rangel "
+    "Raposo Rebelo Rego Resende Rezende Rios Roque Rosado Rosário Saldanha Sales Salgado Salgueiro Salvador "
+    "Sampaio Sanches Santana Santiago Saraiva Sarmento Seabra Seixas Sequeira Serpa Serra Serrano Severino Severo "
+    "Simões Siqueira Soares Sobral Taborda Taveira Tavares Teles Telles Temudo Teodoro Toledo Torres Travassos "
+    "Trigo Trindade Valadares Valadão Valente Valério Varela Vargas Vasconcelos Vasques Vaz Veiga Veloso Ventura "
+    "Viana Vidal Vieira Vilar Vilela Vilhena Vinagre Xavier Zagalo Zarco",
+}
+REGIONS = {  # as the country itself writes them, where the list has English names
+    "fi": {
+        "Southwest Finland": "Varsinais-Suomi", "Päijänne Tavastia": "Päijät-Häme", "South Karelia": "Etelä-Karjala",
+        "Southern Savonia": "Etelä-Savo", "Northern Savo": "Pohjois-Savo", "North Karelia": "Pohjois-Karjala",
+        "Central Finland Region": "Keski-Suomi", "South Ostrobothnia Region": "Etelä-Pohjanmaa",
+        "Ostrobothnia Region": "Pohjanmaa", "Central Ostrobothnia Region": "Keski-Pohjanmaa",
+        "North Ostrobothnia Region": "Pohjois-Pohjanmaa", "Lapland": "Lappi",
+    },
+    "nl": {
+        "Guelders": "Gelderland", "North Brabant": "Noord-Brabant", "North Holland": "Noord-Holland",
+        "South Holland": "Zuid-Holland",
+    },
+    "pt": {"Azores": "Açores"},
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Source:
     """Where one language's pools come from: countries by two letters, GeoNames' name of the land, a Faker locale."""
@@ -47,13 +88,19 @@ class Source:
     land: str
     postcodes: str
     locale: str
+    more_locale: str = ""
+    more_towns: str = ""  # "all": villages of the postal table too, the fullest first; "seats": of municipalities
 
 
 SOURCES = (
-    Source("et", ("EE",), "Estonia", "ee", "et_EE"),
+    Source("et", ("EE",), "Estonia", "ee", "et_EE", more_towns="all"),
     Source("de", ("DE", "AT", "CH"), "Germany", "de", "de_DE"),
     Source("es", ("ES", "MX", "AR"), "Spain", "es", "es_ES"),
     Source("fr", ("FR", "BE", "CH"), "France", "fr", "fr_FR"),
+    Source("fi", ("FI",), "Finland", "fi", "fi_FI", more_towns="all"),
+    Source("sv", ("SE",), "Sweden", "se", "sv_SE", more_towns="all"),
+    Source("nl", ("NL", "BE"), "Netherlands", "nl", "nl_NL"),
+    Source("pt", ("PT", "BR"), "Portugal", "pt", "pt_PT", "pt_BR", "seats"),
 )
 """Add a line here for a pack whose pools come from the same files; a pack may also bring its own."""
 
@@ -66,10 +113,14 @@ def names(data: Path, source: Source) -> pd.DataFrame:
     home = fore[fore["Country"] == source.countries[0]]
     rows += [(n, "forename", s.lower()) for n, s in zip(home["Localized Name"], home["Gender"])]
     rows += [(n, "surname", "") for n in sur[sur["Country"] == source.countries[0]]["Localized Name"]]
-    faker = importlib.import_module(f"faker.providers.person.{source.locale}").Provider
-    for sex, attribute in (("f", "first_names_female"), ("m", "first_names_male")):
-        rows += [(n, "forename", sex) for n in _listed(faker, attribute)]
-    rows += [(n, "surname", "") for n in _listed(faker, "last_names")]
+    if source.more_locale:
+        rows += [(n, "surname", "") for n in sur[sur["Country"].isin(source.countries[1:])]["Localized Name"]]
+    for locale in filter(None, (source.locale, source.more_locale)):
+        faker = importlib.import_module(f"faker.providers.person.{locale}").Provider
+        for sex, attribute in (("f", "first_names_female"), ("m", "first_names_male")):
+            rows += [(n, "forename", sex) for n in _listed(faker, attribute)]
+        rows += [(n, "surname", "") for n in _listed(faker, "last_names")]
+    rows += [(n, "surname", "") for n in SURNAMES.get(source.code, "").split()]
     rows += [(n, "forename", sex) for (code, sex), own in MORE.items() if code == source.code for n in own.split()]
     if source.code == "de":
         berlin = pd.read_csv(data / "de_vornamen_berlin_CCBY3DE.csv.gz", keep_default_na=False)
@@ -89,13 +140,20 @@ def _listed(faker: object, attribute: str) -> Sequence[str]:
 def places(data: Path, source: Source) -> pd.DataFrame:
     """Return name, kind (town, region or street), region and postcode of one country."""
     world = pd.read_csv(data / "world_cities_geonames_CCBY.csv.gz", keep_default_na=False)
-    posts = pd.read_csv(
-        data / f"places_{source.postcodes}_geonames_CCBY.csv.gz", dtype=str, keep_default_na=False
-    ).drop_duplicates("place")
+    posts = pd.read_csv(data / f"places_{source.postcodes}_geonames_CCBY.csv.gz", dtype=str, keep_default_na=False)
+    if source.code in REGIONS or source.code == "sv":  # of two villages of one name, the one with more post
+        posts = posts[posts["place"].map(str.istitle) | posts["place"].str.contains("[-' ]")]
+        posts = posts.assign(n=posts["n"].astype(int)).sort_values(
+            ["n", "place"], ascending=[False, True], kind="stable"
+        )
+        posts["state"] = posts["state"].replace(REGIONS.get(source.code, {}))
+    posts = posts[~posts["place"].str.endswith(" As")].drop_duplicates("place")  # Finnish railway stations
     post = dict(zip(posts["place"], zip(posts["state"], posts["zipcode"])))
     towns = world[world["country"] == source.land]["name"].tolist()
-    if source.code in {"et", "fi"}:  # few towns of size: villages too
+    if source.more_towns == "all":  # few towns of size
         towns += posts["place"].tolist()
+    if source.more_towns == "seats":
+        towns += posts[posts["place"] == posts["province"]]["place"].tolist()
     rows = [(t, "town", *post[t]) for t in dict.fromkeys(towns) if t in post and TOWN.fullmatch(t)][:MOST_PLACES]
     rows += [(s, "region", s, "") for s in dict.fromkeys(posts["state"]) if TOWN.fullmatch(s)]
     if source.code == "et":
@@ -121,8 +179,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m engine.training.languages", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with the lists of names and places")
     parser.add_argument("--out", type=Path, default=ASSETS / "languages")
+    parser.add_argument("--only", nargs="*", default=[s.code for s in SOURCES], help="codes of languages")
     args = parser.parse_args()
-    for source in SOURCES:
+    for source in (s for s in SOURCES if s.code in args.only):
         write(names(args.data, source), args.out / source.code / "names.csv.gz")
         write(places(args.data, source), args.out / source.code / "places.csv.gz")
     return 0

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import TYPE_CHECKING
 
-from engine.corpus.samples import SHIPPED_RECORDS
+from engine.corpus.samples import ALL_SAMPLES
 from engine.errors import UserError
 from engine.training.samples.common import Draft, finish
 from engine.training.samples.grammar import Segment, render
@@ -25,14 +25,17 @@ if TYPE_CHECKING:
 SHIPPED_SEED = 1
 
 
-_MODULES = {"clinic_letters": "clinic", "support_tickets": "support", "court_decisions": "courts"}
+_MODULES = {
+    "clinic_letters": "clinic", "support_tickets": "support", "court_decisions": "courts",
+    "clinic_letters_et": "clinic_et", "clinic_letters_de": "clinic_de",
+}  # fmt: skip
 
 
 def generate(sample_id: str, count: int, seed: int) -> pd.DataFrame:
     """Return `count` invented records with columns record_id, text, source_id, label, spans.
 
     Args:
-        sample_id: id of one of `SAMPLES`.
+        sample_id: id of one of `ALL_SAMPLES`.
         count: records wanted, at least 1.
         seed: same seed, same corpus; other seeds give other people and other texts.
     """
@@ -69,8 +72,9 @@ def _records(sample_id: str, count: int, seed: int) -> Iterator[dict[str, object
 _SIZES = (1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9)
 
 
-def file_bytes(sample_id: str, count: int = SHIPPED_RECORDS, seed: int = SHIPPED_SEED) -> bytes:
-    """Return the shipped file's content, the same on every machine."""
+def file_bytes(sample_id: str, count: int = 0, seed: int = SHIPPED_SEED) -> bytes:
+    """Return the shipped file's content, of the records that its description says, the same on every machine."""
+    count = count or next(info.records for info in ALL_SAMPLES if info.id == sample_id)
     lines = [json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in _records(sample_id, count, seed)]
     return gzip.compress(("\n".join(lines) + "\n").encode("utf-8"), 9, mtime=0)
 

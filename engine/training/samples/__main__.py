@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from engine.corpus.samples import FOLDER, SAMPLES
+from engine.corpus.samples import ALL_SAMPLES, FOLDER
 from engine.training.samples import file_bytes
 
 
 def main() -> int:
     """Write one file a sample corpus and report their sizes."""
-    for info in SAMPLES:
+    for info in ALL_SAMPLES:
         content = file_bytes(info.id)
         (FOLDER / f"{info.id}.jsonl.gz").write_bytes(content)
         sys.stdout.write(f"{info.id}: {len(content)} bytes\n")

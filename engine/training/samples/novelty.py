@@ -51,12 +51,17 @@ def write(
         segments = lengthened(grammar.expand(shape, scene, layout), more)
         return finish(segments, draft.rng, casual=casual, shorthand=shorthand)
 
+    return least_repeated(drawn, novelty)
+
+
+def least_repeated(drawn: Callable[[], list[Segment]], novelty: Novelty, tries: int = _TRIES) -> list[Segment]:
+    """Return, of a few drawings, the one that repeats least of other sources' documents, and remember it."""
     best = drawn()
     if novelty.full:
         return best
     windows = _windows(best)
     least = novelty.shared(windows)
-    for _ in range(_TRIES):
+    for _ in range(tries):
         if not least:
             break
         other = drawn()

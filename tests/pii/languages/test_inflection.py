@@ -1,4 +1,4 @@
-"""Estonian cases by table: forms checked by hand."""
+"""Estonian and Finnish cases by table: forms checked by hand."""
 
 from __future__ import annotations
 
@@ -61,3 +61,47 @@ def test_every_case_is_read_back(table: Inflection) -> None:
             if case == "gen" and table.genitive(word) == word:
                 continue  # Sirje, Sirje: nothing to tell by
             assert table.case_of(table.inflected(word, case), words) == (case, word), (word, case)
+
+
+@pytest.fixture(scope="module")
+def finnish() -> Inflection:
+    found = pack("fi").inflection
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("word", "forms"),  # gen, ine, all, ade, par, ill
+    [
+        ("Virtanen", "Virtasen Virtasessa Virtaselle Virtasella Virtasta Virtaseen"),
+        ("Mäkelä", "Mäkelän Mäkelässä Mäkelälle Mäkelällä Mäkelää Mäkelään"),
+        ("Kivimäki", "Kivimäen Kivimäessä Kivimäelle Kivimäellä Kivimäkeä Kivimäkeen"),
+        ("Matti", "Matin Matissa Matille Matilla Mattia Mattiin"),
+        ("Pekka", "Pekan Pekassa Pekalle Pekalla Pekkaa Pekkaan"),
+        ("Heli", "Helin Helissä Helille Helillä Heliä Heliin"),
+        ("Markus", "Markuksen Markuksessa Markukselle Markuksella Markusta Markukseen"),
+        ("Lindström", "Lindströmin Lindströmissä Lindströmille Lindströmillä Lindströmiä Lindströmiin"),
+        ("Kouvola", "Kouvolan Kouvolassa Kouvolalle Kouvolalla Kouvolaa Kouvolaan"),
+        ("Seinäjoki", "Seinäjoen Seinäjoessa Seinäjoelle Seinäjoella Seinäjokea Seinäjokeen"),
+        ("toukokuu", "toukokuun toukokuussa toukokuulle toukokuulla toukokuuta toukokuuhun"),
+    ],
+)
+def test_finnish_forms(finnish: Inflection, word: str, forms: str) -> None:
+    assert finnish.knows(word)
+    assert [finnish.inflected(word, c) for c in ("gen", "ine", "all", "ade", "par", "ill")] == forms.split()
+    for case, form in zip(("gen", "ine", "all", "ade", "par", "ill"), forms.split()):
+        if form != word:
+            assert finnish.case_of(form, frozenset({word, "Korhonen", "Laine"})) == (case, word)
+
+
+@pytest.mark.parametrize("word", ["Smith", "Aalto", "Kangas", "Järvenpää", "Kangasala"])
+@pytest.mark.parametrize("case", ["gen", "all", "par", "ill", "ess"])
+def test_a_finnish_word_that_no_ending_tells_stays(finnish: Inflection, word: str, case: str) -> None:
+    assert not finnish.knows(word)
+    assert finnish.inflected(word, case) == word
+
+
+def test_finnish_places_by_their_local_cases(finnish: Inflection) -> None:
+    assert [finnish.stands_outside(p) for p in ("Kouvola", "Seinäjoki", "Tampere", "Oulu")] == [
+        False, True, True, False,
+    ]  # fmt: skip

@@ -25,6 +25,10 @@ SENTENCES = {  # a few words anybody could write, to be told by
     "de": "Die Patientin kam in die Klinik und sagte, dass sie seit drei Tagen Fieber hat und nicht schlafen kann.",
     "es": "La paciente llegó al hospital y dijo que desde hace tres días tiene fiebre y no puede dormir.",
     "fr": "La patiente est venue à l'hôpital et a dit qu'elle avait de la fièvre depuis trois jours sans dormir.",
+    "fi": "Potilas tuli sairaalaan ja kertoi, että hänellä on ollut kuumetta jo kolme päivää eikä hän saa nukuttua.",
+    "sv": "Patienten kom till sjukhuset och sade att hon har haft feber i tre dagar och inte kan sova.",
+    "nl": "De patiënte kwam naar het ziekenhuis en zei dat zij al drie dagen koorts heeft en niet kan slapen.",
+    "pt": "A paciente chegou ao hospital e disse que tem febre há três dias e que não consegue dormir.",
 }
 
 

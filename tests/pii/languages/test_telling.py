@@ -23,6 +23,19 @@ def test_too_short_or_shorthand_is_not_told_as_another_language(text: str) -> No
     assert told(text) in {None, "en"}
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Vererõhk on kõrge. Kaal on 82 kg, kopsud on puhtad, pulss on ebaregulaarne.", "et"),
+        ("Utente do sexo feminino, a fazer a medicação; as análises não as trouxe.", "pt"),
+        ("Seen on 4 May, on abx, no change; as before, do not stop.", "en"),
+        ("Patienten er en kvinde på 54 år, som kom til lægen med smerter og ikke kan sove om natten.", None),  # Danish
+    ],
+)
+def test_words_of_two_languages(text: str, code: str | None) -> None:
+    assert told(text) == code
+
+
 def test_what_cannot_be_told_goes_with_most_of_the_corpus() -> None:
     assert languages_of([SENTENCES["et"]] * 3 + ["Tamm, 5."]) == ["et"] * 4
     assert languages_of([SENTENCES["et"], ENGLISH, "Tamm, 5."])[2] == "en"

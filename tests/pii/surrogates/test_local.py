@@ -58,6 +58,61 @@ def test_an_estonian_name_whose_genitive_is_its_first_form_gets_such_a_one(key: 
 
 
 @pytest.mark.parametrize("key", KEYS)
+def test_finnish_cases_of_one_person(key: bytes) -> None:
+    _, (full, all_, gen, par, nom) = replaced(
+        "{PERSON:Liisa Virtanen} tuli. Soitin {PERSON:Liisa Virtaselle}. {PERSON:Virtasen} auto. Tapasin "
+        "{PERSON:Virtasta}. {PERSON:Virtanen} lähti.",
+        "fi",
+        key,
+    )
+    table = pack("fi").inflection
+    assert table is not None
+    first, surname = full.split()
+    assert first in read_pools("fi").female
+    assert table.knows(surname)
+    assert (all_, gen, par, nom) == (
+        f"{first} {table.inflected(surname, 'all')}", table.inflected(surname, "gen"),
+        table.inflected(surname, "par"), surname,
+    )  # fmt: skip
+    assert len({all_.split()[1], gen, par, nom}) == 4  # nothing was left in its first form
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_finnish_towns_keep_their_local_case(key: bytes) -> None:
+    _, (inner, outer, plain) = replaced(
+        "Asuu {LOCATION:Kouvolassa}, työ {LOCATION:Tampereella}, synt. {LOCATION:Kouvola}", "fi", key
+    )
+    table = pack("fi").inflection
+    assert table is not None
+    towns = {t.name for t in read_pools("fi").towns}
+    assert plain in towns
+    assert inner == table.inflected(plain, "ine")
+    assert not table.stands_outside(plain)
+    assert any(outer == table.inflected(t, "ade") and table.stands_outside(t) for t in towns)
+
+
+@pytest.mark.parametrize(
+    ("code", "ending"), [("sv", {"": "s", "sxzß": ""}), ("nl", {"": "s", "sxzß": "’", "aioéuy": "’s"})]
+)
+@pytest.mark.parametrize("key", KEYS[:12])
+def test_swedish_and_dutch_genitive(code: str, ending: dict[str, str], key: bytes) -> None:
+    word = {
+        "sv": "{PERSON:Anna Lind} kom. {PERSON:Linds} bil.",
+        "nl": "{PERSON:Anna Mulder} kwam. {PERSON:Mulders} auto.",
+    }
+    _, (full, own) = replaced(word[code], code, key)
+    surname = full.split()[-1]
+    assert own == surname + next((v for k, v in ending.items() if k and surname[-1] in k), ending[""])
+
+
+@pytest.mark.parametrize("key", KEYS[:12])
+def test_a_dutch_postcode_keeps_its_letters_shape(key: bytes) -> None:
+    _, (post,) = replaced("Woont te {LOCATION:1012 AB Amsterdam}.", "nl", key)
+    assert re.fullmatch(r"\d{4} [A-Z]{2} \p{L}.*".replace(r"\p{L}", r"[^\W\d_]"), post)
+    assert post != "1012 AB Amsterdam"
+
+
+@pytest.mark.parametrize("key", KEYS)
 def test_german_genitive(key: bytes) -> None:
     _, (full, own) = replaced("Frau {PERSON:Anna Müller} kam. {PERSON:Müllers} Mann wartete.", "de", key)
     surname = full.split()[-1]
@@ -107,7 +162,8 @@ def test_nothing_american(code: str, key: bytes) -> None:
 @pytest.mark.parametrize(
     ("code", "value"),
     [("et", "37605030299"), ("es", "54362315K"), ("es", "X2482300W"), ("fr", "2 95 10 99 126 111 93"),
-     ("de", "36 574 261 809")],
+     ("de", "36 574 261 809"), ("fi", "131052-308T"), ("sv", "880320-0016"), ("nl", "111222333"),
+     ("pt", "123456789"), ("pt", "390.533.447-05")],
 )  # fmt: skip
 @pytest.mark.parametrize("key", KEYS[:10])
 def test_a_national_number_looks_right_and_is_nobodys(code: str, value: str, key: bytes) -> None:
@@ -131,11 +187,43 @@ def test_a_national_number_looks_right_and_is_nobodys(code: str, value: str, key
         ("es", "3 de mayo de 2020", 30, "2 de junio de 2020"),
         ("fr", "1er mai 2021", 1, "2 mai 2021"),
         ("fr", "2 MAI 2021", 40, "11 JUIN 2021"),
+        ("fi", "12. toukokuuta 2021", 20, "1. kesäkuuta 2021"),
+        ("fi", "tammikuussa 2020", 31, "helmikuussa 2020"),
+        ("sv", "den 3 maj 2020", 30, "den 2 juni 2020"),
+        ("nl", "28 februari 2021", 3, "3 maart 2021"),
+        ("pt", "3 de maio de 2020", 30, "2 de junho de 2020"),
         ("es", "28/05/1991", 1, None),  # no month in words: the common rule
     ],
 )
 def test_dates(code: str, value: str, days: int, expected: str | None) -> None:
     assert numbers.local_date(value, days, pack(code)) == expected
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_time_stays_one(key: bytes) -> None:
+    _, (plain, padded) = replaced("Kell {DATE:7.30} ja {DATE:08:15}.", "et", key)
+    assert re.fullmatch(r"([7-9]|1\d|20)\.[0-5][05]", plain)
+    assert re.fullmatch(r"(0[7-9]|1\d|20):[0-5][05]", padded)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_kinds_of_organisations_stay_in_compounds(key: bytes) -> None:
+    _, made = replaced(
+        "{ORGANISATION:Kreiskrankenhaus Lindrode}, {ORGANISATION:St.-Anna-Krankenhaus Stellbach}", "de", key
+    )
+    assert made[0].startswith("Kreiskrankenhaus ")
+    assert re.match(r".*-Krankenhaus [^\W\d_]", made[1])
+    assert "Lindrode" not in made[0]
+    assert not re.search("Anna|Stellbach", made[1])
+
+
+@pytest.mark.parametrize("key", KEYS[:10])
+def test_a_mistyped_number_gets_a_plausible_one(key: bytes) -> None:
+    new = numbers.national_id("37605030298", Draw(key, "x"), pack("et"))
+    assert new[0] == "3"
+    assert 1 <= int(new[3:5]) <= 12
+    assert new != "37605030298"
+    assert not any(k.valid(new) for k in national_ids() if k.country == "EE")
 
 
 def test_french_de_before_a_vowel() -> None:

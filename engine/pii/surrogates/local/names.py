@@ -18,7 +18,7 @@ from engine.pii.surrogates.people import Household, Names, cased
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:[’'][^\W\d_]{2,})*")
 _PARTICLES = frozenset(
-    "van von vom zu zum zur de der den del la las los le du des da dos do das af av y e i und ja".split()
+    "van von vom zu zum zur de der den del la las los le du des da dos do das af av ten ter y e i und ja".split()
 )
 _TRIES = 40
 _SAFE_ENDINGS = frozenset({"le", "lt", "ga", "sse"})  # believed of a word that no list holds; names end in others too
@@ -56,7 +56,7 @@ class Forms:
             case, first = self.table.case_of(plain, self.words)
             if case != NOMINATIVE or plain in self.words:
                 return self.key(first), case
-            for case, ending in sorted(self.table.cases.items(), key=lambda c: -len(c[1])):
+            for case, ending in self.table.added():
                 stem = plain[: len(plain) - len(ending)]
                 fits = ending and plain.endswith(ending) and len(stem) > 2 and stem[-1] in "aeiouõäöü"
                 if fits and (fold(stem) in self.keys or ending in _SAFE_ENDINGS):
@@ -80,7 +80,8 @@ class Forms:
         if self.table is not None:
             return self.table.inflected(name, case)
         if case == GENITIVE and self.own.data.possessive:
-            return name + ("’" if name[-1:] in "sxzß" else self.own.data.possessive)
+            special = next((v for k, v in self.own.data.possessive_after.items() if name[-1:] in k), None)
+            return name + (self.own.data.possessive if special is None else special)
         return name
 
     def steady(self, name: str) -> bool:
@@ -202,6 +203,8 @@ class LocalNames(Names):
                 or folded in self._forbidden | self._forbidden_tokens
             ):
                 continue
+            if forms.table is not None and not forms.table.knows(name):
+                continue  # it could not be put into a case
             if forms.table is None or forms.steady(name) == steady or n > _TRIES // 2:
                 return name
         return name if fold(name) != key else self._invented(draw, key)

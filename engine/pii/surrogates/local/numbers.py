@@ -29,7 +29,7 @@ def phone(value: str, draw: Draw, own: Pack) -> str:
     foreign = re.match(r"\s*(?:\+|00)\s?\d{1,3}", value)
     if not foreign:
         return number
-    return f"{own.data.prefix} {number.removeprefix('0') if own.code in {'de', 'fr'} else number}"
+    return f"{own.data.prefix} {number.removeprefix('0')}"
 
 
 def national_id(value: str, draw: Draw, own: Pack) -> str:
@@ -38,6 +38,7 @@ def national_id(value: str, draw: Draw, own: Pack) -> str:
     home = [k for k in kinds if k.country in own.data.countries and k.valid(value)] or [
         k for k in kinds if k.valid(value)
     ]
+    home = home or [k for k in kinds if k.country in own.data.countries and k.sure]  # mistyped, but meant as one
     if not home:
         return same_shape(value, draw)
     kind = home[0]
@@ -51,6 +52,19 @@ def national_id(value: str, draw: Draw, own: Pack) -> str:
             if not kind.valid(made):
                 return made
     return same_shape(value, draw)
+
+
+def clock(value: str, draw: Draw) -> str | None:
+    """Return another time of the day, written as "7.30" or "07:30" was; None where the value is none."""
+    match = re.fullmatch(r"([01]?\d|2[0-3])([.:])([0-5]\d)", value)
+    if match is None:
+        return None
+    hour = draw.between(7, 20)
+    return (
+        f"{hour:02d}{match.group(2)}{5 * draw.number(12):02d}"
+        if match.group(1)[0] == "0"
+        else (f"{hour}{match.group(2)}{5 * draw.number(12):02d}")
+    )
 
 
 def _similar(value: str, draw: Draw) -> str:

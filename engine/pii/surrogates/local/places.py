@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from engine.pii.languages.inflection import NOMINATIVE
+from engine.pii.languages.inflection import INNER, NOMINATIVE, OUTER
 from engine.pii.languages.pack import pack
 from engine.pii.languages.pools import Town, read_pools
 from engine.pii.surrogates.codes import same_shape
@@ -15,8 +16,20 @@ from engine.pii.surrogates.people import cased
 from engine.pii.surrogates.places import Places
 
 _WORD = re.compile(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*|\d[\w/-]*")
-_POSTCODE = re.compile(r"(?<!\d)\d{3} \d{2}(?!\d)|(?<!\d)\d{4,5}(?:-\d{3})?(?!\d)")
+_POSTCODE = re.compile(r"(?<!\d)\d{3} \d{2}(?!\d)|(?<!\d)\d{4,5}(?:-\d{3}| ?[A-Z]{2}(?!\w))?(?!\d)")
 _TRIES = 40
+_LONG_KIND = 6  # letters of a kind word that is believed at the end of a longer one
+
+
+@lru_cache(maxsize=16)
+def _by_local_case(code: str) -> tuple[tuple[Town, ...], tuple[Town, ...]]:
+    """Return the towns that stand in the inner local cases and those in the outer; all in the first where none say."""
+    table, towns = pack(code).inflection, read_pools(code).towns
+    if table is None or not table.inner:
+        return towns, ()
+    known = [t for t in towns if " " not in t.name and table.knows(t.name)]
+    inside = tuple(t for t in known if t.name.endswith(table.inner) and not table.stands_outside(t.name))
+    return inside, tuple(t for t in known if table.stands_outside(t.name))
 
 
 class LocalPlaces(Places):
@@ -29,6 +42,7 @@ class LocalPlaces(Places):
         self._kinds = {fold(w) for w in (*data.organisation_words, *data.street_words)}
         self._lands = {fold(w): w for w in data.lands}
         self._regions = {fold(w): w for w in self._pools.regions}
+        self._inside, self._outside = _by_local_case(code)
         self._towns = frozenset((*(t.name for t in self._pools.towns), *data.lands))
 
     def location(self, value: str) -> str:
@@ -45,7 +59,10 @@ class LocalPlaces(Places):
         post = _POSTCODE.search(part)
         if post:
             town = self._town_of(fold(_POSTCODE.sub("", part)) or key)
-            rest = part[: post.start()] + (town.postcode or same_shape(post.group(), self._draw("post", key)))
+            code = town.postcode or same_shape(post.group(), self._draw("post", key))
+            letters = re.search(r" ?[A-Z]{2}\Z", post.group())  # the Dutch ones, which no list of towns has
+            code += same_shape(letters.group(), self._draw("post letters", key)) if letters and town.postcode else ""
+            rest = part[: post.start()] + code
             tail = part[post.end() :]
             return rest + (" " + town.name if tail.strip() else tail)
         if any(c.isdigit() for c in part):
@@ -60,16 +77,18 @@ class LocalPlaces(Places):
                 case, first = table.case_of(words[-1])
             if first in self._lands.values():
                 return cased(part, table.inflected(self._other(self._own.data.lands, "land", first), case))
-            town = self._town_of(fold(table.genitive(first) if first in self._towns else first))
+            outer = case in OUTER or (case not in INNER and table.stands_outside(first))
+            town = self._town_of(fold(table.genitive(first) if first in self._towns else first), outer=outer)
             return cased(part, table.inflected(town.name, case))
         return cased(part, self._town_of(key).name)
 
-    def _town_of(self, key: str) -> Town:
-        """Return the town that stands for a town of this unit."""
+    def _town_of(self, key: str, *, outer: bool = False) -> Town:
+        """Return the town that stands for a town of this unit, of those that take the same local cases."""
         draw = self._draw("local town", key)
-        town = self._pools.towns[0]
+        towns = self._outside if outer and self._outside else self._inside
+        town = towns[0]
         for _ in range(_TRIES):
-            town = draw.choice(self._pools.towns)
+            town = draw.choice(towns)
             if fold(town.name) != key and fold(town.name) not in self._forbidden:
                 return town
         return town
@@ -96,8 +115,11 @@ class LocalPlaces(Places):
             key = fold(text)
             if text[0].isdigit():
                 return same_shape(text, self._draw("number", key))
-            if key in self._kinds or text.islower() or len(text) < 2:
+            if self._is_kind(key) or text.islower() or len(text) < 2:
                 return text
+            head, dash, kind = text.rpartition("-")
+            if dash and self._is_kind(fold(kind)):  # St.-Anna-Krankenhaus
+                return f"{self._place(head)}-{kind}"
             household = self._people.household
             if household.is_given(key) or key in household.surnames:
                 return cased(text, self._people.token(key))
@@ -107,6 +129,10 @@ class LocalPlaces(Places):
         if fold(new) != fold(value):
             return new
         return f"{value} {self._town_of(fold(value)).name}"
+
+    def _is_kind(self, key: str) -> bool:
+        """Return whether a word says what kind of organisation this is, by itself or at its end (Kreiskrankenhaus)."""
+        return key in self._kinds or any(key.endswith(kind) for kind in self._kinds if len(kind) >= _LONG_KIND)
 
     def address(self, value: str) -> str:
         """Return a street address of the country; what follows a comma is a place."""
