@@ -33,7 +33,7 @@ from engine.pii.detect.overlap import choose_spans
 from engine.pii.detect.presets import presets
 from engine.pii.detect.rules import Rules
 from engine.pii.detect.settings import PATTERN_SECONDS, DetectorSettings
-from engine.pii.languages.detect import OtherLanguages
+from engine.pii.languages.detect import OtherLanguages, dated_in
 from engine.pii.languages.telling import ENGLISH, languages_of
 from engine.pii.spans import Span, canonical_label, default_identifier_type, folded
 
@@ -107,7 +107,12 @@ class RecordDetector:
         if not texts:
             return []
         found = self.others.find(texts, languages, stop)
-        rows = [self.preset.held(t, row) + self.known.find(t) + self._lists(t) for t, row in zip(texts, found)]
+        rows = [
+            self.preset.held(t, row, dated=dated_in(code), english=not self.others.own_tagger)
+            + self.known.find(t)
+            + self._lists(t)
+            for t, code, row in zip(texts, languages, found)
+        ]
         self._add_spacy(texts, rows)
         return [choose_spans(t, row, self.settings.threshold, self.allow) for t, row in zip(texts, rows)]
 

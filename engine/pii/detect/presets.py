@@ -49,27 +49,36 @@ class Preset:
     least_digits: int = 0
     least_scores: dict[str, float] = field(default_factory=dict)
 
-    def held(self, text: str, spans: Iterable[Span]) -> list[Span]:
-        """Return detectors' spans, the score held below one half where one identifies nobody in such text."""
+    def held(
+        self, text: str, spans: Iterable[Span], *, dated: regex.Pattern[str] = DATED, english: bool = True
+    ) -> list[Span]:
+        """Return detectors' spans, the score held below one half where one identifies nobody in such text.
+
+        Args:
+            dated: what a date has and a span of time has not, in the text's language.
+            english: whether the English tagger gave the scores; `least_scores` are of its scale, and the tagger of
+                other languages keeps thresholds of its own.
+        """
         lone = self.suggest_lone_names and scholarly(text)
         return [
             replace(s, score=SUGGESTION)
             if s.score > SUGGESTION
-            and (self._doubts(text[s.start : s.end], s) or (lone and _lone(text[s.start : s.end], s)))
+            and (
+                self._doubts(text[s.start : s.end], s, dated)
+                or (english and s.recogniser in MODELS and s.score < self.least_scores.get(s.label, 0.0))
+                or (lone and _lone(text[s.start : s.end], s))
+            )
             else s
             for s in spans
         ]
 
-    def _doubts(self, surface: str, span: Span) -> bool:
+    def _doubts(self, surface: str, span: Span, dated: regex.Pattern[str]) -> bool:
         if span.label in self.suggest_labels or span.recogniser in self.suggest_recognisers:
             return True
-        if self.suggest_durations and span.label == "DATE" and not DATED.search(surface):
+        if self.suggest_durations and span.label == "DATE" and not dated.search(surface):
             return True
-        if span.recogniser not in MODELS:
-            return False
-        if span.label == "CODE" and sum(c.isdigit() for c in surface) < self.least_digits:
-            return True
-        return span.score < self.least_scores.get(span.label, 0.0)
+        few = sum(c.isdigit() for c in surface) < self.least_digits
+        return span.recogniser in MODELS and span.label == "CODE" and few
 
 
 def _lone(surface: str, span: Span) -> bool:

@@ -8,6 +8,7 @@ Privacy posture: works on texts in memory; spans are positions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import regex
@@ -30,6 +31,7 @@ class OtherLanguages:
         self._disabled = disabled
         self._tagger: WordTagger | Tagger | None = english
         self._rules: LanguageRules | None = None
+        self.own_tagger = english is not None and word_tagger_there()  # whether scores are of the tagger made for these
 
     def find(
         self, texts: Sequence[str], languages: Sequence[str], stop: Callable[[], bool] | None = None
@@ -43,7 +45,7 @@ class OtherLanguages:
             from engine.pii.languages.rules import LanguageRules
 
             self._rules = LanguageRules(self._disabled)
-            if self._tagger is not None and word_tagger_there():
+            if self.own_tagger:
                 from engine.models.builtin.word_tagger_run import load_word_tagger
 
                 self._tagger = load_word_tagger()
@@ -59,6 +61,14 @@ class OtherLanguages:
             row += self._rules.find(text, code)
             row[:] = [s for s in row if not _names_nobody(text[s.start : s.end], code)]
         return rows
+
+
+@lru_cache(maxsize=32)
+def dated_in(code: str) -> regex.Pattern[str]:
+    """Return what a date has in a language, and a span of time has not: a digit, or a month's name."""
+    stems = pack(code).data.month_stems if code in codes() else ()
+    months = rf"|(?<!\p{{L}})(?:{'|'.join(stems)})" if stems else ""
+    return regex.compile(rf"\d{months}", regex.I)
 
 
 def _names_nobody(surface: str, code: str) -> bool:

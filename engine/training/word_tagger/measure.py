@@ -147,6 +147,12 @@ SHOWN = {
     ),
     "es": (("set meddocan", "clinical cases with invented data"),),
     "fr": (("set europeana_fr", "newspapers of the 19th century, letters misread"),),
+    "sv": (("set webbnyheter_sv", "news"), ("set uner_swedish-talbanken_sv_BYSA", "news and web, not trained on")),
+    "nl": (("set europeana_nl", "newspapers of the 19th century, letters misread"),),
+    "pt": (
+        ("set lener_br_pt", "court decisions of Brazil"),
+        ("set uner_portuguese-bosque_pt_BYSA", "news, not trained on"),
+    ),
 }
 NAMES = {"PERSON": "persons", "LOCATION": "places", "ORGANISATION": "organisations", "DATE": "dates", "CODE": "codes"}
 

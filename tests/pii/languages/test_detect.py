@@ -103,3 +103,28 @@ def test_odd_texts(text: str) -> None:
 def test_a_language_that_is_no_code() -> None:
     with pytest.raises(UserError, match="language"):
         DetectorSettings.from_dict({"language": "Estonian"})
+
+
+def test_names_without_a_title_or_a_list_are_found_by_the_tagger_of_these_languages(detector: RecordDetector) -> None:
+    """Neither rules nor lists know these names: what finds them is the tagger, by letters and neighbours."""
+    texts = [
+        "Eile jõudis Zandrik Põldvaher tööle alles keskpäeval ja Õnnela Kuusberg ütles talle seda ka.",
+        "Gestern hat Zandrik Wolkenbruch mit Ortrun Haselbeck gesprochen, die davon nichts wusste.",
+        "Ayer habló Zandrico Peñaloza con Ortruna Valdespino, que no sabía nada del asunto.",
+    ]
+    names = [("Põldvaher", "Kuusberg"), ("Wolkenbruch", "Haselbeck"), ("Peñaloza", "Valdespino")]
+    for text, code, wanted in zip(texts, ("et", "de", "es"), names):
+        (row,) = detector.find([text], languages=[code])
+        persons = " ".join(text[s.start : s.end] for s in row if s.label == "PERSON" and s.score >= 0.5)
+        assert [name for name in wanted if name not in persons] == [], code
+
+
+def test_a_preset_doubts_spans_of_time_by_the_words_of_the_language(detector: RecordDetector) -> None:
+    for text, code, dated in (
+        ("Ta sündis 26. juunil ja tuli haiglasse juba kevadel.", "et", "26. juunil"),
+        ("Sie wurde am 3. März aufgenommen und im Frühling entlassen.", "de", "3. März"),
+    ):
+        (row,) = detector.find([text], languages=[code])
+        accepted = [text[s.start : s.end] for s in row if s.label == "DATE" and s.score >= 0.5]
+        assert any(dated in one for one in accepted), (code, accepted)
+        assert not any(one.lower() in {"kevadel", "frühling", "im frühling"} for one in accepted), accepted

@@ -115,11 +115,11 @@ class LocalPlaces(Places):
             key = fold(text)
             if text[0].isdigit():
                 return same_shape(text, self._draw("number", key))
-            if self._is_kind(key) or text.islower() or len(text) < 2:
-                return text
             head, dash, kind = text.rpartition("-")
-            if dash and self._is_kind(fold(kind)):  # St.-Anna-Krankenhaus
+            if dash and key not in self._kinds and self._is_kind(fold(kind)):  # Anna-Krankenhaus
                 return f"{self._place(head)}-{kind}"
+            if self._is_kind(key) or f"{key}." in self._kinds or text.islower() or len(text) < 2:
+                return text
             household = self._people.household
             if household.is_given(key) or key in household.surnames:
                 return cased(text, self._people.token(key))
