@@ -81,6 +81,7 @@ function drawBar(desk, root, data) {
   const status = root.querySelector(".status")
   if (status.textContent !== words) status.textContent = words
   status.dataset.waiting = String(waiting)
+  status.dataset.unanswered = String(Number(desk.flight !== null))
   const told = root.querySelector(".told")
   if (told.textContent !== desk.told) told.textContent = desk.told
 }
