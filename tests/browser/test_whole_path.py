@@ -23,6 +23,7 @@ from tests.browser import pictures
 RECORDS, OUTPUTS = 60, 6
 JOB_SECONDS = 300  # a job takes a few seconds on an idle machine of two cores
 SERIOUS = {"serious", "critical"}
+CHOSEN = re.compile(r"Chosen: (\d+) synthetic texts? and (\d+) private texts?")
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -275,6 +276,43 @@ def examine(page: Any, workspace: Any, run_id: str) -> None:
         page.wait_for_timeout(1000)
         check_accessibility(page, title)
         picture(page, title.lower())
+    draw_lasso_on_map(page, workspace, run_id)
+
+
+def draw_lasso_on_map(page: Any, workspace: Any, run_id: str) -> None:
+    """Draw a lasso around all points of the map of texts with the mouse, then around none, and read what is chosen."""
+    points = workspace.examinations.table(run_id, "map")
+    made = points["kind"] == "synthetic"
+    key(page, "utility.view").get_by_text("Map of texts", exact=True).click()
+    page.locator(".js-plotly-plot .nsewdrag").first.wait_for()
+    settled(page)
+    assert page.get_by_text(CHOSEN).count() == 0
+    lasso(page, 0.005, 0.995)
+    said = page.get_by_text(CHOSEN).first
+    said.wait_for()
+    settled(page)
+    found = CHOSEN.search(said.inner_text())
+    assert found
+    assert (int(found[1]), int(found[2])) == (int(made.sum()), int((~made).sum()))
+    shown = starting(page, "utility.read.").all_inner_texts()
+    texts = [str(text).split("\n")[0] for text in workspace.runs.synthetic(run_id)["text"]]
+    assert sorted(one.split("\n")[0] for one in shown) == sorted(texts)
+    page.locator(".js-plotly-plot .nsewdrag").first.dblclick()  # takes the selection back
+    page.get_by_text(CHOSEN).wait_for(state="hidden")
+
+
+def lasso(page: Any, low: float, high: float) -> None:
+    """Draw a lasso with the mouse around these shares of the plot's width and height."""
+    layer = page.locator(".js-plotly-plot .nsewdrag").first
+    layer.scroll_into_view_if_needed()
+    box = layer.bounding_box()
+    corners = [(low, low), (high, low), (high, high), (low, high), (low, low)]
+    at = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
+    page.mouse.move(*at[0])
+    page.mouse.down()
+    for x, y in at[1:]:
+        page.mouse.move(x, y, steps=12)
+    page.mouse.up()
 
 
 def beside(workspace: Any, run_id: str) -> None:
