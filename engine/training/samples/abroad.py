@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from random import Random
 from typing import NamedTuple
 
@@ -307,7 +307,7 @@ class _Handlers:
     def table(self) -> dict[str, Handler]:
         """Return the handlers by slot."""
         shapes = ("d", "dl", "dn", "de", "dm", "dy", "dw")
-        dated: dict[str, Handler] = {s: (lambda a, _, s=s: self._date(a, s)) for s in shapes}
+        dated: dict[str, Handler] = {shape: partial(self._dated, shape) for shape in shapes}
         return dated | {
             "n": lambda a, _: str(self._between(a)),
             "w": lambda a, _: _WORDS[self._land.code][self._between(a)],
@@ -315,6 +315,9 @@ class _Handlers:
             "time": lambda _a, _s: entity(f"{self._rng.randint(7, 20)}.{self._rng.choice('012345')}0", "DATE", "quasi"),
             "who": lambda _a, _s: entity(_person(self._land, self._rng).full, "PERSON"),
         }
+
+    def _dated(self, shape: str, argument: str, _scene: Scene) -> Value:
+        return self._date(argument, shape)
 
     def _between(self, argument: str) -> int:
         low, _, high = argument.partition("-")

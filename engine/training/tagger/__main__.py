@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from engine.models.builtin import minilm
+from engine.models.builtin.embedder import bf16_pays
 from engine.models.builtin.tagger import FROZEN, SHAPES, TAGS, TYPES, TaggerNet, collate, load_tokenizer, load_weights
 from engine.training.tagger import data as tagger_data
 from engine.training.tagger.data import Document, Window
@@ -77,7 +78,7 @@ def loss_of(net: TaggerNet, batch: Sequence[Window], table: torch.Tensor) -> tor
     """Return the mean negative log marginal likelihood of a batch's tags."""
     ids, shapes, mask = collate([(w.ids, w.shapes) for w in batch])
     ids[(torch.rand(ids.shape) < WORD_DROPOUT) & (ids > MASK)] = MASK
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=bf16_pays()):
         logits = net(ids, shapes, mask)
     flat = torch.cat([logits[i, 1 : len(w.ids) + 1] for i, w in enumerate(batch)]).float()
     gold = torch.from_numpy(np.concatenate([w.tags for w in batch]).astype(np.int64))

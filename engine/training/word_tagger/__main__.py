@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from engine.models.builtin.embedder import bf16_pays
 from engine.models.builtin.tagger import TYPES
 from engine.models.builtin.word_tagger import OWN_TAGS, Batch, WordTaggerNet, words_in
 from engine.training.word_tagger.data import ANY, Document, read_english, read_plain, read_sets
@@ -80,7 +81,7 @@ def loss_of(net: WordTaggerNet, items: Sequence[Item], rng: random.Random, drop:
     """Return the mean negative log marginal likelihood; a share of the words is hidden."""
     rows = [([("" if rng.random() < drop else w) for w in i.words], i.shapes) for i in items]
     batch = Batch(rows)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=bf16_pays()):  # without the units for it there is no LSTM
         logits = net(batch)
     flat = torch.cat([logits[i, :n] for i, n in enumerate(batch.sizes)]).float()
     allowed = torch.from_numpy(np.concatenate([i.allowed for i in items]))
