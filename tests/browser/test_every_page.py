@@ -48,7 +48,7 @@ PRESSABLE = """() => [...document.querySelectorAll('[data-testid=stMain] button'
                    && !one.closest('[data-testid=stDataFrame]') && !one.closest('[data-testid=stElementToolbar]'))
     .map(one => (one.getAttribute('aria-label') || one.innerText).trim().slice(0, 60))"""
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture
