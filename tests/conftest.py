@@ -47,10 +47,11 @@ NOT_QUICK = {
     "static/test_pages.py", "static/test_quick.py", "static/test_used.py", "store/budget/test_equal_recognition.py",
     "store/budget/test_ledger.py", "store/budget/test_limit_of_several.py", "store/budget/test_recognition.py",
     "store/disk/test_backup.py", "store/disk/test_opening.py", "store/disk/test_parts.py",
-    "store/people/test_calls.py", "store/review/test_bulk.py", "store/review/test_spot_checks.py",
+    "release/test_intruder.py", "store/people/test_calls.py", "store/people/test_reasons.py",
+    "store/review/test_bulk.py", "store/review/test_spot_checks.py",
     "store/review/test_station.py", "store/review/test_steps.py", "store/test_audit.py", "store/test_audit_file.py",
     "store/test_concurrency.py", "store/test_copied_folder.py", "store/test_corpora.py",
-    "store/test_damaged_tables.py", "store/test_labels.py", "store/test_ledger_chain.py",
+    "store/test_damaged_tables.py", "store/test_intruder.py", "store/test_labels.py", "store/test_ledger_chain.py",
     "store/test_own_policies.py", "store/test_releases.py", "store/test_rollback.py", "store/test_runs.py",
     "store/test_waivers.py", "workspace/test_first_edition.py", "workspace/test_workspace.py",
 }  # fmt: skip
