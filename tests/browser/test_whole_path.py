@@ -297,7 +297,9 @@ def draw_lasso_on_map(page: Any, workspace: Any, run_id: str) -> None:
     shown = starting(page, "utility.read.").all_inner_texts()
     texts = [str(text).split("\n")[0] for text in workspace.runs.synthetic(run_id)["text"]]
     assert sorted(one.split("\n")[0] for one in shown) == sorted(texts)
-    page.locator(".js-plotly-plot .nsewdrag").first.dblclick()  # takes the selection back
+    box = page.locator(".js-plotly-plot .nsewdrag").first.bounding_box()
+    # takes the selection back: in the corner, since the lasso's line and inside take the pointer themselves
+    page.mouse.dblclick(box["x"] + box["width"] - 1, box["y"] + box["height"] - 1)
     page.get_by_text(CHOSEN).wait_for(state="hidden")
 
 
