@@ -28,8 +28,8 @@ def signing_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
 
 
 def everything(app: Any) -> str:
-    """Return all that a page would send to the browser."""
-    return str([element.proto for element in app.main] + [element.proto for element in app.sidebar])
+    """Return all that a page would send to the browser: its body, the sidebar, and a dialog that is open."""
+    return str([element.proto for part in app._tree.children.values() for element in part])
 
 
 def titles(app: Any) -> list[str]:
