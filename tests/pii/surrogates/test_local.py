@@ -207,6 +207,14 @@ def test_a_time_stays_one(key: bytes) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
+def test_a_time_that_may_be_a_day_stays_both(key: bytes) -> None:
+    _, (made,) = replaced("Am {DATE:12.05} kam sie wieder.", "de", key)
+    day, _, month = made.partition(".")
+    assert 7 <= int(day) <= 20
+    assert 1 <= int(month) <= 12
+
+
+@pytest.mark.parametrize("key", KEYS)
 def test_kinds_of_organisations_stay_in_compounds(key: bytes) -> None:
     _, made = replaced(
         "{ORGANISATION:Kreiskrankenhaus Lindrode}, {ORGANISATION:St.-Anna-Krankenhaus Stellbach}", "de", key

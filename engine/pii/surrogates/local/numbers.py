@@ -55,16 +55,17 @@ def national_id(value: str, draw: Draw, own: Pack) -> str:
 
 
 def clock(value: str, draw: Draw) -> str | None:
-    """Return another time of the day, written as "7.30" or "07:30" was; None where the value is none."""
+    """Return another time of the day, written as "7.30" or "07:30" was; None where the value is none.
+
+    "12.05" may be the twelfth of May, so what replaces it can be read as a day too.
+    """
     match = re.fullmatch(r"([01]?\d|2[0-3])([.:])([0-5]\d)", value)
     if match is None:
         return None
+    hours, sign, minutes = match.groups()
     hour = draw.between(7, 20)
-    return (
-        f"{hour:02d}{match.group(2)}{5 * draw.number(12):02d}"
-        if match.group(1)[0] == "0"
-        else (f"{hour}{match.group(2)}{5 * draw.number(12):02d}")
-    )
+    minute = draw.between(1, 12) if sign == "." and 1 <= int(minutes) <= 12 else 5 * draw.number(12)
+    return f"{hour:0{2 if hours[0] == '0' else 1}d}{sign}{minute:02d}"
 
 
 def _similar(value: str, draw: Draw) -> str:
