@@ -67,7 +67,7 @@ class Workspace(Opened):
         self.hub = Hub(self.session)
         self.descriptions = store.descriptions
         self.first_look = FirstLook(self.session, self.models, self.descriptions)
-        self.prompts = Prompts(self.settings, self.audit)
+        self.prompts = Prompts(self.settings)
         self.plan = Planning(
             self.session,
             self.corpora,

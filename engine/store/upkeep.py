@@ -44,7 +44,7 @@ class Settings:
         if not cleaned:
             raise UserError("actor: must not be empty; give the name of the person at work")
         if cleaned != self.session.actor or self.get("actor") != cleaned:
-            self._keep("actor", cleaned, "name of the person acting set", "", name=cleaned)
+            self.change("actor", cleaned, "name of the person acting set", "", name=cleaned)
         self.session.actor = cleaned
         return cleaned
 
@@ -65,10 +65,15 @@ class Settings:
             audit.canonical(value)
         except (TypeError, ValueError):
             raise UserError(f"setting {key!r}: must be a JSON value, is {type(value).__name__}") from None
-        self._keep(key, value, "setting changed", corpus_id, setting=key)
+        self.change(key, value, "setting changed", corpus_id, setting=key)
 
-    def _keep(self, key: str, value: JSON, action: str, subject: str, **detail: str) -> None:
-        """Store a value with its audit line in one transaction; neither where the value is what it was."""
+    def change(self, key: str, value: JSON, action: str, subject: str, **detail: str) -> None:
+        """Store a value with the audit line of the act it belongs to, in one transaction; nothing where it stands.
+
+        Args:
+            key: of the setting. value: in place of an earlier one. action: what the line says was done.
+            subject: what it was done to, by name or id. detail: what else the line says; never a private text.
+        """
         statement = insert(settings).values(key=key, value=value)
         with self.session.db.write() as connection:
             row = connection.execute(select(settings.c.value).where(settings.c.key == key)).first()

@@ -26,8 +26,8 @@ def test_a_change_is_kept_versioned_audited_and_can_be_taken_back(workspace):
     workspace.prompts.set("legal", "vary", "Say anew: {{ text }}")
     assert workspace.prompts.reset("legal") == first
     lines = workspace.audit.lines(limit=4)
-    assert list(lines["action"])[:2] == ["prompt template reset", "prompt template changed"]
-    assert set(lines["subject"][:3]) == {"legal/all", "legal/vary"}
+    assert list(lines["action"]) == ["prompt template reset", "prompt template changed"] * 2, "one line an act"
+    assert list(lines["subject"]) == ["legal/all", "legal/vary", "legal/vary", "legal/vary"]
 
 
 def test_what_is_refused_changes_nothing(workspace):

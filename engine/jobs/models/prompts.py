@@ -7,7 +7,7 @@ from typing import TypedDict, cast
 from engine.errors import UserError
 from engine.json_types import JSON
 from engine.models.builtin.format import DOMAINS
-from engine.store.upkeep import AuditLog, Settings
+from engine.store.upkeep import Settings
 
 KEY = "prompt templates"
 
@@ -23,9 +23,8 @@ class Template(TypedDict):
 class Prompts:
     """The prompt templates of a workspace."""
 
-    def __init__(self, settings: Settings, audit: AuditLog) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.audit = audit
 
     def all(self, domain: str) -> dict[str, Template]:
         """Return, for each template of a domain, its `text`, the `shipped` one, and whether it is `changed`."""
@@ -91,9 +90,8 @@ class Prompts:
         from engine.models.prompts import templates
 
         kept = templates.checked(changed)
-        self.settings.set(KEY, kept)
         version = templates.version(kept)
-        self.audit.note(action, subject, version=version)
+        self.settings.change(KEY, kept, action, subject, version=version)
         return version
 
 
