@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests import forked
 
 ROOT = Path(__file__).resolve().parent.parent
 gc.set_threshold(20_000, 20, 20)  # half a million objects live as long as the session; searching them was a tenth of it
@@ -92,7 +95,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             node.own_markers = [mark for mark in node.own_markers if mark.name != "slow"]
         item.add_marker(pytest.mark.long)
     for item in items:
-        if in_lane(item.path) and item not in long and item.get_closest_marker("slow") is None:
+        if in_lane(item.path) and not any(item.get_closest_marker(mark) for mark in ("slow", "long")):
             item.add_marker(pytest.mark.quick)
 
 
@@ -100,6 +103,64 @@ def pytest_collection_finish() -> None:
     """Leave what collection made out of every later search for garbage."""
     gc.collect()
     gc.freeze()
+
+
+class Workers:
+    """How tests' workers start: see `tests.forked`; one that a test started in a folder of its own ends with it."""
+
+    def __init__(self) -> None:
+        self.server: forked.Server | None = None
+        self.real: Any = None
+        self.path = ROOT
+
+    def start(self, folder: Any) -> Any:
+        """Start the worker of a workspace in the way that suits the test at work."""
+        if forked.starts_real(self.path):
+            return self.real(folder)
+        if self.server is None:
+            from engine.jobs.launch import worker_environment
+
+            self.server = forked.Server(worker_environment())
+        return forked.start(self.server, folder, self.real)
+
+    def end(self, folder: Path) -> None:
+        """Ask the workers of the workspaces in a folder to leave."""
+        for name, (_, process) in self.launch()._started.items():
+            if folder in Path(name).parents and process.poll() is None:
+                process.terminate()
+
+    def launch(self) -> Any:
+        """Return the module that starts workers, and take its place there."""
+        from engine.jobs import launch
+
+        if self.real is None:
+            self.real, launch._start = launch._start, self.start
+        return launch
+
+
+WORKERS = Workers()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Note whose workers are started from here on."""
+    WORKERS.path = item.path
+    if os.name == "posix" and "engine.jobs.launch" in sys.modules:
+        WORKERS.launch()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """End workers that no later test can ask for anything."""
+    folder = getattr(item, "funcargs", {}).get("tmp_path")
+    if folder is not None and WORKERS.real is not None:
+        WORKERS.end(folder)
+
+
+def pytest_sessionfinish() -> None:
+    """End the process that forks, and with it the workers that are left."""
+    if WORKERS.server is not None:
+        WORKERS.server.close()
 
 
 @pytest.fixture(scope="session")

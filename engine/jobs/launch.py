@@ -142,10 +142,14 @@ def worker_command(folder: Folder) -> list[str]:
     return [sys.executable, "-m", "engine.cli.worker", "--workspace", str(folder.path)]
 
 
-def _start(folder: Folder) -> subprocess.Popen[bytes]:
+def worker_environment() -> dict[str, str]:
+    """Return the environment a worker starts with: this process' own, patient and offline, with the program in it."""
     environment = {**PATIENT, **os.environ, **OFFLINE}
-    root = str(ROOT)
-    environment["PYTHONPATH"] = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
+    environment["PYTHONPATH"] = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH", "")) if p)
+    return environment
+
+
+def _start(folder: Folder) -> subprocess.Popen[bytes]:
     detached: Detached = {"start_new_session": True}
     if os.name == "nt":
         detached = {"creationflags": 0x00000008 | 0x00000200}  # DETACHED_PROCESS, new group
@@ -157,7 +161,7 @@ def _start(folder: Folder) -> subprocess.Popen[bytes]:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=environment,
+                env=worker_environment(),
                 cwd=folder.path,
                 close_fds=True,
                 **detached,

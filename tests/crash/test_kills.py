@@ -16,7 +16,16 @@ from tests.jobs.conftest import ROOT
 BATCH = 4
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=[pytest.mark.slow, pytest.mark.timeout(600)])])
+@pytest.mark.parametrize(
+    "kills",
+    [
+        3,
+        *(
+            pytest.param(n, marks=[mark, pytest.mark.timeout(600)])
+            for n, mark in ((8, pytest.mark.slow), (20, pytest.mark.long))
+        ),
+    ],
+)
 def test_killing_the_worker_changes_nothing(workspace, corpus, kills):
     count = max(80, 16 * kills)
 

@@ -48,8 +48,8 @@ def web_and_worker(web):
     ("striker", "kills", "records"),
     [
         pytest.param(web_and_worker, 1, 1500, id="both once", marks=pytest.mark.slow),
-        pytest.param(web_and_worker, 5, 6000, id="both five times", marks=pytest.mark.slow),
-        pytest.param(web_alone, 5, 6000, id="web five times", marks=pytest.mark.slow),
+        pytest.param(web_and_worker, 5, 6000, id="both five times", marks=pytest.mark.long),
+        pytest.param(web_alone, 5, 6000, id="web five times", marks=pytest.mark.long),
     ],
 )
 def test_killing_the_web_process_changes_nothing(own_workspace, web, monkeypatch, striker, kills, records):

@@ -251,8 +251,10 @@ def test_where_all_is_right_the_interval_has_a_width():
     assert 0.85 < interval.low < 0.99
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("trained", "questions", "draws"), [(60, 60, 120), (400, 200, 50)])
+@pytest.mark.parametrize(
+    ("trained", "questions", "draws"),
+    [pytest.param(60, 60, 120, marks=pytest.mark.long), pytest.param(400, 200, 50, marks=pytest.mark.slow)],
+)
 def test_the_interval_of_the_gap_holds_zero_for_other_real_text(trained, questions, draws):
     """95% of intervals, within what so few draws tell, none much wider than it has to be; a planted loss is found."""
     gaps, found = [], 0

@@ -18,7 +18,7 @@ from engine.examine.usefulness.distribution import kid
 from engine.methods import get_method
 from engine.methods.base import Context, Facts, parse_parameters
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
+pytestmark = pytest.mark.timeout(3600)
 SIZES = {  # private texts, sealed ones to measure by, pool, kept
     "vaers": (1200, 400, 1200, 150),
     "abstracts": (450, 183, 1200, 100),
@@ -112,7 +112,9 @@ def next_word(sides, asked):
     return dict(zip(cut, right.round(4).tolist(), strict=True)), tokens
 
 
-@pytest.mark.parametrize("name", list(SIZES))
+@pytest.mark.parametrize(
+    "name", [pytest.param("vaers", marks=pytest.mark.slow), pytest.param("abstracts", marks=pytest.mark.long)]
+)
 def test_the_winners_are_nearer_to_private_text_than_a_random_draw(name, test_data, embedder):
     private, sealed, pool = texts(test_data, name)
     count = SIZES[name][3]
