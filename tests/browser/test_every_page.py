@@ -21,8 +21,8 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "Plan": (),
     "Runs": (),
     "Privacy": (
-        "Leaks", "Membership", "Curves", "Canaries and audit", "People at risk", "Groups", "What the numbers mean",
-        "All numbers",
+        "Proof and attacks", "Leaks", "People at risk", "Membership", "Curves", "Canaries and audit", "Groups",
+        "What the numbers mean", "All numbers",
     ),
     "Utility": (
         "Measures", "Map of texts", "Lengths and phrases", "Classifier", "What the numbers mean", "All numbers",
