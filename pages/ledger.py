@@ -50,7 +50,7 @@ else:
         ledger_budget.set_limit(workspace, corpus, view)
         with st.expander("Whose budget is this?", icon=":material/groups:", key="ledger.population"):
             ledger_budget.join(workspace, corpus, view)
-    st.subheader("Spends, touches and releases", anchor=False, help=meaning("touch", "noise (σ)"))
+    st.subheader("Spends, uses and releases", anchor=False, help=meaning("touch", "noise (σ)"))
     ledger_budget.runs(view, {run.id: run for run in workspace.runs.all()})
     ledger_budget.timeline(workspace, view)
     with st.container(horizontal=True, vertical_alignment="center"):
