@@ -35,6 +35,9 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "Settings": (),
 }  # fmt: skip
 MOST_STEPS = 400  # presses of Tab after which a page is said to hold the focus
+# Tab stops once in a group of choices; the arrows move within it. How many choices the group of the focus has, or 0.
+CHOICES = """() => document.activeElement?.closest('[role=radiogroup], [role=toolbar]')
+    ?.querySelectorAll('button').length || 0"""
 # What takes the focus in the part of the page that is drawn, in words: what it is, and what it is called.
 FOCUSED = """() => {
     const at = document.activeElement
@@ -45,6 +48,7 @@ FOCUSED = """() => {
 }"""
 PRESSABLE = """() => [...document.querySelectorAll('[data-testid=stMain] button')]
     .filter(one => !one.disabled && one.tabIndex >= 0 && one.getBoundingClientRect().width > 0
+                   && one.checkVisibility({contentVisibilityAuto: true, visibilityProperty: true})
                    && !one.closest('[data-testid=stDataFrame]') && !one.closest('[data-testid=stElementToolbar]'))
     .map(one => (one.getAttribute('aria-label') || one.innerText).trim().slice(0, 60))"""
 
@@ -119,4 +123,7 @@ def test_every_button_is_reached_by_the_tab_key(server, tab, workspace):
             if at is not None:
                 assert at["drawn"] or at["tag"] == "INPUT", f"{title}: the focus is on something unseen, {at['name']}"
                 reached.add(at["name"])
+                for _ in range(page.evaluate(CHOICES) - 1 if at["tag"] == "BUTTON" else 0):
+                    page.keyboard.press("ArrowRight")
+                    reached.add(page.evaluate(FOCUSED)["name"])
         assert wanted <= reached, f"{title}: not reached by Tab: {sorted(wanted - reached)}"
