@@ -11,6 +11,7 @@ from pages._ui.current import current_corpus
 from pages._ui.guard import guard
 from pages._ui.ledger import budget as ledger_budget
 from pages._ui.ledger import events as ledger_events
+from pages._ui.texts import meaning
 
 workspace = guard()
 SCOPES = ["This corpus", "Whole workspace"]
@@ -21,7 +22,7 @@ scope = SCOPES[1]
 if corpus is not None:
     scope = st.radio("Scope", SCOPES, key="ledger.scope", horizontal=True)
 
-st.subheader("Formal budget", anchor=False)
+st.subheader("Formal budget", anchor=False, help=meaning("budget (ε)", "population"))
 st.caption("ε (epsilon) bounds how much one person's text can change what leaves. Attacks and reviews never lower it.")
 if corpus is None or scope == SCOPES[1]:
     with loading.waiting(loading.BOX):
@@ -49,7 +50,7 @@ else:
         ledger_budget.set_limit(workspace, corpus, view)
         with st.expander("Whose budget is this?", icon=":material/groups:", key="ledger.population"):
             ledger_budget.join(workspace, corpus, view)
-    st.subheader("Spends, touches and releases", anchor=False)
+    st.subheader("Spends, uses and releases", anchor=False, help=meaning("touch", "noise (σ)"))
     ledger_budget.runs(view, {run.id: run for run in workspace.runs.all()})
     ledger_budget.timeline(workspace, view)
     with st.container(horizontal=True, vertical_alignment="center"):

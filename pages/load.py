@@ -9,7 +9,7 @@ from pages._ui.current import current_corpus
 from pages._ui.guard import guard
 from pages._ui.load import file as load_file
 from pages._ui.load import mapping as load_mapping
-from pages._ui.texts import plain
+from pages._ui.texts import meaning, plain
 
 workspace = guard()
 
@@ -43,10 +43,10 @@ if mapping is None:
     states.failed("No column is left for the text", "Each column was given another role.", "Choose a text column.")
     st.stop()
 
-st.subheader("3 · Who must be protected?", anchor=False)
+st.subheader("3 · Who must be protected?", anchor=False, help=meaning("unit of protection"))
 unit, cap, cap_public = load_mapping.ask_unit(mapping, chosen)
 
-st.subheader("4 · Set some aside", anchor=False)
+st.subheader("4 · Set some aside", anchor=False, help=meaning("holdout"))
 holdout = load_mapping.ask_holdout(preview, unit)
 
 st.subheader("5 · Import", anchor=False)

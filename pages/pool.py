@@ -11,10 +11,11 @@ from pages._ui.pool import pack as pool_pack
 from pages._ui.pool import packs as pool_packs
 from pages._ui.pool import upload as pool_upload
 from pages._ui.pool import view as pool_view
+from pages._ui.texts import meaning
 
 workspace = guard()
 
-st.title("Pools", anchor=False)
+st.title("Pools", anchor=False, help=meaning("pool", "prompt pack"))
 st.markdown(
     "Text that a large model, or people, made elsewhere can be chosen here by private records, under a proven bound. "
     "Write prompts that hold nothing private, have them answered anywhere, bring the answers back, and plan a run of "

@@ -22,12 +22,12 @@ from pages._ui.privacy import people as privacy_people
 from pages._ui.privacy import shares as privacy_shares
 from pages._ui.privacy import studies as privacy_studies
 from pages._ui.privacy import verdict as privacy_verdict
-from pages._ui.texts import plain
+from pages._ui.texts import meaning, plain
 
 workspace = guard()
 PICKER = 430  # pixels in which a run's name, promise and time are read whole
-VIEWS = ["Leaks", "Membership", "Curves", "Canaries and audit", "People at risk", "Groups", "What the numbers mean",
-         "All numbers"]  # fmt: skip
+VIEWS = ["Proof and attacks", "Leaks", "People at risk", "Membership", "Curves", "Canaries and audit", "Groups",
+         "What the numbers mean", "All numbers"]  # fmt: skip
 
 st.title("Privacy", anchor=False)
 pickers = st.grid(2, min_column_width=PICKER)
@@ -37,16 +37,18 @@ with pickers:
 with loading.waiting(loading.BOX):
     sides = privacy_data.load(workspace, runs)
 privacy_verdict.draw(workspace, sides)
-privacy_chart.draw(workspace, sides)
 
 view = st.radio("View", VIEWS, key="privacy.view", horizontal=True, label_visibility="collapsed")
-if view == "Leaks":
+if view == VIEWS[0]:
+    privacy_chart.draw(workspace, sides)
+elif view == "Leaks":
     privacy_leaks.draw(workspace, run)
-    st.subheader("How much, against chance", anchor=False)
+    st.subheader("How much, against chance", anchor=False, help=meaning("holdout", "identifier"))
     privacy_shares.figure(sides)
     privacy_kinds.draw(workspace, run)
-    privacy_nearest.draw(workspace, sides)
-    privacy_details.near(workspace, sides)
+    with st.expander("Nearly copied, and how close in meaning", key=f"privacy.close.{run.id}"):
+        privacy_nearest.draw(workspace, sides)
+        privacy_details.near(workspace, sides)
 elif view == "Membership":
     privacy_membership.draw(sides)
     privacy_studies.draw(workspace, run, (privacy_studies.FILTER,))
@@ -70,7 +72,7 @@ elif view == "People at risk":
 elif view == "Groups":
     privacy_groups.draw(sides)
 elif view == "What the numbers mean":
-    examined_table.meanings(sides[0].findings)
+    examined_table.meanings(sides[0].findings, key="privacy")
 else:
     privacy_shares.triples(sides)
     examined_table.in_full(sides[0].findings, key=f"privacy.full.{run.id}")

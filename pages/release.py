@@ -14,6 +14,7 @@ from pages._ui.release import intruder as release_intruder
 from pages._ui.release import made as release_made
 from pages._ui.release import policy as release_policy
 from pages._ui.release import records as release_records
+from pages._ui.texts import meaning
 
 workspace = guard()
 
@@ -24,7 +25,7 @@ if run.stale or run.examination_stale:
         "The review changed after this run was made or examined. The gate stays closed until that is repeated."
     )
 
-st.subheader("1 · Policy", anchor=False)
+st.subheader("1 · Policy", anchor=False, help=meaning("gate"))
 policy = release_policy.choose(workspace)
 signed = release_bundle.second_person(workspace, run, policy)
 with loading.waiting(loading.BOX):  # the gate reads the records that wait for approval

@@ -30,11 +30,12 @@ if view == VIEWS[0]:
         headings={**examined_table.HEADINGS, "train": "Synthetic text"},
         key=f"utility.triples.{run.id}",
         fold=True,
-        alt="Utility findings beside real against real and unrelated text",
+        explain=False,
     )
     st.caption(
         "“Real against real” holds one half of the training part against the other at the same number of texts: "
-        "nothing can be expected to do better. Unrelated text is the other end. Brackets hold the 95% interval."
+        "nothing can be expected to do better. Unrelated text is the other end. Brackets hold the 95% interval; n is "
+        "how many items the first number rests on."
     )
 elif view == VIEWS[1]:
     utility_map.draw(workspace, run)
@@ -47,6 +48,6 @@ elif view == VIEWS[3]:
     utility_classifier.columns(workspace, run)
     utility_classifier.trained(workspace, run, findings)
 elif view == VIEWS[4]:
-    examined_table.meanings(findings)
+    examined_table.meanings(findings, key="utility")
 else:
     examined_table.in_full(findings, key=f"utility.full.{run.id}")

@@ -208,7 +208,8 @@ def _split_warnings(
         found.append("There is no holdout, so leaks cannot be told from coincidence; 0.2 is a good share.")
     elif statistics.holdout_units < 30:
         found.append(
-            f"The holdout has only {statistics.holdout_units} units; measures against it will have wide intervals."
+            f"Only {statistics.holdout_units} {'people or cases' if unit == 'source' else 'records'} are set aside; "
+            "measures against them will have wide intervals."
         )
     if statistics.duplicates:
         found.append(

@@ -129,4 +129,4 @@ def show(name: str, value: float) -> str:
         if 0 < abs(value) < 0.001:
             return "under 0.1%" if value > 0 else "above −0.1%"
         return f"{100 * value:.1f}%".replace("-", "−")
-    return f"{value:.3g}".replace("-", "−")
+    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}").replace("-", "−")

@@ -20,7 +20,7 @@ LINES: dict[str, tuple[str, str, str]] = {
     "spend": ("Spent", "circle", palette.BLUE),
     "settle": ("Settled", "square", palette.BLUE),
     "give_back": ("Given back", "triangle-left", palette.GREEN),
-    "touch": ("Touched, unaccounted", "x-thin-open", palette.ORANGE),
+    "touch": ("Used without a guarantee", "x-thin-open", palette.ORANGE),
     "release": ("Released", "star", palette.VERMILION),
     "merge": ("Merged", "diamond-open", palette.GREY),
     "unknown": ("Unknown since", "hexagram-open", palette.VERMILION),
@@ -125,22 +125,25 @@ def ledger_timeline(lines: pd.DataFrame, limit_epsilon: float) -> Figure:
     plot.update_layout(showlegend=False)
     top = 100 * max(1.0, float(used["share"].max()) if len(used) else 1.0)
     plot.update_yaxes(title="Limit in use (per cent)", range=[0, 1.05 * top], row=1, col=1)
-    plot.update_yaxes(type="category", categoryorder="array", row=2, col=1,
-                      categoryarray=["Released", "Touched, unaccounted", "Spent", "Reserved", "Limit set"])  # fmt: skip
+    kinds = ["Released", "Used without a guarantee", "Spent", "Reserved", "Limit set"]
+    plot.update_yaxes(type="category", categoryorder="array", row=2, col=1, categoryarray=kinds)
     plot.update_xaxes(title="Time (UTC)", type="date", row=2, col=1)
     counts = used["kind"].value_counts()
     share = float(used["share"].iloc[-1]) if len(used) else 0.0
     takeaway = (
-        f"{100 * share:.0f}% of the limit of ε = {limit_epsilon:g} is in use: "
         f"{_count(int(counts.get('spend', 0)), 'mechanism output')} drawn, "
-        f"{_count(int(counts.get('touch', 0)), 'unaccounted touch', 'unaccounted touches')}, "
+        f"{_count(int(counts.get('touch', 0)), 'use')} without a guarantee, "
         f"{_count(int(counts.get('release', 0)), 'release')}."
     )
     caveat = (
-        "The share counts what runs have reserved or drawn; touches stay inside and are safe only while they do. "
+        "The share counts what runs have reserved or drawn; what uses without a guarantee show stays inside. "
         "Shares follow the limit of their time."
     )
-    return Figure(plot, takeaway, caveat, f"A rising line of use above marks for each ledger line. {takeaway}")
+    alt = (
+        f"A rising line of use, at its end {100 * share:.0f}% of the limit of ε = {limit_epsilon:g}, above marks for "
+        f"each ledger line. {takeaway}"
+    )
+    return Figure(plot, takeaway, caveat, alt)
 
 
 def _count(value: int, noun: str, plural: str | None = None) -> str:

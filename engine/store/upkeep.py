@@ -15,6 +15,7 @@ from engine.json_types import JSON
 from engine.store import audit
 from engine.store.chain import Verified
 from engine.store.disk import heads
+from engine.store.disk.backup import restore as restore_backup
 from engine.store.disk.backup import write_backup
 from engine.store.disk.folder import file_errors
 from engine.store.logs import file as audit_file
@@ -160,6 +161,18 @@ class Disk:
                     )
                     used[part] += status.st_size
         return {**used, "total": sum(used.values())}
+
+    def restore(self, path: Path, folder: Path) -> Path:
+        """Unpack a backup into a new or empty folder, another workspace than this one, and return that folder.
+
+        Raises:
+            UserError: the file is no backup or damaged, or the folder is not empty or lies in this workspace.
+            StorageError: the backup comes from a newer program.
+        """
+        here, target = self.session.folder.path.resolve(), Path(folder).resolve()
+        if target == here or here in target.parents:
+            raise UserError("folder: it lies in the workspace that is open; name a new folder beside it")
+        return restore_backup(Path(path), target, self.session.actor)
 
     def backup(self, path: Path) -> Path:
         """Write the whole workspace, with its key, to one file and return its path."""

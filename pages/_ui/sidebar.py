@@ -13,7 +13,7 @@ from pages._ui.current import CORPUS, corpus_names, current_corpus, current_run,
 from pages._ui.progress import fraction, running_job, status_line, still_running
 from pages._ui.sign_in import visitor
 from pages._ui.states import act
-from pages._ui.texts import GLOSSARY, JOBS, UNITS, count_of, plain, share
+from pages._ui.texts import GLOSSARY, JOBS, UNITS, count_of, meaning, plain, share
 
 LEFT = "_ui.left"
 FEW = 20  # reviewed texts below which a middle value says nothing, and only the bound is given
@@ -66,8 +66,16 @@ def _pick(workspace: engine.Workspace) -> None:
         )
 
 
+TERMS: dict[str, tuple[str, ...]] = {
+    "Protected": ("unit of protection",),
+    "Privacy budget": ("budget (ε)", "ε (epsilon)", "ledger"),
+    "Missed identifiers": ("identifier", "direct identifier", "indirect identifier (quasi-identifier)"),
+    "Release gate": ("gate",),
+}
+
+
 def _line(title: str, value: str, *, icon: str) -> None:
-    st.markdown(f":material/{icon}: **{title}**  \n{value}")
+    st.markdown(f":material/{icon}: **{title}**  \n{value}", help=meaning(*TERMS[title]))
 
 
 def _facts(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:

@@ -93,6 +93,11 @@ GLOSSARY = {
 }
 
 
+def meaning(*terms: str) -> str:
+    """Return what words of the glossary mean, for the help beside the place where they are used."""
+    return "\n\n".join(f"**{term}**: {GLOSSARY[term]}" for term in terms)
+
+
 def plain(text: object) -> str:
     """Return text on one line with Markdown's special characters escaped and nothing that becomes a link."""
     return LINKED.sub(WORD_JOINER, MARKDOWN.sub(r"\\\1", " ".join(str(text).split())))

@@ -22,7 +22,7 @@ def table(frame: pd.DataFrame, *, right: tuple[str, ...] = (), bold: str = "") -
 
     Args:
         frame: its rows, drawn as they stand; the index is left out.
-        right: columns of numbers, set to the right and kept on one line.
+        right: columns of numbers, set to the right; a line ends before a bracket or before "to" in it alone.
         bold: a column whose cells are set in bold.
     """
     names = [str(name) for name in frame.columns]
@@ -35,7 +35,8 @@ def table(frame: pd.DataFrame, *, right: tuple[str, ...] = (), bold: str = "") -
 
 def _set(cell: str, name: str, right: tuple[str, ...], bold: str) -> str:
     if name in right:
-        return cell.replace(" ", NO_BREAK)
+        whole = cell.replace(" ", NO_BREAK)
+        return whole.replace(f"{NO_BREAK}(", " (").replace(f"{NO_BREAK}to{NO_BREAK}", f" to{NO_BREAK}")
     return f"**{cell}**" if name == bold and cell else cell
 
 

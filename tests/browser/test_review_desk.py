@@ -313,3 +313,21 @@ def test_a_second_tab_leaves_the_acts_of_a_living_one_and_takes_over_those_of_a_
     stored(second)
     assert second.evaluate(kept) == 0
     assert workspace.review.spans(corpus, record)[0].state == "rejected"
+
+
+def test_the_desk_is_left_while_a_message_is_on_its_way(server, tab):
+    page, _ = tab
+    workspace, corpus = opened(server, page)
+    made = 0
+    for pause in (0, 60, 150, 300, 420):  # the desk asks for counts 400 ms after the last key
+        page.keyboard.press("a")
+        made += 1
+        page.wait_for_timeout(pause)
+        page.get_by_test_id("stMain").locator("label").filter(has_text="Spot check").first.click()
+        settled(page)
+        assert page.get_by_text("This page has a fault").count() == 0
+        page.get_by_test_id("stMain").locator("label").filter(has_text="Text by text").first.click()
+        ready(page)
+        stored(page)
+    counts = workspace.review.span_counts(corpus)
+    assert counts["accepted"] >= made, "what was decided before the desk was left is stored"

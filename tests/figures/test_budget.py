@@ -53,14 +53,14 @@ def lines(**changes: object) -> pd.DataFrame:
 def test_timeline_counts_lines_and_keeps_the_share_where_a_line_says_nothing():
     figure = figures.ledger_timeline(lines(), 10.0)
     assert list(figure.plot.data[0].y) == pytest.approx([0, 60, 60, 60, 60, 60, 60])
-    assert "60% of the limit of ε = 10" in figure.takeaway
-    assert "2 mechanism outputs drawn, 1 unaccounted touch, 1 release." in figure.takeaway
+    assert "60% of the limit of ε = 10" in figure.alt
+    assert "2 mechanism outputs drawn, 1 use without a guarantee, 1 release." in figure.takeaway
 
 
 def test_timeline_holds_no_sentence_and_survives_no_lines():
     figure = figures.ledger_timeline(lines(sentence="SECRET WORDS"), 10.0)
     assert "SECRET" not in json.dumps(figure.plot.to_plotly_json(), default=str)
-    assert "0% of the limit" in figures.ledger_timeline(lines().iloc[:0], 10.0).takeaway
+    assert "0% of the limit" in figures.ledger_timeline(lines().iloc[:0], 10.0).alt
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,15 @@ def words(app: AppTest) -> str:
     return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
 
 
+def drawn_table(text: str) -> list[dict[str, str]]:
+    """Return the rows of the first table of words in text, by heading; what was escaped is read back."""
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    cells = [
+        [cell.strip().replace("\\", "").replace("\u00a0", " ") for cell in line[2:-2].split(" | ")] for line in lines
+    ]
+    return [dict(zip(cells[0], row, strict=True)) for row in cells[2:]]
+
+
 def labels(app: AppTest) -> list[str]:
     return [button.label for button in app.button]
 

@@ -59,9 +59,9 @@ def test_scope(seeded, visit, import_small):
     workspace = seeded.open()
     other = import_small(workspace)
     app = visit("ledger", **{"_ui.next_corpus": other.id})
-    assert "Spends, touches and releases" in words(app, "subheader")
+    assert "Spends, uses and releases" in words(app, "subheader")
     app = visit("ledger", **{"_ui.next_corpus": other.id}, **WHOLE)
-    assert "Spends, touches and releases" not in words(app, "subheader")
+    assert "Spends, uses and releases" not in words(app, "subheader")
     assert {"Loaded", "Run finished", "Examined"} <= set(events(app)["What"])
 
 

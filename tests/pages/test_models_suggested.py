@@ -6,7 +6,7 @@ import pytest
 
 from engine.models.offered import machine as machines
 from engine.models.offered.machine import Machine
-from tests.pages.small import words
+from tests.pages.small import drawn_table, words
 
 WHY = "Apache licence; agreed by the data board on 3 May."
 OFFICE = Machine("cpu", 16 * 10**9, 4, (), False, False, False)
@@ -24,10 +24,12 @@ def test_the_page_proposes_says_what_each_needs_and_asks_for_consent(small, open
     told = words(app)
     assert "This machine has 4 processor core(s), 16 GB of memory and no graphics card" in told
     assert "The built-in model is for trying out" in told
-    table = next(frame.value for frame in app.dataframe if "Proposed" in frame.value)
+    table = drawn_table(words(app.container(key="models.suggested.table")))
     assert len(table) == 10
-    assert set(table["Proposed"]) == {"", "largest that suits", "a first try"}
-    best = table.loc[table["Proposed"] == "largest that suits", "Model"].item()
+    named = [row["Model"].partition(" – ") for row in table]
+    assert {role for _, _, role in named} == {"", "largest that suits", "a first try"}
+    (best,) = (hub for hub, _, role in named if role == "largest that suits")
+    assert "apache-2.0" in {row["Licence"] for row in table}
     assert app.selectbox(key=BEST).value == best
     assert "Licence: apache-2.0" in told
     app.selectbox(key=BEST).select("Qwen/Qwen2.5-0.5B-Instruct").run()

@@ -112,14 +112,13 @@ def test_a_leak_is_said_in_words_and_drawn(seeded, visit, found):
     verdict = words(app.container(key="privacy.verdict"), "markdown")
     assert "**leak**\\] · Membership: 1 of 2 attacks can tell" in verdict.replace("]", "\\]")
     assert "“Word sequences”" in verdict
-    shown = words(app, "markdown")
-    assert "only attacks speak" in shown
     table = app.dataframe[0].value.set_index("Attack")
     assert list(table.index) == ["Word sequences", "Nearest texts", "Style"]
     assert table.loc["Style", "Judgement"].startswith("greyed")
     assert table.loc["Word sequences", "Judgement"] == "leak"
     assert table.loc["Word sequences", "Found at 0.1%"] == "not estimable"
     assert "greyed" in words(app, "caption")
+    assert "only attacks speak" in words(visit("privacy", **{"_ui.run": seeded.run}), "markdown")
 
 
 def test_a_proof_is_drawn_and_an_attack_that_passes_it_is_called_out(seeded, visit, found):
@@ -165,7 +164,9 @@ def test_two_runs_stand_side_by_side(seeded, visit, found):
     assert verdict.count("Membership:") == 2
     assert "**A · Three-stage filter**" in verdict
     assert "**B · Surrogate replacement**" in verdict
-    assert len(app.get("plotly_chart")) == 6  # proof, areas, ROC: two of each
+    assert len(app.get("plotly_chart")) == 4  # areas, ROC: two of each
+    app = visit("privacy", **{"_ui.run": seeded.run, "privacy.beside": seeded.other})
+    assert len(app.get("plotly_chart")) == 2  # proof, two of it
 
 
 def test_people_at_risk(seeded, visit, found):
@@ -275,7 +276,8 @@ def test_an_audit_above_the_claim_contradicts_it(seeded, visit, found):
     add_study(seeded, "canary-audit", {"bounds": bounds(3.0, "violation")}, method="filter")
     app = visit("privacy", **{"_ui.run": seeded.run, "privacy.view": "Canaries and audit"})
     assert "“the canary audit of this method” finds more than it allows" in words(app, "markdown")
-    assert len(app.get("plotly_chart")) >= 2
+    assert [chart.key.endswith(".bounds") for chart in app.get("plotly_chart")] == [True]
+    assert len(visit("privacy", **{"_ui.run": seeded.run}).get("plotly_chart")) == 1  # and the proof in the first view
 
 
 def test_studies_that_are_missing_are_offered(seeded, visit):

@@ -90,6 +90,42 @@ def test_backup_is_written_and_a_second_one_refused(seeded, visit, tmp_path):
     assert "exists already" in words(app, "error")
 
 
+def test_a_backup_is_restored_beside_the_open_workspace(seeded, visit, tmp_path):
+    workspace = seeded.open()
+    file = workspace.disk.backup(tmp_path / "copy.zip")
+    inside, new = seeded.path / "again", tmp_path / "again it is"
+    app = visit("settings")
+    assert app.button(key="settings.restore.do").disabled
+    for folder in (inside, seeded.path):
+        app.text_input(key="settings.restore.file").set_value(str(file))
+        app.text_input(key="settings.restore.folder").set_value(str(folder))
+        app.checkbox(key="settings.restore.sure").check().run()
+        app.button(key="settings.restore.do").click().run()
+        assert "lies in the workspace that is open" in words(app, "error")
+        assert not app.checkbox(key="settings.restore.sure").value, "each time is asked for anew"
+    app.text_input(key="settings.restore.folder").set_value(str(new))
+    app.checkbox(key="settings.restore.sure").check().run()
+    app.button(key="settings.restore.do").click().run()
+    assert not app.exception
+    assert "Restored into" in words(app, "success")
+    assert any(str(new) in str(code.value) for code in app.code)
+    again = engine.open_workspace(new)
+    assert [one.id for one in again.corpora.all()] == [one.id for one in workspace.corpora.all()]
+    assert again.ledger.of(seeded.corpus).unknown_since is not None
+    again.close()
+
+
+def test_what_is_no_backup_is_refused_and_leaves_nothing(seeded, visit, tmp_path):
+    (tmp_path / "no.zip").write_bytes(b"not a backup")
+    app = visit("settings")
+    app.text_input(key="settings.restore.file").set_value(str(tmp_path / "no.zip"))
+    app.text_input(key="settings.restore.folder").set_value(str(tmp_path / "new"))
+    app.checkbox(key="settings.restore.sure").check().run()
+    app.button(key="settings.restore.do").click().run()
+    assert "not a complete backup" in words(app, "error")
+    assert not (tmp_path / "new").exists()
+
+
 def test_deletion_needs_the_name(seeded, visit):
     workspace = seeded.open()
     name = workspace.corpora.get(seeded.corpus).name

@@ -79,8 +79,8 @@ def test_each_page_draws_for_each_role_what_it_may_show(members, visit, signing_
 
 
 VIEWS = {
-    "privacy": ("privacy.view", ["Leaks", "Membership", "Curves", "Canaries and audit", "People at risk", "Groups",
-                                 "All numbers"]),
+    "privacy": ("privacy.view", ["Proof and attacks", "Leaks", "People at risk", "Membership", "Curves",
+                                 "Canaries and audit", "Groups", "All numbers"]),
     "utility": ("utility.view", ["Measures", "Map of texts", "Lengths and phrases", "Classifier", "All numbers"]),
     "compare": ("compare.view", ["Board", "Side by side", "Table", "Texts"]),
     "run": ("", [""]),

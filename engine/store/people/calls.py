@@ -25,7 +25,7 @@ CALLS: dict[str, dict[str, Right]] = {
     | _each(REVEAL, "frame records")
     | _each(MANAGE, "declare_labels delete import_file import_sample import_table preview rename subkey"),
     "descriptions": _each(READ, "get") | _each(MANAGE, "declare"),
-    "disk": _each(READ, "used") | _each(MANAGE, "backup"),
+    "disk": _each(READ, "used") | _each(MANAGE, "backup restore"),
     "doctor": _each(READ, "check") | _each(MANAGE, "support_file"),
     "examinations": _each(READ, "compare corpus_map findings look stopped tables")
     | _each(REVEAL, "note_reveal snapshots table")

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import MEASURES, REFERENCES, Finding, show_measure
+from pages._ui import wrapped
 from pages._ui.texts import plain
 
 EXCESS = "_excess"
@@ -21,7 +22,8 @@ HEADINGS = {
     "real": "Real against real",
     "unrelated": "Unrelated text",
 }
-WIDTHS = {"train": 170, "holdout": 160, "baseline": 160, "excess": 155, "none": 110, "real": 170, "unrelated": 110}
+NUMBERS = ("Value", "Low", "High")
+FULL = {"Finding": 150, "Held against": 105, "Interval and source": 125}  # pixels, whole in a narrow window
 HELP = {
     "holdout": "Set aside at import and used by nobody: what stands here is chance",
     "baseline": "Real records that nobody used, in the place of the synthetic ones, against the training part",
@@ -53,13 +55,19 @@ def triples(
     columns: Sequence[str],
     *,
     key: str,
-    alt: str,
     headings: Mapping[str, str] = HEADINGS,
     fold: bool = False,
+    explain: bool = True,
 ) -> None:
-    """Draw one row a measure; `columns` are references, `excess` stands for more than chance.
+    """Draw one row a measure that any of the columns holds, whole at every width.
 
-    With `fold`, measures without any number stand in one sentence below, not in rows that say nothing.
+    Args:
+        findings: what was measured.
+        columns: references in the order of the columns; `excess` stands for more than chance.
+        key: name of the table's container.
+        headings: what a column is called.
+        fold: whether measures without any number stand in one sentence below, not in rows that say nothing.
+        explain: whether a line below says what the columns hold.
     """
     rows: dict[str, dict[str, Finding]] = {}
     for finding in findings:
@@ -68,27 +76,33 @@ def triples(
         else:
             rows.setdefault(finding.name, {})[finding.reference] = finding
     unknown = [name for name, row in rows.items() if fold and all(one.value != one.value for one in row.values())]
-    rows = {name: row for name, row in rows.items() if name not in unknown}
-    shown: dict[str, list[Any]] = {"Finding": [title(name) for name in rows]}
-    config: dict[str, Any] = {"Finding": st.column_config.TextColumn(pinned=True, width=250)}
-    for reference in columns:
-        if not any(reference in row for row in rows.values()):
-            continue
-        heading = headings[reference]
-        shown[heading] = [cell(row.get(reference)) for row in rows.values()]
-        config[heading] = st.column_config.TextColumn(
-            alignment="right", width=WIDTHS.get(reference), help=HELP.get(reference)
-        )
-    shown["n"] = [next(iter(row.values())).n for row in rows.values()]
-    directions = [next(iter(row.values())).direction for row in rows.values()]
-    if len(set(directions)) > 1:
-        shown["Good is"] = directions
-    config["n"] = st.column_config.NumberColumn(
-        format="localized", help="How many items the first number rests on", width=70
-    )
-    st.dataframe(pd.DataFrame(shown), hide_index=True, column_config=config, key=key, alt=alt, height="content")
+    used = [column for column in columns if any(column in row for row in rows.values())]
+    rows = {name: row for name, row in rows.items() if name not in unknown and any(column in row for column in used)}
+    if rows:
+        with st.container(key=key):
+            wrapped.table(_beside(rows, used, headings), right=("n", *(headings[column] for column in used)))
+        said = [f"{headings[column]}: {HELP[column]}." for column in used if column in HELP and explain]
+        if said:
+            st.caption(" ".join(said))
     if unknown:
         st.caption(f"Not estimable here: {', '.join(plain(title(name)) for name in unknown)}. “All numbers” says why.")
+
+
+def _beside(
+    rows: Mapping[str, Mapping[str, Finding]], columns: Sequence[str], headings: Mapping[str, str]
+) -> pd.DataFrame:
+    """Return one row a measure, its references side by side, as they are drawn."""
+    shown = {"Finding": [title(name) for name in rows]}
+    for column in columns:  # two of them may share a heading; a measure has one of the two
+        before = shown.get(headings[column], [""] * len(rows))
+        shown[headings[column]] = [
+            cell(row.get(column)) or held for row, held in zip(rows.values(), before, strict=True)
+        ]
+    firsts = [next(iter(row.values())) for row in rows.values()]
+    shown["n"] = [f"{one.n:,}" for one in firsts]
+    if len({one.direction for one in firsts}) > 1:
+        shown["Good is"] = [one.direction.split(" is ")[0] for one in firsts]
+    return pd.DataFrame(shown)
 
 
 def in_full(findings: Sequence[Finding], *, key: str) -> None:
@@ -101,31 +115,47 @@ def in_full(findings: Sequence[Finding], *, key: str) -> None:
             "Low": [f.low for f in findings],
             "High": [f.high for f in findings],
             "n": [f.n for f in findings],
+            "Interval and source": [_basis(f) for f in findings],
             "Good is": [f.direction for f in findings],
             "What is measured": [f.measure for f in findings],
-            "Interval and source": [_basis(f) for f in findings],
             "Name": [f.name for f in findings],
         }
     )
-    for column in ("Value", "Low", "High"):
+    for column in NUMBERS:
         table[column] = table[column].astype("float64")
-    numbers = {name: st.column_config.NumberColumn(format="%.4g") for name in ("Value", "Low", "High")}
+    config: dict[str, Any] = {name: st.column_config.NumberColumn(format="%.4g", width=62) for name in NUMBERS}
+    config |= {name: st.column_config.TextColumn(width=width) for name, width in FULL.items()}
+    config["n"] = st.column_config.NumberColumn(format="localized", width=60)
     st.dataframe(
-        table, hide_index=True, key=key, column_config=numbers, alt="Every finding with its interval and source"
+        table, hide_index=True, key=key, row_height=wrapped.ROW, column_config=config,
+        alt="Every finding with its interval and source",
+    )  # fmt: skip
+    st.caption(
+        "Low and High are the ends of the 95% interval. Shares are given as fractions of one here. What is measured, "
+        "and the name in files, stand further to the right."
     )
-    st.caption("Low and High are the ends of the 95% interval. Shares are given as fractions of one here.")
 
 
-def meanings(findings: Sequence[Finding]) -> None:
-    """Say, a measure, what it means and what it does not show."""
-    for name in dict.fromkeys(f.name for f in findings):
-        measure = MEASURES.get(name)
-        if measure is None:
-            continue
-        st.markdown(
-            f"**{measure.title}** ({measure.direction})  \n{measure.means}  \n:gray[It does not show: {measure.caveat}]"
-        )
-        st.caption(f"{measure.measure[0].upper()}{measure.measure[1:]}. {measure.source}.")
+def meanings(findings: Sequence[Finding], *, key: str) -> None:
+    """Say what a chosen measure means and what it does not show; all of them, one below the other, are folded."""
+    names = [name for name in dict.fromkeys(f.name for f in findings) if name in MEASURES]
+    if not names:
+        st.caption("Nothing was measured yet.")
+        return
+    names.sort(key=lambda name: MEASURES[name].title)
+    chosen = st.selectbox("Measure", names, key=f"{key}.measure", format_func=title, help="Type to search.")
+    _meaning(str(chosen))
+    with st.expander(f"All {len(names)} measures", key=f"{key}.measures"):
+        for name in names:
+            _meaning(name)
+
+
+def _meaning(name: str) -> None:
+    measure = MEASURES[name]
+    st.markdown(
+        f"**{measure.title}** ({measure.direction})  \n{measure.means}  \n:gray[It does not show: {measure.caveat}]"
+    )
+    st.caption(f"{measure.measure[0].upper()}{measure.measure[1:]}. {measure.source}.")
 
 
 def _basis(finding: Finding) -> str:

@@ -13,7 +13,7 @@ import streamlit as st
 import engine
 from engine import LIST_SHARE, Event, Guarantee, as_number, epsilon_of, gaussian_mu, noise_multiplier
 from engine.figures.budget import LINES, ledger_timeline, probability
-from pages._ui import states, wrapped
+from pages._ui import states
 from pages._ui.current import corpus_names
 from pages._ui.examined import figure as examined_figure
 from pages._ui.ledger import names as ledger_names
@@ -23,6 +23,7 @@ from pages._ui.sliders import slider
 from pages._ui.texts import count_of, plain, run_name, share, when
 
 PAGE = 50
+TALL = 124  # pixels of a row, in which a sentence of the ledger is read whole
 POPULATION = (
     "The budget belongs to the people, not to the file. They are recognised by keyed hashes of whole texts, of runs of "
     "eight words, of short records with and without each of their words, of lines, of what is left of a record without "
@@ -57,16 +58,16 @@ def headline(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: en
     if view.unknown_since is not None:
         spent_since(workspace, corpus, view)
     st.progress(min(1.0, max(0.0, view.share)), text=f"{share(view.share, 0)} of the limit in use")
-    with st.grid(4, min_column_width=170):
+    with st.grid(3, min_column_width=200):
         st.metric("Limit, ε", f"{view.limit_epsilon:g}", border=True, help=_limit_help(view))
         st.metric("Left, ε", _left(view), border=True, help="The most that a further run may claim, at the limit's δ.")
-        st.metric("In use", share(view.share, 0), border=True, help="Share of the limit, reserved or drawn.")
         st.metric("Drawn so far, ε", total(view), border=True, help="All mechanism outputs composed, at the limit's δ.")
-    st.caption(
-        f"δ of the limit: {view.limit_delta:.2e}, {probability(view.limit_delta)}. Runs add up in Rényi divergence of "
-        f"order {view.order}, fixed with the limit, so that a run may be chosen after looking at earlier ones. "
-        f"{_lists(view)}"
-    )
+    with st.expander("How it is added up", key="ledger.added_up"):
+        st.markdown(
+            f"δ of the limit: {view.limit_delta:.2e}, {probability(view.limit_delta)}. Runs add up in Rényi divergence "
+            f"of order {view.order}, fixed with the limit, so that a run may be chosen after looking at earlier ones. "
+            f"{_lists(view)}"
+        )
     if view.remaining_epsilon <= 0 and view.share < 1:
         st.caption("The first run took the whole limit by its own exact accounting, so nothing else fits.")
     if not view.unbounded and not view.no_total and view.total_epsilon is None:
@@ -254,7 +255,7 @@ def timeline(workspace: engine.Workspace, view: engine.LedgerView) -> None:
     begin = offset_of("ledger.lines.page", PAGE)
     shown = table(latest.iloc[begin : begin + PAGE], ledger_names.read(workspace))
     widths = {"When": 85, "What": 95, "Run": 115, "ε": 45, "δ": 68, "Sentence": 180, "Protects": 95, "Who": 85}
-    st.dataframe(shown, hide_index=True, row_height=wrapped.ROW, column_config={
+    st.dataframe(shown, hide_index=True, row_height=TALL, column_config={
         "Line": st.column_config.NumberColumn(width=40),
         **{name: st.column_config.TextColumn(width=width, alignment="right" if name in ("ε", "δ") else None)
            for name, width in widths.items()},

@@ -58,9 +58,10 @@ def choose() -> Chosen | None:
     source: Path | bytes | None = None
     filename = identity = ""
     if way == UPLOAD:
-        suffixes = sorted({suffix.lstrip(".") for known in FILE_FORMATS for suffix in known.suffixes} | {"gz"})
         generation = st.session_state.setdefault("_ui.load.generation", 0)
-        upload = st.file_uploader("File", type=suffixes, key=f"load.file.{generation}")
+        read = ", ".join(sorted({suffix.lstrip(".").upper() for known in FILE_FORMATS for suffix in known.suffixes}))
+        # any ending is taken: what cannot be read is refused by the reader's own sentence, which says what to do
+        upload = st.file_uploader(f"File: {read}, also packed as GZ", key=f"load.file.{generation}")
         if upload is not None:
             source, filename, identity = upload.getvalue(), upload.name, upload.file_id
     else:

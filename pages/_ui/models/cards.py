@@ -15,6 +15,7 @@ from pages._ui.texts import number, plain
 TITLES = {
     "builtin": "Built-in language model, for trying out",
     "builtin-tagger": "Built-in tagger",
+    "builtin-word-tagger": "Built-in tagger for several languages",
     "builtin-sentiment": "Built-in sentiment classifier",
     "encoder": "Sentence encoder",
 }

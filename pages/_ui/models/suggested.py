@@ -10,6 +10,7 @@ import streamlit as st
 
 import engine
 from engine import LANGUAGE_NAMES
+from pages._ui import wrapped
 from pages._ui.models import hub as models_hub
 from pages._ui.models.language import size
 from pages._ui.texts import count_of, number, plain
@@ -31,12 +32,8 @@ def draw(workspace: engine.Workspace, description: engine.Description | None) ->
         f"This machine has {plain(found.machine.sentence())}. {_proposal(found)} The built-in model is for trying out: "
         "it is small, and most of what it writes reads badly. None of these is fetched without your written consent."
     )
-    st.dataframe(
-        _table(found), hide_index=True, height="content", key=f"{KEY}.table", alt="Open models and what they need here",
-        column_config={
-            "Proposed": st.column_config.TextColumn(width=115), "500 texts": st.column_config.TextColumn(width=130),
-        },
-    )  # fmt: skip
+    with st.container(key=f"{KEY}.table"):
+        wrapped.table(_table(found), right=("Memory", "500 texts"))
     here = {info.source.partition("@")[0] for info in workspace.models.all()}
     models = {one.offer.hub: one for one in found.models if one.offer.hub not in here}
     if not models:
@@ -97,12 +94,13 @@ def _table(found: engine.Proposals) -> pd.DataFrame:
     return pd.DataFrame(
         [
             (
-                ROLES.get(one.role, ""), one.offer.hub, VERDICTS[one.verdict], one.precision or "none fits",
-                round(one.memory_bytes / 1e9, 1), _time(one), len(one.offer.languages), one.offer.licence,
+                one.offer.hub + (f" – {ROLES[one.role]}" if one.role in ROLES else ""),
+                VERDICTS[one.verdict] + (f", in {one.precision}" if one.precision else ""),
+                size(one.memory_bytes), _time(one), len(one.offer.languages), one.offer.licence,
             )
             for one in found.models
         ],
-        columns=["Proposed", "Model", "Here", "Precision", "Memory, GB", "500 texts", "Languages", "Licence"],
+        columns=["Model", "Here", "Memory", "500 texts", "Languages", "Licence"],
     )  # fmt: skip
 
 

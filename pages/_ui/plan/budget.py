@@ -11,12 +11,12 @@ import engine
 from engine import JSONObject
 from pages._ui import states
 from pages._ui.plan.promise import wait
-from pages._ui.texts import NO_CLAIM, plain, share
+from pages._ui.texts import NO_CLAIM, meaning, plain, share
 
 
 def draw(guarantee: engine.Guarantee, what_if: engine.Admission | None) -> None:
     """Draw the budget before and after this run."""
-    st.subheader("What it does to the budget", anchor=False)
+    st.subheader("What it does to the budget", anchor=False, help=meaning("budget (ε)", "ledger"))
     if guarantee.kind != "dp":
         st.markdown(NO_CLAIM)
         return

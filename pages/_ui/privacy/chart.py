@@ -14,7 +14,7 @@ from pages._ui.plan.promise import wait
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy import studies as privacy_studies
 from pages._ui.privacy.data import Examined
-from pages._ui.texts import plain
+from pages._ui.texts import meaning, plain
 
 if TYPE_CHECKING:
     from engine.figures.base import Figure
@@ -28,7 +28,7 @@ OLD = "No attack was carried out in this examination: examine the run again."
 
 def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
     """Draw the chart in the chosen view."""
-    st.subheader("What is proven, and what attacks achieved", anchor=False)
+    st.subheader("What is proven, and what attacks achieved", anchor=False, help=meaning("guarantee"))
     view = st.radio("Chart", VIEWS, key="privacy.chart", horizontal=True, label_visibility="collapsed")
     for side in sides:
         if side.pending:

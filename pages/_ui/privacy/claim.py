@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy.data import Examined
-from pages._ui.texts import plain
+from pages._ui.texts import meaning, plain
 
 if TYPE_CHECKING:
     from engine.figures.base import Figure
@@ -37,7 +37,7 @@ def draw(sides: Sequence[Examined]) -> None:
     """Draw the claimed curve of each run, or say why there is none."""
     from engine.figures.budget import guarantee_curve
 
-    st.subheader("What is claimed", anchor=False)
+    st.subheader("What is claimed", anchor=False, help=meaning("guarantee", "ε (epsilon)", "δ (delta)"))
     figures: list[Figure | None] = [
         guarantee_curve(s.claim.epsilons, s.claim.standard, s.claim.strict, s.claim.epsilon, s.claim.delta)
         if s.claim is not None and s.claim.epsilon > 0 else None

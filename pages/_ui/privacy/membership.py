@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import BLIND, holm, judge_attacks
+from pages._ui import wrapped
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy import chart as privacy_chart
 from pages._ui.privacy.data import Examined
@@ -20,7 +21,16 @@ OLD = "This run was examined before membership attacks were carried out: examine
 NOTHING = "No attack could be carried out; “All numbers” says why."
 GREYED = "greyed: told apart without a model"
 BEYOND = "greyed, but above words alone"
+SHORT = ("Attack", "The attacker sees", "Judgement", "Area (AUC)", "Found at 1%")  # what is read whole
 NUMBERS = ("Area (AUC)", "p", "p, corrected", "Found at 1%", "Found at 0.1%", "Without duplicates")
+
+HELPS = {
+    "p": "Chance that membership dealt out at random gives an area this far from 0.5",
+    "p, corrected": "The same, corrected for looking at many attacks (Holm 1979)",
+    "Found at 1%": "Share of members found while 1% of the others are suspected; needs 1,000 others",
+    "Found at 0.1%": "The same at 0.1%; needs 10,000 others",
+    "Without duplicates": "Area without records that have a near-duplicate on the other side",
+}
 
 
 def draw(sides: Sequence[Examined]) -> None:
@@ -114,23 +124,9 @@ def _p(value: float) -> str:
 
 
 def _table(attacks: pd.DataFrame, run_id: str) -> None:
-    right = {name: st.column_config.TextColumn(alignment="right") for name in NUMBERS}
-    helps = {
-        "p": "Chance that membership dealt out at random gives an area this far from 0.5",
-        "p, corrected": "The same, corrected for looking at many attacks (Holm 1979)",
-        "Found at 1%": "Share of members found while 1% of the others are suspected; needs 1,000 others",
-        "Found at 0.1%": "The same at 0.1%; needs 10,000 others",
-        "Without duplicates": "Area without records that have a near-duplicate on the other side",
-    }
-    config: dict[str, Any] = {
-        "Attack": st.column_config.TextColumn(pinned=True, width=320),
-        **{name: st.column_config.TextColumn(alignment="right", help=helps.get(name)) for name in right},
-        **{name: st.column_config.NumberColumn(format="localized") for name in ("Members", "Others")},
-    }
-    st.dataframe(
-        rows(attacks), hide_index=True, column_config=config, key=f"privacy.attacks.table.{run_id}", height="content",
-        alt="Membership attacks with intervals, clearest first",
-    )  # fmt: skip
+    every = rows(attacks)
+    with st.container(key=f"privacy.attacks.table.{run_id}"):
+        wrapped.table(every[list(SHORT)], right=("Area (AUC)", "Found at 1%"))
     greyed = int(attacks["greyed"].sum())
     text = "Brackets hold the 95% interval of each number alone; the judgement allows for all attacks at once. "
     if greyed:
@@ -140,3 +136,11 @@ def _table(attacks: pd.DataFrame, run_id: str) -> None:
             "unless it does better than words alone. "
         )
     st.caption(text + "“–” means that nothing could be measured.")
+    with st.expander("Every column", key=f"privacy.attacks.every.{run_id}"):
+        config: dict[str, Any] = {
+            "Attack": st.column_config.TextColumn(pinned=True, width=230),
+            **{name: st.column_config.TextColumn(alignment="right", help=HELPS.get(name)) for name in NUMBERS},
+            **{name: st.column_config.NumberColumn(format="localized") for name in ("Members", "Others")},
+        }
+        st.dataframe(every, hide_index=True, column_config=config,
+                     height="content", alt="Membership attacks with intervals, clearest first")  # fmt: skip

@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import wider_level
+from pages._ui import wrapped
 from pages._ui.pager import digest, offset_of, pager
 from pages._ui.privacy.data import Examined
 from pages._ui.texts import count_of
@@ -118,15 +119,20 @@ def _ranked(run_id: str, units: pd.DataFrame, titles: Mapping[str, str], noun: s
     if (shown["Most exposed record"] == shown[noun.capitalize()]).all():
         shown = shown.drop(columns=["Most exposed record", "Records"])
     config: dict[str, Any] = {
-        "Flagged by": st.column_config.TextColumn(width=290),
+        "Flags": st.column_config.NumberColumn(width=50),
+        "Flagged by": st.column_config.TextColumn(width=200),
         "Scores above others": st.column_config.TextColumn(
             "Above others",
-            width=100,
+            width=80,
             alignment="right",
             help="Share of records kept aside that score lower than this unit's highest record",
         ),
-        "Seen in output": st.column_config.TextColumn(help="A synthetic record that holds words of theirs"),
+        "Records": st.column_config.NumberColumn(width=60),
+        "Most exposed record": st.column_config.TextColumn("Exposed record", width=110),
+        "Seen in output": st.column_config.TextColumn(width=100, help="A synthetic record that holds words of theirs"),
     }
-    st.dataframe(shown, hide_index=True, column_config=config, key=f"privacy.units.{run_id}.{digest(rows['unit'])}",
-                 alt="Units at risk, riskiest first")  # fmt: skip
+    st.dataframe(
+        shown, hide_index=True, row_height=wrapped.ROW, column_config=config, alt="Units at risk, riskiest first",
+        key=f"privacy.units.{run_id}.{digest(rows['unit'])}",
+    )  # fmt: skip
     pager(len(units), key=key, size=SIZE, noun="people" if noun == "person" else "records")

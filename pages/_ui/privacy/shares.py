@@ -12,7 +12,8 @@ from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy.data import NEW, Examined
 from pages._ui.texts import plain
 
-COLUMNS = ("excess", "train", "holdout", "baseline", "none")  # what goes beyond chance leads
+COLUMNS = ("excess", "train", "holdout", "baseline")  # what goes beyond chance leads
+ALONE = ("none", "baseline")  # what is said of the synthetic text by itself
 RATE = "_tpr01"
 MISSING = "No leakage was measured in this run."
 
@@ -35,20 +36,22 @@ def triples(sides: Sequence[Examined]) -> None:
             st.markdown(f"**{plain(side.name)}**")
         known = [finding for finding in side.findings if finding.name in MEASURES]
         attacks = attacks_of(side)
-        examined_table.triples(
-            [f for f in known if f.name.removesuffix(RATE) not in attacks],
-            COLUMNS,
-            key=f"privacy.triples.{side.run.id}",
-            alt="Privacy findings against training part, holdout and real records",
-        )
+        beside = {f.name.removesuffix(examined_table.EXCESS) for f in known if f.reference in ("train", "holdout")}
+        beside |= {f"{name}{examined_table.EXCESS}" for name in beside}
+        others = [f for f in known if f.name.removesuffix(RATE) not in attacks]
+        examined_table.triples([f for f in others if f.name in beside], COLUMNS, key=f"privacy.triples.{side.run.id}")
+        alone = [f for f in others if f.name not in beside]
+        if alone:
+            st.markdown("**Of the synthetic text by itself**")
+            examined_table.triples(alone, ALONE, key=f"privacy.alone.{side.run.id}", explain=False)
         if attacks:
             st.markdown("**Attacks**: area under the ROC curve, 0.5 is chance; the holdout is told from itself.")
             examined_table.triples(
                 [f for f in known if f.name in attacks],
                 COLUMNS,
                 headings={**examined_table.HEADINGS, "baseline": "Words alone (blind)"},
+                explain=False,
                 key=f"privacy.attacks.triples.{side.run.id}",
-                alt="Membership attacks: members against holdout, holdout against itself, blind baseline",
             )
     st.caption(
         "Brackets hold the 95% interval. The holdout was never shown to any method: what stands in both columns is "

@@ -56,7 +56,9 @@ def draw(workspace: engine.Workspace, corpus_id: str) -> None:
 
 
 def _sync(workspace: engine.Workspace, corpus_id: str, key: str) -> None:
-    receive(workspace, corpus_id, as_object(st.session_state[key].get("sync")))
+    held = st.session_state.get(key)
+    if held is not None:  # a message can arrive after the desk was left: the browser keeps it and sends it again there
+        receive(workspace, corpus_id, as_object(held.get("sync")))
 
 
 def receive(workspace: engine.Workspace, corpus_id: str, message: JSONObject) -> None:

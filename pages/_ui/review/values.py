@@ -47,15 +47,15 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         on_select="rerun",
         selection_mode="multi-row",
         column_config={
-            "value": st.column_config.TextColumn("Value", width="large"),
-            "label": st.column_config.TextColumn("Type"),
-            "count": st.column_config.NumberColumn("Places"),
-            "records": st.column_config.NumberColumn("Texts"),
+            "value": st.column_config.TextColumn("Value", width=190),
+            "label": st.column_config.TextColumn("Type", width=105),
+            "count": st.column_config.NumberColumn("Places", width=60),
+            "records": st.column_config.NumberColumn("Texts", width=55),
             "confidence": st.column_config.NumberColumn(
-                "Confidence", format="percent", help="How sure the detector was, on average over the places."
+                "Confidence", width=85, format="percent", help="How sure the detector was, on average over the places."
             ),
-            "state": st.column_config.TextColumn("Now"),
-            "decided": st.column_config.NumberColumn("Decided", help="Places a person has decided on."),
+            "state": st.column_config.TextColumn("Now", width=90),
+            "decided": st.column_config.NumberColumn("Decided", width=70, help="Places a person has decided on."),
         },
         alt="Distinct values with their counts and decisions",
     )

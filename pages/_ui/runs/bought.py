@@ -11,7 +11,7 @@ from pages._ui import once, states
 from pages._ui.compare import table as compare_table
 from pages._ui.current import show_run
 from pages._ui.progress import ACTIVE
-from pages._ui.texts import number, plain, when
+from pages._ui.texts import meaning, number, plain, when
 
 REFERENCE = "public"
 
@@ -20,7 +20,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engine.
     """Draw the comparison, or what is missing for it."""
     if run.guarantee.kind != "dp" or run.method == REFERENCE or run.state != "done":
         return
-    st.subheader("What ε bought", anchor=False)
+    st.subheader("What ε bought", anchor=False, help=meaning("ε (epsilon)", "noise (σ)"))
     other = reference(run, runs)
     if other is None:
         _missing(workspace, run)

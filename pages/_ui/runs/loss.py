@@ -11,7 +11,7 @@ from pages._ui.examined import figure as examined_figure
 
 NOTED = "training_losses"
 FORMAL = (
-    "The loss is exact and no part of the guarantee. That it is watched is in the ledger as an unaccounted touch; "
+    "The loss is exact and no part of the guarantee. That it is watched is in the ledger as a use without a guarantee; "
     "choosing a run, a step or settings by it makes the guarantee untrue."
 )
 

@@ -16,9 +16,11 @@ def draw() -> None:
         "Each record is read in its own language; the detector settings on Review can set one for all. What a language "
         "has not is left to your review."
     )
-    for each in known:  # sentences wrap, cells of a table would be cut
-        lacks = plain("; ".join(each.lacks)) or "nothing that English has"
-        st.markdown(f"**{plain(each.name)}**  \nHas {plain('; '.join(each.has))}.  \nHas not: {lacks}.")
+    st.markdown(f"{len(known)} languages: {plain(', '.join(each.name for each in known))}.")
+    with st.expander("What each language has, and what it has not", key="settings.languages"):
+        for each in known:  # sentences wrap, cells of a table would be cut
+            lacks = plain("; ".join(each.lacks)) or "nothing that English has"
+            st.markdown(f"**{plain(each.name)}**  \nIt has: {plain('; '.join(each.has))}.  \nIt has not: {lacks}.")
     rows = [
         (x.name, r.what, share(r.value, 0), f"{share(r.low, 0)} to {share(r.high, 0)}", number(r.n), r.source)
         for x in known

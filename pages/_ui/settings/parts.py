@@ -6,6 +6,7 @@ never offered as a download. The support file holds no record text and can be do
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from datetime import datetime
 from pathlib import Path
@@ -28,6 +29,7 @@ DOMAINS = {
     "social": "Posts and interviews",
     "reviews": "Reviews and tickets",
 }
+RESTORED = "_ui.settings.restored"
 PARTS = {
     "database": "Decisions, synthetic text and the audit log (database)",
     "corpora": "Private text (corpora)",
@@ -90,9 +92,46 @@ def backup(workspace: engine.Workspace) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input("File to write", key="settings.backup", width=520)
         st.button("Back up", icon=":material/save:", key="settings.backup.do", on_click=_backup, args=(workspace,))
-    st.caption(
-        "To restore it: `python -m engine restore FILE --workspace FOLDER`, into a folder that does not exist yet."
+    with st.expander("Restore a backup", icon=":material/settings_backup_restore:", key="settings.restore.box"):
+        _restore(workspace)
+
+
+def _restore(workspace: engine.Workspace) -> None:
+    """Offer to unpack a backup into a folder of its own; this workspace stays as it is."""
+    st.markdown(
+        "A backup is unpacked into a new folder. This workspace is not touched and stays open. What was spent of the "
+        "privacy budget after the backup is unknown then: the Ledger of the new one asks for it."
     )
+    st.text_input("Backup file on this machine", key="settings.restore.file", placeholder="/media/disk/understudy.zip")
+    st.text_input(
+        "New folder to unpack it into", key="settings.restore.folder", placeholder="/data/understudy-restored"
+    )
+    sure = st.checkbox(
+        "It is meant: the new folder will hold private text and the key of the audit log", key="settings.restore.sure",
+        wrap=True,
+    )  # fmt: skip
+    st.button(
+        "Restore", icon=":material/settings_backup_restore:", key="settings.restore.do", disabled=not sure,
+        on_click=_unpack, args=(workspace,),
+    )  # fmt: skip
+    made = st.session_state.get(RESTORED)
+    if made:
+        st.markdown("To work in the restored one, start the program with its folder:")
+        st.code(f"UNDERSTUDY_WORKSPACE={shlex.quote(made)} streamlit run app.py", language=None, wrap_lines=True)
+
+
+def _unpack(workspace: engine.Workspace) -> None:
+    file, folder = (str(st.session_state.get(f"settings.restore.{name}") or "").strip() for name in ("file", "folder"))
+    if not file or not folder:
+        notice("Name the backup file and a new folder.", kind="problem")
+        return
+    if not st.session_state.get("settings.restore.sure"):
+        return
+    st.session_state.pop(RESTORED, None)
+    made = act(workspace.disk.restore, Path(file).expanduser(), Path(folder).expanduser(), done="Restored into {}")
+    st.session_state["settings.restore.sure"] = False
+    if made is not None:
+        st.session_state[RESTORED] = str(made)
 
 
 def _backup(workspace: engine.Workspace) -> None:
