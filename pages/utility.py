@@ -10,6 +10,7 @@ from pages._ui.guard import guard
 from pages._ui.utility import classifier as utility_classifier
 from pages._ui.utility import lengths as utility_lengths
 from pages._ui.utility import map as utility_map
+from pages._ui.utility import sentences as utility_sentences
 from pages._ui.utility import topics as utility_topics
 from pages._ui.utility import verdict as utility_verdict
 
@@ -32,6 +33,8 @@ if view == VIEWS[0]:
         fold=True,
         explain=False,
     )
+    utility_sentences.language(findings)
+    utility_sentences.meaning(findings)
     st.caption(
         "“Real against real” holds one half of the training part against the other at the same number of texts: "
         "nothing can be expected to do better. Unrelated text is the other end. Brackets hold the 95% interval; n is "

@@ -9,8 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from engine.examine.make import finding, missing
+from engine.examine.stats.intervals import Interval
 from engine.examine.uses import Mark, use_table
 from pages._ui.utility import map as utility_map
+from pages._ui.utility import sentences as utility_sentences
 from pages._ui.utility import verdict as utility_verdict
 from tests.pages.small import drawn_table
 
@@ -230,3 +233,46 @@ def test_a_damaged_plane_is_laid_out_again(seeded):
 def test_every_mark_has_a_word():
     assert set(utility_verdict.MARKS) == set(get_args(Mark))
     assert len({word for _, word, _ in utility_verdict.MARKS.values()}) == len(get_args(Mark))
+
+
+def test_settings_of_each_number_stand_beside_it(seeded, visit):
+    app = visit("utility", **{"_ui.run": seeded.run, "utility.view": "All numbers"})
+    table = app.dataframe[0].value
+    known = [f for f in seeded.open().examinations.findings(seeded.run) if f.group == "utility"]
+    assert len(table) == len(known)
+    for said, one in zip(table["Settings"], known, strict=True):
+        for name, value in one.settings.items():
+            if name in ("method", "source", "why") or value in (None, [], {}):
+                assert f"{name}: " not in said
+            else:
+                assert f"{name.replace('_', ' ')}: " in said
+    (sizes,) = [f for f in known if f.name == "length_distance" and f.reference == "train"]
+    assert f"texts a side: {sizes.settings['texts_a_side']:,}" in table["Settings"][known.index(sizes)]
+
+
+def test_perplexities_and_chance_are_said_where_they_were_measured(monkeypatch):
+    said: list[str] = []
+    monkeypatch.setattr(utility_sentences.st, "caption", said.append)
+    bits = {"train": 7.0, "real": 5.5, "unrelated": 10.0}
+    findings = [
+        finding("next_word_loss", side, Interval(value, None, None, 9, "none", "none"), untrained=13.0)
+        for side, value in bits.items()
+    ]  # fmt: skip
+    utility_sentences.language(findings)
+    assert "128 from the synthetic text, 45.3 from as much real text, 1,024 from as much unrelated text" in said[0]
+    assert "8,192 without training" in said[0]
+    assert "knows" not in said[0]  # no share of next words was measured
+    known = finding("next_word", "train", Interval(0.2, None, None, 9, "none", "none"), untrained=0.004)
+    utility_sentences.language([*findings, known])
+    assert "Without training the model knows 0.4% of the next words" in said[1]
+    utility_sentences.language(findings[:1])
+    utility_sentences.language([missing("next_word_loss", side, "too few") for side in ("train", "real")])
+    assert len(said) == 2
+    far, near = (
+        finding("kid", side, Interval(0.1, None, None, 9, "none", "none"), p=p)
+        for side, p in (("train", 0.001), ("real", 0.43))
+    )
+    utility_sentences.meaning([far, near])
+    assert "p = 0.001 for the synthetic text, p = 0.43 for real against real" in said[2]
+    utility_sentences.meaning([far])
+    assert len(said) == 3

@@ -24,6 +24,7 @@ HEADINGS = {
 }
 NUMBERS = ("Value", "Low", "High")
 FULL = {"Finding": 150, "Held against": 105, "Interval and source": 125}  # pixels, whole in a narrow window
+TOLD = ("method", "source", "why")  # settings that stand in a column of their own
 HELP = {
     "holdout": "Set aside at import and used by nobody: what stands here is chance",
     "baseline": "Real records that nobody used, in the place of the synthetic ones, against the training part",
@@ -106,7 +107,7 @@ def _beside(
 
 
 def in_full(findings: Sequence[Finding], *, key: str) -> None:
-    """Draw every number with its interval, reference, direction and source."""
+    """Draw every number with its interval, reference, direction, source and settings."""
     table = pd.DataFrame(
         {
             "Finding": [title(f.name) for f in findings],
@@ -118,6 +119,7 @@ def in_full(findings: Sequence[Finding], *, key: str) -> None:
             "Interval and source": [_basis(f) for f in findings],
             "Good is": [f.direction for f in findings],
             "What is measured": [f.measure for f in findings],
+            "Settings": [_settings(f) for f in findings],
             "Name": [f.name for f in findings],
         }
     )
@@ -128,11 +130,11 @@ def in_full(findings: Sequence[Finding], *, key: str) -> None:
     config["n"] = st.column_config.NumberColumn(format="localized", width=60)
     st.dataframe(
         table, hide_index=True, key=key, row_height=wrapped.ROW, column_config=config,
-        alt="Every finding with its interval and source",
+        alt="Every finding with its interval, source and settings",
     )  # fmt: skip
     st.caption(
         "Low and High are the ends of the 95% interval. Shares are given as fractions of one here. What is measured, "
-        "and the name in files, stand further to the right."
+        "the settings and the name in files stand further to the right."
     )
 
 
@@ -163,3 +165,23 @@ def _basis(finding: Finding) -> str:
     if finding.value != finding.value:
         return f"not estimable: {settings.get('why', 'no reason recorded')}"
     return "; ".join(str(settings[name]) for name in ("method", "source") if settings.get(name))
+
+
+def _settings(finding: Finding) -> str:
+    """Return what the number depends on, in the words it is kept by: sizes, models, thresholds, chance."""
+    told = ((name, value) for name, value in finding.settings.items() if name not in TOLD)
+    return "; ".join(f"{name.replace('_', ' ')}: {_said(value)}" for name, value in told if value not in (None, [], {}))
+
+
+def _said(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3g}".replace("-", "−")
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_said(one)}" for name, one in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(_said(one) for one in value)
+    return str(value)
