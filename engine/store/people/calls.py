@@ -83,7 +83,7 @@ CALLS: dict[str, dict[str, Right]] = {
     | _each(REVEAL, "diagnostics lineage synthetic synthetic_frame")
     | _each(APPROVE, "approve approve_all_pending")
     | _each(MANAGE, "delete describe"),
-    "settings": _each(READ, "get named") | _each(MANAGE, "set set_actor"),
+    "settings": _each(READ, "get named") | _each(MANAGE, "change set set_actor"),
     "signatures": _each(READ, "of") | _each(APPROVE, "sign"),
     "spot_checks": _each(READ, "drawable estimate high_if_clean latest needed")
     | _each(REVEAL, "differences next_for_second order")
