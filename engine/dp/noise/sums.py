@@ -71,5 +71,5 @@ def clipped_sum(
 
 def _mean(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean of one unit's vectors; rows that are not finite are nothing."""
-    finite = np.isfinite(rows).all(axis=1)
-    return np.asarray(np.where(finite[:, None], rows, 0.0).mean(axis=0))
+    finite = np.asarray(np.isfinite(rows).all(axis=1, keepdims=True))
+    return np.asarray(np.where(finite, rows, 0.0).mean(axis=0))

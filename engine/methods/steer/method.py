@@ -117,11 +117,12 @@ class _Run:
         if context.mechanisms is None or context.guarantee is None or context.facts is None:
             raise InternalError("the method was started without mechanisms or a guarantee")
         assert isinstance(context.parameters, DpSteerParameters)
-        if not isinstance(context.generator, Steerable):
+        model: object = context.generator
+        if not isinstance(model, Steerable):
             raise UserError("dp-steer needs a model whose hidden states can be moved: bring one in on the Models page")
         self.context, self.p, self.facts = context, context.parameters, context.facts
         self.mechanisms, self.level = context.mechanisms, context.guarantee.noise[claim.SUM]
-        self.model: Steerable = context.generator
+        self.model: Steerable = model
         self.writer = pe.Writer(context, self.p)
         self.layers = public.layers_of(self.model.depth, self.p.depth, self.p.layers)
 
@@ -178,12 +179,12 @@ class _Run:
         names = self.context.labels
         shares: dict[str | None, float] = dict.fromkeys(names, 1.0) if names else {None: 1.0}
         if self.context.label_shares is not None and names:
-            shares = {name: self.context.label_shares[name] for name in names}
+            shares |= {name: self.context.label_shares[name] for name in names}
         elif found.shares:
-            shares = dict(found.shares)
+            shares |= found.shares.items()
         elif names and self.p.labels == "public" and label_list.known(self.p, self.facts).labels:
             counts = self.mechanisms.declared("labels", "label", list(names))
-            shares = dict(zip(names, counts.tolist(), strict=True))
+            shares |= zip(names, counts.tolist(), strict=True)
         labels = [label for label, quota in pe.quotas(shares, self.context.count).items() for _ in range(quota)]
         pe.rng_of(self.context.seed, "labels").shuffle(labels)
         return labels
@@ -211,10 +212,10 @@ class _Run:
             made = [(text, task.label) for text, task in zip(written.texts, tasks, strict=True) if text is not None]
             # A text that failed leaves its label's place to the next batch.
             left = [task.label for text, task in zip(written.texts, tasks, strict=True) if text is None]
-            state = {
-                **state, "position": state["position"] + size, "kept": state["kept"] + len(made),
-                "waiting": left + waiting[size:],
-            }  # fmt: skip
+            state = state.copy()
+            state["position"] += size
+            state["kept"] += len(made)
+            state["waiting"] = left + waiting[size:]
             yield Step(
                 state=dict(state),
                 records=tuple(SyntheticRecord(text, label) for text, label in made),
