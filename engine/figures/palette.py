@@ -17,7 +17,7 @@ METHODS: dict[str, str] = {
     "rpsg-public": VERMILION, "icl": OLIVE, "control-icl": OLIVE, "control-icl-blocked": OLIVE,
     "control-prefix": BLUE, "control-prefix-masked": BLUE, "finetune": GREEN, "goldfish": GREEN, "dp-finetune": SKY,
     "dp-topics": OLIVE, "private-prediction": PINK, "rewrite": ORANGE, "dp-select": BLUE,
-    "paid-choice": GREY,
+    "paid-choice": GREY, "dp-steer": VERMILION,
 }  # fmt: skip
 METHOD_SYMBOLS: dict[str, str] = {
     "surrogate": "circle", "filter": "diamond", "public": "x", "aug-pe": "triangle-up", "dpga": "pentagon",
@@ -26,6 +26,7 @@ METHOD_SYMBOLS: dict[str, str] = {
     "control-prefix-masked": "triangle-left-open", "finetune": "triangle-down", "goldfish": "triangle-down-open",
     "dp-finetune": "cross", "dp-topics": "square-cross", "private-prediction": "star-triangle-up",
     "rewrite": "diamond-open", "dp-select": "bowtie", "paid-choice": "hourglass",
+    "dp-steer": "arrow-right",
 }  # fmt: skip
 OTHER_SYMBOL = "square"
 REFERENCES: dict[str, str] = {

@@ -29,6 +29,7 @@ REGISTRY: tuple[tuple[str, str, str], ...] = (
     ("goldfish", "engine.methods.tuned.goldfish", "GoldfishMethod"),
     ("dp-finetune", "engine.methods.tuned.dp_finetune", "DpFinetuneMethod"),
     ("dp-topics", "engine.methods.topics.method", "DpTopicsMethod"),
+    ("dp-steer", "engine.methods.steer.method", "DpSteerMethod"),
     ("private-prediction", "engine.methods.prediction.method", "PrivatePredictionMethod"),
     ("rpsg", "engine.methods.rpsg.method", "RpsgMethod"),
     ("rpsg-public", "engine.methods.rpsg.public", "RpsgPublicMethod"),

@@ -21,6 +21,7 @@ from engine.methods.signal import number, population
 from engine.methods.tuned.claim import rate_of
 
 ENOUGH = "That is enough to tell them apart."
+TELLS = "That is enough to tell which way it points."
 DENSE = (
     "Dense votes (votes: dense) were the better choice at every size that was measured: each {unit} then scores every "
     "candidate, and those are kept that together would have voted alike. One round of them (rounds: 1) was the best "
@@ -175,6 +176,24 @@ def _topics(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, 
     return (found, told)
 
 
+def _steer(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, count: int) -> tuple[str, ...]:
+    from engine.methods.steer.claim import NUMBERS, USUAL, signal
+    from engine.methods.steer.parameters import DpSteerParameters
+
+    p = parameters
+    assert isinstance(p, DpSteerParameters)
+    ratio, size = signal(p, facts, claim), p.layers * (p.basis or NUMBERS)
+    known = (
+        f"{facts.units:,} {facts.unit}s are summed into {size:,} numbers{'' if p.basis else ' (more in a large model)'}"
+        f": a mean difference of {USUAL:g} cuts would be {ratio:.2g} times as long as its noise"
+    )
+    if ratio >= 1.0:
+        return (f"{known}. {TELLS}",)
+    least = _two_digits(facts.units / ratio)
+    fewer = "" if p.basis else " Fewer directions (basis) leave less noise."
+    return (f"{known}: a weak signal. It takes about {least:,} {facts.unit}s, or a larger ε.{fewer}",)
+
+
 def _prediction(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, count: int) -> tuple[str, ...]:
     from engine.methods.prediction.claim import figures
     from engine.methods.prediction.parameters import PrivatePredictionParameters
@@ -210,5 +229,6 @@ def _two_digits(value: float) -> int:
 _OF: dict[str, Callable[[str, BaseModel, Facts, Guarantee, int], tuple[str, ...]]] = {
     "dp-finetune": _training, "aug-pe": _votes, "dpga": _votes, "rpsg-public": _votes,
     "private-prediction": _prediction, "dp-topics": _topics, "dp-select": _select,
+    "dp-steer": _steer,
     "paid-choice": _choice,
 }  # fmt: skip

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 class MethodSpec:
     """What the method cards and `methods` show.
 
-    `needs` are model capabilities and inputs: `generator`, `embedder`, `detector`, `spans`,
-    `instruct`, `train`, `logits`, `pool`, `runs`. `one_to_one` says that each output stems from one input record,
-    so the count is the number of training records. `origin` says, for whoever receives the records and without
-    numbers, what stands between a record and the original texts; `keeps_text`, that the rest of each text is original.
+    `needs` are model capabilities and inputs: `generator`, `embedder`, `detector`, `spans`, `instruct`, `train`,
+    `logits`, `states`, `pool`, `runs`. `one_to_one` says that each output stems from one input record, so the count is
+    the number of training records. `origin` says, for whoever receives the records and without numbers, what stands
+    between a record and the original texts; `keeps_text`, that the rest of each text is original.
     """
 
     id: str

@@ -124,6 +124,11 @@ PRESETS: dict[str, tuple[Preset, ...]] = {
         ("the best of four tries for each text", {}),
         ("many texts, the best of eight tries for each", {"candidates": 8}),
     ),
+    "dp-steer": _three(
+        ("few texts, fewer public ones to compare with", {"public_texts": 50}),
+        ("compared with a hundred public texts", {}),
+        ("many texts, compared with three hundred public ones", {"public_texts": 300}),
+    ),
     "paid-choice": _three(
         ("few texts of each run are compared", {}),
         ("as many texts of each run as are wanted are compared", {}),

@@ -54,6 +54,8 @@ def vote_signal(request: Question, embedder: Embedder) -> Answer:
     noise, facts = request["noise"], request["facts"]
     if request["method"] == "dp-topics":
         return _topic_figures(request)
+    if request["method"] == "dp-steer":
+        return _steer_figures(request)
     rows: list[dict[str, str]] = []
     advice: list[str] = []
     if "labels" in noise:
@@ -72,6 +74,22 @@ def vote_signal(request: Question, embedder: Embedder) -> Answer:
         advice += sentences
         rows.append(_clusters(request, embedder))
     return {"rows": rows, "advice": advice}
+
+
+def _steer_figures(request: Question) -> Answer:
+    """Return how long the noise on a mean difference is."""
+    from engine.methods.steer.claim import NUMBERS
+
+    p, units = request["parameters"], max(1, request["facts"]["units"])
+    each = float(request["noise"]["sum"]["sigma"]) / units
+    size = int(number(p, "layers", 1) * (number(p, "basis", 0) or NUMBERS))
+    return {
+        "rows": [
+            row("Noise on each number of the mean", f"{each:.2g}", "of the longest difference one unit can have"),
+            row("Noise on the whole of it", f"{each * math.sqrt(size):.2g}", f"with {size:,} numbers; 0.5 is usual"),
+        ],
+        "advice": [],
+    }
 
 
 def _topic_figures(request: Question) -> Answer:

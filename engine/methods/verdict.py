@@ -189,6 +189,18 @@ def _topics(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, 
     )  # fmt: skip
 
 
+def _steer(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, count: int) -> _Found | None:
+    from engine.methods.steer.claim import signal
+    from engine.methods.steer.parameters import DpSteerParameters
+
+    assert isinstance(parameters, DpSteerParameters)
+    ratio = signal(parameters, facts, claim)
+    return _Found(
+        ratio, 0.2, _compared(ratio, "difference"), sizes.two_digits_up(facts.units / ratio),
+        _gaussian_epsilon(claim, 1.0 / ratio) if ratio < 1.0 else None,
+    )  # fmt: skip
+
+
 def _prediction(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, count: int) -> _Found | None:
     from engine.methods.prediction.claim import schedule
     from engine.methods.prediction.parameters import PrivatePredictionParameters
@@ -224,5 +236,5 @@ def _choice(method: str, parameters: BaseModel, facts: Facts, claim: Guarantee, 
 _OF: dict[str, Callable[[str, BaseModel, Facts, Guarantee, int], _Found | None]] = {
     "dp-finetune": _training, "aug-pe": _votes, "dpga": _votes, "rpsg-public": _votes, "dp-select": _votes,
     "private-prediction": _prediction, "dp-topics": _topics,
-    "paid-choice": _choice,
+    "paid-choice": _choice, "dp-steer": _steer,
 }  # fmt: skip

@@ -35,6 +35,7 @@ CAPABILITIES = {
     "logprobs": "scores text",
     "train": "can be trained",
     "block_tokens": "can be kept from writing given words",
+    "states": "lets its inner states be read and moved",
 }
 WORK_SHARE = 1.25  # memory at work against the weights alone
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
@@ -45,7 +46,7 @@ class Generation:
 
 
 class Generator(Protocol):
-    """A language model. `capabilities` is a subset of instruct, logits, logprobs, train, block_tokens."""
+    """A language model. `capabilities` is a subset of instruct, logits, logprobs, train, block_tokens, states."""
 
     id: str
     capabilities: frozenset[str]
@@ -67,6 +68,29 @@ class Beams(Protocol):
 
     def search(self, prompts: Sequence[str], sampling: Sampling, beams: int) -> list[list[Generation]]:
         """Return at most `beams` generations a prompt; temperature, top-k, top-p and seed of `sampling` are unused."""
+        ...
+
+
+@runtime_checkable
+class Steerable(Protocol):
+    """A causal model whose hidden states can be read, and moved while it writes: the capability `states`."""
+
+    id: str
+
+    @property
+    def depth(self) -> int:
+        """Return the number of layers."""
+        ...
+
+    def states(self, texts: Sequence[str], layers: Sequence[int], tokens: int) -> NDArray[np.float32]:
+        """Return the mean over each text's tokens of the states behind chosen layers, (n, layers, d), each by itself.
+
+        Zeros for a text without a token. `layers` count from 0; `tokens` are read of a text at most.
+        """
+        ...
+
+    def moved(self, vectors: Mapping[int, NDArray[np.float64]]) -> AbstractContextManager[None]:
+        """Add a vector (d,) to each named layer's state of the newest token, for as long as the block runs."""
         ...
 
 

@@ -24,6 +24,8 @@ SETTINGS = {
     "aug-pe dense": {"epsilon": 1.0, "rounds": 2, "variations": 2, "votes": "dense", "words": 12},
     "dpga": {"epsilon": 1.0, "rounds": 2, "population": 8, "longest": 60, "keyword_count": 4, "words": 12},
     "dp-topics": {"epsilon": 1.0, "candidates": 1, "words": 12, "refinements": 1, "threshold": 0.0},
+    "dp-steer": {"epsilon": 1.0, "words": 12, "public_texts": 8, "layers": 2},
+    "dp-steer basis": {"epsilon": 1.0, "words": 12, "public_texts": 8, "basis": 2, "clip": 0.5},
     "rpsg-public": {"epsilon": 1.0, "candidates": 2, "words": 12},
     "dp-select": {"epsilon": 1.0, **POOL},
     "paid-choice": {"epsilon": 1.0, "promise": {"runs": ["r-1", "r-2"], "outputs": 4}},

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 
-from engine.dp.noise import votes
+from engine.dp.noise import sums, votes
 from engine.dp.noise.cells import counts
 from engine.dp.noise.choice import points
 from engine.dp.noise.classes import class_of
@@ -54,10 +55,26 @@ class Models:
     capabilities = frozenset({"instruct"})
 
     def generate(self, prompts, sampling, constraints=None):
-        return [Generation(_written(p, sampling.seed % 97 + i), 12, "stop") for i, p in enumerate(prompts)]
+        return [Generation(_written(p + self.moves, sampling.seed % 97 + i), 12, "stop") for i, p in enumerate(prompts)]
 
     def embed(self, texts):
         return np.stack([_embedded(text) for text in texts])
+
+    depth = 4
+
+    def states(self, texts, layers, tokens):
+        """Return states of six numbers a layer, from a text's words alone; zeros for no text."""
+        rows = [_embedded(" ".join(text.split()[:tokens]))[: 6 * len(layers)] * bool(text.split()) for text in texts]
+        return np.stack(rows).reshape(len(texts), len(layers), 6).astype(np.float32)
+
+    @contextmanager
+    def moved(self, vectors):
+        """Let what is written follow from the vectors too."""
+        before, self.moves = self.moves, repr([(layer, np.round(v, 6).tolist()) for layer, v in vectors.items()])
+        yield
+        self.moves = before
+
+    moves = ""
 
     def prompt(self, name, **inputs):
         return f"{name} {zlib.crc32(repr(sorted(inputs.items())).encode())}"
@@ -106,6 +123,10 @@ class Watched(Mechanisms):
     def noisy_cells(self, key, asked, **options):
         self._note("cells", key, {"cells": asked, **options})
         return super().noisy_cells(key, asked, **options)
+
+    def noisy_sum(self, key, read, size, **options):
+        self._note("sum", key, {"read": read, "size": size, **options})
+        return super().noisy_sum(key, read, size, **options)
 
     def above_threshold(self, key, feature="length", **options):
         self._note("search", key, options)
@@ -255,6 +276,10 @@ class World:
             data = PrivateData(table, unit="source", cap=CAP, embed=self.models.embed, order_key=KEY).open()
             data.keep_topics(load_topics().centres)
             return counts(data, options["cells"]).astype(float)
+        if kind == "sum":
+            data = PrivateData(table, unit="source", cap=CAP, order_key=KEY).open()
+            given = options["labels"], options["label_share"]
+            return sums.clipped_sum(data, options["read"], options["size"], *given) / sums.GRID
         if kind == "scores":
             grouped = options.get("groups") is not None
             steps = votes.dense(

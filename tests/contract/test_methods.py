@@ -14,6 +14,7 @@ from engine.methods import REGISTRY, get_method, method_ids
 from engine.methods.base import Context, Facts, parse_parameters
 from engine.models.prompts.operators_instruct import InstructOperators
 from tests.methods.instructed import Instructed
+from tests.models.small_lm import steered_generator
 
 FACTS = Facts(records=400, units=100, unit="source", cap=5, labels=4, mean_characters=900.0)
 # Settings that make a run short; everything else stays at its default.
@@ -33,6 +34,7 @@ QUICK = {
     "goldfish": {"epochs": 1, "tokens": 24, "rank": 2, "records_a_step": 4},
     "dp-finetune": {"steps": 2, "units_a_step": 4, "tokens": 24, "rank": 2, "words": 12, "lengths": "public"},
     "dp-topics": {"candidates": 2, "words": 12, "lengths": "public"},
+    "dp-steer": {"public_texts": 8, "words": 12, "temperature": 1.0},
     "rpsg": {"oversampling": 2, "candidates": 2, "minimum_tokens": 4, "maximum_tokens": 24, "epochs": 1}
     | {"similarity_keep": 0.9, "nll_keep": 0.9},
     "dp-select": {"pool": "made", "promise": {"name": "made", "digest": "0", "texts": 12, "labels": ["billing"]}},
@@ -50,6 +52,7 @@ NEEDS = {
     "instruct",
     "train",
     "logits",
+    "states",
     "block_tokens",
     "pool",
     "runs",
@@ -101,6 +104,8 @@ def context(method, corpus, models, **changes):
     given = {name: models[name] for name in method.spec.needs if name in models}
     if "instruct" in method.spec.needs:  # no such model ships with the program
         given |= {"generator": Instructed(), "operators": InstructOperators()}
+    if "states" in method.spec.needs:  # nor one whose states are moved
+        given["generator"] = steered_generator()
     parameters = parse_parameters(method.spec, QUICK.get(method.spec.id))
     labels = tuple(sorted({x for x in records["label"] if isinstance(x, str)}))
     facts = Facts(len(records), records["source_id"].nunique(), "source", 5, len(labels), 400.0)

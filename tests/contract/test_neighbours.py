@@ -29,7 +29,8 @@ from engine.store.schema import pools, runs, synthetic
 from engine.workspace import open_workspace
 from tests.audit.toy import Models
 from tests.contract.test_methods import QUICK
-from tests.models.small_lm import small_generator
+from tests.models.families import make_family
+from tests.models.small_lm import small_generator, steered_generator
 
 PEOPLE, CAP = 8, 3
 LISTED = ["praise", "complaint"]
@@ -114,7 +115,7 @@ class Worker:
     """Models of a worker: a network of a few thousand weights, and embeddings that follow from words."""
 
     def generator(self, model, store, corpus_id, needs=()):
-        return small_generator()
+        return steered_generator() if "states" in needs else small_generator()
 
     def operators(self, model, store):
         return BuiltinOperators()
@@ -149,6 +150,7 @@ def finished(workspace, corpus, patch):
 def worlds(tmp_path_factory):
     """Return a workspace and its only corpus a variant, without a worker."""
     patch, opened = pytest.MonkeyPatch(), {}
+    tiny = make_family("gpt2", tmp_path_factory.mktemp("models") / "tiny")
     patch.setattr(launch, "ensure_worker", lambda folder: False)
     for name, rows in CORPORA.items():
         workspace = open_workspace(tmp_path_factory.mktemp("world") / "w", "tester")
@@ -170,6 +172,7 @@ def worlds(tmp_path_factory):
             licence="CC0",
             declared=True,
         )
+        workspace.models.import_folder(tiny, "tiny")
         finished(workspace, made.id, patch)
         with workspace.session.db.write() as connection:  # not the day on which this test runs
             connection.execute(pools.update().values(created="2026-01-01T00:00:00+00:00"))
@@ -209,6 +212,8 @@ def as_text(value):
 def asked(workspace, corpus, name, **options):
     """Return what a run asks for, or the sentence that refuses it."""
     options["parameters"] = NAMED.get(name, {}) | options.get("parameters", {})
+    if "states" in get_method(name).spec.needs:  # the built-in model's cannot be moved
+        options.setdefault("model", "folder:tiny")
     try:
         run_id = workspace.jobs.synthesize(corpus, name, **options)
     except UnderstudyError as error:

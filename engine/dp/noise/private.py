@@ -27,7 +27,7 @@ from engine.dp.events import (
     mean_sensitivity,
     vector_sensitivity,
 )
-from engine.dp.noise import cells, choice, label_list, mechanisms, prediction, votes
+from engine.dp.noise import cells, choice, label_list, mechanisms, prediction, sums, votes
 from engine.dp.noise.private_data import PrivateData
 from engine.errors import InternalError
 
@@ -188,6 +188,39 @@ class Mechanisms:
             return self._with_noise(steps / mechanisms.GRID, event)
 
         return self._output(key, request, event, scores)
+
+    def noisy_sum(
+        self,
+        key: str,
+        read: sums.Reader,
+        size: int,
+        *,
+        fingerprint: str,
+        noise_multiplier: float,
+        what: str,
+        labels: Sequence[str] = (),
+        label_share: float = 0.0,
+    ) -> NDArray[np.float64]:
+        """Return the noisy sum of units' mean vectors, each cut to length 1, and of their labels behind it.
+
+        Args:
+            key: names this output within the run. read: public; texts to vectors (n, size), each text by itself.
+            fingerprint: digest of the reader; a resumed run must come with the same.
+            noise_multiplier: Gaussian noise over sensitivity, which is 1 a unit (2 under replace-one).
+            labels: the public list, where labels are counted. label_share: theirs; see `engine.dp.noise.sums`.
+        """
+        event = Event(
+            "gaussian", what, noise_multiplier=noise_multiplier, geometry="vectors",
+            **self._whom(vector_sensitivity(1.0, self.adjacency)),
+        )  # fmt: skip
+        request = self._request(
+            "sum", event, fingerprint=fingerprint, size=size, labels=digest(labels), share=label_share
+        )  # fmt: skip
+
+        def total(data: PrivateData) -> NDArray[np.float64]:
+            return self._with_noise(sums.clipped_sum(data, read, size, labels, label_share) / mechanisms.GRID, event)
+
+        return self._output(key, request, event, total)
 
     def noisy_histogram(
         self,

@@ -73,7 +73,7 @@ def _test(task: Task, model: str, result: SelfTest) -> None:
         checks.append(_blocks(generator, prompt, made.text))
     from engine.models.folder.transformers_local import TransformersGenerator
 
-    if isinstance(generator, TransformersGenerator) and "logits" in generator.capabilities:
+    if isinstance(generator, TransformersGenerator) and "states" in generator.capabilities:
         checks.append(_moves(generator, prompt))
 
 

@@ -115,9 +115,11 @@ def _inspect(folder: Path, within: Path) -> FolderFacts:
 def capabilities_of_folder(kind: str, prompts: str, precision: str = "") -> frozenset[str]:
     """Return what a model folder can do; `kind` is `causal` or `seq2seq`, `precision` that of fewer bits or empty."""
     found = {"logprobs", "block_tokens"} | ({"instruct"} if prompts == "instruct" else set())
-    found |= {"logits", "train"} if kind == "causal" else set()
+    found |= {"logits", "train", "states"} if kind == "causal" else set()
     found -= {"logits"} if precision else set()  # rows may depend on one another there
-    return frozenset(found | LM_CAPABILITIES) if prompts == "builtin" else frozenset(found)
+    if prompts == "builtin":  # its own decoder writes, which has no place to move states at
+        return frozenset(found - {"states"} | LM_CAPABILITIES)
+    return frozenset(found)
 
 
 def digest_of(folder: Path, files: tuple[str, ...]) -> str:

@@ -11,7 +11,8 @@ Privacy posture: prompts and outputs stay in memory; nothing is logged.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,6 +149,25 @@ class TransformersGenerator:
         none for a text's first token. An encoder-decoder scores a text as its output to an empty input.
         """
         return [self._score(text) for text in texts]
+
+    @property
+    def depth(self) -> int:
+        """Return the number of layers whose states can be moved; raises `UserError` where none can."""
+        from engine.models.folder.hidden_states import layers_of
+
+        return len(layers_of(self))
+
+    def states(self, texts: Sequence[str], layers: Sequence[int], tokens: int) -> NDArray[np.float32]:
+        """Return the mean states of each text behind chosen layers, (n, layers, d); see `hidden_states`."""
+        from engine.models.folder.hidden_states import mean_states
+
+        return mean_states(self, texts, layers, tokens)
+
+    def moved(self, vectors: Mapping[int, NDArray[np.float64]]) -> AbstractContextManager[None]:
+        """Add a vector behind each named layer while the block runs."""
+        from engine.models.folder.hidden_states import moved_states
+
+        return moved_states(self, vectors)
 
     def _halve(self, size: int) -> None:
         if size <= 1:

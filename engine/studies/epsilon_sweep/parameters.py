@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 from engine.studies.bench_parameters import PooledParameters, SizedParameters
 
 Budgeted = Literal[
-    "aug-pe", "dpga", "dp-finetune", "dp-topics", "dp-select", "private-prediction", "rpsg", "rpsg-public"
+    "aug-pe", "dpga", "dp-finetune", "dp-topics", "dp-steer", "dp-select", "private-prediction", "rpsg", "rpsg-public"
 ]
 BUDGETED: tuple[Budgeted, ...] = get_args(Budgeted)
 

@@ -111,6 +111,12 @@ CARDS: dict[str, Card] = {
         "A proof for some hundreds of people: takes the fewest.",
         "The wording is the model's own; rare topics are not seen.",
     ),
+    "dp-steer": Card(
+        "Steer a model",
+        "A model reads the records once; how they differ from its own texts, under noise, moves all that it writes.",
+        "A proof for some hundreds of people and any number of texts, with a model you brought.",
+        "Moves the manner, not single subjects; the built-in model cannot be moved yet.",
+    ),
     "private-prediction": Card(
         "Word by word from many records",
         "Lets a batch of records choose each next word together, so that no one person decides it.",
