@@ -13,7 +13,7 @@ from engine.examine.measures import MEASURES
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, whiskers
 from engine.figures.board import own
-from engine.figures.utility import within_real
+from engine.figures.utility import beside_real
 
 # What matters first: a leak of identifiers, copies, near copies, closeness, linked details; then use.
 PRIVACY = ("strict_pipp_excess", "verbatim_8gram_excess", "near_copies_08_excess", "nearest_similarity_excess",
@@ -103,10 +103,6 @@ def _takeaway(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -
         if excess:
             parts.append(f"{letter} on {sum(_leaks(own(rows, name)) for name in excess)}")
             continue
-        near = 0
-        for name in names:
-            ours, real = own(rows, name), pick(rows, name, "real", "baseline")
-            near += ours is not None and real is not None and within_real(ours, real)
-        parts.append(f"{letter} on {near}")
-    what = "Clearly above chance" if excess else "As good as real text against real text"
+        parts.append(f"{letter} on {sum(beside_real(rows, name) == 'close' for name in names)}")
+    what = "Clearly above chance" if excess else "Not to be told from real text against real text"
     return f"{what}, of {len(names)} measures: {listed(parts)}."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -14,21 +15,39 @@ from engine.examine.usefulness.metrics import METRICS
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled, whiskers
 
+Beside = Literal["close", "apart", "unknown"]
+BESIDE: tuple[Beside, ...] = ("close", "apart", "unknown")
 DOTS = ("next_word", "classifier_f1", *(metric.name for metric in METRICS if metric.headline))
 
 
-def within_real(ours: Finding, real: Finding) -> bool:
-    """Return whether the synthetic value's interval touches real against real's, or is better where that exists."""
-    low, high = (ours.low if ours.low is not None else ours.value), (ours.high if ours.high is not None else ours.value)
-    floor, top = (
-        (real.low if real.low is not None else real.value),
-        (real.high if real.high is not None else real.value),
-    )
-    if ours.direction == "lower is better":
+def beside_real(findings: Sequence[Finding], name: str) -> Beside | None:
+    """Return where a measure of the synthetic text lies, None where it or real against real was not measured.
+
+    "close": its interval reaches real against real's, or lies on its better side. "apart": it does not. "unknown": it
+    reaches that of unrelated text as well, so that it tells the two apart as little as no measurement would.
+    """
+    ours, real = pick(findings, name, "train", "none"), pick(findings, name, "real", "baseline")
+    if ours is None or real is None:
+        return None
+    if not _reaches(ours, real):
+        return "apart"
+    unrelated = pick(findings, name, "unrelated")
+    return "unknown" if unrelated is not None and _reaches(unrelated, ours) else "close"
+
+
+def _reaches(one: Finding, other: Finding) -> bool:
+    """Return whether one interval touches the other, or, where a measure has a better side, lies on it."""
+    (low, high), (floor, top) = _ends(one), _ends(other)
+    if one.direction == "lower is better":
         return low <= top
-    if ours.direction == "higher is better":
+    if one.direction == "higher is better":
         return high >= floor
     return low <= top and high >= floor
+
+
+def _ends(finding: Finding) -> tuple[float, float]:
+    value = finding.value
+    return (finding.low if finding.low is not None else value), (finding.high if finding.high is not None else value)
 
 
 def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Figure:
@@ -53,17 +72,19 @@ def utility_dots(findings: Sequence[Finding], names: Sequence[str] = DOTS) -> Fi
             )  # fmt: skip
     styled(plot, x="Value with 95% interval", y="", height=120 + 46 * max(1, len(measured)))
     plot.update_yaxes(autorange="reversed", type="category")
-    near = [n for n in measured if _near(findings, n)]
-    far = [MEASURES[n].title.lower() for n in measured if n not in near]
-    takeaway = f"{len(near)} of {len(measured)} measures are as good as real against real"
-    takeaway += f"; apart are {listed(far)}." if far else "."
+    takeaway = _takeaway({name: beside_real(findings, name) for name in measured})
     caveat = "Each row has its own unit: compare a dot with the band of its own row, never with another row."
     return Figure(plot, takeaway, caveat, f"A dot for each of {len(measured)} measures. {takeaway}")
 
 
-def _near(findings: Sequence[Finding], name: str) -> bool:
-    ours, real = pick(findings, name, "train"), pick(findings, name, "real")
-    return ours is not None and real is not None and within_real(ours, real)
+def _takeaway(places: Mapping[str, Beside | None]) -> str:
+    named = {place: [MEASURES[n].title.lower() for n, p in places.items() if p == place] for place in BESIDE}
+    takeaway = f"{len(named['close'])} of {len(places)} measures cannot be told from real against real"
+    if named["apart"]:
+        takeaway += f"; apart are {listed(named['apart'])}"
+    if named["unknown"]:
+        takeaway += f"; too uncertain to tell from unrelated text either: {listed(named['unknown'])}"
+    return takeaway + "."
 
 
 def lengths(table: pd.DataFrame) -> Figure:

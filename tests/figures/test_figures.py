@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from engine.figures import palette
 from engine.figures.board import BoardRun, dominated, placed
 from engine.figures.privacy import stands_out
 from engine.figures.text_map import mixing
+from engine.figures.utility import beside_real
 from engine.methods import REGISTRY as METHODS
 
 
@@ -109,6 +111,36 @@ def test_takeaways_are_computed() -> None:
     assert "5 words" not in figures.lengths(lengths()).takeaway
     assert "at most 2 words" in figures.lengths(lengths()).takeaway
     assert "mixture of topics and styles" in figures.utility_dots(UTILITY).takeaway
+
+
+@pytest.mark.parametrize(
+    ("direction", "ends", "place"),
+    [
+        ("lower is better", (0.05, 0.15), "close"), ("lower is better", (0.3, 0.4), "apart"),
+        ("lower is better", (0.05, 0.95), "unknown"), ("lower is better", (0.01, 0.02), "close"),
+        ("higher is better", (0.3, 0.4), "apart"), ("higher is better", (1.1, 1.2), "close"),
+        ("higher is better", (0.15, 0.95), "unknown"),
+        ("closer to real is better", (0.01, 0.02), "apart"), ("closer to real is better", (0.15, 0.25), "close"),
+        ("closer to real is better", (0.1, 0.95), "unknown"),
+    ],
+)  # fmt: skip
+def test_an_interval_too_wide_to_tell_is_not_called_close(direction, ends, place) -> None:
+    real, far = ((0.1, 0.2), (0.9, 1.0)) if direction != "higher is better" else ((0.9, 1.0), (0.1, 0.2))
+    rows = [
+        replace(finding("js_1gram", reference, sum(span) / 2), low=span[0], high=span[1], direction=direction)
+        for reference, span in (("train", ends), ("real", real), ("unrelated", far))
+    ]
+    assert beside_real(rows, "js_1gram") == place
+    takeaway = figures.utility_dots(rows, ("js_1gram",)).takeaway
+    assert takeaway.startswith(f"{int(place == 'close')} of 1 measures cannot be told from real against real")
+    assert ("too uncertain" in takeaway) == (place == "unknown")
+    assert ("apart are" in takeaway) == (place == "apart")
+
+
+def test_what_was_not_measured_has_no_place() -> None:
+    rows = [finding("js_1gram", "train", 0.1), finding("js_1gram", "real", float("nan"))]
+    assert beside_real(rows, "js_1gram") is None
+    assert beside_real(rows[:1], "js_1gram") is None
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ class _Run:
                 f"the model gave {len(state['texts'])} usable texts of {wanted} wanted after {done} tries: use another "
                 "model, or ask for other words or another domain"
             )
-        labels = list(self.context.labels) or [None]
+        labels: list[str | None] = list(self.context.labels) or [None]
         size = min(self.writer.batch_size(wanted), wanted - len(state["texts"]))
         tasks = [
             invention(self.writer, self.p, labels[(done + i) % len(labels)], self.context.seed, -1 - done - i)
