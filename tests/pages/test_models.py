@@ -29,6 +29,7 @@ def test_a_verdict_says_what_for_in_which_language_and_with_which_methods(empty,
 
     from engine.jobs.models.verdict import verdict
     from engine.methods import methods
+    from engine.models.catalogue import CAPABILITIES
     from engine.workspace import open_workspace
 
     app = visit("models")
@@ -41,7 +42,7 @@ def test_a_verdict_says_what_for_in_which_language_and_with_which_methods(empty,
     needing = [spec for spec in specs if "generator" in spec.needs]
     assert f"of the {len(needing)} methods" in said
     weak = verdict(replace(info, capabilities=frozenset()), specs)
-    unfit = [spec for spec in needing if {"instruct", "logits", "logprobs", "train", "block_tokens"} & {*spec.needs}]
+    unfit = [spec for spec in needing if CAPABILITIES.keys() & {*spec.needs}]
     assert unfit
     assert f"Works with {len(needing) - len(unfit)} of the {len(needing)} methods" in weak
     assert f"not with {unfit[0].title}" in weak
