@@ -49,6 +49,7 @@ elif view == VIEWS[2]:
 elif view == VIEWS[3]:
     utility_classifier.draw(workspace, run)
     utility_classifier.columns(workspace, run)
+    utility_classifier.types(workspace, run)
     utility_classifier.trained(workspace, run, findings)
 elif view == VIEWS[4]:
     examined_table.meanings(findings, key="utility")

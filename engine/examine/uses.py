@@ -5,7 +5,7 @@ Fixed here, before any run is looked at:
   classifier, of the way to guessing: always the commonest label, or its answers dealt at random where that is more. A
   tick: at most `TICK` of it; a warning: at most `WARN`; a cross: more. The worst finding of a use decides.
 - A use is not judged on fewer texts than its `least`, nor where the interval reaches from a tick to a cross: then it is
-  unknown, and the sentence says about how many texts would be needed.
+  unknown, and the sentence says about how many texts would be needed, or that no number within reach would do.
 - No line contradicts another. Text that clearly fewer records of can be read than of real text suits neither for
   teaching nor for search nor to train a language model, and nothing but statistics without care. A language model is
   no tick where word pairs (software) or variety and readability (teaching) are a cross.
@@ -29,6 +29,7 @@ __all__ = ["TICK", "USES", "WARN", "Mark", "Purpose", "Use", "lost", "unreadable
 Mark = Literal["tick", "warning", "cross", "unknown"]
 
 TICK, WARN = 0.10, 0.35
+BEYOND_REACH = 100  # times the texts there are: more than that is no advice
 READABLE_OF_REAL = 0.8  # below this part of the real share, a run's text counts as saying nothing
 _ORDER: tuple[Mark, ...] = ("tick", "warning", "cross")
 _SIZES = (("tokens_a_side", "tokens"), ("texts_trained_on", "texts"), ("texts_a_side", "texts"))
@@ -234,8 +235,12 @@ def _judged(purpose: Purpose, findings: Sequence[Finding]) -> Use:
         needed = math.ceil(worst.size * (worst.width / (WARN - TICK)) ** 2 - 1e-6)
         why = (
             f"{MEASURES[worst.name].title}: {_values(findings, worst.name)}. The interval reaches from good to bad at "
-            f"{worst.size:,} {worst.counted}; about {_round(needed):,} are needed."
+            f"{worst.size:,} {worst.counted}; "
         )
+        if needed > BEYOND_REACH * worst.size:
+            why += "real and unrelated text lie too close together in this measure for more texts to settle it."
+            return replace(row, mark="unknown", sentence=why, size=worst.size)
+        why += f"about {_round(needed):,} are needed."
         return replace(row, mark="unknown", sentence=why, size=worst.size, least=_round(needed), counted=worst.counted)
     return replace(row, sentence=f"{MEASURES[worst.name].title}: {_values(findings, worst.name)}.")
 

@@ -89,6 +89,7 @@ def test_a_language_model_is_no_tick_where_word_pairs_or_variety_are_a_cross():
      ({"texts": 80}, "search", "100 are needed"),
      ({"tokens": 3000}, "language_model", "rests on 3,000 tokens; 10,000 are needed"),
      ({"half": 0.5}, "classifier", "about 8,000 are needed"),
+     ({"half": 3.0}, "statistics", "too close together in this measure for more texts to settle it"),
      ({"classifier": False}, "classifier", "not measured"), ({"readable": None}, "teaching", "not measured")],
 )  # fmt: skip
 def test_too_few_texts_are_unknown_with_what_is_needed(options, key, told):

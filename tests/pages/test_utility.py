@@ -90,9 +90,9 @@ def test_labels_stand_in_a_table_and_never_in_markdown(seeded, visit):
     seeded.open().examinations.save_tables(seeded.run, tables)
     app = visit("utility", **{"_ui.run": seeded.run, "utility.view": "Classifier"})
     table = app.dataframe[0].value.set_index("Label")
-    assert table.loc[label, "Synthetic text"] == "0.40 (0.30 to 0.50)"
-    assert table.loc[label, "Lost against as much real text"] == "0.20 (−0.05 to 0.45)"
-    assert table.loc["rare", "Synthetic text"] == "too few"
+    assert table.loc[label, "Synthetic"] == "0.40 (0.30 to 0.50)"
+    assert table.loc[label, "Lost"] == "0.20 (−0.05 to 0.45)"
+    assert table.loc["rare", "Synthetic"] == "too few"
     assert app.dataframe[1].value["Value"].tolist() == ["F"]
     assert "rash" not in words(app, "markdown", "caption")
 
@@ -110,12 +110,25 @@ def test_columns_stand_beside_chance_and_what_text_does_not_tell_is_said(seeded,
     columns = ["task", "reference", "f1", "low", "high", "values", "asked", "trained_on", "why"]
     seeded.open().examinations.save_tables(seeded.run, {"classifier_columns": pd.DataFrame(rows, columns=columns)})
     app = visit("utility", **{"_ui.run": seeded.run, "utility.view": "Classifier"})
-    (table,) = [t.value for t in app.dataframe if "Column" in t.value and "By chance" in t.value]
+    (table,) = [t.value for t in app.dataframe if "Column" in t.value and "Chance" in t.value]
     table = table.set_index("Column")
-    assert table.loc[name, "Synthetic text"] == "0.50 (0.40 to 0.60)"
-    assert table.loc[name, "By chance"] == "0.33"
-    assert table["Does real text tell it?"].to_dict() == {name: "yes", "year": "not clearly"}
+    assert table.loc[name, "Synthetic"] == "0.50 (0.40 to 0.60)"
+    assert table.loc[name, "Chance"] == "0.33"
+    assert table["Told?"].to_dict() == {name: "yes", "year": "not clearly"}
     assert "ward" not in words(app, "markdown", "caption")
+
+
+def test_types_of_details_stand_beside_real_text(seeded, visit):
+    rows = [("PERSON", "train", 0.4, 0.3, 0.5, 40), ("PERSON", "real", 0.6, 0.5, 0.7, 40),
+            ("PERSON", "gap", 0.2, -0.05, 0.45, 40)]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["type", "reference", "f1", "low", "high", "asked"])
+    seeded.open().examinations.save_tables(seeded.run, {"extraction_types": table})
+    app = visit("utility", **{"_ui.run": seeded.run, "utility.view": "Classifier"})
+    (shown,) = [t.value for t in app.dataframe if "Type" in t.value]
+    assert shown.iloc[0].to_dict() == {
+        "Type": "PERSON", "Asked": 40, "Synthetic": "0.40 (0.30 to 0.50)", "As much real": "0.60 (0.50 to 0.70)",
+        "Lost": "0.20 (−0.05 to 0.45)",
+    }  # fmt: skip
 
 
 def test_a_transformer_is_trained_on_request(seeded, visit):

@@ -44,7 +44,7 @@ from engine.examine.usefulness.downstream_scores import (
     Taught,
     at_random,
     counted,
-    f1,
+    f1_of,
     macro_f1,
     mark,
     measured,
@@ -344,7 +344,7 @@ def _label_table(prepared: Prepared, labels: _Labels, exam: Exam, of: _Class) ->
     trained = {name: np.bincount(codes[name][codes[name] >= 0], minlength=exam.labels + 1) for name in codes}
     together = wider(exam.labels)
     for number, label in enumerate(labels.asked):
-        score = _one_label(number)
+        score = f1_of(number)
         asked = int((exam.truth == number).sum())
         for name in ("train", "real", "full", "gap"):
             marks = [of.marks["real"], of.marks["train"]] if name == "gap" else [of.marks[name]]
@@ -363,14 +363,6 @@ def _label_table(prepared: Prepared, labels: _Labels, exam: Exam, of: _Class) ->
         rows.append((label, "train", math.nan, None, None, math.nan, int(held[label]), None, why))
     table = pd.DataFrame(rows, columns=LABEL_COLUMNS)
     return table.astype({"low": float, "high": float, "trained_on": float})
-
-
-def _one_label(number: int) -> Score:
-    def score(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        result: NDArray[np.float64] = f1(counts)[..., number]
-        return result
-
-    return score
 
 
 GROUP_COLUMNS = ["column", "value", "reference", "f1", "low", "high", "labels", "asked", "why"]

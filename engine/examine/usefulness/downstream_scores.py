@@ -259,6 +259,16 @@ def macro_f1(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     return macro(f1(counts))
 
 
+def f1_of(number: int) -> Score:
+    """Return the score that is F1 of one label."""
+
+    def score(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        result: NDArray[np.float64] = f1(counts)[..., number]
+        return result
+
+    return score
+
+
 def measured(marks: Sequence[Marks], score: Score) -> Interval:
     """Return a score of one classifier, or of the first less the second, with its 95% interval.
 

@@ -6,7 +6,7 @@ against what was found and reviewed there. It knows a token by its letters, shap
 from text whose sentences carry details the way the original does.
 
 A type counts with at least ten reviewed details of five people in the holdout. A detail is found where start, end and
-type agree.
+type agree. The table `extraction_types` says it type by type.
 
 Source: Esteban, Hyland and Rätsch 2017 (Real-valued medical time series generation), section 4 (train on synthetic,
 test on real); Tjong Kim Sang and De Meulder 2003 (CoNLL-2003), section 2.3, for F1 of whole details.
@@ -15,6 +15,7 @@ Privacy posture: features of private text are in memory while the part runs; fin
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -31,7 +32,8 @@ from engine.examine.part import Part
 from engine.examine.prepare import Prepared
 from engine.examine.samples import sample, sample_units
 from engine.examine.stats.intervals import group_numbers
-from engine.examine.usefulness.downstream_scores import Marks, macro_f1, marks_of, measured
+from engine.examine.stats.simultaneous import wider
+from engine.examine.usefulness.downstream_scores import Marks, f1_of, macro_f1, marks_of, measured
 from engine.examine.values.detected import Detected, detected
 from engine.examine.values.leaks import NO_HOLDOUT
 from engine.json_types import JSON
@@ -106,7 +108,26 @@ def examine_extraction(prepared: Prepared) -> Part:
     part = Part()
     for (name, reference), sides in zip(NAMES, (("train",), ("real",), ("real", "train")), strict=True):
         part.findings.append(finding(name, reference, measured([marks[side] for side in sides], macro_f1), **settings))
+    asked_of = np.bincount([kind for one in truth for _, _, kind in one], minlength=len(types))
+    part.tables["extraction_types"] = _type_table(types, asked_of, marks)
     return part
+
+
+TYPE_COLUMNS = ["type", "reference", "f1", "low", "high", "asked"]
+
+
+def _type_table(types: Sequence[str], asked: NDArray[np.int64], marks: dict[str, Marks]) -> pd.DataFrame:
+    """Return a row a type and extractor; `gap` rows say what the synthetic text lost, all types held together."""
+    rows: list[tuple[object, ...]] = []
+    together = wider(len(types))
+    for number, name in enumerate(types):
+        for reference, sides in (("train", ("train",)), ("real", ("real",)), ("gap", ("real", "train"))):
+            found = measured([marks[side] for side in sides], f1_of(number))
+            ends = [math.nan if end is None else end for end in (found.low, found.high)]
+            if reference == "gap":
+                ends = [found.value + together * (end - found.value) for end in ends]
+            rows.append((name, reference, found.value, *ends, int(asked[number])))
+    return pd.DataFrame(rows, columns=TYPE_COLUMNS)
 
 
 def _none(why: str) -> Part:

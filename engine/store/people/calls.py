@@ -97,8 +97,8 @@ CALLS: dict[str, dict[str, Right]] = {
 
 NUMBERS = frozenset(
     (
-        "attacks roc elp nearest_quantiles iterations lengths map classifier_labels classifier_groups units unit_flags "
-        "groups"
+        "attacks roc elp nearest_quantiles iterations lengths map classifier_labels classifier_groups "
+        "extraction_types units unit_flags groups"
     ).split()
 )
 """Tables of an examination that hold no text of a record."""

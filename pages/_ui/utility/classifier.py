@@ -1,4 +1,4 @@
-"""What a classifier trained on the synthetic text gets right, by label, subgroup and column, beside real text."""
+"""What is learnt from the synthetic text, beside real text: labels, by subgroup and column, and types of details."""
 
 from __future__ import annotations
 
@@ -9,18 +9,26 @@ import pandas as pd
 import streamlit as st
 
 import engine
+from pages._ui import wrapped
 from pages._ui.examined.table import cell
 from pages._ui.progress import running_job
 from pages._ui.sign_in.closed import closed
 from pages._ui.states import act
 
-SIDES = {
-    "train": "Synthetic text",
-    "real": "As much real text",
-    "full": "All real text",
-    "gap": "Lost against as much real text",
+SIDES = {"train": "Synthetic", "real": "As much real", "full": "All real", "gap": "Lost"}
+OF_COLUMNS = SIDES | {"teacher": "Teacher", "chance": "Chance"}
+TOLD = "Told?"
+HELP = {
+    "Asked": "Records of the holdout that were asked about; of an extractor, details reviewed in them.",
+    "Synthetic": "Trained on the synthetic text.",
+    "As much real": "Trained on as many real records.",
+    "All real": "Trained on all real records of the training part.",
+    "Lost": "As much real text less synthetic text.",
+    "Teacher": "The classifier that told both sides their values.",
+    "Chance": "Answers dealt at random.",
+    TOLD: "Whether as much real text tells the column better than chance.",
 }
-OF_COLUMNS = SIDES | {"teacher": "The classifier that told both", "chance": "By chance"}
+NARROW = {"Asked": 62, "Chance": 72, TOLD: 88}  # pixels; all columns stand in a window of 1,024
 
 
 def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
@@ -36,12 +44,12 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         "**How well classifiers say the labels of the holdout's records** (F1, 1 is best), by what taught them."
     )
     shown = _beside(labels, ["label"]).rename(columns={"label": "Label"})
-    st.dataframe(shown, hide_index=True, key=f"utility.labels.{run.id}", alt="F1 of each label, by training text")
+    _table(shown, f"utility.labels.{run.id}", "F1 of each label, by training text")
     groups = workspace.examinations.table(run.id, "classifier_groups")
     if groups is not None and not groups.empty:
         st.markdown("**The same within subgroups** (columns kept at import; every label counts alike).")
         shown = _beside(groups, ["column", "value"]).rename(columns={"column": "Column", "value": "Value"})
-        st.dataframe(shown, hide_index=True, key=f"utility.groups.{run.id}", alt="Macro-F1 of each subgroup")
+        _table(shown, f"utility.groups.{run.id}", "Macro-F1 of each subgroup")
     st.caption(
         "Brackets hold the 95% interval; those of what was lost hold for all labels together. Labels and columns of "
         "the private records stand here: this table is internal and never leaves with a release."
@@ -60,13 +68,27 @@ def columns(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     )
     told = (table["why"] == "").groupby(table["task"], sort=False).all()
     shown = _beside(table, ["task"], OF_COLUMNS).rename(columns={"task": "Column"})
-    shown["Does real text tell it?"] = ["yes" if told[task] else "not clearly" for task in shown["Column"]]
-    st.dataframe(shown, hide_index=True, key=f"utility.columns.{run.id}", alt="Macro-F1 of each column kept at import")
+    shown[TOLD] = ["yes" if told[task] else "not clearly" for task in shown["Column"]]
+    _table(shown, f"utility.columns.{run.id}", "Macro-F1 of each column kept at import")
     st.caption(
         "A classifier of one half of the training part told the values of the synthetic texts, and of as many texts of "
         "the other half; on each a classifier was trained. So this is of the text alone: whoever gets the synthetic "
         "records gets no values of these columns. Where real text does not clearly tell a column, nothing can be lost "
         "on it. Brackets hold the 95% interval; those of what was lost hold for all columns together. Internal."
+    )
+
+
+def types(workspace: engine.Workspace, run: engine.RunSummary) -> None:
+    """Draw F1 of each type of detail that an extractor trained on the text was asked to find."""
+    table = workspace.examinations.table(run.id, "extraction_types")
+    if table is None or table.empty:
+        return
+    st.markdown("**How well extractors find the details of the holdout's records** (F1 of whole details)")
+    shown = _beside(table, ["type"]).rename(columns={"type": "Type"})
+    _table(shown, f"utility.types.{run.id}", "F1 of each type of detail, by training text")
+    st.caption(
+        "Both extractors were told by the corpus' detector where details stand, and are held against what was reviewed "
+        "in the holdout. Brackets hold the 95% interval; those of what was lost hold for all types together."
     )
 
 
@@ -97,13 +119,22 @@ def _beside(table: pd.DataFrame, names: list[str], sides: Mapping[str, str] = SI
     rows = []
     for keys, part in table.groupby(names, sort=False):
         row: dict[str, object] = dict(zip(names, keys, strict=True))
-        row["Records asked"] = int(part["asked"].iloc[0])
+        row["Asked"] = int(part["asked"].iloc[0])
         by = {str(one["reference"]): one for one in part.to_dict("records")}
         for side, heading in sides.items():
             if side in set(table["reference"]):
                 row[heading] = _cell(by.get(side))
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _table(frame: pd.DataFrame, key: str, alt: str) -> None:
+    """Draw a table whose columns all stand in a narrow window; what a heading means is said where it is pointed at."""
+    config = {
+        name: st.column_config.Column(width=NARROW.get(name, 104), help=HELP.get(name))
+        for name in map(str, frame.columns)
+    }
+    st.dataframe(frame, hide_index=True, key=key, row_height=wrapped.ROW, column_config=config, alt=alt)
 
 
 def _cell(row: Mapping[Hashable, object] | None) -> str:

@@ -83,6 +83,26 @@ def test_text_of_the_kind_teaches_as_much_as_real_text():
     assert gap.settings["details_asked"] == 80
 
 
+def test_types_stand_beside_each_other():
+    table = alike().tables["extraction_types"]
+    assert table["type"].unique().tolist() == ["DATE", "PERSON"]
+    assert set(table["asked"]) == {40}
+    by = table.set_index(["type", "reference"])
+    found = values(alike())
+    for reference in ("train", "real"):
+        mean = by.xs(reference, level="reference")["f1"].mean()
+        assert mean == pytest.approx(found["extraction_f1", reference])
+    assert (by["low"] <= by["f1"]).all()
+    assert (by["f1"] <= by["high"]).all()
+
+
+def test_a_type_that_the_text_lacks_is_lost_alone():
+    by = asked(frame(80, 3, "s", "nurse {name} saw her")).tables["extraction_types"].set_index(["type", "reference"])
+    assert by.loc[("DATE", "train"), "f1"] == 0
+    assert by.loc[("DATE", "gap"), "low"] > 0.5
+    assert by.loc[("PERSON", "gap"), "low"] <= 0 <= by.loc[("PERSON", "gap"), "high"]
+
+
 @pytest.mark.parametrize(
     "shape",
     ["somebody saw her on that day", "nurse {name} saw her on that day", "NAME was seen {day} times by a nurse"],
