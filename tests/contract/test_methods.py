@@ -14,7 +14,6 @@ from engine.methods import REGISTRY, get_method, method_ids
 from engine.methods.base import Context, Facts, parse_parameters
 from engine.models.prompts.operators_instruct import InstructOperators
 from tests.methods.instructed import Instructed
-from tests.models.small_lm import steered_generator
 
 FACTS = Facts(records=400, units=100, unit="source", cap=5, labels=4, mean_characters=900.0)
 # Settings that make a run short; everything else stays at its default.
@@ -104,8 +103,6 @@ def context(method, corpus, models, **changes):
     given = {name: models[name] for name in method.spec.needs if name in models}
     if "instruct" in method.spec.needs:  # no such model ships with the program
         given |= {"generator": Instructed(), "operators": InstructOperators()}
-    if "states" in method.spec.needs:  # nor one whose states are moved
-        given["generator"] = steered_generator()
     parameters = parse_parameters(method.spec, QUICK.get(method.spec.id))
     labels = tuple(sorted({x for x in records["label"] if isinstance(x, str)}))
     facts = Facts(len(records), records["source_id"].nunique(), "source", 5, len(labels), 400.0)

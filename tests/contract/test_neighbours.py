@@ -30,7 +30,7 @@ from engine.workspace import open_workspace
 from tests.audit.toy import Models
 from tests.contract.test_methods import QUICK
 from tests.models.families import make_family
-from tests.models.small_lm import small_generator, steered_generator
+from tests.models.small_lm import small_generator
 
 PEOPLE, CAP = 8, 3
 LISTED = ["praise", "complaint"]
@@ -115,7 +115,7 @@ class Worker:
     """Models of a worker: a network of a few thousand weights, and embeddings that follow from words."""
 
     def generator(self, model, store, corpus_id, needs=()):
-        return steered_generator() if "states" in needs else small_generator()
+        return small_generator()
 
     def operators(self, model, store):
         return BuiltinOperators()

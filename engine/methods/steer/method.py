@@ -60,9 +60,9 @@ class DpSteerMethod:
         kind="dp",
         needs=("generator", "operators", "states"),
         parameters=DpSteerParameters,
-        good_for="Some hundreds of records and any number of texts, with a model that was brought in.",
-        bad_for="What one direction cannot tell: single subjects, rare cases. The built-in model's own writer has no "
-        "place to be moved at.",
+        good_for="Some hundreds of records and any number of texts.",
+        bad_for="What one direction cannot tell: single subjects, rare cases. A model that writes far from the records "
+        "by itself, as the built-in one often does, is moved towards them and seldom to them.",
     )
 
     def guarantee(self, parameters: BaseModel, facts: Facts, accountant: Accountant | None = None) -> Guarantee:

@@ -6,7 +6,8 @@ Privacy posture: prompts and outputs stay in memory; nothing is logged.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from engine.models.builtin.decoder.causal_net import CausalNet
 from engine.models.builtin.decoder.folders import load_folder
 from engine.models.builtin.decoder.generate import BOS, EOS, PAD, BatchDecoder
 from engine.models.builtin.decoder.net import DecodeNet, fast_type, side_by_side, version
+from engine.models.builtin.decoder.states import mean_states
 from engine.models.builtin.decoder.steering import Steering
 from engine.models.builtin.format import EXAMPLE, NO, OUT, YES, control_tokens
 from engine.models.builtin.shipped import LM_CAPABILITIES, lm_folder
@@ -55,6 +57,7 @@ class BuiltinGenerator:
         self._pieces = token_bytes(self.tokenizer)
         self._steering = Steering(self.tokenizer, self._pieces, EOS)
         self._decode: tuple[tuple[int, ...], DecodeNet] | None = None
+        self._moves: dict[int, torch.Tensor] = {}
         names = [OUT, EXAMPLE, YES, NO]
         self._out, self._example, yes, no = (int(self.tokenizer.token_to_id(token) or 0) for token in names)
         self._answers = {yes: "yes", no: "no"}
@@ -67,7 +70,7 @@ class BuiltinGenerator:
     def with_net(self, net: CausalNet, name: str) -> BuiltinGenerator:
         """Return a generator that writes with another network of the same vocabulary; this one stays as it is."""
         other = copy.copy(self)
-        other.net, other.id, other._decode = net, name, None
+        other.net, other.id, other._decode, other._moves = net, name, None, {}
         return other
 
     def generate(
@@ -126,7 +129,31 @@ class BuiltinGenerator:
         now = version(self.net)
         if self._decode is None or self._decode[0] != now:
             self._decode = (now, DecodeNet(self.net, self.dtype))
+        self._decode[1].moves = self._moves
         return self._decode[1]
+
+    @property
+    def depth(self) -> int:
+        """Return the number of layers."""
+        return self.net.config.layers
+
+    def states(self, texts: Sequence[str], layers: Sequence[int], tokens: int) -> NDArray[np.float32]:
+        """Return the mean states of each text behind chosen layers, (n, layers, d); see `decoder.states`."""
+        encoded = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        most = min(tokens, self.net.config.context - 1)
+        return mean_states(self.net, [entry.ids[:most] for entry in encoded], self._out, layers)
+
+    @contextmanager
+    def moved(self, vectors: Mapping[int, NDArray[np.float64]]) -> Iterator[None]:
+        """Add a vector (d,) behind each named layer to the newest token's state, for as long as the block runs."""
+        device = self.net.embed_tokens.weight.device
+        self._moves = {
+            layer: torch.tensor(vector, dtype=torch.float32, device=device) for layer, vector in vectors.items()
+        }
+        try:
+            yield
+        finally:
+            self._moves = {}
 
     def _fit(self, ids: list[int], limit: int) -> list[int]:
         while len(ids) > limit and ids.count(self._example) > 1:

@@ -10,7 +10,7 @@ from typing import TypedDict
 
 from engine.assets import ASSETS
 
-LM_CAPABILITIES = frozenset({"logits", "logprobs", "block_tokens", "train"})
+LM_CAPABILITIES = frozenset({"logits", "logprobs", "block_tokens", "train", "states"})
 """What the built-in language model can do; here, where nothing heavy is imported."""
 
 SECONDS_A_TOKEN = 1 / 2000

@@ -117,9 +117,7 @@ def capabilities_of_folder(kind: str, prompts: str, precision: str = "") -> froz
     found = {"logprobs", "block_tokens"} | ({"instruct"} if prompts == "instruct" else set())
     found |= {"logits", "train", "states"} if kind == "causal" else set()
     found -= {"logits"} if precision else set()  # rows may depend on one another there
-    if prompts == "builtin":  # its own decoder writes, which has no place to move states at
-        return frozenset(found - {"states"} | LM_CAPABILITIES)
-    return frozenset(found)
+    return frozenset(found | LM_CAPABILITIES if prompts == "builtin" else found)
 
 
 def digest_of(folder: Path, files: tuple[str, ...]) -> str:

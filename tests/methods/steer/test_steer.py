@@ -155,15 +155,15 @@ def test_advice_and_verdict_follow_from_public_numbers():
         assert ("enough to tell which way" in told) == (level == "enough")
 
 
-def test_only_a_causal_folder_is_offered():
+def test_causal_models_here_are_offered_and_no_others():
     assert "states" in capabilities_of_folder("causal", "plain")
     assert "states" not in capabilities_of_folder("seq2seq", "plain")
-    assert "states" not in capabilities_of_folder("causal", "builtin")
     from engine.models.catalogue import _builtin_info
 
-    (told,) = lacks(_builtin_info(), METHOD.spec.title, METHOD.spec.needs)
-    assert "lets its inner states be read and moved; builtin does not" in told
-    assert "built-in model" in METHOD.spec.bad_for
+    assert lacks(_builtin_info(), METHOD.spec.title, METHOD.spec.needs) == []
+    without = replace(_builtin_info(), id="elsewhere", capabilities=frozenset({"instruct"}))
+    told = lacks(without, METHOD.spec.title, ("states",))
+    assert "lets its inner states be read and moved; elsewhere does not" in told[0]
 
 
 # --- runs ---

@@ -40,7 +40,8 @@ def side_by_side(net: CausalNet, dtype: torch.dtype) -> int:
 class DecodeNet:
     """Runs packed tokens through a copy of the network's weights.
 
-    The residual stream and the norms stay in float32; matrices and the cache are of the type given.
+    The residual stream and the norms stay in float32; matrices and the cache are of the type given. `moves` (layer ->
+    float32 (C,)) is added behind its layer to the state of every token whose logits are asked for.
 
     Args:
         net: The network. dtype: Type of matrices and cache.
@@ -62,6 +63,7 @@ class DecodeNet:
         else:
             raise InternalError(f"a network of the kind {type(net).__name__} cannot be laid out")
         self.attention = Attention(net.config, cos, sin, compiled)
+        self.moves: dict[int, Tensor] = {}
 
     def slots(self, count: int, room: int) -> Slots:
         """Return an empty cache for `count` sequences of at most `room` tokens."""
@@ -75,22 +77,29 @@ class DecodeNet:
             store: The cache.
             wanted: Which of the N tokens' logits to return; None = all.
         """
-        state = self._hidden(ids, place, store)
+        state = self._hidden(ids, place, store, slice(None) if wanted is None else wanted)
         return self.weights.logits(state if wanted is None else state[wanted]).float()
 
     def fill(self, ids: Tensor, place: Place, store: Slots) -> None:
         """Extend the cache and return nothing."""
         self._hidden(ids, place, store)
 
-    def _hidden(self, ids: Tensor, place: Place, store: Slots) -> Tensor:
+    def _hidden(self, ids: Tensor, place: Place, store: Slots, newest: Tensor | slice | None = None) -> Tensor:
         def attend(layer: int, qkv: Tensor) -> Tensor:
             return self.attention(layer, qkv, place, store)
 
-        return self.weights.hidden(ids.to(self.device), place, attend)
+        def move(layer: int, state: Tensor) -> None:
+            if newest is not None and layer in self.moves:
+                state[newest] += self.moves[layer]
+
+        return self.weights.hidden(ids.to(self.device), place, attend, move)
 
 
 Attend: TypeAlias = Callable[[int, Tensor], Tensor]
 """Layer and (N, 3 C) queries, keys and values -> (N, C)."""
+
+Move: TypeAlias = Callable[[int, Tensor], None]
+"""Is given each layer and its float32 state (N, C), and may change that."""
 
 
 class _LlamaWeights:
@@ -113,12 +122,13 @@ class _LlamaWeights:
         norms = [layer.input_layernorm.weight, layer.post_attention_layernorm.weight]
         return (*(w.to(self.dtype) for w, _ in joined), *(w.detach().float() for w in norms))
 
-    def hidden(self, ids: Tensor, place: Place, attend: Attend) -> Tensor:
+    def hidden(self, ids: Tensor, place: Place, attend: Attend, move: Move) -> Tensor:
         x = F.embedding(ids, self.embedding).float()  # (N, C)
         for i, (qkv, out, gate_up, down, before, after) in enumerate(self.layers):
             x += F.linear(attend(i, F.linear(self._normed(x, before), qkv)), out)
             gate, up = F.linear(self._normed(x, after), gate_up).chunk(2, dim=-1)
             x += F.linear(F.silu(gate).mul_(up), down)
+            move(i, x)
         return x
 
     def logits(self, state: Tensor) -> Tensor:
@@ -151,7 +161,7 @@ class _BertWeights:
             raise InternalError("a projection of the network has no bias")
         return (*matrices, _norm(layer.attention_norm), _norm(layer.norm))
 
-    def hidden(self, ids: Tensor, place: Place, attend: Attend) -> Tensor:
+    def hidden(self, ids: Tensor, place: Place, attend: Attend, move: Move) -> Tensor:
         _, positions = place.tensors(ids.device)
         x = self._normed(F.embedding(ids, self.embedding) + F.embedding(positions, self.positions), self.norm)
         for i, (qkv, out, up, down, between, after) in enumerate(self.layers):
@@ -159,6 +169,7 @@ class _BertWeights:
             x = self._normed(x + y, between)
             y = F.linear(F.gelu(F.linear(x.to(self.dtype), *up)), *down)
             x = self._normed(x + y, after)
+            move(i, x)
         return x
 
     def logits(self, state: Tensor) -> Tensor:
