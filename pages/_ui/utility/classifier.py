@@ -28,7 +28,7 @@ HELP = {
     "Chance": "Answers dealt at random.",
     TOLD: "Whether as much real text tells the column better than chance.",
 }
-NARROW = {"Asked": 62, "Chance": 72, TOLD: 88}  # pixels; all columns stand in a window of 1,024
+NARROW = {"Asked": 62, "Chance": 72, TOLD: 68}  # pixels; all columns stand in a window of 1,024
 
 
 def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
@@ -131,7 +131,7 @@ def _beside(table: pd.DataFrame, names: list[str], sides: Mapping[str, str] = SI
 def _table(frame: pd.DataFrame, key: str, alt: str) -> None:
     """Draw a table whose columns all stand in a narrow window; what a heading means is said where it is pointed at."""
     config = {
-        name: st.column_config.Column(width=NARROW.get(name, 104), help=HELP.get(name))
+        name: st.column_config.Column(width=NARROW.get(name, 96), help=HELP.get(name))
         for name in map(str, frame.columns)
     }
     st.dataframe(frame, hide_index=True, key=key, row_height=wrapped.ROW, column_config=config, alt=alt)
