@@ -102,6 +102,10 @@ def trained(workspace: engine.Workspace, run: engine.RunSummary, findings: Seque
             f"{cell(ours)} from {ours.settings.get('texts_trained_on')} synthetic texts, {cell(real)} from as many "
             f"real ones; lost: {cell(gap)}."
         )
+        st.caption(
+            "One training a side: brackets hold what other people asked would change, and not what other texts trained "
+            "on, or another start, would. Read a small loss with that in mind."
+        )
         return
     st.caption(
         "A sentence encoder whose weights are all trained, once on synthetic and once on as many real records (1,000 "

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from engine.models.builtin.decoder.causal_net import CausalNet
-from engine.models.builtin.decoder.folders import load_folder
 from engine.models.builtin.language_model import BuiltinGenerator
 from engine.models.builtin.shipped import lm_folder
 from engine.models.contracts import Sampling, Steerable
@@ -113,8 +112,13 @@ def test_the_move_ends_with_its_block_even_by_an_error(generator):
     sampling = Sampling(max_new_tokens=12, temperature=0.0)
     prompts = ["The patient"] * 3
     before = generator.generate(prompts, sampling)
-    with pytest.raises(KeyError), generator.moved(moves(generator.net, 30.0)):
-        assert generator.generate(prompts, sampling) != before
-        assert generator.with_net(generator.net, "other").generate(prompts, sampling) == before
-        raise KeyError
+
+    def fail() -> None:
+        with generator.moved(moves(generator.net, 30.0)):
+            assert generator.generate(prompts, sampling) != before
+            assert generator.with_net(generator.net, "other").generate(prompts, sampling) == before
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
     assert generator.generate(prompts, sampling) == before
