@@ -20,7 +20,8 @@ class DpMethodsParameters(PooledParameters, SizedParameters):
     """Methods, numbers of records and ε."""
 
     methods: tuple[Budgeted, ...] = Field(
-        ("aug-pe", "dpga", "rpsg-public", "dp-finetune", "private-prediction", "dp-topics"), min_length=1,
+        ("aug-pe", "dpga", "rpsg-public", "dp-finetune", "private-prediction", "dp-topics", "dp-steer"),
+        min_length=1,
         title="Methods", description="Methods compared, all beside public text; dp-select needs a pool.",
     )  # fmt: skip
     sizes: Annotated[tuple[int, ...], AfterValidator(_sizes)] = Field(

@@ -114,8 +114,8 @@ CARDS: dict[str, Card] = {
     "dp-steer": Card(
         "Steer a model",
         "A model reads the records once; how they differ from its own texts, under noise, moves all that it writes.",
-        "A proof for some hundreds of people and any number of texts, with a model you brought.",
-        "Moves the manner, not single subjects; the built-in model cannot be moved yet.",
+        "A proof for some hundreds of people and any number of texts.",
+        "Moves the manner, not single subjects; the built-in model comes nearer, never near.",
     ),
     "private-prediction": Card(
         "Word by word from many records",
