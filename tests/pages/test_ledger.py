@@ -138,3 +138,15 @@ def test_a_release_with_a_proof_is_not_called_unbounded(seeded, visit):
     assert table.loc["Released", column] == "none beyond what the run drew"
     assert "drew on the budget: ε = 2" in set(table.loc["Run finished", column])
     assert "none while it stays here" in set(table.loc["Run finished", column])  # the other run has no proof
+
+
+def test_a_trial_and_a_waiver_are_named_by_their_run():
+    from pages._ui.ledger.names import subject_of
+
+    names = {"r-abcdefghjk": "Surrogates, second"}
+    told = '{"run": "r-abcdefghjk", "texts": 20}'
+    assert subject_of("i-abcdefghjk", told, names) == "intruder trial of Surrogates, second"
+    assert subject_of("w-abcdefghjk", '{"run": "r-bbbbbbbbbb"}', names) == "waiver of a deleted run"
+    assert subject_of("i-abcdefghjk", "{}", names) == "an intruder trial"
+    assert subject_of("w-abcdefghjk", "not json", names) == "a waiver"
+    assert subject_of("r-abcdefghjk", told, names) == "Surrogates, second"

@@ -125,7 +125,10 @@ def audit_table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
             "When": [when(at) for at in lines["at"]],
             "Who": lines["actor"],
             "What": [ledger_names.act(str(action)) for action in lines["action"]],
-            "About": [ledger_names.named(subject, names) for subject in subjects],
+            "About": [
+                ledger_names.subject_of(subject, str(detail), names)
+                for subject, detail in zip(subjects, lines["detail"], strict=True)
+            ],
             "Details": [
                 ledger_names.details(str(detail), names, subject=subject)
                 for detail, subject in zip(lines["detail"], subjects, strict=True)

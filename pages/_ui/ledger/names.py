@@ -22,6 +22,7 @@ GONE = {
     "pop": "people of a deleted corpus",
     "rel": "a deleted release",
 }
+OF_A_RUN = {"i": "intruder trial", "w": "waiver"}  # known by their run alone
 IDENTIFIER = re.compile(r"(pop|rel|[a-z])-[a-z2-9]{10}")
 HEXADECIMAL = re.compile(r"[0-9a-f]{32,}")
 ACTS = {  # as the log has it -> as people read it, where that differs
@@ -60,6 +61,19 @@ def named(identifier: str, names: Mapping[str, str]) -> str:
         return names[identifier]
     made = IDENTIFIER.fullmatch(identifier)
     return GONE.get(made[1], identifier) if made else identifier
+
+
+def subject_of(identifier: str, detail: str, names: Mapping[str, str]) -> str:
+    """Return what an audit line is about: a trial or a waiver by its run, anything else as `named` says."""
+    made = IDENTIFIER.fullmatch(identifier)
+    kind = OF_A_RUN.get(made[1]) if made else None
+    if kind is None:
+        return named(identifier, names)
+    try:
+        run = json.loads(detail).get("run")
+    except (TypeError, ValueError, AttributeError):
+        run = None
+    return f"{kind} of {named(str(run), names)}" if run else f"{'an' if kind[0] == 'i' else 'a'} {kind}"
 
 
 def act(action: str) -> str:
