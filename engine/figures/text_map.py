@@ -16,6 +16,7 @@ Colour = Literal["kind", "label", "nearest"]
 Layout = Literal["umap", "tsne"]
 PLACES: dict[str, tuple[str, str]] = {"umap": ("x", "y"), "tsne": ("tsne_x", "tsne_y")}
 SYMBOLS = {"private": "circle-open", "holdout": "square-open", "synthetic": "diamond"}
+HOVERED = {"private": "a private text", "holdout": "a private text kept aside"}
 MOST_LABELS = 7  # labels with a colour of their own, commonest first
 OTHER, NO_LABEL = "other labels", "no label"
 UNLIKE = 0.6  # cosine distance at which the scale of `nearest` ends
@@ -40,7 +41,7 @@ def text_map(
     layout: Layout = "umap",
     others: Mapping[str, pd.DataFrame] | None = None,
 ) -> Figure:
-    """Return the map of texts: a point a record, (id, kind, run) in `customdata`, no text.
+    """Return the map of texts: a point a record, (id, kind, run) in `customdata`, no text and no private record's id.
 
     Args:
         table: table `map` of the run. colour: what points are coloured by; `nearest` colours synthetic ones alone.
@@ -93,11 +94,12 @@ def _points(
 def _trace(
     plot: go.Figure, rows: pd.DataFrame, kind: str, run: str, name: str, x: str, y: str, marker: dict[str, object]
 ) -> None:
-    ids = np.column_stack([rows["record_id"].astype(object), [kind] * len(rows), [run] * len(rows)])
+    own = rows["record_id"].astype(object) if kind == "synthetic" else [""] * len(rows)  # one may be a patient's number
+    ids = np.column_stack([own, [kind] * len(rows), [run] * len(rows)])
     plot.add_scatter(  # no WebGL, which not every machine has
         x=rows[x], y=rows[y], mode="markers", name=name, customdata=ids,
         marker={"symbol": SYMBOLS[kind], "size": 6, "opacity": 0.75, **marker},
-        hovertemplate="%{customdata[0]}<extra>" + kind + "</extra>",
+        hovertemplate=("%{customdata[0]}" if kind == "synthetic" else HOVERED[kind]) + "<extra></extra>",
     )  # fmt: skip
 
 

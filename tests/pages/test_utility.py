@@ -155,6 +155,7 @@ def test_map_shows_ids_and_reads_synthetic_text_only(seeded, visit):
     text = str(workspace.runs.synthetic(seeded.run, limit=1)["text"].iloc[0])
     assert made[0] in spec
     assert text[:30] not in spec
+    assert not [record for record in private if f'"{record}"' in spec]
     assert not app.text
 
 
@@ -175,25 +176,25 @@ def test_chosen_points_are_told_apart_by_curve():
     points = [
         {"customdata": ["s-1", "synthetic", ""]},
         {"customdata": ["s-1", "synthetic", "Another run"]},
-        {"customdata": ["C1", "private", ""]},
+        {"customdata": ["", "private", ""]},
         {"customdata": ["x"]},
         {"customdata": None},
         {},
     ]
     assert utility_map.chosen({"selection": {"points": points}}) == {
-        ("synthetic", ""): ["s-1"], ("synthetic", "Another run"): ["s-1"], ("private", ""): ["C1"],
+        ("synthetic", ""): ["s-1"], ("synthetic", "Another run"): ["s-1"], ("private", ""): [""],
     }  # fmt: skip
     assert utility_map.chosen(None) == {}
 
 
-def test_points_carry_id_kind_and_run():
+def test_points_carry_kind_and_run_and_ids_of_synthetic_records_alone():
     from engine.figures.text_map import text_map
 
     table = pd.DataFrame(
         {"x": [0.0, 1.0], "y": [0.0, 1.0], "kind": ["synthetic", "private"], "record_id": ["s-1", "C1"]}
     )
     drawn = [point for trace in text_map(table, others={"B": table}).plot.data for point in trace.customdata.tolist()]
-    assert drawn == [["C1", "private", ""], ["s-1", "synthetic", ""], ["s-1", "synthetic", "B"]]
+    assert drawn == [["", "private", ""], ["s-1", "synthetic", ""], ["s-1", "synthetic", "B"]]
 
 
 def plane(seeded, run: str) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """The map of texts: real and synthetic points on the plane of their corpus, a lasso to read synthetic ones.
 
-Privacy posture: points carry record ids, never text. Only synthetic text is read here; private
-records are counted, and read on the Review page or behind a reason on the Privacy page.
+Privacy posture: points carry ids of synthetic records, never text or a private record's id. Only synthetic text is read
+here; private records are counted, and read on the Review page or behind a reason on the Privacy page.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _same_plane(table: pd.DataFrame, real: set[object]) -> bool:
 
 
 def chosen(event: PlotlyState) -> dict[tuple[str, str], list[str]]:
-    """Return the record ids chosen on the map by (kind, run)."""
+    """Return the record ids chosen on the map by (kind, run); empty ones for private records."""
     result: dict[tuple[str, str], list[str]] = {}
     selection = event.get("selection", {}) if event else {}
     for point in selection.get("points", []):
