@@ -332,6 +332,11 @@ class Planning:
             self.ledger.ask("account", pending.request)
             return pending_guarantee(method, values, facts)
 
+    def language(self, corpus_id: str) -> str:
+        """Return the language of a corpus' text as a person declared it; English where nobody did."""
+        said = self.first_look.descriptions.get(corpus_id)
+        return "en" if said is None else said.language
+
     def completed(self, spec: MethodSpec, parameters: JSONObject | None, corpus_id: str) -> dict[str, JSON]:
         """Return the parameters with what the program fills in: domain and kind as declared, what is said of a pool.
 

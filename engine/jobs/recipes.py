@@ -160,7 +160,7 @@ class Recipes:
             with_now = plain(
                 {
                     "model": self.jobs.models.info(recipe.model).as_manifest(),
-                    "prompts": as_object(self.jobs.prompts.manifest()),
+                    "prompts": as_object(self.jobs.prompts.manifest(self.jobs.plan.language(recipe.corpus))),
                 }
             )
             said = {"model": "the model is not as it was", "prompts": "the prompts are not as they were"}

@@ -158,7 +158,7 @@ class Jobs:
             manifest["labels"] = list(self.labels.public(corpus_id))
         if "generator" in known.spec.needs:
             manifest["model"] = self.models.info(wanted.model).as_manifest()
-            manifest["prompts"] = self.prompts.manifest()
+            manifest["prompts"] = self.prompts.manifest(self.plan.language(corpus_id))
         fitted = self.models.marks_used(known.spec, values, wanted.model)
         if fitted:
             manifest["fitted"] = [asdict(mark) for mark in fitted]

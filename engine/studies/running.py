@@ -14,6 +14,7 @@ from engine.json_types import JSON, JSONObject
 from engine.store import queue
 from engine.store.budget.ledger import Ledger
 from engine.store.corpora.corpora import Corpora
+from engine.store.corpora.descriptions import Descriptions
 from engine.store.disk.folder import remove_tree
 from engine.store.rows import AnyRow
 from engine.store.schema import jobs
@@ -88,8 +89,9 @@ class Studies:
         blockers = self.blockers(corpus_id, study_id, parameters, model=model)
         if blockers:
             raise UserError(" ".join(blockers))
+        said = Descriptions(self.session).get(corpus_id)
         arguments = {"study": spec.id, "parameters": values, "model": model, "seed": int(seed),
-                     "prompts": self.prompts.manifest()}  # fmt: skip
+                     "prompts": self.prompts.manifest("en" if said is None else said.language)}  # fmt: skip
         with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
             job_id = queue.enqueue(connection, "study", corpus_id=corpus_id, arguments=arguments)

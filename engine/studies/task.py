@@ -123,7 +123,7 @@ def _context(task: Task, study: Study, parameters: BaseModel) -> Context:
     from engine.studies.base import needs_of
 
     needs, store, models = set(needs_of(study, parameters)), task.store, task.models
-    changed = task.arguments.get("prompts", {}).get("changed", {})
+    kept = task.arguments.get("prompts", {})
     with store.session.db.read() as connection:
         unit = corpus_row(connection, task.corpus_id).unit
     records = training_records(store, task.corpus_id)
@@ -147,7 +147,7 @@ def _context(task: Task, study: Study, parameters: BaseModel) -> Context:
         seed=int(task.arguments.get("seed", 0)),
         unit=unit,
         generator=generator,
-        operators=with_templates(models.operators(model, store.session), changed) if "generator" in needs else None,
+        operators=with_templates(models.operators(model, store.session), kept) if "generator" in needs else None,
         embedder=models.embedder() if "embedder" in needs else None,
         detector=models.detector(store.review.detector_settings(task.corpus_id)) if "detector" in needs else None,
         cancelled=task.cancelled,

@@ -98,6 +98,21 @@ def test_public_runs_through_a_server_end_to_end(shared, letters, served):
     assert all(check["ok"] for check in workspace.doctor.check()["checks"] if check["name"] == "private to its owner")
 
 
+def test_a_model_is_asked_in_the_language_that_a_person_declared(shared, served):
+    workspace = shared
+    corpus = workspace.corpora.import_sample("support_tickets")
+    workspace.descriptions.declare(corpus.id, "Kundenanfrage", "de", "generic")
+    workspace.models.add_endpoint(near(served, name="instructed", api="chat", prompts="instruct"), KEY)
+    before = len(served.stats()["begins"])
+    run_id = workspace.jobs.synthesize(
+        corpus.id, "public", count=3, parameters={"words": 25}, model="endpoint:instructed"
+    )  # fmt: skip
+    assert wait(workspace, workspace.runs.get(run_id).job_id, seconds=120).state in ("done", "failed")
+    begun = served.stats()["begins"][before:]
+    assert len(begun) >= 3
+    assert all(one.startswith("Du schreibst klare, natürliche Texte.") for one in begun)
+
+
 def test_a_key_may_stay_in_the_environment(workspace, corpus, served, monkeypatch):
     workspace.models.add_endpoint(near(served, key_source="environment", key_variable="UNDERSTUDY_TEST_KEY"))
     run_id = workspace.jobs.synthesize(corpus.id, "public", count=2, parameters={"words": 20}, model="endpoint:near")

@@ -49,3 +49,21 @@ def test_a_run_keeps_the_templates_it_was_started_with(workspace):
         kept = run_row(connection, run).manifest["prompts"]
     assert kept == {"version": version, "changed": {"legal": {"vary": "Say anew: {{ text }}"}}}
     assert workspace.prompts.version() != version
+
+
+def test_a_run_keeps_the_language_that_a_person_declared(workspace):
+    corpus = workspace.corpora.import_sample("support_tickets")
+    asked = {"count": 1, "parameters": {"words": 8}}
+
+    def kept(run):
+        with workspace.session.db.read() as connection:
+            return run_row(connection, run).manifest["prompts"]
+
+    assert "language" not in kept(workspace.jobs.synthesize(corpus.id, "public", **asked))
+    workspace.descriptions.declare(corpus.id, "Kundenanfrage", "de", "generic")
+    told = kept(workspace.jobs.synthesize(corpus.id, "public", **asked))
+    assert told["language"] == "de"
+    assert told["version"] != workspace.prompts.version()
+    assert told == workspace.prompts.manifest("de")
+    workspace.descriptions.declare(corpus.id, "customer request", "ja", "generic")  # no prompts are written in it
+    assert "language" not in kept(workspace.jobs.synthesize(corpus.id, "public", **asked))

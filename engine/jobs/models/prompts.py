@@ -75,11 +75,15 @@ class Prompts:
             changed.get(_domain(domain), {}).pop(name, None)
         return self._keep_prompts(changed, "prompt template reset", f"{domain}/{name or 'all'}")
 
-    def manifest(self) -> dict[str, JSON]:
-        """Return what a new run keeps: the version of all templates, and the changed ones."""
-        from engine.models.prompts import templates
+    def manifest(self, language: str = "en") -> dict[str, JSON]:
+        """Return what a new run keeps: the version of all templates, the changed ones, and the prompts' language.
 
-        return templates.as_manifest(self._changed_prompts())
+        language: of the text wanted, as a person declared it; prompts are English where there are none in it.
+        """
+        from engine.models.prompts import templates
+        from engine.models.prompts.domains import prompt_language
+
+        return templates.as_manifest(self._changed_prompts(), prompt_language(language))
 
     def _changed_prompts(self) -> dict[str, dict[str, str]]:
         from engine.models.prompts import templates

@@ -13,7 +13,10 @@ import numpy as np
 from engine.errors import UserError
 from engine.jobs.models.first_texts import KIND, description_of
 from engine.jobs.task import Task
+from engine.json_types import JSON
 from engine.models.contracts import Sampling
+from engine.models.prompts.domains import prompt_language
+from engine.models.prompts.templates import with_templates
 from engine.store import model_settings
 from engine.store.audit import now
 from engine.store.model_settings import FirstTexts
@@ -26,7 +29,8 @@ def run(task: Task) -> None:
     model, description = str(task.arguments["model"]), description_of(task.arguments["description"])
     task.report(KIND, 0, TEXTS)
     generator = task.models.generator(model, task.store.session)
-    operators = task.models.operators(model, task.store.session)
+    kept: dict[str, JSON] = {"language": prompt_language(description.language)}
+    operators = with_templates(task.models.operators(model, task.store.session), kept)
     prompt = operators.prompt("invent", domain=description.domain, kind=description.asked, words=WORDS)
     begun = time.monotonic()
     made = generator.generate([prompt] * TEXTS, Sampling(max_new_tokens=TOKENS))

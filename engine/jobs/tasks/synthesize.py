@@ -231,12 +231,10 @@ def _scratch(task: Task) -> Path:
 
 
 def _operators(task: Task, row: RunRow) -> Operators:
-    """Return the run's prompt formats, with the templates it was started with."""
+    """Return the run's prompt formats, with the templates and the language it was started with."""
     from engine.models.prompts.templates import with_templates
 
-    stored = as_object(as_object(row.manifest.get("prompts")).get("changed"))
-    changed = {domain: {name: str(text) for name, text in as_object(own).items()} for domain, own in stored.items()}
-    return with_templates(task.models.operators(row.model, task.store.session), changed)
+    return with_templates(task.models.operators(row.model, task.store.session), as_object(row.manifest.get("prompts")))
 
 
 def training_records(store: Store, corpus_id: str) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from engine.methods.parameters import WritingParameters
 from engine.methods.readable import rejects
 from engine.models.builtin.shipped import SECONDS_A_TOKEN as SECONDS_A_TOKEN
 from engine.models.contracts import OperatorInputs, Sampling
-from engine.models.prompts.domains import Prompts, load_prompts
+from engine.models.prompts.domains import ENGLISH, Prompts, load_prompts
 
 TOKENS_A_WORD = 1.6
 SECONDS_A_TEXT = 0.004  # embedding of one candidate
@@ -66,7 +66,8 @@ class Writer:
         self._generator, self._operators = context.generator, context.operators
         self._parameters, self._seed, self._rejects = parameters, context.seed, rejects(parameters)
         self.domain = resolved(parameters.domain)
-        self.prompts: Prompts = load_prompts(self.domain)
+        language = str(getattr(self._operators, "language", ENGLISH))  # the built-in model's formats have none
+        self.prompts: Prompts = load_prompts(self.domain, language)
         self._batch = max(2 * context.batch_size, 1)
 
     def batch_size(self, tasks: int) -> int:

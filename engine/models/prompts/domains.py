@@ -1,6 +1,8 @@
-"""Read the prompt templates and public word lists of a domain.
+"""Read the prompt templates and public word lists of a domain, in English or in a language whose pack has them.
 
-The lists (key words, personas, styles) are public inputs of methods that may not look at private text.
+The lists (key words, personas, styles) are public inputs of methods that may not look at private text. English has a
+file a domain in `assets/prompts`; another language has `prompts.yaml` in its pack: one template an operator, and what
+each domain calls its documents, asks a judge and draws words from.
 """
 
 from __future__ import annotations
@@ -15,11 +17,20 @@ from engine.errors import UserError
 from engine.models.builtin.format import DOMAINS, OPERATORS
 
 FOLDER = ASSETS / "prompts"
+PACKS = ASSETS / "languages"
+PACK_FILE = "prompts.yaml"
+ENGLISH = "en"
 
 
 @dataclass(frozen=True)
 class Prompts:
-    """One domain: what its documents are called, how the model is set up, word lists, a template an operator."""
+    """One domain in one language.
+
+    Attributes:
+        document: what its documents are called. system: how the model is set up. keywords, personas, styles: public
+            words. operators: a template each. yes, no: what a judge is asked to answer. openings, closings: how chatter
+            around a reply begins, besides English. style: a sentence around a style, with {} for it.
+    """
 
     document: str
     system: str
@@ -27,21 +38,42 @@ class Prompts:
     personas: tuple[str, ...]
     styles: tuple[str, ...]
     operators: Mapping[str, str]
+    yes: str = "yes"
+    no: str = "no"
+    openings: tuple[str, ...] = ()
+    closings: tuple[str, ...] = ()
+    style: str = "Write it {}."
 
 
-@lru_cache(maxsize=8)
-def load_prompts(domain: str) -> Prompts:
+@lru_cache(maxsize=1)
+def prompt_languages() -> tuple[str, ...]:
+    """Return the codes of the languages that prompts can be written in, English first."""
+    return (ENGLISH, *sorted(path.parent.name for path in PACKS.glob(f"*/{PACK_FILE}")))
+
+
+def prompt_language(code: str) -> str:
+    """Return the language that prompts for text in a language are written in: its own, or English."""
+    return code if code in prompt_languages() else ENGLISH
+
+
+@lru_cache(maxsize=32)
+def load_prompts(domain: str, language: str = ENGLISH) -> Prompts:
     """Return the prompts of a domain.
 
     Raises:
-        UserError: there is no such domain, or its file lacks something.
+        UserError: there is no such domain or language, or its file lacks something.
     """
     if domain not in DOMAINS:
         raise UserError(f"domain {domain!r} does not exist; choose one of {', '.join(DOMAINS)}")
+    if language not in prompt_languages():
+        raise UserError(f"language {language!r} has no prompts; choose one of {', '.join(prompt_languages())}")
     import yaml
 
+    file = FOLDER / f"{domain}.yaml" if language == ENGLISH else PACKS / language / PACK_FILE
+    name = f"assets/prompts/{domain}.yaml" if language == ENGLISH else f"assets/languages/{language}/{PACK_FILE}"
     try:
-        values: dict[str, Any] = yaml.safe_load((FOLDER / f"{domain}.yaml").read_text(encoding="utf-8"))
+        values: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+        more = {} if language == ENGLISH else _of_pack(values, domain)
         prompts = Prompts(
             document=str(values["document"]),
             system=str(values["system"]),
@@ -49,12 +81,24 @@ def load_prompts(domain: str) -> Prompts:
             personas=tuple(map(str, values["personas"])),
             styles=tuple(map(str, values["styles"])),
             operators={str(name): str(body) for name, body in values["operators"].items()},
+            **more,
         )
     except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
         raise UserError(
-            f"assets/prompts/{domain}.yaml cannot be used ({type(error).__name__}): restore it from the program's files"
+            f"{name} cannot be used ({type(error).__name__}): restore it from the program's files"
         ) from None
-    missing = [name for name in OPERATORS if name not in prompts.operators]
+    missing = [one for one in OPERATORS if one not in prompts.operators]
     if missing:
-        raise UserError(f"assets/prompts/{domain}.yaml lacks the operators {', '.join(missing)}: add their templates")
+        raise UserError(f"{name} lacks the operators {', '.join(missing)}: add their templates")
     return prompts
+
+
+def _of_pack(values: dict[str, Any], domain: str) -> dict[str, Any]:
+    """Put a domain of a pack where a file of English has it, and return what English has no need of."""
+    own = values.pop("domains")[domain]
+    values |= {name: own[name] for name in ("document", "system", "keywords", "personas", "styles")}
+    values["operators"]["judge"] = str(values["operators"]["judge"]).replace("{{ question }}", str(own["question"]))
+    return {
+        "yes": str(values["yes"]), "no": str(values["no"]), "style": str(values["style"]),
+        "openings": tuple(map(str, values["openings"])), "closings": tuple(map(str, values["closings"])),
+    }  # fmt: skip

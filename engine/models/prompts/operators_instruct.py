@@ -1,4 +1,4 @@
-"""Prompts of instruct models: a template an operator and domain, and replies stripped of chatter.
+"""Prompts of instruct models: a template an operator and domain, and replies stripped of chatter, language by language.
 
 Privacy posture: builds strings from what it is given; keeps nothing. Templates run in Jinja's sandbox.
 """
@@ -6,14 +6,16 @@ Privacy posture: builds strings from what it is given; keeps nothing. Templates 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Unpack
 
 from engine.errors import UserError
 from engine.models.builtin.format import BLANK, OPERATORS, blanked, text_rng
 from engine.models.contracts import OperatorInputs
-from engine.models.prompts.domains import load_prompts
+from engine.models.prompts.domains import ENGLISH, load_prompts
 from engine.models.prompts.negation import faithful_outline
 
 if TYPE_CHECKING:
@@ -38,7 +40,30 @@ _CLOSING = re.compile(
     r"\n+(?:let me know|i hope|please let me|feel free|note:|\(?word count|is there anything)[^\n]*\s*$", re.IGNORECASE
 )
 _QUOTES = {'"': '"', "“": "”", "'": "'", "‘": "’", "«": "»"}
-_ANSWER = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Chatter:
+    """How replies in a language begin and end besides what English ones do, and what a judge's words mean."""
+
+    answer: re.Pattern[str]
+    answers: Mapping[str, str]
+    opening: re.Pattern[str] | None = None
+    closing: re.Pattern[str] | None = None
+
+
+@lru_cache(maxsize=16)
+def _chatter(language: str) -> _Chatter:
+    prompts = load_prompts("generic", language)
+    answers = {"yes": "yes", "no": "no", prompts.no: "no", prompts.yes: "yes"}
+    plain = unicodedata.normalize("NFD", prompts.yes).encode("ascii", "ignore").decode()
+    answers.setdefault(plain, "yes")  # without its accent
+    answer = re.compile(rf"\b({'|'.join(map(re.escape, answers))})\b", re.IGNORECASE)
+    if language == ENGLISH:
+        return _Chatter(answer, answers)
+    begun, ended = ("|".join(map(re.escape, words)) for words in (prompts.openings, prompts.closings))
+    opening = re.compile(rf"^(?:{begun})(?!\w)[^\n:]{{0,120}}[:!.,][ \t]*\n+", re.IGNORECASE)
+    return _Chatter(answer, answers, opening, re.compile(rf"\n+(?:{ended})[^\n]*\s*$", re.IGNORECASE))
 
 
 class InstructOperators:
@@ -48,11 +73,12 @@ class InstructOperators:
     (expand: the model sees key phrases of the text in place of the text).
 
     Args:
-        changed: templates in place of shipped ones, a domain and a name each; see `prompt_templates`.
+        changed: templates in place of shipped ones, a domain and a name each, in every language; see `templates`.
+        language: that prompts are written in and replies are asked for, one of `prompt_languages`.
     """
 
-    def __init__(self, changed: Mapping[str, Mapping[str, str]] | None = None) -> None:
-        self.changed = changed or {}
+    def __init__(self, changed: Mapping[str, Mapping[str, str]] | None = None, language: str = ENGLISH) -> None:
+        self.changed, self.language = changed or {}, language
 
     def prompt(self, name: str, **inputs: Unpack[OperatorInputs]) -> str:
         """Return the instruction for one call.
@@ -66,7 +92,7 @@ class InstructOperators:
         if needed is not None and needed not in inputs:
             raise UserError(f"operator {name!r} needs the input {needed!r}")
         domain = inputs.get("domain") or "generic"
-        prompts = load_prompts(domain)
+        prompts = load_prompts(domain, self.language)
         values: dict[str, object] = {
             "document": prompts.document, "kind": "", "label": "", "words": 0, "keywords": (), "persona": "",
             "style": "", "tone": "", "outlined": False, "examples": (),
@@ -86,14 +112,17 @@ class InstructOperators:
     def parse(self, name: str, output: str, **inputs: Unpack[OperatorInputs]) -> str:
         """Return the usable text of a reply: no reasoning, code fence, preamble, closing remark or quotes."""
         text = _THOUGHT.sub("", output or "").strip()
+        chatter = _chatter(self.language)
         if name == "judge":
-            found = _ANSWER.search(text)
-            return found.group(1).lower() if found else ""
+            found = chatter.answer.search(text)
+            return chatter.answers[found.group(1).lower()] if found else ""
         fence = _FENCE.match(text)
         text = fence.group(1).strip() if fence else text
         for _ in range(2):
             text = _PREAMBLE.sub("", text, count=1).strip()
+            text = chatter.opening.sub("", text, count=1).strip() if chatter.opening else text
         text = _CLOSING.sub("", text).strip()
+        text = chatter.closing.sub("", text).strip() if chatter.closing else text
         closing = _QUOTES.get(text[:1])
         if closing and len(text) > 1 and text.endswith(closing) and text[1:-1].count(closing) == 0:
             text = text[1:-1].strip()

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Unpack
 
 from engine.models.contracts import OperatorInputs
+from engine.models.prompts.domains import ENGLISH, load_prompts
 from engine.models.prompts.operators_instruct import InstructOperators
 
 _NEXT = re.compile(r"\n\s*(?:\n\s*\n|(?:Task|Text|Answer|Document|Example)(?: \d+)?:|#{2,} )")
@@ -19,12 +20,15 @@ _NEXT = re.compile(r"\n\s*(?:\n\s*\n|(?:Task|Text|Answer|Document|Example)(?: \d
 class PlainOperators:
     """Builds and reads the ten operators for models without chat template."""
 
-    def __init__(self, changed: Mapping[str, Mapping[str, str]] | None = None) -> None:
-        self._instruct = InstructOperators(changed)
+    def __init__(self, changed: Mapping[str, Mapping[str, str]] | None = None, language: str = ENGLISH) -> None:
+        self._instruct, self.language = InstructOperators(changed, language), language
 
     def prompt(self, name: str, **inputs: Unpack[OperatorInputs]) -> str:
         """Return the instruction, followed by the heading behind which the model writes on."""
-        heading = "Answer (yes or no):" if name == "judge" else "Text:"
+        heading = "Text:"
+        if name == "judge":
+            words = load_prompts("generic", self.language)
+            heading = "Answer (yes or no):" if self.language == ENGLISH else f"{words.yes} / {words.no}:"
         return f"{self._instruct.prompt(name, **inputs)}\n\n{heading}\n"
 
     def parse(self, name: str, output: str, **inputs: Unpack[OperatorInputs]) -> str:

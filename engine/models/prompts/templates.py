@@ -17,10 +17,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import UserError
-from engine.json_types import JSON
+from engine.json_types import JSON, JSONObject, as_object
 from engine.models.builtin.format import DOMAINS, OPERATORS
 from engine.models.prompts import operators_rewrite as rewriting
-from engine.models.prompts.domains import load_prompts
+from engine.models.prompts.domains import ENGLISH, load_prompts
 from engine.models.prompts.operators_instruct import NEEDED, InstructOperators
 
 if TYPE_CHECKING:
@@ -223,26 +223,44 @@ def checked(changed: Changed | None) -> dict[str, dict[str, str]]:
     return kept
 
 
-def version(changed: Changed) -> str:
+def version(changed: Changed, language: str = ENGLISH) -> str:
     """Return a digest of all templates in use: 16 hexadecimal digits."""
-    table = {domain: {**shipped(domain), **changed.get(domain, {})} for domain in DOMAINS}
+    table = {domain: {**_shipped_in(domain, language), **changed.get(domain, {})} for domain in DOMAINS}
     text = json.dumps(table, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def as_manifest(changed: Changed) -> dict[str, JSON]:
-    """Return what a run keeps: the version of all templates, and the changed ones themselves."""
-    return {"version": version(changed), "changed": {domain: dict(own) for domain, own in changed.items()}}
+def _shipped_in(domain: str, language: str) -> dict[str, str]:
+    own = shipped(domain)
+    if language != ENGLISH:
+        prompts = load_prompts(domain, language)
+        own |= {**prompts.operators, SYSTEM: prompts.system}
+    return own
 
 
-def with_templates(operators: Operators, changed: Changed) -> Operators:
-    """Return operators that use these templates; the built-in model's formats are fixed by its training."""
+def as_manifest(changed: Changed, language: str = ENGLISH) -> dict[str, JSON]:
+    """Return what a run keeps: the version of all templates, the changed ones, and the language if not English."""
+    kept: dict[str, JSON] = {"version": version(changed, language)}
+    kept["changed"] = {domain: dict(own) for domain, own in changed.items()}
+    return kept if language == ENGLISH else {**kept, "language": language}
+
+
+def with_templates(operators: Operators, kept: JSONObject) -> Operators:
+    """Return operators that use what a run keeps of its prompts; the built-in model's formats are fixed by training.
+
+    kept: as `as_manifest` made it; empty where a run keeps nothing.
+    """
     from engine.models.prompts.operators_plain import PlainOperators
 
+    changed = {
+        domain: {name: str(text) for name, text in as_object(own).items()}
+        for domain, own in as_object(kept.get("changed")).items()
+    }
+    language = str(kept.get("language", ENGLISH))
     if isinstance(operators, InstructOperators):
-        return InstructOperators(changed)
+        return InstructOperators(changed, language)
     if isinstance(operators, PlainOperators):
-        return PlainOperators(changed)
+        return PlainOperators(changed, language)
     return operators
 
 

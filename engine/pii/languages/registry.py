@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from engine.assets import ASSETS
 from engine.models.builtin.shipped import word_tagger_there
+from engine.models.prompts.domains import prompt_languages
 from engine.pii.languages.national_ids import national_ids
 from engine.pii.languages.pack import Pack, codes, pack
 from engine.pii.languages.pools import read_pools
@@ -76,6 +77,11 @@ def _view(own: Pack) -> LanguageView:
         *([] if word_tagger_there() else [missing]),
         "a built-in language model: methods that write need a model of the language",
     ]
+    asked = "prompts for models that follow instructions, with public words, where a person declares the language"
+    if own.code in prompt_languages():
+        has.append(asked)
+    else:
+        lacks.append("prompts of its own: such models are asked in English for text in the language")
     if own.inflection is not None:
         has.append("names in their case, by a table of endings")
         if own.inflection.harmony:  # a table that does not tell every word

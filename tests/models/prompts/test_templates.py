@@ -110,12 +110,12 @@ def test_the_system_line_takes_no_field():
 def test_operators_use_changed_templates_of_their_domain_alone():
     changed = {"legal": {"vary": "Anders: {{ text }}", "system": "Kurz."}}
     for plain in (InstructOperators(), PlainOperators()):
-        other = templates.with_templates(plain, changed)
+        other = templates.with_templates(plain, {"changed": changed})
         assert other.prompt("vary", domain="legal", text="T.").startswith("Kurz.\n\nAnders: T.")
         assert other.prompt("vary", domain="social", text="T.") == plain.prompt("vary", domain="social", text="T.")
         assert plain.prompt("vary", domain="legal", text="T.") != other.prompt("vary", domain="legal", text="T.")
     built_in = BuiltinOperators()
-    assert templates.with_templates(built_in, changed) is built_in
+    assert templates.with_templates(built_in, {"changed": changed}) is built_in
 
 
 def test_the_version_follows_every_template():
