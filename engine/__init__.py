@@ -162,6 +162,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "recognisers": ("engine.pii.detect.recognisers", "catalogue"),
     "recommended": ("engine.release.wizard", "recommended"),
     "spot_words": ("engine.store.review.spot.words", "sentences"),
+    "prompt_languages": ("engine.models.prompts.domains", "prompt_languages"),
     "show_measure": ("engine.examine.measures", "show"),
     "study_figures": ("engine.studies.figures", "figures"),
     "sweep_grid": ("engine.jobs.sweeps", "grid"),
@@ -245,6 +246,7 @@ if TYPE_CHECKING:
     from engine.models.catalogue import CAPABILITIES, ModelInfo
     from engine.models.offered.offers import PRECISIONS
     from engine.models.offered.suggest import Suggestion
+    from engine.models.prompts.domains import prompt_languages
     from engine.models.prompts.pack_formats import FORMATS as PACK_FORMATS
     from engine.models.prompts.pack_formats import NEEDS_MODEL as PACK_NEEDS_MODEL
     from engine.models.prompts.templates import FILTERS as TEMPLATE_FILTERS

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select
 
+from engine.corpus.description import LANGUAGES
 from engine.errors import NotFoundError, RefusedError, UserError
 from engine.jobs.models.prompts import Prompts
 from engine.json_types import JSONObject, as_list, as_number, as_object
@@ -251,7 +252,7 @@ def _public_words(words: PackWords, changed: JSONObject, *, round_: bool = False
     found = [
         Listed(
             "Templates",
-            f"of the domain {words.domain}",
+            f"of the domain {words.domain}, in {LANGUAGES[words.language]}",
             "changed by a person here" if words.domain in changed else SHIPPED,
         )
     ]

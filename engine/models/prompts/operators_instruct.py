@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Unpack
 from engine.errors import UserError
 from engine.models.builtin.format import BLANK, OPERATORS, blanked, text_rng
 from engine.models.contracts import OperatorInputs
-from engine.models.prompts.domains import ENGLISH, load_prompts
+from engine.models.prompts.domains import ENGLISH, load_prompts, prompt_languages
 from engine.models.prompts.negation import faithful_outline
 
 if TYPE_CHECKING:
@@ -127,6 +127,13 @@ class InstructOperators:
         if closing and len(text) > 1 and text.endswith(closing) and text[1:-1].count(closing) == 0:
             text = text[1:-1].strip()
         return text
+
+
+def text_of_reply(output: str) -> str:
+    """Return the usable text of a reply in whichever language of prompts it was asked for."""
+    for language in prompt_languages():
+        output = InstructOperators(language=language).parse("invent", output)
+    return output
 
 
 @lru_cache(maxsize=128)

@@ -41,7 +41,8 @@ def inventions(words: PackWords, changed: Mapping[str, Mapping[str, str]] | None
     Args:
         changed: the workspace's own templates.
     """
-    operators, public, rng = InstructOperators(changed), load_prompts(words.domain), random.Random(words.seed)
+    operators, rng = InstructOperators(changed, words.language), random.Random(words.seed)
+    public = load_prompts(words.domain, words.language)
     keywords = words.keywords or (() if words.topics else public.keywords)
     personas, made = words.personas or public.personas, []
     for i in range(words.count):
@@ -52,7 +53,7 @@ def inventions(words: PackWords, changed: Mapping[str, Mapping[str, str]] | None
             "domain": words.domain, "kind": words.kind, "label": label, "words": length, "keywords": tuple(about),
             "persona": rng.choice(personas) if personas else "",
         }  # fmt: skip
-        style = f" Write it {rng.choice(words.styles)}." if words.styles else ""
+        style = " " + public.style.format(rng.choice(words.styles)) if words.styles else ""
         made.append(Asked(operators.prompt("invent", **inputs) + style, label, length))
     return made
 
@@ -61,7 +62,8 @@ def variations(
     winners: Sequence[Winner], words: PackWords, changed: Mapping[str, Mapping[str, str]] | None = None
 ) -> list[Asked]:
     """Return prompts for variations of winners, as many a winner as asked for; its label and length are kept."""
-    operators, public, rng = InstructOperators(changed), load_prompts(words.domain), random.Random(words.seed)
+    operators, rng = InstructOperators(changed, words.language), random.Random(words.seed)
+    public = load_prompts(words.domain, words.language)
     styles = words.styles or public.styles
     made = []
     for winner, times in zip(winners, _times(winners, words), strict=True):

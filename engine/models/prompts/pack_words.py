@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from engine.models.prompts.domains import ENGLISH, prompt_languages
+
 MOST_PROMPTS = 20_000
 LONGEST_WORD = 120  # characters of one topic, label, key word or style
 
@@ -21,6 +23,7 @@ class PackWords(BaseModel):
     domain: Literal["clinical", "legal", "social", "reviews", "generic"] = Field(
         "generic", description="Kind of text: chooses templates and public word lists."
     )
+    language: str = Field(ENGLISH, description="Language of the prompts and of the texts asked for, by its code.")
     kind: str = Field(
         "", max_length=LONGEST_WORD, description="Kind of document in plain words, such as clinic letter."
     )
@@ -50,6 +53,13 @@ class PackWords(BaseModel):
         if any(not 1 <= len(word) <= LONGEST_WORD for word in cleaned):
             raise ValueError(f"each must have 1 to {LONGEST_WORD} characters")
         return cleaned
+
+    @field_validator("language")
+    @classmethod
+    def _written_here(cls, language: str) -> str:
+        if language not in prompt_languages():
+            raise ValueError(f"must be one of {', '.join(prompt_languages())}")
+        return language
 
     @field_validator("lengths")
     @classmethod

@@ -282,12 +282,12 @@ def _pack_row(connection: Connection, pack_id: str) -> AnyRow | None:
 def _answered(candidates: Sequence[Candidate], prompts: Sequence[PackPrompt], *, tidy: bool) -> tuple[Candidate, ...]:
     """Return answers with the labels that their prompts asked for, and without a model's chatter around the text."""
     from engine.corpus.pool.gather import Candidate
-    from engine.models.prompts.operators_instruct import InstructOperators
+    from engine.models.prompts.operators_instruct import text_of_reply
 
-    labels, parse = {one.id: one.label for one in prompts}, InstructOperators().parse
+    labels = {one.id: one.label for one in prompts}
     return tuple(
         Candidate(
-            parse("invent", one.text) if tidy or one.prompt else one.text,
+            text_of_reply(one.text) if tidy or one.prompt else one.text,
             labels.get(one.prompt.lower(), one.label),
             one.prompt,
         )

@@ -87,6 +87,21 @@ def _domain(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) ->
     return str(st.selectbox("Kind of text", DOMAINS, index=index, key=f"{KEY}.domain.{corpus.id if corpus else ''}"))
 
 
+def _language(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> str:
+    """Ask for the language of the prompts; what was declared public of the corpus is filled in."""
+    said, codes = None if corpus is None else workspace.descriptions.get(corpus.id), engine.prompt_languages()
+    index = codes.index(said.language) if said is not None and said.language in codes else 0
+    return str(
+        st.selectbox(
+            "Language",
+            codes,
+            index=index,
+            format_func=engine.LANGUAGE_NAMES.__getitem__,
+            key=f"{KEY}.language.{corpus.id if corpus else ''}",
+        )
+    )
+
+
 def _words(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> dict[str, JSON]:
     """Ask for public words; a list of labels that was declared public is filled in."""
     public = list(workspace.labels.public(corpus.id)) if corpus is not None else []
@@ -95,7 +110,7 @@ def _words(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> 
     st.markdown("One word or phrase a line. Write down what is public knowledge; nothing here is taken from records.")
     left, right = st.columns(2)
     with left:
-        domain = _domain(workspace, corpus)
+        domain, language = _domain(workspace, corpus), _language(workspace, corpus)
         topics = _lines("Topics", "topics", "falls at home\nside effects of a vaccine")
         keywords = _lines("Key words (empty: a public list)", "keywords", "fever\nbruise")
         lengths = st.text_input("Lengths in words", value="60, 120", key=f"{KEY}.lengths")
@@ -109,7 +124,8 @@ def _words(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> 
         count = st.number_input("Prompts", 1, 20_000, 500, step=100, key=f"{KEY}.count")
     sizes = [int(part) for part in str(lengths).replace(";", ",").split(",") if part.strip().isdigit()]
     return {
-        "domain": domain, "kind": str(kind or ""), "topics": topics, "keywords": keywords, "labels": labels,
+        "domain": domain, "language": language, "kind": str(kind or ""), "topics": topics, "keywords": keywords,
+        "labels": labels,
         "styles": styles, "lengths": sizes, "count": int(count),
     }  # fmt: skip
 
@@ -118,9 +134,11 @@ def _round(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> 
     """Ask how the winners of a run are to be varied."""
     left, right = st.columns(2)
     with left:
-        domain = _domain(workspace, corpus)
+        domain, language = _domain(workspace, corpus), _language(workspace, corpus)
         operator = st.selectbox("What is asked for", list(ASKED), format_func=ASKED.__getitem__, key=f"{KEY}.operator")
     with right:
         variations = st.number_input("Prompts a winner", 1, 20, 4, key=f"{KEY}.variations")
         spread = st.selectbox("How many of each", list(SPREAD), format_func=SPREAD.__getitem__, key=f"{KEY}.spread")
-    return {"domain": domain, "operator": operator, "variations": int(variations), "spread": spread}
+    return {
+        "domain": domain, "language": language, "operator": operator, "variations": int(variations), "spread": spread,
+    }  # fmt: skip

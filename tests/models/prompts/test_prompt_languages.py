@@ -9,8 +9,10 @@ from engine.models.builtin.format import DOMAINS, OPERATORS
 from engine.models.prompts import templates
 from engine.models.prompts.domains import load_prompts, prompt_language, prompt_languages
 from engine.models.prompts.operators_builtin import BuiltinOperators
-from engine.models.prompts.operators_instruct import InstructOperators
+from engine.models.prompts.operators_instruct import InstructOperators, text_of_reply
 from engine.models.prompts.operators_plain import PlainOperators
+from engine.models.prompts.pack_prompts import inventions
+from engine.models.prompts.pack_words import PackWords
 
 OTHERS = [code for code in prompt_languages() if code != "en"]
 GIVEN = {
@@ -135,3 +137,17 @@ def test_what_a_language_has_says_whether_it_has_prompts():
     for code in ("de", "es", "fr", "et"):
         assert any(line.startswith("prompts for models") for line in told[code].has)
     assert any(line.startswith("prompts of its own") for line in told["fi"].lacks)
+
+
+def test_a_pack_is_written_in_its_language_and_its_answers_are_read_in_any():
+    words = PackWords(domain="clinical", language="es", count=4, styles=("en frases cortas",), labels=("alta",))
+    made = inventions(words)
+    assert all("Tipo de texto: nota clínica" in one.prompt for one in made)
+    assert all(one.prompt.endswith("Estilo: en frases cortas.") for one in made)
+    assert any(word in made[0].prompt for word in load_prompts("clinical", "es").keywords)
+    assert "Write it in short phrases." in inventions(PackWords(count=1, styles=("in short phrases",)))[0].prompt
+    with pytest.raises(ValueError, match="must be one of en"):
+        PackWords(language="ja")
+    for told, text in TOLD.values():
+        assert text_of_reply(told) == text
+    assert text_of_reply("Sure!\n\nThe bus was late.") == "The bus was late."
