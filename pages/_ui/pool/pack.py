@@ -56,7 +56,10 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
             [(one.what, one.content, one.why) for one in draft.listed], columns=["What", "Content", "Why it may"]
         ),
         hide_index=True, key=f"{KEY}.listed", alt="Everything that leaves with the prompts",
-        column_config={name: st.column_config.TextColumn() for name in ("What", "Content", "Why it may")},
+        column_config={
+            name: st.column_config.TextColumn(width=width)
+            for name, width in (("What", 140), ("Content", 260), ("Why it may", 280))
+        },
     )  # fmt: skip
     mark = zlib.crc32("\x1f".join(one.prompt for one in draft.prompts).encode())
     with st.expander(f"The first {SHOWN} prompts as they leave", key=f"{KEY}.first"):
