@@ -155,7 +155,7 @@ def test_the_whole_path_leaves_nothing_that_can_be_read(tmp_path, monkeypatch):
             ]
             done(workspace, workspace.jobs.examine(runs[1], model_attacks=False))
             workspace.runs.approve_all_pending(runs[1], None)
-            released = workspace.releases.make(runs[1], "exploratory", out=out, accept_unbounded=True)
+            workspace.releases.make(runs[1], "exploratory", out=out, accept_unbounded=True)
             workspace.disk.backup(tmp_path / "backup.zip")
         worker = workspace.jobs.worker_status()["pid"]
         assert worker is not None

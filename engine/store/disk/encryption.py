@@ -24,7 +24,7 @@ from contextlib import ExitStack, closing, contextmanager
 from itertools import zip_longest
 from pathlib import Path
 
-from engine.at_rest import header, keys, sealed
+from engine.at_rest import header, keys, sealed, unlocking
 from engine.at_rest.header import Header, Secret
 from engine.at_rest.keys import KEY_BYTES, DataKey
 from engine.errors import RefusedError, StorageError, UserError
@@ -60,6 +60,32 @@ def state(path: Path | None = None) -> Kind:
     folder = _folder(path)
     switch.finish(folder)
     return "plain" if header.read(folder.path) is None else "encrypted"
+
+
+def opens_with(path: Path | None = None) -> str | None:
+    """Return what opens a workspace, "passphrase" or "key file"; None for one that is not encrypted.
+
+    Raises:
+        StorageError: its header is damaged.
+    """
+    found = header.read(_folder(path).path)
+    return None if found is None else found.by
+
+
+def unlock(given: str, path: Path | None = None) -> None:
+    """Unlock a workspace for this process.
+
+    Args:
+        given: its passphrase; or where it opens with a key file, that file's path. path: the folder; None means the
+            default one.
+
+    Raises:
+        WrongSecretError: it is another. UserError: the last try was wrong and too near, or the file cannot be read.
+    """
+    folder = _folder(path)
+    by_file = opens_with(folder.path) == "key file"
+    secret = header.key_file(Path(given.strip()).expanduser()) if by_file else header.passphrase(given)
+    unlocking.unlock(folder.path, secret)
 
 
 def encrypt(secret: Secret, path: Path | None = None, actor: str = "custodian") -> Path:

@@ -1,0 +1,52 @@
+"""What stands in place of every page while the workspace is locked: its passphrase or key file is asked for.
+
+Privacy posture: what is typed is not shown, leaves the form when it is sent, and stands in no message.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import streamlit as st
+
+import engine
+from pages._ui.client import workspace_path
+from pages._ui.texts import plain
+
+FILE_HELP = "On the machine where the program runs. It is read once; its path is not kept."
+LOST = "Nobody can open it without that, and neither can whoever made this program."
+
+
+def ask() -> NoReturn:
+    """Ask for what opens the workspace, and go on once it was given."""
+    by = engine.opens_with(workspace_path()) or "passphrase"
+    st.title("The workspace is locked", anchor=False)
+    st.markdown(
+        f"It is encrypted, and this start of the program was not told its {by}. "
+        f"It stays unlocked until the program stops. {LOST}"
+    )
+    with st.form("unlock", clear_on_submit=True):
+        if by == "passphrase":
+            given = st.text_input("Passphrase", type="password", autocomplete="current-password", key="unlock.words")
+        else:
+            given = st.text_input("Path of the key file", help=FILE_HELP, key="unlock.file")
+        sent = st.form_submit_button("Unlock", type="primary", icon=":material/lock_open:", key="unlock.do")
+    if sent:
+        _try(given)
+    st.caption(f"Or stop the program and start it with the environment variable UNDERSTUDY_KEY_FILE{_instead(by)}.")
+    st.stop()
+    raise AssertionError  # `st.stop` does not come back
+
+
+def _instead(by: str) -> str:
+    return " naming the key file" if by == "key file" else " once the workspace opens with a key file (`rekey`)"
+
+
+def _try(given: str) -> None:
+    try:
+        with st.spinner("Unlocking …"):  # a passphrase takes some tenths of a second on purpose
+            engine.unlock_workspace(given, workspace_path())
+    except engine.UserError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+    else:
+        st.rerun()
