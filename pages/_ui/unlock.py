@@ -14,6 +14,7 @@ from pages._ui.client import workspace_path
 from pages._ui.texts import plain
 
 FILE_HELP = "On the machine where the program runs. It is read once; its path is not kept."
+WORDS, FILE, PROBLEM = "unlock.words", "unlock.file", "_ui.unlock.problem"
 LOST = "Nobody can open it without that, and neither can whoever made this program."
 
 
@@ -25,14 +26,18 @@ def ask() -> NoReturn:
         f"It is encrypted, and this start of the program was not told its {by}. "
         f"It stays unlocked until the program stops. {LOST}"
     )
-    with st.form("unlock", clear_on_submit=True):
-        if by == "passphrase":
-            given = st.text_input("Passphrase", type="password", autocomplete="current-password", key="unlock.words")
+    key, label = (WORDS, "Passphrase") if by == "passphrase" else (FILE, "Path of the key file")
+    with st.form("unlock"):
+        if key == WORDS:
+            st.text_input(label, type="password", autocomplete="current-password", key=key)
         else:
-            given = st.text_input("Path of the key file", help=FILE_HELP, key="unlock.file")
-        sent = st.form_submit_button("Unlock", type="primary", icon=":material/lock_open:", key="unlock.do")
-    if sent:
-        _try(given)
+            st.text_input(label, help=FILE_HELP, key=key)
+        st.form_submit_button(
+            "Unlock", type="primary", icon=":material/lock_open:", key="unlock.do", on_click=_try, args=(key,)
+        )
+    problem = st.session_state.pop(PROBLEM, None)
+    if problem:
+        st.error(plain(problem), icon=":material/error:")
     st.caption(f"Or stop the program and start it with the environment variable UNDERSTUDY_KEY_FILE{_instead(by)}.")
     st.stop()
     raise AssertionError  # `st.stop` does not come back
@@ -42,11 +47,9 @@ def _instead(by: str) -> str:
     return " naming the key file" if by == "key file" else " once the workspace opens with a key file (`rekey`)"
 
 
-def _try(given: str) -> None:
+def _try(key: str) -> None:
+    given, st.session_state[key] = str(st.session_state[key]), ""  # nothing of it stays in the session
     try:
-        with st.spinner("Unlocking …"):  # a passphrase takes some tenths of a second on purpose
-            engine.unlock_workspace(given, workspace_path())
+        engine.unlock_workspace(given, workspace_path())
     except engine.UserError as error:
-        st.error(plain(str(error)), icon=":material/error:")
-    else:
-        st.rerun()
+        st.session_state[PROBLEM] = str(error)
