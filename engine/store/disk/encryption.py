@@ -243,6 +243,8 @@ def _convert(folder: Folder, old: DataKey | None, new: DataKey | None, made: Hea
             raise
         with locked(folder.path / switch.LOCK):
             switch.decide(folder, stage, "plain" if new is None else "encrypted")
+            if os.name == "nt":  # an open file cannot be replaced there; who comes now finds the switch
+                live.close()
             switch.carry_out(folder)
 
 

@@ -18,11 +18,12 @@ import pytest
 from engine.at_rest import header, keys, sealed, unlocking
 from engine.at_rest.header import LockedError, Secret, WrongSecretError
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
+from engine.release import verify
 from engine.store.disk import cipher, encryption, switch
 from engine.store.disk.backup import opened_by, restore
 from engine.store.store import Store
 from tests.store.conftest import CANARY, MAPPING, made_up
-from tests.store.making import finished_run
+from tests.store.making import examine, finding, finished_run
 
 OLD, NEW = Secret("key file", b"o" * 32), Secret("key file", b"n" * 32)
 OUTPUT = "Made-up output about a Zanzibarnacle in the knee."
@@ -301,6 +302,39 @@ def test_backups_are_encrypted_under_the_same_header_and_come_back(plain, tmp_pa
         assert found["unknown"]
         assert {**found, "unknown": None} == before
         assert readable(path) == []
+
+
+@pytest.mark.parametrize("name", ["bundle", "bundle.zip"])
+def test_releases_are_encrypted_inside_and_leave_plain(plain, tmp_path, name):
+    encryption.encrypt(OLD, plain)
+    store = Store(plain, actor="tester")
+    run = finished_run(store, store.corpora.all()[0], [f"Made-up letter {i} about a knee." for i in range(4)])
+    policy = next(p for p in store.releases.policies() if p.id == "exploratory")
+    examine(store, run, [finding(r.finding, 0.0, reference=r.reference) for r in policy.rules])
+    store.runs.approve_all_pending(run)
+    made = store.releases.make(run, "exploratory", out=tmp_path / name, accept_unbounded=True)
+    inside = list((plain / "releases").rglob("*.*"))
+    assert inside
+    assert all(sealed.is_sealed(file.read_bytes()) for file in inside)
+    assert verify(tmp_path / name)["ok"]
+    assert b"Made-up letter 1" in store.releases.file(made.id, "records.jsonl")
+    assert not list((plain / "releases").glob(".*"))
+    store.close()
+
+
+def test_kept_steps_of_a_training_are_encrypted_and_read_back(plain):
+    import torch
+
+    from engine.dp.noise.train_store import FolderKeeper
+
+    encryption.encrypt(OLD, plain)
+    folder = plain / "runs" / "r-1" / "scratch" / "training"
+    FolderKeeper(folder).save({"of": "a training", "losses": "[1]"}, {"w": torch.arange(4.0)})
+    assert all(sealed.is_sealed(file.read_bytes()) for file in folder.iterdir())
+    held = FolderKeeper(folder).load()
+    assert held is not None
+    assert held[0] == {"of": "a training", "losses": "[1]"}
+    assert held[1]["w"].tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
 def test_a_key_file_is_made_once_owner_only_and_never_inside(plain, tmp_path):
