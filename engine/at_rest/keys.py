@@ -64,7 +64,7 @@ class DataKey:
         pipe.flush()
 
 
-_held: dict[str, DataKey] = {}
+_held: dict[str, DataKey] = {}  # by the workspace's path, links followed
 
 
 def hold(workspace: Path, key: DataKey) -> None:
@@ -83,13 +83,17 @@ def of(workspace: Path) -> DataKey | None:
 
 
 def above(path: Path) -> tuple[str, DataKey] | None:
-    """Return the place of a file in the unlocked workspace it lies in, and that workspace's key; None for others."""
+    """Return the place of a file in the unlocked workspace it lies in, and that workspace's key; None for others.
+
+    Its place is how it is called there, also where a folder of the workspace is a link to another disk.
+    """
     if not _held:
         return None
-    where = os.path.realpath(path)
-    for workspace, key in _held.items():
-        if where.startswith(workspace + os.sep):
-            return where[len(workspace) + 1 :].replace(os.sep, "/"), key
+    where = Path(os.path.abspath(path))
+    for folder in where.parents:
+        key = _held.get(os.path.realpath(folder))
+        if key is not None:
+            return where.relative_to(folder).as_posix(), key
     return None
 
 

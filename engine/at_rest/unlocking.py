@@ -54,13 +54,17 @@ def unlock(workspace: Path, secret: Secret) -> None:
 
 
 def unlock_from_environment(workspace: Path) -> bool:
-    """Unlock a workspace with the key file that `UNDERSTUDY_KEY_FILE` names; return whether it named one.
+    """Unlock a workspace that opens with a key file with the one that `UNDERSTUDY_KEY_FILE` names.
+
+    Returns:
+        Whether it was unlocked: False where none is named, or the workspace opens with a passphrase.
 
     Raises:
         UserError: the file cannot be read, or is not that of the workspace.
     """
     named = os.environ.get(ENVIRONMENT, "").strip()
-    if not named:
+    header = read(workspace)
+    if not named or header is None or header.by != "key file":
         return False
     unlock(workspace, key_file(Path(named).expanduser()))
     return True

@@ -5,6 +5,7 @@ Privacy posture: passphrases are typed without being shown, or come as lines of 
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
@@ -73,19 +74,17 @@ def rekey(options: Namespace) -> Mapping[str, object]:
 
 def secret_of_backup(options: Namespace) -> Secret | None:
     """Return what opens the backup that is to be restored, asked for where it is a passphrase; None for a plain one."""
-    import os
-
     from engine.store.disk.backup import opened_by
 
     by = opened_by(options.file)
     if by is None:
         return None
+    if by == "passphrase" and options.key_file is None:
+        return header.passphrase(asked("Passphrase of the backup: "))
     file = options.key_file or os.environ.get(ENVIRONMENT, "").strip()
-    if file:
-        return header.key_file(Path(file).expanduser())
-    if by == "key file":
+    if not file:
         raise UserError("This backup opens with a key file: name it with --key-file FILE.")
-    return header.passphrase(asked("Passphrase of the backup: "))
+    return header.key_file(Path(file).expanduser())
 
 
 def _stop_worker(workspace: Path | None) -> None:

@@ -15,7 +15,7 @@ from pages._ui.texts import plain
 
 FILE_HELP = "On the machine where the program runs. It is read once; its path is not kept."
 WORDS, FILE, PROBLEM = "unlock.words", "unlock.file", "_ui.unlock.problem"
-LOST = "Nobody can open it without that, and neither can whoever made this program."
+LOST = "Without that nobody can open it, not even whoever made this program."
 
 
 def ask() -> NoReturn:
@@ -24,7 +24,7 @@ def ask() -> NoReturn:
     st.title("The workspace is locked", anchor=False)
     st.markdown(
         f"It is encrypted, and this start of the program was not told its {by}. "
-        f"It stays unlocked until the program stops. {LOST}"
+        f"Given once, it counts until the program and its worker stop. {LOST}"
     )
     key, label = (WORDS, "Passphrase") if by == "passphrase" else (FILE, "Path of the key file")
     with st.form("unlock"):

@@ -177,3 +177,5 @@ def test_the_environment_names_a_key_file(tmp_path, monkeypatch):
         assert keys.of(workspace) is not None
     finally:
         keys.drop(workspace)
+    (workspace / header.NAME).write_bytes(header.wrap(DataKey.new(), secret()).written())
+    assert unlocking.unlock_from_environment(workspace) is False, "it opens with a passphrase, which is asked for"

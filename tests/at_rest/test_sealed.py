@@ -114,6 +114,11 @@ def test_outside_unlocked_workspaces_files_are_plain(tmp_path):
         files.write_bytes(tmp_path / "link" / "x", b"private")
         assert b"private" not in (inside / "x").read_bytes()
         assert files.read_bytes(inside / "x") == b"private"
+        (tmp_path / "disk").mkdir()
+        (inside / "corpora").symlink_to(tmp_path / "disk")  # a part of it on another disk
+        files.write_bytes(inside / "corpora" / "z", b"private")
+        assert b"private" not in (tmp_path / "disk" / "z").read_bytes()
+        assert files.read_bytes(tmp_path / "link" / "corpora" / "z") == b"private"
         (inside / "y").write_bytes(b"put there")
         with pytest.raises(UnsealError, match="not encrypted"):
             files.read_bytes(inside / "y")

@@ -42,6 +42,7 @@ def forget_keys():
     keys._held.clear()
 
 
+@pytest.mark.slow
 def test_a_passphrase_at_the_command_line(tmp_path):
     path = tmp_path / "w"
     assert "differ" in run(path, "encrypt", typed=f"{WORDS}\n{OTHER}\n", expect=1)
@@ -50,7 +51,9 @@ def test_a_passphrase_at_the_command_line(tmp_path):
     assert run(path, "encrypt", typed=f"{WORDS}\n{WORDS}\n")["opens_with"] == "passphrase"
     assert "not the passphrase" in run(path, "corpora", typed=f"{OTHER}\n", expect=1)
     assert "no terminal" in run(path, "corpora", expect=1)
-    assert run(path, "corpora", typed=f"{WORDS}\n") == {"corpora": []}
+    (tmp_path / "key").write_bytes(os.urandom(32))
+    named = {"UNDERSTUDY_KEY_FILE": str(tmp_path / "key")}  # that of another workspace
+    assert run(path, "corpora", typed=f"{WORDS}\n", **named) == {"corpora": []}
     assert "--new-passphrase" in run(path, "rekey", typed=f"{WORDS}\n", expect=1)
     assert run(path, "rekey", "--new-passphrase", typed=f"{WORDS}\n{OTHER}\n{OTHER}\n")["generation"] == 2
     assert "not the passphrase" in run(path, "audit", "--verify", typed=f"{WORDS}\n", expect=1)
@@ -74,6 +77,11 @@ def test_a_key_file_at_the_command_line(tmp_path):
     assert run(path, "corpora", "--key-file", key) == {"corpora": []}
     assert run(path, "corpora", UNDERSTUDY_KEY_FILE=str(key)) == {"corpora": []}
     assert "cannot be read" in run(path, "corpora", UNDERSTUDY_KEY_FILE=str(tmp_path / "none"), expect=1)
+    file = tmp_path / "backup.zip"
+    run(path, "backup", file, UNDERSTUDY_KEY_FILE=str(key))
+    assert "--key-file" in run(tmp_path / "again", "restore", file, expect=1)
+    run(tmp_path / "again", "restore", file, UNDERSTUDY_KEY_FILE=str(key))
+    assert run(tmp_path / "again", "corpora", "--key-file", key) == {"corpora": []}
     run(path, "rekey", "--new-key-file", other, "--key-file", key)
     assert "not the key file" in run(path, "corpora", "--key-file", key, expect=1)
     assert run(path, "corpora", "--key-file", other) == {"corpora": []}

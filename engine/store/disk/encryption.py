@@ -48,6 +48,10 @@ PATIENCE_SECONDS = 6.0  # a worker that was stopped takes a moment to end
 OPEN_ELSEWHERE = (
     "Another process has this workspace open. Stop the program in its terminal, then try again. Nothing was changed."
 )
+ELSEWHERE = (
+    "A part of this workspace lies on another disk, by a link or a mount. Bring it into the folder first, or put the "
+    "whole folder there. Nothing was changed."
+)
 DIFFERS = "The copy that was made differs from the original, so it was not used. Check the disk, then try again."
 
 
@@ -223,6 +227,7 @@ def _note(folder: Folder, action: str, actor: str, **detail: object) -> None:
 
 def _convert(folder: Folder, old: DataKey | None, new: DataKey | None, made: Header | None, actor: str) -> None:
     """Copy a workspace from one key to another, None for none, check the copy, and make it the workspace."""
+    _check_in_one_place(folder)
     _note(folder, "encryption asked for" if new is not None else "decryption asked for", actor)
     parts.sweep(folder.path)
     remove_tree(folder.path / TEMPORARY)
@@ -246,6 +251,20 @@ def _convert(folder: Folder, old: DataKey | None, new: DataKey | None, made: Hea
             if os.name == "nt":  # an open file cannot be replaced there; who comes now finds the switch
                 live.close()
             switch.carry_out(folder)
+
+
+def _check_in_one_place(folder: Folder) -> None:
+    """Refuse a workspace whose files could not be moved into place.
+
+    Raises:
+        RefusedError: a folder or file of it is a link, or lies on another disk.
+    """
+    with file_errors():
+        disk = folder.path.stat().st_dev
+        for top in switch.TOPS:
+            for path in ((folder.path / top), *(folder.path / top).rglob("*")):
+                if path.is_symlink() or (path.exists() and path.stat().st_dev != disk):
+                    raise RefusedError(ELSEWHERE)
 
 
 @contextmanager

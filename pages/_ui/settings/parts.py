@@ -99,8 +99,10 @@ def at_rest(by: str | None) -> str:
 
 def backup(workspace: engine.Workspace) -> None:
     """Offer to write the whole workspace to one file on this machine."""
+    by = engine.opens_with(workspace.path)
     st.markdown(
-        "One file with everything, private text and the key of the audit log included. Keep it as safe as the original."
+        "One file with everything, private text and the key of the audit log included. "
+        + (f"It is encrypted, and opens with the {by} of today." if by else "Keep it as safe as the original.")
     )
     default = str(Path.home() / f"understudy-{datetime.now():%Y-%m-%d}.zip")
     st.session_state.setdefault("settings.backup", default)

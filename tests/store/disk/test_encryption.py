@@ -377,6 +377,19 @@ def test_a_full_disk_leaves_the_workspace_as_it_was(plain, monkeypatch):
     assert contents(plain) == before
 
 
+@pytest.mark.parametrize("what", ["corpora", "runs", "a file"])
+def test_a_workspace_with_a_part_elsewhere_is_refused_before_anything_is_done(plain, tmp_path, what):
+    part = next(plain.rglob("records.parquet")) if what == "a file" else plain / what
+    shutil.move(part, tmp_path / "elsewhere")
+    part.symlink_to(tmp_path / "elsewhere")
+    before = {file: file.read_bytes() for file in plain.rglob("*") if file.is_file()}
+    with pytest.raises(RefusedError, match="another disk"):
+        encryption.encrypt(OLD, plain)
+    assert {file: file.read_bytes() for file in plain.rglob("*") if file.is_file()} == before
+    encryption_begun = [path.name for path in plain.iterdir() if "encryption" in path.name]
+    assert encryption_begun == []
+
+
 def test_a_copy_that_differs_is_not_used(plain, monkeypatch):
     before = contents(plain)
     monkeypatch.setattr(sealed, "_nonce", lambda number, last: os.urandom(12))
