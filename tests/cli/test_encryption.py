@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 import engine
 from engine.at_rest import header, keys, sealed, unlocking
 from engine.store.disk import encryption
+from tests.cli.in_process import run as called
 from tests.jobs.conftest import wait
 from tests.store.conftest import CANARY, MAPPING, made_up
 from tests.store.disk.test_encryption import OLD, private, readable
@@ -68,6 +70,24 @@ def test_a_passphrase_at_the_command_line(tmp_path):
     assert "not encrypted" in run(path, "decrypt", expect=1)
 
 
+def test_verbs_of_encryption(tmp_path, monkeypatch):
+    path, key = tmp_path / "w", tmp_path / "key"
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    assert called(path, "encrypt", "--key-file", key)["state"] == "encrypted"
+    keys.drop(path)
+    assert "--key-file" in called(path, "corpora", expect=1)
+    assert called(path, "corpora", "--key-file", key) == {"corpora": []}
+    assert "already" in called(path, "encrypt", "--key-file", key, expect=1)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{WORDS}\n{WORDS}\n"))
+    assert called(path, "rekey", "--new-passphrase")["generation"] == 2
+    keys.drop(path)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{WORDS}\n"))
+    assert called(path, "runs") == {"runs": []}
+    assert called(path, "decrypt")["state"] == "plain"
+    assert called(path, "corpora") == {"corpora": []}
+
+
+@pytest.mark.slow
 def test_a_key_file_at_the_command_line(tmp_path):
     path, key, other = tmp_path / "w", tmp_path / "key", tmp_path / "other"
     run(path, "encrypt", "--key-file", key)
@@ -123,12 +143,22 @@ class Watch:
         return self
 
     def __exit__(self, *error: object) -> None:
+        assert self._thread.is_alive(), "it looked to the end"
         self._stop.set()
         self._thread.join()
 
+    def _files(self) -> list[Path]:
+        found: list[Path] = []
+        for folder in self.folders:
+            try:
+                found += folder.rglob("*")
+            except OSError:  # a folder went while it was looked through; the next look comes at once
+                continue
+        return found
+
     def _run(self) -> None:
         while not self._stop.wait(0.01):
-            for file in (path for folder in self.folders for path in folder.rglob("*")):
+            for file in self._files():
                 try:
                     status = file.lstat()
                     mark = (str(file), status.st_mtime_ns, status.st_size)
