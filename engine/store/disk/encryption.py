@@ -52,6 +52,10 @@ ELSEWHERE = (
     "A part of this workspace lies on another disk, by a link or a mount. Bring it into the folder first, or put the "
     "whole folder there. Nothing was changed."
 )
+NO_FILE = (
+    "The database of this workspace is not a file in its folder, so it cannot be encrypted here. Encrypt the disk that "
+    "it lies on. Nothing was changed."
+)
 DIFFERS = "The copy that was made differs from the original, so it was not used. Check the disk, then try again."
 
 
@@ -229,6 +233,8 @@ def _convert(folder: Folder, old: DataKey | None, new: DataKey | None, made: Hea
     """Copy a workspace from one key to another, None for none, check the copy, and make it the workspace."""
     _check_in_one_place(folder)
     _note(folder, "encryption asked for" if new is not None else "decryption asked for", actor)
+    if not folder.database.exists():
+        raise RefusedError(NO_FILE)
     parts.sweep(folder.path)
     remove_tree(folder.path / TEMPORARY)
     with file_errors(), ExitStack() as alone:

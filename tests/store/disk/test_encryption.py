@@ -390,6 +390,14 @@ def test_a_workspace_with_a_part_elsewhere_is_refused_before_anything_is_done(pl
     assert encryption_begun == []
 
 
+def test_a_database_that_is_not_a_file_of_the_folder_is_refused(plain, monkeypatch):
+    monkeypatch.setattr(encryption, "_note", lambda folder, *said: folder.database.unlink(missing_ok=True))
+    with pytest.raises(RefusedError, match="not a file in its folder"):
+        encryption.encrypt(OLD, plain)
+    assert not (plain / header.NAME).exists()
+    assert not list(plain.glob(".*"))
+
+
 def test_a_copy_that_differs_is_not_used(plain, monkeypatch):
     before = contents(plain)
     monkeypatch.setattr(sealed, "_nonce", lambda number, last: os.urandom(12))
