@@ -47,6 +47,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "LABELS": ("engine.pii.spans", "LABELS"),
     "LANGUAGE_NAMES": ("engine.corpus.description", "LANGUAGES"),
     "LIST_SHARE": ("engine.dp.ledger", "LIST_SHARE"),
+    "LockedError": ("engine.at_rest.header", "LockedError"),
     "LONGEST_LABEL": ("engine.corpus.label_rules", "LONGEST_LABEL"),
     "LONGEST_NAME": ("engine.store.runs.runs", "LONGEST_NAME"),
     "LONGEST_NOTE": ("engine.store.runs.runs", "LONGEST_NOTE"),
@@ -148,6 +149,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "known_languages": ("engine.pii.languages.registry", "languages"),
     "language_name": ("engine.corpus.text.language_names", "language_name"),
     "noise_multiplier": ("engine.dp.accounting.closed_form", "noise_multiplier"),
+    "opens_with": ("engine.store.disk.encryption", "opens_with"),
     "open_workspace": ("engine.workspace", "open_workspace"),
     "parsed_settings": ("engine.studies.settings", "parsed_settings"),
     "planned_pairs": ("engine.studies.pairs.run", "plan"),
@@ -168,6 +170,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "sweep_grid": ("engine.jobs.sweeps", "grid"),
     "template_fields": ("engine.models.prompts.templates", "fields_of"),
     "unusual_labels": ("engine.corpus.label_rules", "unusual"),
+    "unlock_workspace": ("engine.store.disk.encryption", "unlock"),
     "use_table": ("engine.examine.uses", "use_table"),
     "waivable": ("engine.release.gate", "waivable"),
     "way_kept": ("engine.examine.uses", "way_kept"),
@@ -176,6 +179,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
 __all__ = sorted(PLACES)
 
 if TYPE_CHECKING:
+    from engine.at_rest.header import LockedError
     from engine.corpus.description import LANGUAGES as LANGUAGE_NAMES
     from engine.corpus.description import Description
     from engine.corpus.label_rules import FEWEST_HOLDERS, LONGEST_LABEL, MOST_LABELS
@@ -268,6 +272,8 @@ if TYPE_CHECKING:
     from engine.release.policy import IntruderRule, MissedRule, Policy, Rule
     from engine.release.verdicts import RuleVerdict, Verdict
     from engine.release.wizard import Answers, Proposal, Recipients, Recommended, propose, recommended
+    from engine.store.disk.encryption import opens_with
+    from engine.store.disk.encryption import unlock as unlock_workspace
     from engine.store.model_settings import SelfTest
     from engine.store.people.reasons import STANDARD as LOOK_REASONS
     from engine.store.people.roles import MEANING as ROLE_MEANING

@@ -23,6 +23,7 @@ from engine.cli.assess import ARGUMENTS as ASSESS
 from engine.cli.checks import SPOT_CHECK, WAIVE
 from engine.cli.curve import ARGUMENTS as CURVE
 from engine.cli.describe import ARGUMENTS as DESCRIBE
+from engine.cli.encryption import REKEY
 from engine.cli.intruder import ARGUMENTS as INTRUDER
 from engine.cli.mentioned import ARGUMENTS as NAMED
 from engine.cli.models import ARGUMENTS
@@ -37,6 +38,8 @@ from engine.errors import UnderstudyError
 from engine.json_types import JSON
 from engine.pii.detect.presets import PRESETS
 from engine.pii.languages.pack import codes as language_codes
+
+KEY_FILE = "key file of an encrypted workspace (or UNDERSTUDY_KEY_FILE); without one its passphrase is asked for"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -350,6 +353,9 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
         "audit": ("print the audit log, write it to a file, or check that nothing in it was changed", AUDIT),
         "backup": ("write the workspace into one file", [(("file",), {"type": Path, "help": "file to write"})]),
         "restore": ("restore a workspace from a backup", [(("file",), {"type": Path, "help": "backup file"})]),
+        "encrypt": ("encrypt the workspace, or begin a new one encrypted", []),
+        "decrypt": ("make an encrypted workspace a plain one again", []),
+        "rekey": ("change the passphrase or key file that opens an encrypted workspace", REKEY),
         "doctor": (
             "check the installation and the workspace",
             [(("--bundle",), {"type": Path, "help": "write a support file without record text"})],
@@ -376,11 +382,13 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser with one sub-command a verb."""
     parser = _Parser(prog="python -m engine", description="Understudy without a browser.")
     parser.add_argument("--workspace", type=Path, default=None, help="workspace folder (or UNDERSTUDY_WORKSPACE)")
+    parser.add_argument("--key-file", type=Path, default=None, help=KEY_FILE)
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=_Parser)
     for verb, (text, rows) in _argument_tables().items():
         sub = verbs.add_parser(verb, help=text, description=text)
         # SUPPRESS: a value given before the verb must not be overwritten by a default after it
         sub.add_argument("--workspace", type=Path, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+        sub.add_argument("--key-file", type=Path, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
         for names, options in rows:
             sub.add_argument(*names, **options)
     return parser

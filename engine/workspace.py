@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 from pathlib import Path
 
+from engine.at_rest import unlocking
 from engine.jobs import accounting, launch
 from engine.jobs.doctor import Doctor
 from engine.jobs.models.catalogued import models_folder
@@ -17,7 +18,7 @@ from engine.jobs.planning import Planning
 from engine.jobs.recipes import Recipes
 from engine.jobs.running import Jobs
 from engine.models.folder.imports import sweep
-from engine.store.disk.folder import Folder
+from engine.store.disk.folder import Folder, default_path
 from engine.store.people.calls import CALLS
 from engine.store.people.guarded import Visit, guarded
 from engine.store.people.roles import Person
@@ -107,7 +108,11 @@ def open_workspace(path: Path | None = None, actor: str = DEFAULT_ACTOR) -> Work
 
     Raises:
         StorageError: the folder cannot be written, or a newer program made it.
+        LockedError: it is encrypted, this process has not unlocked it, and `UNDERSTUDY_KEY_FILE` names no key file.
     """
+    where = Path(path) if path is not None else default_path()
+    if unlocking.locked(where) is not None:
+        unlocking.unlock_from_environment(where)
     workspace = Workspace(path, actor)
     sweep(models_folder(workspace.session))
     return workspace

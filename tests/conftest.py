@@ -19,7 +19,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in the worker; tests b
 
 # `pytest -m quick`: what loads no model and starts no browser, about a minute on two cores. A file that takes long
 # or needs more than these libraries is named below it; `tests/static/test_quick.py` holds the lane to its word.
-QUICK = ("corpus", "dp", "examine", "figures", "methods", "pii", "release", "static", "store", "workspace")
+QUICK = ("at_rest", "corpus", "dp", "examine", "figures", "methods", "pii", "release", "static", "store", "workspace")
 NOT_QUICK = {
     "corpus/people/test_short_overlap.py", "corpus/test_build.py", "corpus/test_documents.py",
     "corpus/test_fuzz_readers.py", "corpus/text/test_readability.py", "dp/accounting/test_accountant.py",
@@ -51,7 +51,8 @@ NOT_QUICK = {
     "release/test_checker.py", "release/test_wizard.py", "static/test_contributing.py", "static/test_lint.py",
     "static/test_pages.py", "static/test_quick.py", "static/test_used.py", "store/budget/test_equal_recognition.py",
     "store/budget/test_ledger.py", "store/budget/test_limit_of_several.py", "store/budget/test_recognition.py",
-    "store/disk/test_backup.py", "store/disk/test_opening.py", "store/disk/test_parts.py",
+    "store/disk/test_backup.py", "store/disk/test_encryption.py", "store/disk/test_opening.py",
+    "store/disk/test_parts.py",
     "release/test_intruder.py", "store/people/test_calls.py", "store/people/test_reasons.py",
     "store/review/test_bulk.py", "store/review/test_spot_checks.py",
     "store/review/test_station.py", "store/review/test_steps.py", "store/test_audit.py", "store/test_audit_file.py",

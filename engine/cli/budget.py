@@ -10,7 +10,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from engine.cli.terminal import opened, parse_settings, say
+from engine.cli.terminal import opened, parse_settings, say, unlock
 from engine.errors import UserError
 from engine.json_types import JSON
 
@@ -104,6 +104,7 @@ def _accept_rollback(options: Namespace) -> Mapping[str, object]:
 
     if options.corpus or options.set_limit or options.spent_since or options.export:
         raise UserError("--accept-rollback concerns the whole workspace: give no corpus and no other option")
+    unlock(options)
     found = accept_rollback(options.workspace, "command line")
     say("Every ledger now says that spends are unknown; enter the amounts with `ledger CORPUS --spent-since`.")
     return dict(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import sys
@@ -29,9 +30,48 @@ def opened(options: Namespace) -> Workspace:
     """Return the workspace that the options name; names of corpora and runs among them become ids."""
     from engine import open_workspace
 
+    unlock(options)
     workspace = open_workspace(options.workspace, "command line")
     resolve(workspace, options)
     return workspace
+
+
+def unlock(options: Namespace) -> None:
+    """Unlock the workspace that the options name, where it is encrypted: by key file, else by passphrase.
+
+    Raises:
+        UserError: the key file or passphrase is not that of the workspace, or none can be asked for.
+    """
+    from engine.at_rest import header, unlocking
+    from engine.store import default_workspace_path
+
+    path = options.workspace or default_workspace_path()
+    found = unlocking.locked(path)
+    if found is None:
+        return
+    if options.key_file is not None:
+        unlocking.unlock(path, header.key_file(options.key_file))
+    elif not unlocking.unlock_from_environment(path):
+        if found.by != "passphrase":
+            header.demand(path)
+        unlocking.unlock(path, header.passphrase(asked("Passphrase of the workspace: ")))
+
+
+def asked(question: str) -> str:
+    """Return a line that a person types without being shown; without a terminal, the next line of standard input.
+
+    Raises:
+        UserError: there is none.
+    """
+    if sys.stdin is not None and sys.stdin.isatty():
+        try:
+            return getpass.getpass(question)
+        except EOFError:
+            raise UserError("passphrase: none was typed") from None
+    line = sys.stdin.readline() if sys.stdin is not None else ""
+    if not line:
+        raise UserError("passphrase: there is no terminal to ask at; send it as a line of standard input")
+    return line.removesuffix("\n").removesuffix("\r")
 
 
 def parse_settings(pairs: list[str]) -> dict[str, JSON]:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.cli.arguments import Argument
-from engine.cli.terminal import opened, say, wait_for, write_new
+from engine.cli.encryption import secret_of_backup
+from engine.cli.terminal import opened, say, unlock, wait_for, write_new
 from engine.errors import RefusedError, UserError
 from engine.json_types import JSON
 
@@ -66,6 +67,7 @@ def _verified(options: Namespace) -> Mapping[str, object]:
     """Check both logs, and an earlier export where one is named; refuse where anything does not hold."""
     from engine.store import check_logs
 
+    unlock(options)
     try:
         export = None if options.against is None else options.against.read_bytes()
     except OSError as error:
@@ -93,7 +95,7 @@ def restore(options: Namespace) -> Mapping[str, object]:
     from engine.store import restore as restore_backup
 
     target = options.workspace or default_workspace_path()
-    restore_backup(options.file, target, "command line")
+    restore_backup(options.file, target, "command line", secret=secret_of_backup(options))
     say("What was spent after the backup is unknown: enter it with `ledger CORPUS --spent-since EPSILON DELTA`.")
     return {"workspace": str(target)}
 
@@ -113,6 +115,7 @@ def demo(options: Namespace) -> Mapping[str, object]:
     from engine import open_workspace
 
     kept = _kept(options)
+    unlock(options)
     with tempfile.TemporaryDirectory(prefix="understudy-demo-", ignore_cleanup_errors=True) as folder:
         workspace = open_workspace(kept or options.workspace or Path(folder) / "workspace", "demo")
         try:

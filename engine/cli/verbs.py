@@ -11,6 +11,7 @@ from engine.cli.checks import spot_check, waive
 from engine.cli.corpora import corpora, delete, detect, import_, labels
 from engine.cli.curve import curve
 from engine.cli.describe import describe
+from engine.cli.encryption import decrypt, encrypt, rekey
 from engine.cli.intruder import intruder
 from engine.cli.languages import languages
 from engine.cli.mentioned import named
@@ -82,6 +83,9 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "audit": audit,
     "backup": backup,
     "restore": restore,
+    "encrypt": encrypt,
+    "decrypt": decrypt,
+    "rekey": rekey,
     "doctor": doctor,
     "sbom": sbom,
     "demo": demo,

@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.at_rest import files
+from engine.at_rest.sealed import UnsealError
+from engine.at_rest.tensors import metadata
 from engine.models.contracts import Embedder
 from engine.store.disk.backup import EMBEDDINGS
 from engine.store.disk.folder import write_atomic
@@ -109,15 +112,16 @@ class KeptEmbeddings:
 
 def _read(path: Path, mac: Mac) -> dict[bytes, NDArray[np.float32]]:
     """Return the rows of a file by digest; none where there is no file, or not the one that was written."""
-    from safetensors import SafetensorError, safe_open
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
 
     if not path.is_file():
         return {}
     try:
-        with safe_open(path, framework="numpy") as file:
-            written = (file.metadata() or {}).get("mac", "")
-            digests, rows = file.get_tensor("digests"), file.get_tensor("rows")
-    except (SafetensorError, OSError, ValueError, TypeError, KeyError):
+        body = files.read_bytes(path)
+        written, found = metadata(body).get("mac", ""), load(body)
+        digests, rows = found["digests"], found["rows"]
+    except (SafetensorError, UnsealError, OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}
     if digests.dtype != np.uint8 or rows.dtype != np.float32 or digests.ndim != 2 or rows.ndim != 2:
         return {}

@@ -15,12 +15,16 @@ from threading import Lock
 from typing import TypedDict
 
 from engine.assets import ROOT
+from engine.at_rest import keys
 from engine.jobs.lock import ProcessLock
 from engine.store.disk.folder import Folder, file_errors
 
 PAUSE_SECONDS = 1.0  # between two workers that one process starts
 START_SECONDS = 60.0  # a worker that was started may take this long to take its lock
 STALE_SECONDS = 30.0  # heartbeat age from which a worker counts as not answering
+
+KEY_FROM_STDIN = "--key-from-stdin"
+"""Tells a worker that the key of its encrypted workspace comes through the pipe it inherits."""
 
 _started: dict[str, tuple[float, subprocess.Popen[bytes]]] = {}
 _guard = Lock()
@@ -155,10 +159,11 @@ def _start(folder: Folder) -> subprocess.Popen[bytes]:
         detached = {"creationflags": 0x00000008 | 0x00000200}  # DETACHED_PROCESS, new group
     with file_errors():
         log = os.open(folder.worker_log, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+        key = keys.of(folder.path)
         try:
-            return subprocess.Popen(
-                worker_command(folder),
-                stdin=subprocess.DEVNULL,
+            started = subprocess.Popen(
+                [*worker_command(folder), *([] if key is None else [KEY_FROM_STDIN])],
+                stdin=subprocess.DEVNULL if key is None else subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 env=worker_environment(),
@@ -168,6 +173,10 @@ def _start(folder: Folder) -> subprocess.Popen[bytes]:
             )
         finally:
             os.close(log)
+    if key is not None and started.stdin is not None:
+        with suppress(BrokenPipeError), started.stdin as pipe:  # one that ended says in its log why
+            key.send(pipe)
+    return started
 
 
 def _is_worker(pid: int) -> bool:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.at_rest import files
 from engine.jobs.task import Task
 from engine.store.disk.backup import EMBEDDINGS
 from engine.store.disk.folder import write_atomic
@@ -102,7 +103,8 @@ def _table(task: Task, embedder: Embedder, texts: list[str]) -> NDArray[np.float
 def _stored(path: Path) -> NDArray[np.float32] | None:
     if not path.exists():
         return None
-    table: NDArray[np.float32] = np.load(path, allow_pickle=False)
+    with files.opened(path) as file:
+        table: NDArray[np.float32] = np.load(file, allow_pickle=False)
     return table
 
 

@@ -16,6 +16,7 @@ import logging
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -25,13 +26,15 @@ from pathlib import Path
 
 from sqlalchemy import func, select, update
 
+from engine.at_rest import files, keys
 from engine.errors import StorageError, UnderstudyError
-from engine.jobs.launch import OFFLINE, PATIENT
+from engine.jobs.launch import KEY_FROM_STDIN, OFFLINE, PATIENT
 from engine.jobs.lock import ProcessLock
 from engine.jobs.models.cache import ModelCache
 from engine.jobs.task import Stopped, Task
 from engine.store import queue
 from engine.store.audit import now
+from engine.store.disk.folder import TEMPORARY, Folder, remove_tree
 from engine.store.rows import JobRow
 from engine.store.schema import jobs
 from engine.store.store import Store
@@ -243,8 +246,11 @@ def main(arguments: Sequence[str] | None, handlers_of: Callable[[], Mapping[str,
     parser = argparse.ArgumentParser(prog="python -m engine.cli.worker")
     parser.add_argument("--workspace", type=Path, required=True)
     parser.add_argument("--idle-seconds", type=float, default=IDLE_SECONDS)
+    parser.add_argument(KEY_FROM_STDIN, action="store_true")
     options = parser.parse_args(arguments)
     _prepare_process()
+    if options.key_from_stdin:
+        keys.hold(options.workspace, keys.received(sys.stdin.buffer))
     try:
         store = Store(options.workspace, actor="worker")
     except StorageError as error:
@@ -254,6 +260,7 @@ def main(arguments: Sequence[str] | None, handlers_of: Callable[[], Mapping[str,
     while _acquire(lock):
         try:
             lock.name_owner()
+            _keep_temporary_files_inside(store.folder)
             worker = Worker(store, handlers_of, options.idle_seconds)
             for name in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(name, lambda *_: worker.leaving.set())  # noqa: B023
@@ -276,6 +283,15 @@ def _acquire(lock: ProcessLock) -> bool:
             return True
         time.sleep(0.05)
     return False
+
+
+def _keep_temporary_files_inside(folder: Folder) -> None:
+    """Have what a job writes to a temporary folder lie in its workspace where that is encrypted."""
+    inside = folder.path / TEMPORARY
+    remove_tree(inside)
+    if files.encrypted(inside):
+        inside.mkdir(mode=0o700)
+        tempfile.tempdir = str(inside)
 
 
 def _prepare_process() -> None:

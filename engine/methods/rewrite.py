@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from engine.at_rest import files
 from engine.corpus.keyed import keyed_order
 from engine.dp.guarantee import Guarantee
 from engine.errors import InternalError, UserError
@@ -260,7 +261,5 @@ class _Loop:
             for item in items
         ]
         part = folder / f"attempts_{position:07d}.part"
-        descriptor = os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            out.write("\n".join(lines) + "\n")
+        files.write_bytes(part, ("\n".join(lines) + "\n").encode(), at=part.with_suffix(".jsonl"))
         os.replace(part, part.with_suffix(".jsonl"))

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.at_rest import files
 from engine.errors import UserError
 
 KEY = "understudy"  # in config.json
@@ -74,7 +75,7 @@ class Mark:
 def read_marks(folder: Path) -> tuple[Mark, ...]:
     """Return the marks in a folder's config.json; a damaged one counts as one without a guarantee."""
     try:
-        found = json.loads((folder / "config.json").read_text("utf-8")).get(KEY)
+        found = json.loads(files.read_bytes(folder / "config.json")).get(KEY)
     except (OSError, ValueError, AttributeError):
         return ()
     if found is None:
@@ -89,9 +90,9 @@ def read_marks(folder: Path) -> tuple[Mark, ...]:
 def write_marks(folder: Path, marks: Sequence[Mark]) -> None:
     """Put marks into a folder's config.json, in place of those that stand there."""
     path = folder / "config.json"
-    body = json.loads(path.read_text("utf-8"))
+    body = json.loads(files.read_bytes(path))
     body[KEY] = [asdict(mark) for mark in marks]
-    path.write_text(json.dumps(body, indent=1) + "\n", encoding="utf-8")
+    path.write_bytes(files.stored(path, (json.dumps(body, indent=1) + "\n").encode()))
 
 
 def workspace_above(path: Path) -> Path | None:
@@ -127,7 +128,7 @@ def _digests(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> frozenset
 def _of_file(path: Path) -> Iterator[str]:
     from engine.models.folder.inspection import LARGEST_HEADER
 
-    with path.open("rb") as file:
+    with files.opened(path) as file:
         size = int.from_bytes(file.read(8), "little")
         if not 2 <= size <= LARGEST_HEADER:
             raise ValueError

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from engine.at_rest import files
 from engine.errors import RefusedError, StorageError, UserError
 from engine.examine.repeats.originals_scores import originals_among
 from engine.json_types import JSONObject, as_object
@@ -346,18 +347,11 @@ def _write(destination: Path, contents: dict[str, bytes]) -> None:
         staged = work / "bundle"
         staged.mkdir(mode=0o700)
         for name, data in contents.items():
-            _write_file(staged / name, data)
+            files.write_bytes(staged / name, data, at=destination / name)
         os.rename(staged, destination)
     finally:
         with suppress(OSError):
             shutil.rmtree(work)
-
-
-def _write_file(path: Path, data: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _sha(data: bytes) -> str:

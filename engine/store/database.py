@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DatabaseError
 
 from engine.errors import StorageError
+from engine.store.disk import cipher
 from engine.store.disk.folder import Folder, file_errors
 
 BUSY_SECONDS = 30.0
@@ -64,7 +65,7 @@ def database_errors() -> Iterator[None]:
     with file_errors():
         try:
             yield
-        except (DatabaseError, sqlite3.DatabaseError) as error:
+        except cipher.errors(DatabaseError) as error:
             sentence = describe_database_error(error)
             if sentence is None:
                 raise
@@ -152,9 +153,9 @@ def _engine(folder: Folder) -> Engine:
         f"sqlite:///{folder.database}",
         hide_parameters=True,
         json_serializer=_json,
-        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
         pool_size=4,
         max_overflow=12,
+        **cipher.engine_options(folder.path, folder.database, BUSY_SECONDS),
     )
 
     @event.listens_for(engine, "connect")

@@ -15,6 +15,7 @@ from typing import Any, TypedDict
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert
 
+from engine.at_rest import files
 from engine.errors import UserError
 from engine.models.remote.consent import DOWNLOAD, GIVEN, WITHDRAWN, Consent, Download
 from engine.models.remote.endpoint_settings import EndpointSettings
@@ -158,7 +159,7 @@ def read_key(folder: Folder, endpoint: EndpointSettings) -> str | None:
         return found
     try:
         with file_errors():
-            return (folder.path / "keys" / endpoint.name).read_text("ascii")
+            return files.read_bytes(folder.path / "keys" / endpoint.name).decode("ascii")
     except FileNotFoundError:
         raise UserError(f"endpoint {endpoint.name!r}: its key is not here; give it on the Models page") from None
 

@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from engine.at_rest import files
 from engine.errors import StorageError
 from engine.store.disk.folder import describe_os_error, file_errors, write_atomic
 
@@ -62,8 +63,8 @@ def read_table(
 ) -> pd.DataFrame:
     """Read a whole table, some of its columns, or the rows whose columns equal the values in `where`."""
     filters = [(name, "=", value) for name, value in where.items()] if where else None
-    with table_errors():
-        return plain(pq.read_table(path, columns=list(columns) if columns else None, filters=filters).to_pandas())
+    with table_errors(), files.readable(path) as source:
+        return plain(pq.read_table(source, columns=list(columns) if columns else None, filters=filters).to_pandas())
 
 
 def read_rows(path: Path, positions: Sequence[int]) -> pd.DataFrame:
@@ -90,7 +91,8 @@ def read_texts(path: Path) -> pa.ChunkedArray:
         if _texts is not None and _texts[0] == str(path):
             return _texts[1]
     with table_errors():
-        column = pq.read_table(path, columns=["text"]).column("text")
+        with files.readable(path) as source:
+            column = pq.read_table(source, columns=["text"]).column("text")
         column.validate(full=True)
     if column.nbytes <= KEPT_TEXT_BYTES:
         with _lock:
@@ -116,7 +118,7 @@ def _groups(path: Path, wanted: Sequence[int]) -> dict[int, pd.DataFrame]:
             _cache.move_to_end((name, group))
     missing = [g for g in wanted if g not in found]
     if missing:
-        with table_errors(), pq.ParquetFile(path) as file:
+        with table_errors(), files.readable(path) as source, pq.ParquetFile(source) as file:
             read = {g: plain(file.read_row_group(g).to_pandas()) for g in missing}
         found.update(read)
         with _lock:

@@ -10,6 +10,7 @@ import pandas as pd
 from sqlalchemy import select
 from sqlalchemy.dialects.sqlite import insert
 
+from engine.at_rest import keys
 from engine.errors import UserError
 from engine.json_types import JSON
 from engine.store import audit
@@ -167,12 +168,13 @@ class Disk:
 
         Raises:
             UserError: the file is no backup or damaged, or the folder is not empty or lies in this workspace.
+            LockedError: it is a backup of another encrypted workspace.
             StorageError: the backup comes from a newer program.
         """
         here, target = self.session.folder.path.resolve(), Path(folder).resolve()
         if target == here or here in target.parents:
             raise UserError("folder: it lies in the workspace that is open; name a new folder beside it")
-        return restore_backup(Path(path), target, self.session.actor)
+        return restore_backup(Path(path), target, self.session.actor, key=keys.of(self.session.folder.path))
 
     def backup(self, path: Path) -> Path:
         """Write the whole workspace, with its key, to one file and return its path."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from engine.at_rest import files
 from engine.dp.noise.noiseless import NoiselessMechanisms
 from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
 from engine.errors import UserError
@@ -181,6 +182,11 @@ def tuned_generator(context: Context, scratch: Path) -> Generator:
         raise UserError("method: it leaves no tuned model; choose finetune, goldfish or dp-finetune")
     made: Generator
     if (folder / "tokenizer_config.json").is_file():  # transformers write one beside the tokenizer, the built-in none
+        if files.encrypted(folder):
+            raise UserError(
+                "model: in an encrypted workspace this study tunes the built-in model alone, since the library that "
+                "opens others reads files that are not encrypted; choose the built-in model"
+            )
         made = TransformersGenerator(folder, "tuned", prompts="plain")
     else:
         made = BuiltinGenerator(folder)

@@ -6,7 +6,8 @@ How to use: each script in `pages/` imports `guard` and calls it before anything
     workspace = guard()
 
 It stops a script that did not come through `main.py` (a legacy deep link would skip the sidebar
-and every check), a server that was started without the door, and a workspace that cannot be opened.
+and every check), a server that was started without the door, and a workspace that cannot be opened. Where it is
+locked, its passphrase is asked for first.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ import streamlit as st
 from streamlit.runtime import Runtime, get_instance
 
 import engine
-from pages._ui import door, states
+from pages._ui import door, states, unlock
 from pages._ui.client import client
-from pages._ui.sign_in import settings, visitor
+from pages._ui.sign_in import screens, settings, visitor
 
 ADMITTED = "_ui.admitted"
 
@@ -49,8 +50,13 @@ def admit() -> engine.Workspace:
             "streamlit run app.py",
         )
         st.stop()
+    chosen = settings.current()
     try:
         opened = client()
+    except engine.LockedError:
+        if chosen is not None and not visitor.identity_of(chosen):
+            screens.sign_in()
+        unlock.ask()
     except engine.UserError as error:
         states.full_page(
             "The workspace cannot be opened",
@@ -60,5 +66,4 @@ def admit() -> engine.Workspace:
             "streamlit run app.py -- --workspace FOLDER",
         )
         st.stop()
-    chosen = settings.current()
     return opened if chosen is None else visitor.admit(opened, chosen)

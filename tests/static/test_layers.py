@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [
     {"errors", "assets", "json_types"},
+    {"at_rest"},
     {"corpus"},
     {"dp"},
     {"models"},

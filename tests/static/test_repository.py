@@ -88,7 +88,9 @@ def declared(*extras: str) -> set[str]:
     return {re.split(r"[^A-Za-z0-9._-]", line)[0].lower().replace("_", "-") for line in lines}
 
 
-@pytest.mark.parametrize(("folders", "extras"), [(["engine", "pages"], ("gpu",)), (["tests"], ("test",))], ids=str)
+@pytest.mark.parametrize(
+    ("folders", "extras"), [(["engine", "pages"], ("gpu", "encryption")), (["tests"], ("test",))], ids=str
+)
 def test_what_is_imported_is_a_declared_dependency(folders, extras):
     where, known = packages_distributions(), declared(*extras)
     for name in sorted(imported(folders)):

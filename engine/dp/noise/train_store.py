@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from engine.at_rest import files
+from engine.at_rest.tensors import metadata
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -55,7 +58,11 @@ class FolderKeeper:
         if not self._path.is_file():
             return None
         from safetensors import safe_open
+        from safetensors.torch import load
 
+        if files.encrypted(self._path):
+            body = files.read_bytes(self._path)
+            return metadata(body), load(body)
         with safe_open(self._path, framework="pt") as file:
             return dict(file.metadata() or {}), {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
 
@@ -68,7 +75,7 @@ class FolderKeeper:
         part = self._path.with_suffix(".tmp")
         descriptor = os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
         with os.fdopen(descriptor, "wb") as out:
-            out.write(body)
+            out.write(files.stored(self._path, body))
             out.flush()
             os.fsync(out.fileno())
         os.replace(part, self._path)

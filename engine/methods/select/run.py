@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.at_rest import files
+from engine.at_rest.sealed import UnsealError
 from engine.dp.noise.classes import class_of
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Step, SyntheticRecord
@@ -81,8 +83,8 @@ class Selecting:
         path = None if scratch is None else scratch / f"pool-{start:07d}.npy"
         if path is not None and path.is_file():
             try:
-                rows = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
-            except (ValueError, EOFError, OSError):
+                rows = np.load(io.BytesIO(files.read_bytes(path)), allow_pickle=False)
+            except (ValueError, EOFError, OSError, UnsealError):
                 rows = np.zeros((0, 1), np.float32)  # cut off in the middle of being written
             if rows.dtype == np.float32 and rows.ndim == 2 and len(rows) == len(texts):
                 return np.asarray(rows)
@@ -90,7 +92,9 @@ class Selecting:
         if path is not None:
             buffer = io.BytesIO()
             np.save(buffer, made, allow_pickle=False)
-            path.write_bytes(buffer.getvalue())
+            part = path.with_suffix(".tmp")
+            files.write_bytes(part, buffer.getvalue(), at=path)
+            part.replace(path)
         return made
 
     def _chosen(self, embeddings: NDArray[np.float32]) -> Step:

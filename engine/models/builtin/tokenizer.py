@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.at_rest import files
 from engine.models.builtin.format import control_tokens, placeholder_tokens
 
 if TYPE_CHECKING:
@@ -40,7 +41,10 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     """Return the tokenizer saved in `folder/tokenizer.json`."""
     from tokenizers import Tokenizer
 
-    return Tokenizer.from_file(str(folder / "tokenizer.json"))
+    path = folder / "tokenizer.json"
+    if files.encrypted(path):
+        return Tokenizer.from_str(files.read_bytes(path).decode())
+    return Tokenizer.from_file(str(path))
 
 
 def token_bytes(tokenizer: Tokenizer) -> list[bytes]:

@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from engine.at_rest import files
 from engine.errors import UserError
 from engine.models.builtin.decoder.folders import save_folder
 from engine.models.builtin.decoder.lora import LAYERS, add_lora, merged, tunable_net
 from engine.models.builtin.format import clean
+
+WEIGHTS = "model.safetensors"
 
 if TYPE_CHECKING:
     from engine.models.builtin.language_model import BuiltinGenerator
@@ -112,7 +115,8 @@ class BuiltinTunable:
     def save(self, folder: Path) -> None:
         """Write the merged model as a folder that opens like any other, safetensors only."""
         save_folder(merged(self.module), folder, torch.float32)
-        self._generator.tokenizer.save(str(folder / "tokenizer.json"))
+        words = folder / "tokenizer.json"
+        words.write_bytes(files.stored(words, self._generator.tokenizer.to_str(pretty=True).encode()))
 
 
 class FolderTunable:
@@ -173,12 +177,25 @@ class FolderTunable:
 
     def save(self, folder: Path) -> None:
         """Write the merged model as a folder that opens like any other, safetensors only."""
-        self._merged().save_pretrained(folder, safe_serialization=True)
+        if files.encrypted(folder / WEIGHTS):
+            _save_weights(self._merged(), folder)
+        else:
+            self._merged().save_pretrained(folder, safe_serialization=True)
         self._net.tokenizer.save_pretrained(folder)
+        files.seal_plain(folder)
 
     def _merged(self) -> LocalModel:
         whole = copy.deepcopy(self.module).eval()
         return whole.merge_and_unload() if self.rank else whole
+
+
+def _save_weights(model: LocalModel, folder: Path) -> None:
+    """Write a model's weights encrypted, so that they are never plain on the disk, and what describes them."""
+    from safetensors.torch import save
+
+    tensors = {name: value.detach().cpu().clone().contiguous() for name, value in model.state_dict().items()}
+    files.write_bytes(folder / WEIGHTS, save(tensors, {"format": "pt"}))
+    model.config.save_pretrained(folder)
 
 
 def tunable(generator: Generator, adapter: Adapter, model: str = "") -> Tunable:

@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import shutil
-import sqlite3
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -21,11 +20,14 @@ from pathlib import Path, PurePosixPath
 
 from sqlalchemy import Connection, select
 
+from engine.at_rest import header, keys
+from engine.at_rest.header import Header, LockedError, Secret
+from engine.at_rest.keys import DataKey
 from engine.errors import StorageError, UserError
 from engine.store.audit import now
 from engine.store.budget import unknown
 from engine.store.database import Database, database_errors
-from engine.store.disk import heads, parts
+from engine.store.disk import cipher, heads, parts
 from engine.store.disk.folder import PARTS, SCRATCH, Folder, file_errors, part_beside, sync_folder
 from engine.store.disk.opening import open_database
 from engine.store.migrations import VERSION
@@ -63,7 +65,7 @@ def write_backup(database: Database, target: Path, skip: Callable[[str], None] =
             snapshot.mkdir(mode=0o700)
             # A write transaction keeps tables and database in step: nothing is added or deleted meanwhile.
             with database.write() as connection:
-                _copy_database(folder.database, snapshot / "understudy.sqlite")
+                _copy_database(folder, snapshot / "understudy.sqlite")
                 skipped = list(connection.execute(select(pending_removals.c.path)).scalars())
                 files = _linked(folder, snapshot, skipped)
                 before = _owners(connection)
@@ -83,13 +85,26 @@ def write_backup(database: Database, target: Path, skip: Callable[[str], None] =
     return target
 
 
-def restore(path: Path, workspace_path: Path, actor: str = "restore") -> Path:
+def restore(
+    path: Path,
+    workspace_path: Path,
+    actor: str = "restore",
+    *,
+    secret: Secret | None = None,
+    key: DataKey | None = None,
+) -> Path:
     """Unpack a backup into a new or empty folder and return that folder.
 
-    Every ledger of it gets a line that what was spent after the backup is unknown.
+    Every ledger of it gets a line that what was spent after the backup is unknown. A backup of an encrypted workspace
+    stays encrypted, and is unlocked for this process.
+
+    Args:
+        path: of the backup. workspace_path: the folder. actor: for the audit log.
+        secret: what opened the workspace when the backup was made; or key: of the workspace, where it is open.
 
     Raises:
         UserError: the file is no backup, is damaged, or the folder is not empty.
+        LockedError: the backup is encrypted, and neither `secret` nor `key` is given or fits.
         StorageError: the backup comes from a newer program.
     """
     target = Path(workspace_path).absolute()
@@ -102,19 +117,55 @@ def restore(path: Path, workspace_path: Path, actor: str = "restore") -> Path:
         try:
             with zipfile.ZipFile(path) as archive:
                 manifest = _manifest(archive)
+                found = _header(archive)
+                key = None if found is None else _key(found, secret, key)
                 _unpack(archive, manifest, staging)
+            if key is not None:
+                keys.hold(staging, key)
             _finish(Folder(staging), str(manifest.get("created") or "an unknown time"), actor)
             if target.exists():
                 target.rmdir()
             os.replace(staging, target)
             sync_folder(target.parent)
+            if key is not None:
+                keys.hold(target, key)
         except FileNotFoundError:
             raise UserError("path: there is no such backup file; check the path") from None
         except (zipfile.BadZipFile, zlib.error, EOFError):
             raise UserError("path: the file is not a complete backup; choose a file that `backup` wrote") from None
         finally:
+            keys.drop(staging)
             shutil.rmtree(staging, ignore_errors=True)
     return target
+
+
+def opened_by(path: Path) -> str | None:
+    """Return what opens an encrypted backup, "passphrase" or "key file"; None for a plain one, or none at all."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            found = _header(archive)
+    except (OSError, zipfile.BadZipFile, zlib.error, EOFError):
+        return None
+    return None if found is None else found.by
+
+
+def _header(archive: zipfile.ZipFile) -> Header | None:
+    try:
+        info = archive.getinfo(header.NAME)
+    except KeyError:
+        return None
+    if info.file_size > header.LONGEST:
+        raise UserError("path: the header of the backup's encryption is too long; it was changed")
+    return header.parse(archive.read(info))
+
+
+def _key(found: Header, secret: Secret | None, key: DataKey | None) -> DataKey:
+    cipher.library()
+    if secret is not None:
+        return found.unwrap(secret)
+    if key is None or not found.fits(key):
+        raise LockedError(f"This backup is encrypted. Give the {found.by} that opened its workspace when it was made.")
+    return key
 
 
 def _finish(folder: Folder, created: str, actor: str) -> None:
@@ -136,8 +187,9 @@ def _owners(connection: Connection) -> set[str]:
     return {str(i) for table in (corpora, runs, releases) for i in connection.execute(select(table.c.id)).scalars()}
 
 
-def _copy_database(source: Path, target: Path) -> None:
-    with closing(sqlite3.connect(source)) as live, closing(sqlite3.connect(target)) as copy:
+def _copy_database(folder: Folder, target: Path) -> None:
+    key = keys.of(folder.path)
+    with closing(cipher.connect(folder.database, key)) as live, closing(cipher.connect(target, key)) as copy:
         live.backup(copy)
         copy.execute("PRAGMA journal_mode=DELETE")
 
@@ -148,6 +200,8 @@ def _linked(folder: Folder, snapshot: Path, skipped: list[str]) -> dict[str, Pat
     Files are replaced as a whole and never written in place, so a link keeps what was there.
     """
     files: dict[str, Path] = {"understudy.sqlite": snapshot / "understudy.sqlite", "workspace.key": folder.key_file}
+    if (folder.path / header.NAME).exists():
+        files[header.NAME] = folder.path / header.NAME
     for part in PARTS:
         for file in sorted((folder.path / part).rglob("*")):
             name = file.relative_to(folder.path).as_posix()
@@ -252,7 +306,7 @@ def _manifest(archive: zipfile.ZipFile) -> dict[str, object]:
 def _safe(name: str) -> PurePosixPath:
     path = PurePosixPath(name)
     top = path.parts[0] if path.parts else ""
-    known = name in ("understudy.sqlite", "workspace.key") or (top in PARTS and len(path.parts) >= 3)
+    known = name in ("understudy.sqlite", "workspace.key", header.NAME) or (top in PARTS and len(path.parts) >= 3)
     if not known or ".." in path.parts or path.is_absolute() or "\\" in name or ":" in name:
         raise UserError("path: the backup names a file outside the workspace; it was changed")
     return path

@@ -15,12 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.at_rest import files, header, sealed
 from engine.errors import StorageError
 
 ENVIRONMENT = "UNDERSTUDY_WORKSPACE"
 KEY_BYTES = 32
 OVERWRITE_BYTES = 1 << 22
 SCRATCH = "scratch"
+TEMPORARY = "temporary"  # of the worker of an encrypted workspace
 PART_SUFFIX = ".part"
 PARTS = ("corpora", "runs", "releases")
 
@@ -138,7 +140,8 @@ class Folder:
     def make_key(self) -> None:
         """Create the workspace key unless there is one."""
         with file_errors():
-            temporary = write_private(self.key_file, secrets.token_bytes(KEY_BYTES))
+            key = files.stored(self.key_file, secrets.token_bytes(KEY_BYTES))
+            temporary = write_private(self.key_file, key)
             try:
                 os.link(temporary, self.key_file)  # fails if another process was first
             except FileExistsError:
@@ -155,11 +158,16 @@ class Folder:
         """
         with file_errors():
             try:
-                key = self.key_file.read_bytes()
+                key = files.read_bytes(self.key_file)
             except FileNotFoundError:
                 raise StorageError(
                     f"The key of this workspace, {self.key_file.name}, is missing. Put it back from a backup."
                 ) from None
+        if sealed.is_sealed(key):
+            raise StorageError(
+                f"This workspace is encrypted, and its header, {header.NAME}, is missing. Put it back from a backup of "
+                "this workspace; without it nothing can be read."
+            )
         if len(key) != KEY_BYTES:
             raise StorageError(
                 "The workspace key file is damaged: it must hold 32 bytes. Restore it from a backup of this workspace."
@@ -189,9 +197,9 @@ def write_private(near: Path, data: bytes) -> Path:
 
 
 def write_atomic(path: Path, data: bytes) -> None:
-    """Replace the file at `path` by `data` in one step; the file is readable by its owner only."""
+    """Replace the file at `path` by `data` in one step, owner-only; encrypted where its workspace is."""
     with file_errors():
-        temporary = write_private(path, data)
+        temporary = write_private(path, files.stored(path, data))
         os.replace(temporary, path)
         sync_folder(path.parent)
 
@@ -215,14 +223,14 @@ def remove_tree(path: Path) -> None:
         folder = path.is_dir() and not path.is_symlink()
         for file in path.rglob("*") if folder else (path,):
             if file.is_file() and not file.is_symlink():
-                _overwrite(file)
+                overwrite(file)
         if folder:
             shutil.rmtree(path)
         else:
             path.unlink()
 
 
-def _overwrite(file: Path) -> None:
+def overwrite(file: Path) -> None:
     """Write zeros over a file in blocks and flush them."""
     left = file.stat().st_size
     with file.open("r+b") as handle:

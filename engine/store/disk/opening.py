@@ -13,10 +13,11 @@ import os
 
 from sqlalchemy import Connection, func, inspect, select
 
+from engine.at_rest import header
 from engine.errors import StorageError
 from engine.store import schema
 from engine.store.database import Database
-from engine.store.disk import heads
+from engine.store.disk import header_age, heads, switch
 from engine.store.disk.folder import PARTS, Folder, file_errors
 from engine.store.disk.lock import locked
 from engine.store.migrations import current_version, migrate
@@ -26,16 +27,20 @@ RESTORE = "Restore the latest backup into a new folder, or put the missing file 
 HISTORY = (schema.audit, schema.ledger, schema.populations, schema.corpora, schema.runs)
 
 
-def open_database(folder: Folder, *, check_heads: bool = True) -> tuple[bytes, Database]:
+def open_database(folder: Folder, *, check_heads: bool = True, check_header: bool = True) -> tuple[bytes, Database]:
     """Return the key and the database of a workspace, both made on first use.
 
     Args:
-        folder: the workspace. check_heads: refuse a database that was rolled back.
+        folder: the workspace, unlocked where it is encrypted. check_heads: refuse a database that was rolled back.
+        check_header: refuse an earlier header of an encrypted one.
 
     Raises:
         StorageError: the database, the key or a table is missing, damaged, from a newer program or rolled back.
+        LockedError: it is encrypted and this process has no key for it.
     """
     folder.create()
+    switch.finish(folder)
+    header.demand(folder.path)
     if folder.key_file.exists():
         key = folder.key()
         database = _known(folder)
@@ -47,6 +52,8 @@ def open_database(folder: Folder, *, check_heads: bool = True) -> tuple[bytes, D
     try:
         if check_heads:
             heads.check(folder, database, key)
+        if check_header:
+            header_age.check(folder.path, database)
     except BaseException:
         database.close()
         raise

@@ -13,6 +13,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
+from engine.at_rest import files
 from engine.errors import StorageError
 from engine.store.disk.folder import file_errors, remove_tree, sync_folder
 
@@ -33,15 +34,24 @@ def stage(bundle: Path, staged: Path, *, as_zip: bool) -> None:
                 os.fchmod(file.fileno(), 0o600)
                 with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
                     for part in sorted(bundle.iterdir()):
-                        archive.writestr(zipfile.ZipInfo(part.name), part.read_bytes(), zipfile.ZIP_DEFLATED)
+                        archive.writestr(zipfile.ZipInfo(part.name), files.read_bytes(part), zipfile.ZIP_DEFLATED)
                 file.flush()
                 os.fsync(file.fileno())
             return
-        shutil.copytree(bundle, staged)
+        shutil.copytree(bundle, staged, copy_function=_copy)
         for part in staged.iterdir():
             with part.open("rb") as file:
                 os.fsync(file.fileno())
         sync_folder(staged)
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy a file out of the workspace, as it is read there: what leaves is not encrypted."""
+    if files.encrypted(Path(source)):
+        files.write_bytes(Path(target), files.read_bytes(Path(source)))
+        shutil.copystat(source, target)
+    else:
+        shutil.copy2(source, target)
 
 
 def place(staged: Path, target: Path) -> None:

@@ -19,6 +19,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection, func, select
 
+from engine.at_rest import files
+from engine.at_rest.sealed import UnsealError
 from engine.json_types import JSON, as_object
 from engine.store.disk.folder import remove_tree, write_atomic
 from engine.store.runs.runs import run_row
@@ -58,8 +60,8 @@ class PartFiles:
     def read(self, key: str) -> bytes | None:
         """Return a part's content, None where it is not there, damaged, or of something else."""
         try:
-            content = (self._folder / f"{key}{SUFFIX}").read_bytes()
-        except OSError:
+            content = files.read_bytes(self._folder / f"{key}{SUFFIX}")
+        except (OSError, UnsealError):
             return None
         mac, content = content[:MAC_BYTES], content[MAC_BYTES:]
         return content if hmac.compare_digest(mac, self._mac(key, content)) else None

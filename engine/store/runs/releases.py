@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select, update
 
+from engine.at_rest import files
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
 from engine.json_types import as_object
 from engine.store.audit import now
@@ -517,7 +518,7 @@ class Releases:
             raise NotFoundError(f"the release has no such file; it has {', '.join(sorted(release.files))}")
         with file_errors():
             try:
-                data = (self.session.folder.release(release_id) / name).read_bytes()
+                data = files.read_bytes(self.session.folder.release(release_id) / name)
             except FileNotFoundError:
                 raise StorageError("A released file is missing. Restore the workspace from a backup.") from None
         if hashlib.sha256(data).hexdigest() != digest:

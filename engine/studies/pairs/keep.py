@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.at_rest import files
 from engine.errors import InternalError
 from engine.examine.curves.ngram_counts import Ints, Numbers, Tokens, tokens
 from engine.store.disk.folder import write_atomic
@@ -72,7 +73,7 @@ class Keep:
         """Return what was kept under a name, or None."""
         if self._folder is None or not self._path(name).is_file():
             return self._held.get(name)
-        with np.load(self._path(name), allow_pickle=False) as stored:
+        with files.readable(self._path(name)) as file, np.load(file, allow_pickle=False) as stored:
             return Words(stored["digests"], stored["ids"], stored["offsets"])
 
     def save(self, name: str, words: Words) -> None:
@@ -86,7 +87,7 @@ class Keep:
         """Return a generation's cosines to texts of those left out, or None."""
         if self._folder is None or not self._path(f"{name}-near").is_file():
             return self._near.get(name)
-        with np.load(self._path(f"{name}-near"), allow_pickle=False) as stored:
+        with files.readable(self._path(f"{name}-near")) as file, np.load(file, allow_pickle=False) as stored:
             return np.asarray(stored["cosines"], np.float32)
 
     def save_cosines(self, name: str, cosines: NDArray[np.float32]) -> None:

@@ -78,14 +78,31 @@ def storage(workspace: engine.Workspace) -> None:
         used = workspace.disk.used()
     st.markdown(f"**{_size(used['total'])}** in this workspace:")
     st.code(str(workspace.path), language=None, wrap_lines=True)
+    st.markdown(at_rest(engine.opens_with(workspace.path)))
     rows = [(PARTS.get(name, name), _size(size)) for name, size in used.items() if name != "total"]
     wrapped.table(pd.DataFrame(rows, columns=["What takes up room", "Size"]), right=("Size",))
 
 
+def at_rest(by: str | None) -> str:
+    """Say whether the workspace is encrypted and what that covers; `by`: what opens it, None for a plain one."""
+    if by is None:
+        return (
+            "**Not encrypted**: whoever reads this disk reads the text. Keep it on an encrypted disk, or stop the "
+            "program and run `python -m engine encrypt`."
+        )
+    return (
+        f"**Encrypted**, and opened with its {by}: database, texts, spans, tables, embeddings, tuned weights, backups. "
+        "Not covered: the memory of this running program, swap, models you added, names and sizes of files. What is "
+        "released or exported leaves without encryption. Another passphrase or key file: `python -m engine rekey`."
+    )
+
+
 def backup(workspace: engine.Workspace) -> None:
     """Offer to write the whole workspace to one file on this machine."""
+    by = engine.opens_with(workspace.path)
     st.markdown(
-        "One file with everything, private text and the key of the audit log included. Keep it as safe as the original."
+        "One file with everything, private text and the key of the audit log included. "
+        + (f"It is encrypted, and opens with the {by} of today." if by else "Keep it as safe as the original.")
     )
     default = str(Path.home() / f"understudy-{datetime.now():%Y-%m-%d}.zip")
     st.session_state.setdefault("settings.backup", default)
