@@ -8,7 +8,7 @@ each domain calls its documents, asks a judge and draws words from.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -73,16 +73,22 @@ def load_prompts(domain: str, language: str = ENGLISH) -> Prompts:
     name = f"assets/prompts/{domain}.yaml" if language == ENGLISH else f"assets/languages/{language}/{PACK_FILE}"
     try:
         values: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-        more = {} if language == ENGLISH else _of_pack(values, domain)
+        own = values["domains"][domain] if language != ENGLISH else values
         prompts = Prompts(
-            document=str(values["document"]),
-            system=str(values["system"]),
-            keywords=tuple(map(str, values["keywords"])),
-            personas=tuple(map(str, values["personas"])),
-            styles=tuple(map(str, values["styles"])),
+            document=str(own["document"]),
+            system=str(own["system"]),
+            keywords=tuple(map(str, own["keywords"])),
+            personas=tuple(map(str, own["personas"])),
+            styles=tuple(map(str, own["styles"])),
             operators={str(name): str(body) for name, body in values["operators"].items()},
-            **more,
         )
+        if language != ENGLISH:
+            judge = prompts.operators["judge"].replace("{{ question }}", str(own["question"]))
+            prompts = replace(
+                prompts, operators={**prompts.operators, "judge": judge}, yes=str(values["yes"]), no=str(values["no"]),
+                style=str(values["style"]), openings=tuple(map(str, values["openings"])),
+                closings=tuple(map(str, values["closings"])),
+            )  # fmt: skip
     except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
         raise UserError(
             f"{name} cannot be used ({type(error).__name__}): restore it from the program's files"
@@ -91,14 +97,3 @@ def load_prompts(domain: str, language: str = ENGLISH) -> Prompts:
     if missing:
         raise UserError(f"{name} lacks the operators {', '.join(missing)}: add their templates")
     return prompts
-
-
-def _of_pack(values: dict[str, Any], domain: str) -> dict[str, Any]:
-    """Put a domain of a pack where a file of English has it, and return what English has no need of."""
-    own = values.pop("domains")[domain]
-    values |= {name: own[name] for name in ("document", "system", "keywords", "personas", "styles")}
-    values["operators"]["judge"] = str(values["operators"]["judge"]).replace("{{ question }}", str(own["question"]))
-    return {
-        "yes": str(values["yes"]), "no": str(values["no"]), "style": str(values["style"]),
-        "openings": tuple(map(str, values["openings"])), "closings": tuple(map(str, values["closings"])),
-    }  # fmt: skip
