@@ -50,6 +50,13 @@ def later(monkeypatch, minutes):
     monkeypatch.setattr(reading, "now", lambda: at)
 
 
+def took(store, minutes):
+    """Have the trial begin so many minutes earlier than it did."""
+    at = (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat(timespec="milliseconds")
+    with store.session.db.write() as connection:
+        connection.execute(intruder_events.update().where(intruder_events.c.action == "begin").values(at=at))
+
+
 def test_a_trial_from_the_draw_to_the_share(store, run_id):
     shown = claimed(store, run_id, {1: "Ms A of ward 3", 2: f"{CANARY} B", 9: "somebody"})
     assert len(shown) == 40
@@ -240,9 +247,30 @@ def test_the_gate_holds_until_a_trial_is_done(store, run_id):
     claimed(store, run_id, {1: "Ms A"})
     assert lines_of(store, run_id) == {"intruder-trial": None, "intruder-share": None}
     acting(store, "Clara").judge(run_id, 1, "wrong")
+    took(store, 45)
     assert lines_of(store, run_id) == {"intruder-trial": True, "intruder-share": True}
     store.runs.approve(run_id, ["s-000080"], "approved")
     assert lines_of(store, run_id) == {"intruder-trial": None, "intruder-share": None}
+
+
+def test_who_stops_at_once_did_not_try(store, run_id):
+    own_policy(store)
+    claimed(store, run_id, {}, minutes=600)
+    assert store.intruder.latest(run_id).spent == 0
+    assert lines_of(store, run_id) == {"intruder-trial": False, "intruder-share": None}
+    assert "took 0 of the 600 minutes" in " ".join(sentences(store.intruder.estimate(run_id)))
+    assert "and took 0 minutes" in store.assessments.make(run_id, "exploratory", "external")
+    took(store, 29.5)
+    assert lines_of(store, run_id)["intruder-trial"] is False, "29 of the 30 minutes asked"
+    took(store, 30.5)
+    assert lines_of(store, run_id) == {"intruder-trial": True, "intruder-share": True}
+
+
+def test_a_time_box_that_nobody_ended_was_taken_whole(store, run_id, monkeypatch):
+    acting(store, "Ada").draw(run_id, 40, minutes=30, means=MEANS)
+    acting(store, "Imre").begin(run_id)
+    later(monkeypatch, 500)
+    assert store.intruder.latest(run_id).spent == 30
 
 
 def test_the_assessment_file_says_it_and_its_external_edition_no_value(store, run_id):
@@ -270,6 +298,7 @@ def test_a_trial_judged_otherwise_while_the_release_is_written_stops_it(store, r
         _measured("pipp"), _measured("verbatim_8gram"),
     ])  # fmt: skip
     claimed(store, run_id, dict.fromkeys(range(1, 9), "Ms A"))
+    took(store, 45)
     for place in range(1, 9):
         acting(store, "Clara").judge(run_id, place, "wrong")
     assert store.releases.gate(run_id, "ours").passed

@@ -67,7 +67,8 @@ def _state(found: engine.IntruderResult) -> None:
         return
     unclear = f", {number(trial.unclear)} could not be told and count as right" if trial.unclear else ""
     st.markdown(
-        f"{plain(trial.intruder)} named somebody for {count_of(trial.claims, 'text')}: {number(trial.right)} right"
+        f"{plain(trial.intruder)} took {number(trial.spent)} of the minutes and named somebody for "
+        f"{count_of(trial.claims, 'text')}: {number(trial.right)} right"
         f"{unclear}. By the upper end of the {100 * share.level:.4g}% interval, at most **{_percent(share.high)}** of "
         f"the {count_of(trial.approved, 'approved text')} are identified in this way; of further texts made in the "
         f"same way, {_percent(share.further)}."
@@ -106,7 +107,7 @@ def _work(workspace: engine.Workspace, run: engine.RunSummary, trial: engine.Int
             )  # fmt: skip
     pager(len(texts), key=key, size=SIZE, noun="texts")
     with st.popover("I am done", icon=":material/flag:", key=f"{KEY}.end"):
-        st.markdown("Nothing more is taken after that.")
+        st.markdown("Nothing more is taken after that, and the minutes taken until then are those that count.")
         st.button("End the trial", type="primary", key=f"{KEY}.end.sure", on_click=act,
                   args=(workspace.intruder.end, run.id))  # fmt: skip
 

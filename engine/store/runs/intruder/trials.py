@@ -129,7 +129,7 @@ class IntruderTrials:
             return None
         trial, share = found.trial, found.share
         return Intruder(
-            trial.texts, trial.drawn_from, trial.minutes, trial.hits, trial.stale, found.why,
+            trial.texts, trial.drawn_from, trial.spent, trial.hits, trial.stale, found.why,
             None if share is None else share.high, 0.95 if share is None else share.level, trial.id,
         )  # fmt: skip
 

@@ -19,7 +19,8 @@ def sentences(found: TrialResult) -> tuple[str, ...]:
     )
     if share is None:
         return drawn, f"It tells nothing yet. {found.why}"
-    said = [drawn, f"{trial.intruder} named somebody for {trial.claims:,} texts.{_checked(found)}"]
+    took = f"{trial.intruder} took {trial.spent:,} of the {trial.minutes:,} minutes"
+    said = [drawn, f"{took} and named somebody for {trial.claims:,} texts.{_checked(found)}"]
     said.append(
         f"Texts whose person such an intruder names rightly: {_percent(share.value)} ({_percent(share.low)} to "
         f"{_percent(share.high)}, {100 * share.level:.4g}% interval, exact for the {trial.approved:,} approved texts); "
