@@ -119,8 +119,21 @@ def test_nobody_checks_their_own_claim_and_nobody_else_claims(store, run_id):
     assert list(store.audit.lines(limit=50)["action"]).count("intruder's claim judged") == 2
 
 
+@pytest.mark.parametrize("name", ["Ada", " ADA "])
+def test_nobody_takes_on_what_they_drew(store, run_id, name):
+    own_policy(store)
+    acting(store, "Ada").draw(run_id, 40, minutes=60, means=MEANS)
+    with pytest.raises(UserError, match="somebody else"):
+        acting(store, name).begin(run_id)
+    assert not store.intruder.latest(run_id).begun
+    assert lines_of(store, run_id)["intruder-trial"] is None
+
+
 @pytest.mark.parametrize("name", ["custodian", "command line"])
 def test_a_trial_stands_under_names(store, run_id, name):
+    with pytest.raises(UserError, match="who you are"):
+        acting(store, name).draw(run_id, 40, minutes=60, means=MEANS)
+    acting(store, "Ada")
     store.intruder.draw(run_id, 40, minutes=60, means=MEANS)
     with pytest.raises(UserError, match="who you are"):
         acting(store, name).begin(run_id)

@@ -43,7 +43,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         _state(found)
         trial = found.trial
         if not trial.begun:
-            _take_on(workspace, run)
+            _take_on(workspace, run, trial)
         elif not trial.ended:
             _work(workspace, run, trial)
         elif trial.claims:
@@ -76,8 +76,11 @@ def _state(found: engine.IntruderResult) -> None:
     st.caption(engine.INTRUDER_LIMIT)
 
 
-def _take_on(workspace: engine.Workspace, run: engine.RunSummary) -> None:
-    """Offer to begin; the time runs from then on."""
+def _take_on(workspace: engine.Workspace, run: engine.RunSummary, trial: engine.IntruderTrial) -> None:
+    """Offer to begin to whoever did not draw the trial; the time runs from then on."""
+    if workspace.actor == trial.drawn_by:
+        st.caption("You drew it; somebody else takes it on, under their own name (Settings).")
+        return
     st.button(
         f"Begin as {plain(workspace.actor)}", type="primary", icon=":material/timer:", key=f"{KEY}.begin",
         on_click=act, args=(workspace.intruder.begin, run.id),

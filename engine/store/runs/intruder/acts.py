@@ -37,6 +37,7 @@ def draw(
     session: Session, connection: Connection, run_id: str, texts: int, minutes: int, means: str, look: int | None
 ) -> str:
     """Draw a trial inside the caller's transaction and return its id; see `IntruderTrials.draw`."""
+    check_named(session)
     run = run_row(connection, run_id)
     if run.state != "done":
         raise UserError("run: it is not finished; a trial is about the texts that would leave")
@@ -74,9 +75,14 @@ def draw(
 
 
 def begin(session: Session, connection: Connection, run_id: str) -> None:
-    """Take a trial on: its time begins."""
+    """Take a trial on: its time begins; nobody takes on the one they drew.
+
+    Where nothing is claimed nobody checks anything, so this is what keeps such a trial from being one person's alone.
+    """
     check_named(session)
     trial, found = current(connection, run_id)
+    if same(trial.actor) == same(session.actor):
+        raise UserError("A trial is taken on by somebody else than the person who drew it.")
     if found.intruder:
         if same(found.intruder) == same(session.actor):
             return

@@ -68,7 +68,7 @@ class IntruderTrials:
         return found
 
     def begin(self, run_id: str) -> None:
-        """Take the latest trial on as the person acting; its time begins."""
+        """Take the latest trial on as the person acting, who did not draw it; its time begins."""
         with self.session.db.write() as connection:
             acts.begin(self.session, connection, run_id)
 
