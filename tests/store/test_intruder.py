@@ -266,6 +266,26 @@ def test_the_gate_holds_until_a_trial_is_done(store, run_id):
     assert lines_of(store, run_id) == {"intruder-trial": None, "intruder-share": None}
 
 
+def test_another_trial_does_not_hide_the_ones_before_it(store, run_id):
+    claimed(store, run_id, dict.fromkeys(range(1, 6), "Ms A"))
+    for place in range(1, 5):
+        acting(store, "Clara").judge(run_id, place, "right")
+    store.intruder.estimate(run_id)
+    acting(store, "Ada").draw(run_id, 40, minutes=60, means=MEANS)  # left with a claim unchecked
+    (said,) = [one for one in sentences(store.intruder.estimate(run_id)) if "trial 1" in one]
+    assert said.endswith("Imre took 0 of them and named somebody for 5 texts; claims that nobody checked: 1.")
+    acting(store, "Clara")
+    claimed(store, run_id, {1: "Ms B"})
+    acting(store, "Clara").judge(run_id, 1, "right")
+    claimed(store, run_id, {})
+    found = store.intruder.estimate(run_id)
+    assert [(one.look, one.right) for one in found.earlier] == [(1, 4), (2, 0), (3, 1)]
+    inside, outside = (store.assessments.make(run_id, "exploratory", one) for one in ("internal", "external"))
+    for line in ("Nobody took it on.", "named somebody for 1 texts: 1 right"):
+        assert line in inside
+        assert line not in outside
+
+
 def test_who_stops_at_once_did_not_try(store, run_id):
     own_policy(store)
     claimed(store, run_id, {}, minutes=600)

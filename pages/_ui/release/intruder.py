@@ -59,6 +59,8 @@ def _state(found: engine.IntruderResult) -> None:
         f"random by {plain(trial.drawn_by)}, {when(trial.at)}; {count_of(trial.minutes, 'minute')}."
     )
     st.caption(f"Means: {plain(trial.means)}")
+    for line in engine.earlier_trials(found):
+        st.caption(plain(line))
     if share is None:
         if trial.stale:
             st.warning(f"**Out of date.** {plain(trial.stale)}", icon=":material/history:")

@@ -42,6 +42,12 @@ def latest(connection: Connection, run_id: str) -> AnyRow | None:
     return connection.execute(query.order_by(intruder_trials.c.look.desc()).limit(1)).first()
 
 
+def before(connection: Connection, row: AnyRow) -> tuple[Trial, ...]:
+    """Return the trials of a run that were drawn before one, in order."""
+    query = select(intruder_trials).where(intruder_trials.c.run_id == row.run_id, intruder_trials.c.look < row.look)
+    return tuple(view(connection, one) for one in connection.execute(query.order_by(intruder_trials.c.look)).all())
+
+
 def events_of(connection: Connection, trial_id: str) -> Events:
     """Return what happened in a trial."""
     found = Events()

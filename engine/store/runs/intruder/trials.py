@@ -6,6 +6,7 @@ it. Each further trial of a run halves the error of its interval.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select
@@ -116,9 +117,12 @@ class IntruderTrials:
         return made
 
     def estimate(self, run_id: str) -> TrialResult | None:
-        """Return what the latest trial says, None where none was drawn."""
-        trial = self.latest(run_id)
-        return None if trial is None else _result(trial)
+        """Return what the latest trial says, and those before it; None where none was drawn."""
+        with self.session.db.read() as connection:
+            row = reading.latest(connection, run_id)
+            if row is None:
+                return None
+            return replace(_result(reading.view(connection, row)), earlier=reading.before(connection, row))
 
     def known(self, run_id: str) -> Intruder | None:
         """Return the latest trial as a policy's rule asks for it, None where none was drawn."""

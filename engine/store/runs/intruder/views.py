@@ -77,11 +77,15 @@ class Share:
 
 @dataclass(frozen=True)
 class TrialResult:
-    """A trial with what follows from it; `share` is None, and `why` says so, where nothing does yet."""
+    """A trial with what follows from it; `share` is None, and `why` says so, where nothing does yet.
+
+    earlier: the run's trials before it, in order; who draws another does not undo them.
+    """
 
     trial: Trial
     share: Share | None = None
     why: str = ""
+    earlier: tuple[Trial, ...] = ()
 
 
 @dataclass(frozen=True)
