@@ -286,6 +286,21 @@ def test_another_trial_does_not_hide_the_ones_before_it(store, run_id):
         assert line not in outside
 
 
+def test_a_signature_under_a_trial_at_work_is_none_under_one_whose_time_ran_out(store, run_id, monkeypatch):
+    store.people.set("ada@x", "Ada", ["custodian"])
+    store.people.set("bea@x", "Bea", ["approver"])
+    acting(store, "Ada").draw(run_id, 40, minutes=30, means=MEANS)
+    acting(store, "Imre").begin(run_id)
+    store.session.person, store.session.actor = store.people.person("bea@x"), "Bea"
+    store.signatures.sign(run_id, "exploratory")
+    assert store.signatures.of(run_id, "exploratory").name == "Bea"
+    later(monkeypatch, 31)
+    assert store.intruder.estimate(run_id).share is not None
+    assert store.signatures.of(run_id, "exploratory") is None
+    store.signatures.sign(run_id, "exploratory")
+    assert store.signatures.of(run_id, "exploratory").name == "Bea"
+
+
 def test_who_stops_at_once_did_not_try(store, run_id):
     own_policy(store)
     claimed(store, run_id, {}, minutes=600)
