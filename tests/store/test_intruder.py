@@ -376,6 +376,9 @@ def test_a_private_number_of_a_trial_may_not_leave_in_words(store, run_id):
     high = store.intruder.estimate(run_id).share.high
     run = store.runs.get(run_id)
     assert any(abs(one - high) < 1e-12 for one in store.releases._statistics(run))
+    claimed(store, run_id, {}, texts=50)  # another one, and the number was told all the same
+    assert abs(store.intruder.estimate(run_id).share.high - high) > 1e-6
+    assert any(abs(one - high) < 1e-12 for one in store.releases._statistics(run))
 
 
 def test_stretches_hold_any_rising_numbers():

@@ -150,6 +150,16 @@ class IntruderTrials:
         return [(place, *rows[position]) for place, position in places.items()]
 
 
+def private_numbers(found: TrialResult | None) -> list[float]:
+    """Return what the trials of a run counted and told, the latest and those before it: none of it may leave."""
+    numbers: list[float] = []
+    for trial in () if found is None else (*found.earlier, found.trial):
+        share = _result(trial).share
+        numbers += [trial.claims, trial.hits]
+        numbers += [] if share is None else [share.value, share.low, share.high, share.further]
+    return numbers
+
+
 def _result(trial: Trial) -> TrialResult:
     from engine.release.intruder import identified
 
