@@ -266,6 +266,20 @@ def test_the_gate_holds_until_a_trial_is_done(store, run_id):
     assert lines_of(store, run_id) == {"intruder-trial": None, "intruder-share": None}
 
 
+def test_a_claim_or_check_of_another_trials_text_is_refused(store, run_id):
+    claimed(store, run_id, {1: "Ms A"})
+    old = store.intruder.latest(run_id).id
+    acting(store, "Ada").draw(run_id, 40, minutes=60, means=MEANS)
+    acting(store, "Imre").begin(run_id)
+    with pytest.raises(RefusedError, match="another trial"):
+        store.intruder.claim(run_id, 1, "Ms A", trial=old)
+    store.intruder.claim(run_id, 1, "Ms B", trial=store.intruder.latest(run_id).id)
+    store.intruder.end(run_id)
+    with pytest.raises(RefusedError, match="another trial"):
+        acting(store, "Clara").judge(run_id, 1, "wrong", trial=old)
+    assert store.intruder.latest(run_id).judged == 0
+
+
 def test_another_trial_does_not_hide_the_ones_before_it(store, run_id):
     claimed(store, run_id, dict.fromkeys(range(1, 6), "Ms A"))
     for place in range(1, 5):

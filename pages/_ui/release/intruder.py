@@ -108,7 +108,7 @@ def _work(workspace: engine.Workspace, run: engine.RunSummary, trial: engine.Int
             st.session_state.setdefault(field, one.claim)
             st.text_input(
                 "This text is of", key=field, max_chars=300, placeholder="nobody I can name",
-                on_change=_claim, args=(workspace, run.id, one.place, field),
+                on_change=_claim, args=(workspace, run.id, one.place, field, trial.id),
             )  # fmt: skip
     pager(len(texts), key=key, size=SIZE, noun="texts")
     with st.popover("I am done", icon=":material/flag:", key=f"{KEY}.end"):
@@ -117,8 +117,8 @@ def _work(workspace: engine.Workspace, run: engine.RunSummary, trial: engine.Int
                   args=(workspace.intruder.end, run.id))  # fmt: skip
 
 
-def _claim(workspace: engine.Workspace, run_id: str, place: int, field: str) -> None:
-    act(workspace.intruder.claim, run_id, place, str(st.session_state.get(field) or ""))
+def _claim(workspace: engine.Workspace, run_id: str, place: int, field: str, trial: str) -> None:
+    act(workspace.intruder.claim, run_id, place, str(st.session_state.get(field) or ""), trial=trial)
 
 
 def _check(workspace: engine.Workspace, run: engine.RunSummary, trial: engine.IntruderTrial) -> None:
@@ -144,6 +144,7 @@ def _check(workspace: engine.Workspace, run: engine.RunSummary, trial: engine.In
                     st.button(
                         words, key=f"{KEY}.{outcome}.{trial.id}.{one.place}", disabled=one.outcome == outcome,
                         on_click=act, args=(workspace.intruder.judge, run.id, one.place, outcome),
+                        kwargs={"trial": trial.id},
                     )  # fmt: skip
                 source = _offer_private(workspace, run, one)
             if source is not None:

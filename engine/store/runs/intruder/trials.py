@@ -73,23 +73,30 @@ class IntruderTrials:
         with self.session.db.write() as connection:
             acts.begin(self.session, connection, run_id)
 
-    def claim(self, run_id: str, place: int, words: str) -> None:
-        """Say whom the text at a place of the sample is of; empty words take an earlier claim back."""
+    def claim(self, run_id: str, place: int, words: str, *, trial: str | None = None) -> None:
+        """Say whom the text at a place of the sample is of; empty words take an earlier claim back.
+
+        Args:
+            trial: id of the trial whose text was shown; where another one was drawn since, the claim is refused.
+        """
         with self.session.db.write() as connection:
-            acts.claim(self.session, connection, run_id, place, words)
+            acts.claim(self.session, connection, run_id, place, words, trial)
 
     def end(self, run_id: str) -> None:
         """Say that the intruder is done before the time is over."""
         with self.session.db.write() as connection:
             acts.end(self.session, connection, run_id)
 
-    def judge(self, run_id: str, place: int, outcome: str) -> None:
+    def judge(self, run_id: str, place: int, outcome: str, *, trial: str | None = None) -> None:
         """Say whether a claim is `right`, `wrong` or `unclear`, as somebody else than who made it.
 
         The original decides that, so the run counts as looked at from then on, and the ledger says so.
+
+        Args:
+            trial: id of the trial whose claim was shown; where another one was drawn since, this is refused.
         """
         with self.session.db.write() as connection:
-            acts.judge(self.session, connection, run_id, place, outcome)
+            acts.judge(self.session, connection, run_id, place, outcome, trial)
             self.examinations.look(connection, run_id)
             self.ledger.touch(connection, run_id, "intruder trial", TOUCHED, once=True)
 
