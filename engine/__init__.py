@@ -135,6 +135,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "default_delta": ("engine.dp.accounting.closed_form", "default_delta"),
     "delta_strict": ("engine.dp.accounting.closed_form", "delta_strict"),
     "detector_presets": ("engine.pii.detect.presets", "presets"),
+    "earlier_trials": ("engine.store.runs.intruder.words", "earlier"),
     "epsilon_for": ("engine.dp.accounting.closed_form", "epsilon_for"),
     "epsilon_of": ("engine.dp.accounting.closed_form", "epsilon"),
     "example_file": ("engine.corpus.readers", "example_file"),
@@ -290,6 +291,7 @@ if TYPE_CHECKING:
     from engine.store.runs.intruder.views import TrialResult as IntruderResult
     from engine.store.runs.intruder.views import TrialText as IntruderText
     from engine.store.runs.intruder.words import LIMIT as INTRUDER_LIMIT
+    from engine.store.runs.intruder.words import earlier as earlier_trials
     from engine.store.runs.runs import LONGEST_NAME, LONGEST_NOTE
     from engine.store.views import (
         CorpusSummary,

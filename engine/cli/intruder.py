@@ -61,14 +61,14 @@ def intruder(options: Namespace) -> Mapping[str, object]:
     if options.out is not None:
         write_new(options.out, _written(workspace, options.run), 0o600)
     if options.claims is not None:
-        for place, said in _read(options.claims, "claim").items():
-            trials.claim(options.run, place, said)
+        for place, (trial, said) in _read(options.claims, "claim").items():
+            trials.claim(options.run, place, said, trial=trial)
     if options.end:
         trials.end(options.run)
     if options.checked is not None:
-        for place, outcome in _read(options.checked, "outcome").items():
+        for place, (trial, outcome) in _read(options.checked, "outcome").items():
             if outcome:
-                trials.judge(options.run, place, outcome)
+                trials.judge(options.run, place, outcome, trial=trial)
     from engine.store.runs.intruder.words import sentences
 
     found = trials.estimate(options.run)
@@ -81,15 +81,22 @@ def intruder(options: Namespace) -> Mapping[str, object]:
 
 
 def _written(workspace: Workspace, run_id: str) -> bytes:
+    trial = workspace.intruder.latest(run_id)
     lines = [
-        {"place": one.place, "text": one.text, "claim": one.claim, "outcome": one.outcome}
+        {
+            "trial": "" if trial is None else trial.id,
+            "place": one.place,
+            "text": one.text,
+            "claim": one.claim,
+            "outcome": one.outcome,
+        }
         for one in workspace.intruder.texts(run_id)
     ]
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode("utf-8", "replace")
 
 
-def _read(path: Path, name: str) -> dict[int, str]:
-    """Return place -> what stands under a name in a file of lines.
+def _read(path: Path, name: str) -> dict[int, tuple[str, str]]:
+    """Return place -> the trial that a line is of, and what stands under a name in it.
 
     Raises:
         UserError: it cannot be read, or a line is no object with a place; names the line.
@@ -101,24 +108,31 @@ def _read(path: Path, name: str) -> dict[int, str]:
         raise UserError(f"{path.name} cannot be read: {error.strerror}") from None
     if len(data) > MOST_BYTES:
         raise UserError(f"{path.name} has more than {MOST_BYTES:,} bytes")
-    found: dict[int, str] = {}
+    found: dict[int, tuple[str, str]] = {}
     for number, line in enumerate(data.splitlines(), 1):
         if not line.strip():
             continue
-        place, said = _line(line, name)
-        if place is None or said is None:
-            raise UserError(f"{path.name}, line {number}: must be a JSON object with `place`, and words under `{name}`")
+        trial, place, said = _line(line, name)
+        if trial is None or place is None or said is None:
+            raise UserError(
+                f"{path.name}, line {number}: must be a JSON object with the `trial` and `place` that --out "
+                f"wrote there, and words under `{name}`"
+            )
         if place in found:
             raise UserError(f"{path.name}, line {number}: the place {place} stands there twice")
-        found[place] = said
+        found[place] = trial, said
     return found
 
 
-def _line(line: bytes, name: str) -> tuple[int | None, str | None]:
+def _line(line: bytes, name: str) -> tuple[str | None, int | None, str | None]:
     try:
         body: JSONObject = json.loads(line.decode("utf-8-sig"))
-        place, said = body["place"], body.get(name, "")
+        trial, place, said = body["trial"], body["place"], body.get(name, "")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None, None
+        return None, None, None
     whole = isinstance(place, int) and not isinstance(place, bool)
-    return (place if whole and isinstance(place, int) else None), (said if isinstance(said, str) else None)
+    return (
+        trial if isinstance(trial, str) else None,
+        place if whole and isinstance(place, int) else None,
+        said if isinstance(said, str) else None,
+    )

@@ -6,11 +6,14 @@ so such runs are told apart here and are not made again: a second draw is a seco
 
 What stands in the file: settings, versions, and keyed digests (HMAC under the workspace's key) of the training records,
 of the accepted spans and of each record that came out. No text, no label, no name of the corpus. Without the key the
-digests confirm no guess; so the file is of use in this workspace, or in one restored from its backup, alone.
+digests confirm no guess; so the file is of use in this workspace, or in one restored from its backup, alone. A seal
+(HMAC under the same key) covers all of it: who cut the file, or put other digests into it, could have any run pass for
+the one it was written for.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -38,6 +41,7 @@ NOISE = (
     "other records and spends the budget anew. What can be checked instead: the claim and its accounting (`curve`), "
     "the ledger's chain (`audit --verify`), and the release's own files (`verify`)"
 )
+CHANGED = "the file is not as `recipe` wrote it here: it was changed, or it is of another workspace with another key"
 SERVER = "a server wrote these records, and what it answers twice is not in this program's hands"
 Digest = Field(pattern=f"^[0-9a-f]{{{DIGITS}}}$")
 
@@ -70,6 +74,7 @@ class Recipe(_Strict):
     wrote_with: dict[str, JsonValue]
     versions: dict[str, str]
     records: list[str]
+    seal: str = Digest
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,9 @@ class Recipes:
             wrote_with=plain(self._wrote_with(run_id)),
             versions={str(name): str(value) for name, value in as_object(self._manifest(run_id)["versions"]).items()},
             records=self._written(run_id),
+            seal="0" * DIGITS,
         )
+        recipe = recipe.model_copy(update={"seal": self._seal(recipe)})
         return yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=120)
 
     def read(self, text: str, name: str = "file") -> Recipe:
@@ -142,7 +149,7 @@ class Recipes:
             NotFoundError: the corpus is not in this workspace.
         """
         then, now = recipe.inputs, self._inputs(recipe.corpus, recipe.method)
-        way = []
+        way = [] if hmac.compare_digest(recipe.seal, self._seal(recipe)) else [CHANGED]
         if then.records != now.records:
             way.append("the training records are not those of the run, or this is another workspace with another key")
         if then.spans != now.spans:
@@ -202,6 +209,11 @@ class Recipes:
         made = self._written(run_id)
         same = sum(a == b for a, b in zip(made, recipe.records, strict=False))
         return Repeated(run_id, same, len(recipe.records), len(made))
+
+    def _seal(self, recipe: Recipe) -> str:
+        """Return the seal of what a file says, keyed with the workspace's key."""
+        said = json.dumps(recipe.model_dump(mode="json", exclude={"seal"}), sort_keys=True)
+        return keyed_digest(self.session.key, "recipe seal", said).hex()[:DIGITS]
 
     def _why_not(self, run: RunSummary) -> str:
         if draws_noise(run.method, run.guarantee):

@@ -26,7 +26,8 @@ class Intruder:
     """What the run's latest intruder trial says.
 
     Attributes:
-        texts, drawn_from: texts of the sample, and those it was drawn from. minutes: of its time box.
+        texts, drawn_from: texts of the sample, and those it was drawn from.
+        minutes: of its time box that were taken; who stops at once has not tried.
         hits: texts whose claim was found right, or could not be told from right.
         stale: why it describes the approved records no longer, or empty. why: why it tells nothing, or empty.
         high: upper end of the share of approved texts that are identified; None where nothing is told.
@@ -111,8 +112,8 @@ def _enough(rule: IntruderRule, known: Intruder | None) -> tuple[bool | None, st
         return False, f"{known.texts:,} texts were drawn; {wanted:,} are needed.", "Draw a larger intruder trial."
     if known.minutes < rule.minimum_minutes:
         return False, (
-            f"The time box was {known.minutes:,} minutes; {rule.minimum_minutes:,} are needed."
-        ), "Draw another intruder trial with more time."  # fmt: skip
+            f"It took {known.minutes:,} minutes; {rule.minimum_minutes:,} are needed."
+        ), "Draw another intruder trial, with enough time, that nobody ends before."  # fmt: skip
     return True, f"{known.texts:,} texts drawn at random, {known.minutes:,} minutes, every claim checked.", ""
 
 

@@ -131,7 +131,7 @@ class AuditLog:
             found = audit.read(connection, -1, 0, corpus_id).sort_values("seq")
             lines = audit_file.chained([{str(name): row[name] for name in row} for row in found.to_dict("records")])
             self.session.write_audit(
-                connection, "audit log exported", corpus_id or "", format=kind, lines=len(lines),
+                connection, audit_file.EXPORTED, corpus_id or "", format=kind, lines=len(lines),
                 last=lines[-1].seq if lines else 0, sha256=audit_file.head(lines),
             )  # fmt: skip
         return audit_file.written(lines, kind, audit.now(), corpus_id)

@@ -72,14 +72,32 @@ def test_what_does_not_fit_is_refused_before_the_time_runs(made):
     assert "who you are" in run(workspace, *base, "--begin", "--out", folder / "x.jsonl", expect=1)
 
 
+def test_files_of_an_earlier_trial_say_nothing_of_another_ones_texts(made):
+    workspace, run_id, folder = made
+    base = ("intruder", run_id)
+    draw = ("--draw", 40, "--minutes", 60, *MEANS, "--by", "Ada")
+    run(workspace, *base, *draw)
+    old = folder / "old.jsonl"
+    run(workspace, *base, "--begin", "--out", old, "--by", "Imre")
+    claims = rewritten(old, "claim", {3: "Ms A"})
+    run(workspace, *base, *draw)
+    run(workspace, *base, "--begin", "--out", folder / "new.jsonl", "--by", "Imre")
+    assert "another trial" in run(workspace, *base, "--claims", claims, "--by", "Imre", expect=2)
+    run(workspace, *base, "--claims", rewritten(folder / "new.jsonl", "claim", {3: "Ms B"}), "--end", "--by", "Imre")
+    checked = rewritten(old, "outcome", {3: "wrong"})
+    assert "another trial" in run(workspace, *base, "--checked", checked, "--by", "Clara", expect=2)
+    assert run(workspace, *base)["trial"]["trial"]["judged"] == 0
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
         (b"\xff\xfe", "line 1"),
         (b"[1, 2]\n", "line 1"),
-        (b'{"place": 1, "claim": "x"}\n{"place": true, "claim": "x"}\n', "line 2"),
-        (b'{"place": 1, "claim": 5}\n', "line 1"),
-        (b'{"place": 1, "claim": "x"}\n{"place": 1, "claim": "y"}\n', "twice"),
+        (b'{"place": 1, "claim": "x"}\n', "line 1"),
+        (b'{"trial": "i", "place": 1, "claim": "x"}\n{"trial": "i", "place": true, "claim": "x"}\n', "line 2"),
+        (b'{"trial": "i", "place": 1, "claim": 5}\n', "line 1"),
+        (b'{"trial": "i", "place": 1, "claim": "x"}\n{"trial": "i", "place": 1, "claim": "y"}\n', "twice"),
         (b"[" * 100_000, "line 1"),
     ],
 )

@@ -79,6 +79,37 @@ def test_what_differs_is_told_and_inputs_stand_in_the_way(workspace, corpus, sur
         recipes.start(elsewhere)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda one: {"count": one.count - 1, "records": one.records[:-1]},
+        lambda one: {"records": ["0" * 24, *one.records[1:]]},
+        lambda one: {"seed": one.seed + 1},
+        lambda one: {"why_not": "x", "repeatable": True},
+        lambda one: {"seal": "0" * 24},
+    ],
+)
+def test_a_file_that_was_cut_or_edited_makes_nothing(workspace, surrogate, change):
+    recipe = workspace.recipes.read(workspace.recipes.write(surrogate))
+    assert workspace.recipes.differences(recipe).in_the_way == ()
+    runs = workspace.runs.all()
+    edited = recipe.model_copy(update=change(recipe))
+    (said,) = workspace.recipes.differences(edited).in_the_way
+    assert "was changed" in said
+    with pytest.raises(RefusedError, match="was changed"):
+        workspace.recipes.start(edited)
+    assert workspace.runs.all() == runs
+
+
+def test_no_check_calls_a_run_with_noise_repeatable_because_its_file_does(workspace, corpus, tmp_path, capsys):
+    run_id = made(workspace, corpus, "counts", parameters={"epsilon": 1.0, "delta": 1e-3})
+    body = yaml.safe_load(workspace.recipes.write(run_id)) | {"repeatable": True, "why_not": ""}
+    file = tmp_path / "run.yaml"
+    file.write_text(yaml.safe_dump(body, sort_keys=False), "utf-8")
+    assert main(["reproduce", str(file), "--check", "--workspace", str(workspace.folder.path)]) == 0
+    assert json.loads(capsys.readouterr().out)["repeatable"] is False
+
+
 def test_noise_is_not_made_again(workspace, corpus):
     run_id = made(workspace, corpus, "counts", parameters={"epsilon": 1.0, "delta": 1e-3})
     recipe = workspace.recipes.read(workspace.recipes.write(run_id))

@@ -48,6 +48,9 @@ def test_from_the_draw_to_the_share(approved, open_page):
     press(app, f"{KEY}.draw")
     assert trial(small, run).trial.texts == 30
     assert "A made-up ticket" not in str([one.value for one in app.text if "of 30" in str(one.value)])
+    assert not [one for one in app.button if one.key == f"{KEY}.begin"], "nobody takes on what they drew"
+    open_page("settings").text_input(key="settings.actor").set_value("Imre").run()
+    app = open_page("release", **{"_ui.run": run})
     press(app, f"{KEY}.begin")
     fields = [one for one in app.text_input if str(one.key).startswith(f"{KEY}.claim.")]
     assert len(fields) == 10

@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import json
+import shutil
 
 import pytest
 
@@ -178,6 +179,48 @@ def test_a_file_that_was_changed_is_no_witness(store):
     ):
         with pytest.raises(UserError, match="audit file"):
             check_logs(store.path, bad)
+
+
+def without(data, number):
+    """Return a JSON export without a line, its chain made anew by its own public rule."""
+    body = json.loads(data)
+    del body["lines"][number]
+    previous = "0" * 64
+    for row in body["lines"]:
+        said = json.dumps({name: row[name] for name in FIELDS}, sort_keys=True, separators=(",", ":"))
+        row["previous"] = previous
+        row["sha256"] = previous = hashlib.sha256((previous + said).encode()).hexdigest()
+    return json.dumps({**body, "head": previous, "count": len(body["lines"])}).encode()
+
+
+def test_a_file_whose_chain_was_made_anew_without_a_line_is_found_out(store):
+    lines(store, 4)
+    data = store.audit.export("json")
+    assert holds(rows_of(without(data, -1), "json"))
+    (said,) = check_logs(store.path, without(data, -1)).broken
+    assert "No line of the log tells of this export" in said
+    with pytest.raises(UserError, match="whole log and lacks lines"):
+        check_logs(store.path, without(data, 1))
+
+
+def test_the_lines_of_one_corpus_are_not_passed_off_as_the_whole_log(store, corpus):
+    lines(store, 2)
+    store.corpora.rename(corpus.id, "Others")
+    data = store.audit.export("json", corpus.id)
+    assert check_logs(store.path, data).broken == ()
+    with pytest.raises(UserError, match="whole log and lacks lines"):
+        check_logs(store.path, json.dumps({**json.loads(data), "corpus": None}).encode())
+
+
+def test_a_log_put_back_to_the_moment_of_the_export_is_found_out(store):
+    lines(store, 3)
+    before = store.path.parent / "before"
+    shutil.copytree(store.path, before)
+    data = store.audit.export("json")
+    assert check_logs(store.path, data).broken == ()
+    assert check_logs(before).broken == (), "database, heads and key fit together"
+    (said,) = check_logs(before, data).broken
+    assert "the log was put back" in said
 
 
 def test_a_database_that_was_put_back_is_checked_and_not_opened_for_work(store):

@@ -50,6 +50,13 @@ def later(monkeypatch, minutes):
     monkeypatch.setattr(reading, "now", lambda: at)
 
 
+def took(store, minutes):
+    """Have the trial begin so many minutes earlier than it did."""
+    at = (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat(timespec="milliseconds")
+    with store.session.db.write() as connection:
+        connection.execute(intruder_events.update().where(intruder_events.c.action == "begin").values(at=at))
+
+
 def test_a_trial_from_the_draw_to_the_share(store, run_id):
     shown = claimed(store, run_id, {1: "Ms A of ward 3", 2: f"{CANARY} B", 9: "somebody"})
     assert len(shown) == 40
@@ -112,8 +119,21 @@ def test_nobody_checks_their_own_claim_and_nobody_else_claims(store, run_id):
     assert list(store.audit.lines(limit=50)["action"]).count("intruder's claim judged") == 2
 
 
+@pytest.mark.parametrize("name", ["Ada", " ADA "])
+def test_nobody_takes_on_what_they_drew(store, run_id, name):
+    own_policy(store)
+    acting(store, "Ada").draw(run_id, 40, minutes=60, means=MEANS)
+    with pytest.raises(UserError, match="somebody else"):
+        acting(store, name).begin(run_id)
+    assert not store.intruder.latest(run_id).begun
+    assert lines_of(store, run_id)["intruder-trial"] is None
+
+
 @pytest.mark.parametrize("name", ["custodian", "command line"])
 def test_a_trial_stands_under_names(store, run_id, name):
+    with pytest.raises(UserError, match="who you are"):
+        acting(store, name).draw(run_id, 40, minutes=60, means=MEANS)
+    acting(store, "Ada")
     store.intruder.draw(run_id, 40, minutes=60, means=MEANS)
     with pytest.raises(UserError, match="who you are"):
         acting(store, name).begin(run_id)
@@ -240,9 +260,79 @@ def test_the_gate_holds_until_a_trial_is_done(store, run_id):
     claimed(store, run_id, {1: "Ms A"})
     assert lines_of(store, run_id) == {"intruder-trial": None, "intruder-share": None}
     acting(store, "Clara").judge(run_id, 1, "wrong")
+    took(store, 45)
     assert lines_of(store, run_id) == {"intruder-trial": True, "intruder-share": True}
     store.runs.approve(run_id, ["s-000080"], "approved")
     assert lines_of(store, run_id) == {"intruder-trial": None, "intruder-share": None}
+
+
+def test_a_claim_or_check_of_another_trials_text_is_refused(store, run_id):
+    claimed(store, run_id, {1: "Ms A"})
+    old = store.intruder.latest(run_id).id
+    acting(store, "Ada").draw(run_id, 40, minutes=60, means=MEANS)
+    acting(store, "Imre").begin(run_id)
+    with pytest.raises(RefusedError, match="another trial"):
+        store.intruder.claim(run_id, 1, "Ms A", trial=old)
+    store.intruder.claim(run_id, 1, "Ms B", trial=store.intruder.latest(run_id).id)
+    store.intruder.end(run_id)
+    with pytest.raises(RefusedError, match="another trial"):
+        acting(store, "Clara").judge(run_id, 1, "wrong", trial=old)
+    assert store.intruder.latest(run_id).judged == 0
+
+
+def test_another_trial_does_not_hide_the_ones_before_it(store, run_id):
+    claimed(store, run_id, dict.fromkeys(range(1, 6), "Ms A"))
+    for place in range(1, 5):
+        acting(store, "Clara").judge(run_id, place, "right")
+    store.intruder.estimate(run_id)
+    acting(store, "Ada").draw(run_id, 40, minutes=60, means=MEANS)  # left with a claim unchecked
+    (said,) = [one for one in sentences(store.intruder.estimate(run_id)) if "trial 1" in one]
+    assert said.endswith("Imre took 0 of them and named somebody for 5 texts; claims that nobody checked: 1.")
+    acting(store, "Clara")
+    claimed(store, run_id, {1: "Ms B"})
+    acting(store, "Clara").judge(run_id, 1, "right")
+    claimed(store, run_id, {})
+    found = store.intruder.estimate(run_id)
+    assert [(one.look, one.right) for one in found.earlier] == [(1, 4), (2, 0), (3, 1)]
+    inside, outside = (store.assessments.make(run_id, "exploratory", one) for one in ("internal", "external"))
+    for line in ("Nobody took it on.", "named somebody for 1 texts: 1 right"):
+        assert line in inside
+        assert line not in outside
+
+
+def test_a_signature_under_a_trial_at_work_is_none_under_one_whose_time_ran_out(store, run_id, monkeypatch):
+    store.people.set("ada@x", "Ada", ["custodian"])
+    store.people.set("bea@x", "Bea", ["approver"])
+    acting(store, "Ada").draw(run_id, 40, minutes=30, means=MEANS)
+    acting(store, "Imre").begin(run_id)
+    store.session.person, store.session.actor = store.people.person("bea@x"), "Bea"
+    store.signatures.sign(run_id, "exploratory")
+    assert store.signatures.of(run_id, "exploratory").name == "Bea"
+    later(monkeypatch, 31)
+    assert store.intruder.estimate(run_id).share is not None
+    assert store.signatures.of(run_id, "exploratory") is None
+    store.signatures.sign(run_id, "exploratory")
+    assert store.signatures.of(run_id, "exploratory").name == "Bea"
+
+
+def test_who_stops_at_once_did_not_try(store, run_id):
+    own_policy(store)
+    claimed(store, run_id, {}, minutes=600)
+    assert store.intruder.latest(run_id).spent == 0
+    assert lines_of(store, run_id) == {"intruder-trial": False, "intruder-share": None}
+    assert "took 0 of the 600 minutes" in " ".join(sentences(store.intruder.estimate(run_id)))
+    assert "and took 0 minutes" in store.assessments.make(run_id, "exploratory", "external")
+    took(store, 29.5)
+    assert lines_of(store, run_id)["intruder-trial"] is False, "29 of the 30 minutes asked"
+    took(store, 30.5)
+    assert lines_of(store, run_id) == {"intruder-trial": True, "intruder-share": True}
+
+
+def test_a_time_box_that_nobody_ended_was_taken_whole(store, run_id, monkeypatch):
+    acting(store, "Ada").draw(run_id, 40, minutes=30, means=MEANS)
+    acting(store, "Imre").begin(run_id)
+    later(monkeypatch, 500)
+    assert store.intruder.latest(run_id).spent == 30
 
 
 def test_the_assessment_file_says_it_and_its_external_edition_no_value(store, run_id):
@@ -270,6 +360,7 @@ def test_a_trial_judged_otherwise_while_the_release_is_written_stops_it(store, r
         _measured("pipp"), _measured("verbatim_8gram"),
     ])  # fmt: skip
     claimed(store, run_id, dict.fromkeys(range(1, 9), "Ms A"))
+    took(store, 45)
     for place in range(1, 9):
         acting(store, "Clara").judge(run_id, place, "wrong")
     assert store.releases.gate(run_id, "ours").passed
@@ -298,6 +389,9 @@ def test_a_private_number_of_a_trial_may_not_leave_in_words(store, run_id):
     acting(store, "Clara").judge(run_id, 1, "right")
     high = store.intruder.estimate(run_id).share.high
     run = store.runs.get(run_id)
+    assert any(abs(one - high) < 1e-12 for one in store.releases._statistics(run))
+    claimed(store, run_id, {}, texts=50)  # another one, and the number was told all the same
+    assert abs(store.intruder.estimate(run_id).share.high - high) > 1e-6
     assert any(abs(one - high) < 1e-12 for one in store.releases._statistics(run))
 
 

@@ -57,6 +57,7 @@ def check_logs(path: Path | None = None, export: bytes | None = None) -> Checked
         database.close()
     rows = [{str(name): row[name] for name in row} for row in log]
     if earlier is not None:
-        broken += file.against(earlier, {int(str(row["seq"])): row for row in rows})
+        known = {int(str(row["seq"])): row for row in rows}
+        broken += file.against(earlier, known) or file.untold(earlier, rows)
     last = int(str(rows[-1]["seq"])) if rows else 0
     return Checked(lines, tuple(broken), (last, file.head(file.chained(rows))))

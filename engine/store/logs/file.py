@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -20,6 +20,7 @@ from engine.errors import UserError
 from engine.store.chain import GENESIS, canonical
 
 FORMATS = ("json", "csv")
+EXPORTED = "audit log exported"
 FORMAT = "understudy-audit/1"
 FIELDS = ("seq", "at", "actor", "action", "subject", "detail", "hash")
 RULE = (
@@ -95,6 +96,8 @@ def read(data: bytes) -> list[Line]:
         lines = list(_from_json(text) if text.lstrip().startswith("{") else _from_csv(text))
         if text.lstrip().startswith("{") and json.loads(text)["head"] != head(lines):
             raise UserError("audit file: its last lines are missing, so the file itself was changed")
+        if text.lstrip().startswith("{") and json.loads(text)["corpus"] is None:
+            _check_whole(lines)
     except (ValueError, KeyError, TypeError, csv.Error, RecursionError):
         raise UserError("audit file: this is no export of an audit log, or it is damaged") from None
     previous = GENESIS
@@ -103,6 +106,12 @@ def read(data: bytes) -> list[Line]:
             raise UserError(f"audit file: line {line.seq} does not hold, so the file itself was changed")
         previous = line.sha256
     return lines
+
+
+def _check_whole(lines: Sequence[Line]) -> None:
+    """Refuse the lines of one corpus that say they are the whole log."""
+    if [line.seq for line in lines] != list(range(1, len(lines) + 1)):
+        raise UserError("audit file: it says that it is the whole log and lacks lines, so the file itself was changed")
 
 
 def against(lines: Sequence[Line], known: Mapping[int, Mapping[str, object]]) -> tuple[str, ...]:
@@ -124,6 +133,21 @@ def against(lines: Sequence[Line], known: Mapping[int, Mapping[str, object]]) ->
             f"{len(other):,} of the file's {len(lines):,} lines are others in the log, from line {other[0]} on."
         )
     return tuple(said)
+
+
+def untold(lines: Sequence[Line], known: Iterable[Mapping[str, object]]) -> tuple[str, ...]:
+    """Return, as a sentence, that no line of the log tells of an export that ends like this one; else nothing.
+
+    The file's own chain can be made anew by anybody, so a file that lacks lines holds and is part of the log; and a log
+    that was put back to the very moment of the export lacks nothing but the line about it.
+
+    Args:
+        known: the lines of the log.
+    """
+    told = f'"sha256":"{head(lines)}"'
+    if any(line["action"] == EXPORTED and told in str(line["detail"]) for line in known):
+        return ()
+    return ("No line of the log tells of this export: lines of the file were taken out, or the log was put back.",)
 
 
 def _digest(previous: str, content: Mapping[str, int | str]) -> str:

@@ -18,10 +18,10 @@ from engine.store.people.members import Members, folded
 from engine.store.people.roles import Right
 from engine.store.runs import policies
 from engine.store.runs import waivers as waived
+from engine.store.runs.intruder import reading
 from engine.store.schema import (
     decisions,
     intruder_events,
-    intruder_trials,
     runs,
     signatures,
     spot_checks,
@@ -104,13 +104,17 @@ class Signatures:
 
 
 def _trial(connection: Connection, run_id: str) -> str:
-    """Return what the latest intruder trial of a run rests on: its id and the last event; empty without one."""
-    latest = select(intruder_trials.c.id).where(intruder_trials.c.run_id == run_id)
-    trial_id = connection.execute(latest.order_by(intruder_trials.c.look.desc()).limit(1)).scalar_one_or_none()
-    if trial_id is None:
+    """Return what the latest intruder trial of a run rests on: its id, the last event, and whether its time ran out.
+
+    A time box runs out without an event, and what the trial says is another thing from then on. Empty without a trial.
+    """
+    trial = reading.latest(connection, run_id)
+    if trial is None:
         return ""
-    events = select(func.max(intruder_events.c.seq)).where(intruder_events.c.trial_id == trial_id)
-    return f"{trial_id}/{connection.execute(events).scalar()}\x1f"
+    found = reading.events_of(connection, trial.id)
+    over = "/over" if not found.said_done and reading.ended_at(found, trial.minutes) else ""
+    events = select(func.max(intruder_events.c.seq)).where(intruder_events.c.trial_id == trial.id)
+    return f"{trial.id}/{connection.execute(events).scalar()}{over}\x1f"
 
 
 def _spot_check(connection: Connection, run_id: str) -> str:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 TRIED = (
-    "A person read {texts:,} of the texts, drawn at random, and had {minutes:,} minutes to say whom they are of; a "
+    "A person read {texts:,} of the texts, drawn at random, and took {minutes:,} minutes to say whom they are of; a "
     "second person checked each claim."
 )
 
@@ -133,7 +133,7 @@ class Assessments:
                 trial=() if trial is None else tried(trial),
                 tried=""
                 if trial is None or trial.share is None
-                else TRIED.format(texts=trial.trial.texts, minutes=trial.trial.minutes),
+                else TRIED.format(texts=trial.trial.texts, minutes=trial.trial.spent),
                 verdict=verdict,
                 releases=sum(one.corpus_id in mine for one in self.releases.all()),
                 unbounded=book.unbounded,

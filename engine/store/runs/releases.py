@@ -32,7 +32,7 @@ from engine.store.runs import choosable
 from engine.store.runs import policies as own
 from engine.store.runs import waivers as waived
 from engine.store.runs.examinations import Examinations
-from engine.store.runs.intruder.trials import IntruderTrials
+from engine.store.runs.intruder.trials import IntruderTrials, private_numbers
 from engine.store.runs.runs import Runs, run_row, seen
 from engine.store.schema import releases, revocations, runs
 from engine.store.session import Session, new_id
@@ -586,11 +586,7 @@ class Releases:
         found = self.spot_checks.estimate(run.corpus_id)
         rates = () if found is None else [rate for rate in (found.direct, found.quasi, *found.types.values()) if rate]
         missed = [end for rate in rates for end in (rate.value, rate.low, rate.high, rate.hit)]
-        tried = self.intruder.estimate(run.id)
-        if tried is not None:
-            missed += [tried.trial.claims, tried.trial.hits]
-        if tried is not None and tried.share is not None:
-            missed += [tried.share.value, tried.share.low, tried.share.high, tried.share.further]
+        missed += private_numbers(self.intruder.estimate(run.id))
         public = self.ledger.public_facts(run.corpus_id).units
         return {float(value) for value in (*counts, *measured, *missed) if value is not None} - {float(public)}
 

@@ -43,7 +43,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         _state(found)
         trial = found.trial
         if not trial.begun:
-            _take_on(workspace, run)
+            _take_on(workspace, run, trial)
         elif not trial.ended:
             _work(workspace, run, trial)
         elif trial.claims:
@@ -59,6 +59,8 @@ def _state(found: engine.IntruderResult) -> None:
         f"random by {plain(trial.drawn_by)}, {when(trial.at)}; {count_of(trial.minutes, 'minute')}."
     )
     st.caption(f"Means: {plain(trial.means)}")
+    for line in engine.earlier_trials(found):
+        st.caption(plain(line))
     if share is None:
         if trial.stale:
             st.warning(f"**Out of date.** {plain(trial.stale)}", icon=":material/history:")
@@ -67,7 +69,8 @@ def _state(found: engine.IntruderResult) -> None:
         return
     unclear = f", {number(trial.unclear)} could not be told and count as right" if trial.unclear else ""
     st.markdown(
-        f"{plain(trial.intruder)} named somebody for {count_of(trial.claims, 'text')}: {number(trial.right)} right"
+        f"{plain(trial.intruder)} took {number(trial.spent)} of the minutes and named somebody for "
+        f"{count_of(trial.claims, 'text')}: {number(trial.right)} right"
         f"{unclear}. By the upper end of the {100 * share.level:.4g}% interval, at most **{_percent(share.high)}** of "
         f"the {count_of(trial.approved, 'approved text')} are identified in this way; of further texts made in the "
         f"same way, {_percent(share.further)}."
@@ -75,8 +78,11 @@ def _state(found: engine.IntruderResult) -> None:
     st.caption(engine.INTRUDER_LIMIT)
 
 
-def _take_on(workspace: engine.Workspace, run: engine.RunSummary) -> None:
-    """Offer to begin; the time runs from then on."""
+def _take_on(workspace: engine.Workspace, run: engine.RunSummary, trial: engine.IntruderTrial) -> None:
+    """Offer to begin to whoever did not draw the trial; the time runs from then on."""
+    if workspace.actor == trial.drawn_by:
+        st.caption("You drew it; somebody else takes it on, under their own name (Settings).")
+        return
     st.button(
         f"Begin as {plain(workspace.actor)}", type="primary", icon=":material/timer:", key=f"{KEY}.begin",
         on_click=act, args=(workspace.intruder.begin, run.id),
@@ -102,17 +108,17 @@ def _work(workspace: engine.Workspace, run: engine.RunSummary, trial: engine.Int
             st.session_state.setdefault(field, one.claim)
             st.text_input(
                 "This text is of", key=field, max_chars=300, placeholder="nobody I can name",
-                on_change=_claim, args=(workspace, run.id, one.place, field),
+                on_change=_claim, args=(workspace, run.id, one.place, field, trial.id),
             )  # fmt: skip
     pager(len(texts), key=key, size=SIZE, noun="texts")
     with st.popover("I am done", icon=":material/flag:", key=f"{KEY}.end"):
-        st.markdown("Nothing more is taken after that.")
+        st.markdown("Nothing more is taken after that, and the minutes taken until then are those that count.")
         st.button("End the trial", type="primary", key=f"{KEY}.end.sure", on_click=act,
                   args=(workspace.intruder.end, run.id))  # fmt: skip
 
 
-def _claim(workspace: engine.Workspace, run_id: str, place: int, field: str) -> None:
-    act(workspace.intruder.claim, run_id, place, str(st.session_state.get(field) or ""))
+def _claim(workspace: engine.Workspace, run_id: str, place: int, field: str, trial: str) -> None:
+    act(workspace.intruder.claim, run_id, place, str(st.session_state.get(field) or ""), trial=trial)
 
 
 def _check(workspace: engine.Workspace, run: engine.RunSummary, trial: engine.IntruderTrial) -> None:
@@ -138,6 +144,7 @@ def _check(workspace: engine.Workspace, run: engine.RunSummary, trial: engine.In
                     st.button(
                         words, key=f"{KEY}.{outcome}.{trial.id}.{one.place}", disabled=one.outcome == outcome,
                         on_click=act, args=(workspace.intruder.judge, run.id, one.place, outcome),
+                        kwargs={"trial": trial.id},
                     )  # fmt: skip
                 source = _offer_private(workspace, run, one)
             if source is not None:

@@ -37,6 +37,7 @@ def draw(
     session: Session, connection: Connection, run_id: str, texts: int, minutes: int, means: str, look: int | None
 ) -> str:
     """Draw a trial inside the caller's transaction and return its id; see `IntruderTrials.draw`."""
+    check_named(session)
     run = run_row(connection, run_id)
     if run.state != "done":
         raise UserError("run: it is not finished; a trial is about the texts that would leave")
@@ -74,9 +75,14 @@ def draw(
 
 
 def begin(session: Session, connection: Connection, run_id: str) -> None:
-    """Take a trial on: its time begins."""
+    """Take a trial on: its time begins; nobody takes on the one they drew.
+
+    Where nothing is claimed nobody checks anything, so this is what keeps such a trial from being one person's alone.
+    """
     check_named(session)
     trial, found = current(connection, run_id)
+    if same(trial.actor) == same(session.actor):
+        raise UserError("A trial is taken on by somebody else than the person who drew it.")
     if found.intruder:
         if same(found.intruder) == same(session.actor):
             return
@@ -85,9 +91,12 @@ def begin(session: Session, connection: Connection, run_id: str) -> None:
     _note(session, connection, trial, "intruder trial begun")
 
 
-def claim(session: Session, connection: Connection, run_id: str, place: int, words: str) -> None:
+def claim(
+    session: Session, connection: Connection, run_id: str, place: int, words: str, offered: str | None = None
+) -> None:
     """Say whom a text is of, in place of an earlier claim about it; empty words take that back."""
     trial, found = _open(session, connection, run_id)
+    _check_same(trial, offered)
     said = " ".join(words.split())
     if len(said) > LONGEST_WORDS:
         raise UserError(f"claim: at most {LONGEST_WORDS} characters")
@@ -107,12 +116,15 @@ def end(session: Session, connection: Connection, run_id: str) -> None:
     _note(session, connection, trial, "intruder trial ended")
 
 
-def judge(session: Session, connection: Connection, run_id: str, place: int, outcome: str) -> None:
+def judge(
+    session: Session, connection: Connection, run_id: str, place: int, outcome: str, offered: str | None = None
+) -> None:
     """Say whether a claim is right, once the time box is over; nobody judges their own."""
     check_named(session)
     if outcome not in OUTCOMES:
         raise UserError(f"outcome: must be one of {', '.join(OUTCOMES)}, is {outcome!r}")
     trial, found = current(connection, run_id)
+    _check_same(trial, offered)
     if not ended_at(found, trial.minutes):
         raise UserError("The time box is not over; claims are checked after it.")
     if same(found.intruder) == same(session.actor):
@@ -141,6 +153,12 @@ def check_named(session: Session) -> None:
     """Raise `UserError` where nobody said who acts."""
     if " ".join(session.actor.split()).casefold() in UNNAMED:
         raise UserError("Say who you are first (--by on the command line): a trial stands under two people's names")
+
+
+def _check_same(trial: AnyRow, offered: str | None) -> None:
+    """Refuse words about a place of another trial's sample: another text stands at it here."""
+    if offered is not None and offered != trial.id:
+        raise RefusedError("These are the texts of another trial; one was drawn since. Look at the latest one.")
 
 
 def _open(session: Session, connection: Connection, run_id: str) -> tuple[AnyRow, Events]:

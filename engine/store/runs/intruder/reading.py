@@ -42,6 +42,12 @@ def latest(connection: Connection, run_id: str) -> AnyRow | None:
     return connection.execute(query.order_by(intruder_trials.c.look.desc()).limit(1)).first()
 
 
+def before(connection: Connection, row: AnyRow) -> tuple[Trial, ...]:
+    """Return the trials of a run that were drawn before one, in order."""
+    query = select(intruder_trials).where(intruder_trials.c.run_id == row.run_id, intruder_trials.c.look < row.look)
+    return tuple(view(connection, one) for one in connection.execute(query.order_by(intruder_trials.c.look)).all())
+
+
 def events_of(connection: Connection, trial_id: str) -> Events:
     """Return what happened in a trial."""
     found = Events()
@@ -69,6 +75,14 @@ def ended_at(found: Events, minutes: int) -> str:
     return over.isoformat(timespec="milliseconds") if datetime.fromisoformat(now()) >= over else ""
 
 
+def spent(begun: str, ended: str) -> int:
+    """Return the whole minutes between two moments, 0 where one of them is empty."""
+    if not begun or not ended:
+        return 0
+    took = datetime.fromisoformat(ended) - datetime.fromisoformat(begun)
+    return max(0, int(took.total_seconds() // 60))
+
+
 def minutes_left(trial: Trial) -> float:
     """Return the minutes that an open time box has left, 0 where it is not open."""
     if not trial.begun or trial.ended:
@@ -86,11 +100,12 @@ def view(connection: Connection, row: AnyRow) -> Trial:
     left = set(approved)
     right = {place for place, one in found.claims.items() if one.outcome in (RIGHT, UNCLEAR)}
     outcomes = [one.outcome for one in found.claims.values()]
+    ended = ended_at(found, row.minutes)
     checkers = dict.fromkeys(one.judged_by for one in found.claims.values() if one.outcome)
     return Trial(
         id=row.id, run_id=row.run_id, look=row.look, at=row.at, drawn_by=row.actor, minutes=row.minutes,
         means=row.means, drawn_from=len(known), texts=len(texts), intruder=found.intruder, begun=found.begun,
-        ended=ended_at(found, row.minutes), claims=len(outcomes), judged=sum(bool(one) for one in outcomes),
+        ended=ended, spent=spent(found.begun, ended), claims=len(outcomes), judged=sum(bool(one) for one in outcomes),
         right=outcomes.count(RIGHT), unclear=outcomes.count(UNCLEAR), checkers=tuple(checkers), approved=len(approved),
         removed_right=sum(texts[place] not in left for place in right),
         stale=CHANGED if left - known else "",

@@ -6,6 +6,7 @@ it. Each further trial of a run halves the error of its interval.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select
@@ -68,27 +69,34 @@ class IntruderTrials:
         return found
 
     def begin(self, run_id: str) -> None:
-        """Take the latest trial on as the person acting; its time begins."""
+        """Take the latest trial on as the person acting, who did not draw it; its time begins."""
         with self.session.db.write() as connection:
             acts.begin(self.session, connection, run_id)
 
-    def claim(self, run_id: str, place: int, words: str) -> None:
-        """Say whom the text at a place of the sample is of; empty words take an earlier claim back."""
+    def claim(self, run_id: str, place: int, words: str, *, trial: str | None = None) -> None:
+        """Say whom the text at a place of the sample is of; empty words take an earlier claim back.
+
+        Args:
+            trial: id of the trial whose text was shown; where another one was drawn since, the claim is refused.
+        """
         with self.session.db.write() as connection:
-            acts.claim(self.session, connection, run_id, place, words)
+            acts.claim(self.session, connection, run_id, place, words, trial)
 
     def end(self, run_id: str) -> None:
         """Say that the intruder is done before the time is over."""
         with self.session.db.write() as connection:
             acts.end(self.session, connection, run_id)
 
-    def judge(self, run_id: str, place: int, outcome: str) -> None:
+    def judge(self, run_id: str, place: int, outcome: str, *, trial: str | None = None) -> None:
         """Say whether a claim is `right`, `wrong` or `unclear`, as somebody else than who made it.
 
         The original decides that, so the run counts as looked at from then on, and the ledger says so.
+
+        Args:
+            trial: id of the trial whose claim was shown; where another one was drawn since, this is refused.
         """
         with self.session.db.write() as connection:
-            acts.judge(self.session, connection, run_id, place, outcome)
+            acts.judge(self.session, connection, run_id, place, outcome, trial)
             self.examinations.look(connection, run_id)
             self.ledger.touch(connection, run_id, "intruder trial", TOUCHED, once=True)
 
@@ -116,9 +124,12 @@ class IntruderTrials:
         return made
 
     def estimate(self, run_id: str) -> TrialResult | None:
-        """Return what the latest trial says, None where none was drawn."""
-        trial = self.latest(run_id)
-        return None if trial is None else _result(trial)
+        """Return what the latest trial says, and those before it; None where none was drawn."""
+        with self.session.db.read() as connection:
+            row = reading.latest(connection, run_id)
+            if row is None:
+                return None
+            return replace(_result(reading.view(connection, row)), earlier=reading.before(connection, row))
 
     def known(self, run_id: str) -> Intruder | None:
         """Return the latest trial as a policy's rule asks for it, None where none was drawn."""
@@ -129,7 +140,7 @@ class IntruderTrials:
             return None
         trial, share = found.trial, found.share
         return Intruder(
-            trial.texts, trial.drawn_from, trial.minutes, trial.hits, trial.stale, found.why,
+            trial.texts, trial.drawn_from, trial.spent, trial.hits, trial.stale, found.why,
             None if share is None else share.high, 0.95 if share is None else share.level, trial.id,
         )  # fmt: skip
 
@@ -144,6 +155,16 @@ class IntruderTrials:
             )
             rows |= {position: (record_id, text) for position, record_id, text in connection.execute(query)}
         return [(place, *rows[position]) for place, position in places.items()]
+
+
+def private_numbers(found: TrialResult | None) -> list[float]:
+    """Return what the trials of a run counted and told, the latest and those before it: none of it may leave."""
+    numbers: list[float] = []
+    for trial in () if found is None else (*found.earlier, found.trial):
+        share = _result(trial).share
+        numbers += [trial.claims, trial.hits]
+        numbers += [] if share is None else [share.value, share.low, share.high, share.further]
+    return numbers
 
 
 def _result(trial: Trial) -> TrialResult:

@@ -14,7 +14,8 @@ class Trial:
 
     Attributes:
         look: 1 for the run's first. at, drawn_by: when and by whom its sample was drawn.
-        minutes: the time box. means: what the intruder may use, as it was typed.
+        minutes: the time box. spent: whole minutes of it that the intruder took, 0 while it is open.
+        means: what the intruder may use, as it was typed.
         drawn_from, texts: approved records that the sample was drawn from, and those drawn.
         intruder: who took it on, empty before. begun, ended: ISO 8601 in UTC, empty while that lies ahead; a time box
             that is over has ended whether or not somebody said so.
@@ -36,6 +37,7 @@ class Trial:
     intruder: str = ""
     begun: str = ""
     ended: str = ""
+    spent: int = 0
     claims: int = 0
     judged: int = 0
     right: int = 0
@@ -75,11 +77,15 @@ class Share:
 
 @dataclass(frozen=True)
 class TrialResult:
-    """A trial with what follows from it; `share` is None, and `why` says so, where nothing does yet."""
+    """A trial with what follows from it; `share` is None, and `why` says so, where nothing does yet.
+
+    earlier: the run's trials before it, in order; who draws another does not undo them.
+    """
 
     trial: Trial
     share: Share | None = None
     why: str = ""
+    earlier: tuple[Trial, ...] = ()
 
 
 @dataclass(frozen=True)

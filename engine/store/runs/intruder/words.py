@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.store.runs.intruder.views import TrialResult
+from engine.store.runs.intruder.views import Trial, TrialResult
 
 LIMIT = (
     "It holds for a person with this time and these means. Another may know more, or have more time; nothing follows "
@@ -11,21 +11,43 @@ LIMIT = (
 
 
 def sentences(found: TrialResult) -> tuple[str, ...]:
-    """Return what a trial found, with its interval, its sample and what it assumes."""
+    """Return what a trial found, with its interval, its sample and what it assumes, and the run's trials before it."""
     trial, share = found.trial, found.share
     drawn = (
         f"Intruder trial {trial.look} of {trial.at[:10]}: {trial.texts:,} of {trial.drawn_from:,} approved texts, "
         f"drawn at random by {trial.drawn_by}; {trial.minutes:,} minutes. Means: {trial.means}"
     )
+    before = earlier(found)
     if share is None:
-        return drawn, f"It tells nothing yet. {found.why}"
-    said = [drawn, f"{trial.intruder} named somebody for {trial.claims:,} texts.{_checked(found)}"]
+        return *before, drawn, f"It tells nothing yet. {found.why}"
+    took = f"{trial.intruder} took {trial.spent:,} of the {trial.minutes:,} minutes"
+    said = [drawn, f"{took} and named somebody for {trial.claims:,} texts.{_checked(found)}"]
     said.append(
         f"Texts whose person such an intruder names rightly: {_percent(share.value)} ({_percent(share.low)} to "
         f"{_percent(share.high)}, {100 * share.level:.4g}% interval, exact for the {trial.approved:,} approved texts); "
         f"for further texts made in the same way at most {_percent(share.further)}."
     )
-    return (*said, LIMIT)
+    return (*before, *said, LIMIT)
+
+
+def earlier(found: TrialResult) -> tuple[str, ...]:
+    """Return what became of each trial before a run's latest one."""
+    return tuple(
+        f"Before it, intruder trial {one.look} of {one.at[:10]}: {one.texts:,} of {one.drawn_from:,} approved texts, "
+        f"{one.minutes:,} minutes. {_became(one)}"
+        for one in found.earlier
+    )
+
+
+def _became(trial: Trial) -> str:
+    """Return how an earlier trial ended; of claims that were not all checked, only how many there are."""
+    if not trial.begun:
+        return "Nobody took it on."
+    took = f"{trial.intruder} took {trial.spent:,} of them and " if trial.ended else f"{trial.intruder} "
+    named = f"{took}named somebody for {trial.claims:,} texts"
+    if not trial.complete:
+        return f"{named}; claims that nobody checked: {trial.claims - trial.judged:,}."
+    return f"{named}: {trial.right:,} right, {trial.unclear:,} could not be told."
 
 
 def _checked(found: TrialResult) -> str:
