@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests import forked
+from tests import forked, postgres
 
 ROOT = Path(__file__).resolve().parent.parent
 gc.set_threshold(20_000, 20, 20)  # half a million objects live as long as the session; searching them was a tenth of it
@@ -158,7 +158,8 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 
 def pytest_sessionfinish() -> None:
-    """End the process that forks, and with it the workers that are left."""
+    """End the process that forks, and with it the workers that are left, and a PostgreSQL that was started."""
+    postgres.stop()
     if WORKERS.server is not None:
         WORKERS.server.close()
 

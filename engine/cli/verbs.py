@@ -15,6 +15,7 @@ from engine.cli.intruder import intruder
 from engine.cli.languages import languages
 from engine.cli.mentioned import named
 from engine.cli.models import models
+from engine.cli.moving import workspace
 from engine.cli.people import people
 from engine.cli.pools import pack, pool
 from engine.cli.recipes import recipe, reproduce
@@ -82,6 +83,7 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "audit": audit,
     "backup": backup,
     "restore": restore,
+    "workspace": workspace,
     "doctor": doctor,
     "sbom": sbom,
     "demo": demo,
