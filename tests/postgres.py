@@ -137,11 +137,13 @@ BOTH: dict[str, tuple[str, ...]] = {
     "store/test_runs.py": (),
 }  # fmt: skip
 
+SOME = {"store/test_rollback.py": ("test_processes_killed_while_they_write_never_look_like_a_rollback",)}  # of a file
+
 
 def on_both(metafunc: pytest.Metafunc) -> None:
     """Have a test run on both databases where its file is of `BOTH`; on PostgreSQL among the slow ones."""
-    but = BOTH.get(metafunc.definition.path.relative_to(ROOT / "tests").as_posix())
-    if but is not None and metafunc.function.__name__ not in but:
+    place, name = metafunc.definition.path.relative_to(ROOT / "tests").as_posix(), metafunc.function.__name__
+    if (place in BOTH and name not in BOTH[place]) or name in SOME.get(place, ()):
         both = ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)]
         metafunc.parametrize("backend", both, indirect=True)
 

@@ -140,6 +140,12 @@ def forbid_changes(connection: Connection, table: str) -> None:
         )
 
 
+def expect_changes(connection: Connection, table: str) -> None:
+    """Have PostgreSQL leave room in a table whose rows change all the time, and clear it up often."""
+    if kind(connection) == POSTGRESQL:
+        connection.exec_driver_sql(f"ALTER TABLE {table} SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.005)")
+
+
 def sound(connection: Connection) -> bool:
     """Say whether the database finds itself undamaged; a PostgreSQL is its administrators' to check."""
     return kind(connection) == POSTGRESQL or connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() == "ok"

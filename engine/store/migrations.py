@@ -144,6 +144,8 @@ def lease_table(connection: Connection) -> None:
     schema.metadata.create_all(connection)
     if "worker" not in [known["name"] for known in inspect(connection).get_columns("jobs")]:
         dialect.add_column(connection, "jobs", schema.jobs.c.worker)
+    for table in ("jobs", "leases"):
+        dialect.expect_changes(connection, table)
 
 
 def _forbid_changes(connection: Connection) -> None:

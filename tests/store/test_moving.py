@@ -1,6 +1,8 @@
 """A workspace moved from SQLite to PostgreSQL and back: the same rows, the same chains, one of the two open."""
 
+import os
 import shutil
+import signal
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -10,6 +12,8 @@ from sqlalchemy import select
 
 from engine.errors import StorageError, UserError
 from engine.store import schema
+from engine.store.disk import moving
+from engine.store.disk.lock import locked
 from engine.store.disk.moving import copy_workspace
 from engine.store.disk.opening import KEY_TOLD
 from engine.store.store import Store
@@ -167,3 +171,35 @@ def test_a_chain_that_does_not_hold_is_not_moved(tmp_path):
     Store(first).close()
     assert not (tmp_path / "second" / "workspace.key").exists()
     shutil.rmtree(tmp_path / "second")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("at", ["_copy_files", "_same_chains", "_retire", "_give_key"])
+def test_a_kill_leaves_one_that_opens_or_one_to_put_back(tmp_path, monkeypatch, at):
+    first, second = filled(tmp_path / "first"), tmp_path / "second"
+    pid = os.fork()
+    if not pid:
+        monkeypatch.setattr(moving, at, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        copy_workspace(first, second)
+        os._exit(0)
+    assert os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+    with pytest.raises(StorageError, match="key"):
+        Store(second)
+    if at == "_give_key":
+        with pytest.raises(StorageError, match="key"):
+            Store(first)
+        for moved in first.glob("*.moved"):
+            moved.rename(moved.with_suffix(""))
+    shutil.rmtree(second)
+    store = Store(first)
+    assert store.audit.verify() == {"ok": True, "lines": 3, "first_bad": None}
+    assert store.ledger.verify() == {"ok": True, "lines": 3, "first_bad": None}
+    store.close()
+    assert copy_workspace(first, second).ledger == 3
+
+
+def test_a_worker_at_work_is_waited_for_by_nobody(tmp_path):
+    first = filled(tmp_path / "first")
+    with locked(first / "worker.lock"), pytest.raises(StorageError, match="Stop it"):
+        copy_workspace(first, tmp_path / "second")
+    assert not (tmp_path / "second").exists()
