@@ -95,6 +95,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             node.own_markers = [mark for mark in node.own_markers if mark.name != "slow"]
         item.add_marker(pytest.mark.long)
     for item in items:
+        if item.get_closest_marker("long") is not None:  # on PostgreSQL it would be slow too
+            item.own_markers = [mark for mark in item.own_markers if mark.name != "slow"]
         if in_lane(item.path) and not any(item.get_closest_marker(mark) for mark in ("slow", "long")):
             item.add_marker(pytest.mark.quick)
 
