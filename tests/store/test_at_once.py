@@ -18,6 +18,7 @@ from engine.store import queue
 from engine.store.database import RETRIES, ConflictError
 from engine.store.schema import jobs, leases, settings
 from engine.store.store import Store
+from tests import postgres
 from tests.store.ledger_making import DELTA, ROOT, gaussian, kinds, reserved_run
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -161,6 +162,36 @@ def test_it_is_not_tried_for_ever(store, monkeypatch):
     with pytest.raises(ConflictError):
         store.session.db.retried(never)
     assert len(tries) == RETRIES
+
+
+@pytest.mark.slow
+def test_a_worker_keeps_its_lease_while_it_works_and_holds_no_transaction(store, backend, monkeypatch):
+    from engine.jobs import worker as working
+
+    monkeypatch.setattr(working, "BEAT_SECONDS", 0.1)
+    monkeypatch.setattr(working, "RENEW_SECONDS", 0.2)
+    monkeypatch.setattr(queue, "LEASE_SECONDS", 1.5)
+    (job,) = queued(store, 1)
+    freed, held = [], []
+    open_ones = (
+        "SELECT pid FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' AND application_name = 'understudy' "
+        "AND xact_start < now() - interval '1s'"
+    )
+
+    def handler(task):
+        assert task.worker
+        for _ in range(30):
+            time.sleep(0.1)
+            with store.session.db.brief() as connection:
+                freed.extend(queue.recover(connection))
+            if backend == "postgresql":
+                held.extend(postgres.server().ask(store.session.db.engine.url.database, open_ones))
+
+    working.Worker(store, lambda: {"profile": handler}, idle_seconds=1.0).work()
+    assert (freed, held) == ([], [])
+    with store.session.db.read() as connection:
+        assert connection.execute(select(jobs.c.state).where(jobs.c.id == job)).scalar_one() == "done"
+        assert connection.execute(select(leases.c.worker)).all() == []
 
 
 def work(path, seed):
