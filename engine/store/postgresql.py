@@ -5,7 +5,8 @@ other as on SQLite, and what each reads is the latest. They are serialisable bes
 nobody (claims, heartbeats) can make one of them fail, which is then done again (`Database.retried`).
 
 Privacy posture: an address, a value and what the server says of them never stand in a message of ours; the server
-gets values apart from statements.
+gets values apart from statements. Deleted rows are gone for every reader, and stay on the server's disk, in its log and
+in its replicas until those are cleared: unlike a file of SQLite, nothing is overwritten.
 """
 
 from __future__ import annotations
