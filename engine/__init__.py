@@ -176,6 +176,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "waivable": ("engine.release.gate", "waivable"),
     "way_kept": ("engine.examine.uses", "way_kept"),
     "wider_level": ("engine.examine.stats.simultaneous", "wider"),
+    "workspace_folder": ("engine.store.disk.address", "workspace_folder"),
 }
 __all__ = sorted(PLACES)
 
@@ -273,6 +274,7 @@ if TYPE_CHECKING:
     from engine.release.policy import IntruderRule, MissedRule, Policy, Rule
     from engine.release.verdicts import RuleVerdict, Verdict
     from engine.release.wizard import Answers, Proposal, Recipients, Recommended, propose, recommended
+    from engine.store.disk.address import workspace_folder
     from engine.store.disk.encryption import opens_with
     from engine.store.disk.encryption import unlock as unlock_workspace
     from engine.store.model_settings import SelfTest

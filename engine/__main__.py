@@ -27,6 +27,7 @@ from engine.cli.encryption import REKEY
 from engine.cli.intruder import ARGUMENTS as INTRUDER
 from engine.cli.mentioned import ARGUMENTS as NAMED
 from engine.cli.models import ARGUMENTS
+from engine.cli.moving import ARGUMENTS as MOVING
 from engine.cli.people import ARGUMENTS as PEOPLE
 from engine.cli.pools import PACK, POOL
 from engine.cli.recipes import RECIPE, REPRODUCE
@@ -356,6 +357,7 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
         "encrypt": ("encrypt the workspace, or begin a new one encrypted", []),
         "decrypt": ("make an encrypted workspace a plain one again", []),
         "rekey": ("change the passphrase or key file that opens an encrypted workspace", REKEY),
+        "workspace": ("move the workspace to another folder, to PostgreSQL or back", MOVING),
         "doctor": (
             "check the installation and the workspace",
             [(("--bundle",), {"type": Path, "help": "write a support file without record text"})],
@@ -378,16 +380,28 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
     }
 
 
+def _folder(text: str) -> Path:
+    """Return the workspace folder that an option names, by itself or in the address of a PostgreSQL."""
+    if not text.startswith("postgres"):
+        return Path(text)
+    from engine.store.disk.address import workspace_folder
+
+    try:
+        return workspace_folder(text)
+    except UnderstudyError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser with one sub-command a verb."""
     parser = _Parser(prog="python -m engine", description="Understudy without a browser.")
-    parser.add_argument("--workspace", type=Path, default=None, help="workspace folder (or UNDERSTUDY_WORKSPACE)")
+    parser.add_argument("--workspace", type=_folder, default=None, help="workspace folder (or UNDERSTUDY_WORKSPACE)")
     parser.add_argument("--key-file", type=Path, default=None, help=KEY_FILE)
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=_Parser)
     for verb, (text, rows) in _argument_tables().items():
         sub = verbs.add_parser(verb, help=text, description=text)
         # SUPPRESS: a value given before the verb must not be overwritten by a default after it
-        sub.add_argument("--workspace", type=Path, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+        sub.add_argument("--workspace", type=_folder, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
         sub.add_argument("--key-file", type=Path, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
         for names, options in rows:
             sub.add_argument(*names, **options)

@@ -18,7 +18,8 @@ from engine.jobs.planning import Planning
 from engine.jobs.recipes import Recipes
 from engine.jobs.running import Jobs
 from engine.models.folder.imports import sweep
-from engine.store.disk.folder import Folder, default_path
+from engine.store.disk.address import default_path
+from engine.store.disk.folder import Folder
 from engine.store.people.calls import CALLS
 from engine.store.people.guarded import Visit, guarded
 from engine.store.people.roles import Person

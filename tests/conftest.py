@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests import forked
+from tests import forked, postgres
 
 ROOT = Path(__file__).resolve().parent.parent
 gc.set_threshold(20_000, 20, 20)  # half a million objects live as long as the session; searching them was a tenth of it
@@ -98,6 +98,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             node.own_markers = [mark for mark in node.own_markers if mark.name != "slow"]
         item.add_marker(pytest.mark.long)
     for item in items:
+        if item.get_closest_marker("long") is not None:  # on PostgreSQL it would be slow too
+            item.own_markers = [mark for mark in item.own_markers if mark.name != "slow"]
         if in_lane(item.path) and not any(item.get_closest_marker(mark) for mark in ("slow", "long")):
             item.add_marker(pytest.mark.quick)
 
@@ -161,7 +163,8 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 
 def pytest_sessionfinish() -> None:
-    """End the process that forks, and with it the workers that are left."""
+    """End the process that forks, and with it the workers that are left, and a PostgreSQL that was started."""
+    postgres.stop()
     if WORKERS.server is not None:
         WORKERS.server.close()
 

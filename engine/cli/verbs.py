@@ -16,6 +16,7 @@ from engine.cli.intruder import intruder
 from engine.cli.languages import languages
 from engine.cli.mentioned import named
 from engine.cli.models import models
+from engine.cli.moving import workspace
 from engine.cli.people import people
 from engine.cli.pools import pack, pool
 from engine.cli.recipes import recipe, reproduce
@@ -86,6 +87,7 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "encrypt": encrypt,
     "decrypt": decrypt,
     "rekey": rekey,
+    "workspace": workspace,
     "doctor": doctor,
     "sbom": sbom,
     "demo": demo,

@@ -21,6 +21,7 @@ from engine.jobs import launch
 from engine.jobs.running import Jobs, versions
 from engine.store import schema
 from engine.store.budget.ledger import Ledger
+from engine.store.dialect import sound
 from engine.store.disk import parts
 from engine.store.disk.folder import describe_os_error, file_errors, part_beside, write_private
 from engine.store.migrations import VERSION, current_version
@@ -147,8 +148,8 @@ class Doctor:
 
     def _integrity(self) -> Check:
         with self.session.db.read() as connection:
-            answer = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
-        return _check("database", answer == "ok", "sound" if answer == "ok" else "damaged; restore a backup")
+            ok = sound(connection)
+        return _check("database", ok, "sound" if ok else "damaged; restore a backup")
 
     def _audit_chain(self) -> Check:
         result = self.audit.verify()

@@ -166,8 +166,7 @@ class Jobs:
 
     def _queue(self, corpus_id: str, prepared: Sequence[_Prepared], *, examine: bool) -> list[str]:
         """Reserve and queue runs in one transaction, so that all or none are."""
-        with self.session.db.write() as connection:
-            made = [self._insert(connection, corpus_id, one, examine) for one in prepared]
+        made = self.session.db.retried(lambda c: [self._insert(c, corpus_id, one, examine) for one in prepared])
         self.session.wake()
         return made
 
@@ -266,7 +265,8 @@ class Jobs:
 
     def cancel(self, job_or_run_id: str) -> bool:
         """Cancel a job, or the active jobs of a run; False where nothing was active."""
-        with self.session.db.write() as connection:
+
+        def cancel(connection: Connection) -> bool:
             if job_or_run_id.startswith("r-"):
                 run_row(connection, job_or_run_id)
                 active = queue.active_jobs(connection, run_id=job_or_run_id)
@@ -276,6 +276,8 @@ class Jobs:
             cancelled = sum(self._cancel_one(connection, job_id) for job_id in active)
             self.ledger.settle(connection)
             return cancelled > 0
+
+        return self.session.db.retried(cancel)
 
     def _cancel_one(self, connection: Connection, job_id: str) -> bool:
         """Cancel a job and say so in the audit log; return False where it had ended."""
@@ -299,7 +301,8 @@ class Jobs:
         blockers = self.models.blockers(found_method.spec, found.corpus_id, found.model)
         if blockers and found.state not in (*queue.ACTIVE, "done"):
             raise UserError(" ".join(blockers))
-        with self.session.db.write() as connection:
+
+        def ask_again(connection: Connection) -> str:
             row = run_row(connection, run_id)
             if row.state in queue.ACTIVE:
                 return str(row.job_id)
@@ -318,6 +321,9 @@ class Jobs:
                 update(runs).where(runs.c.id == run_id).values(state="queued", error=None, finished=None, job_id=job_id)
             )
             self.session.write_audit(connection, "run resumed", run_id)
+            return job_id
+
+        job_id = self.session.db.retried(ask_again)
         self.session.wake()
         return job_id
 

@@ -36,7 +36,7 @@ class Task:
 
     def __init__(self, store: Store, row: JobRow, models: ModelCache, leaving: Callable[[], bool]) -> None:
         self.store, self.models = store, models
-        self.id, self.kind = row.id, row.kind
+        self.id, self.kind, self.worker = row.id, row.kind, row.worker
         self._corpus_id, self._run_id = row.corpus_id, row.run_id
         self.arguments: dict[str, Any] = dict(row.arguments)  # each task knows its own
         self.cursor: dict[str, Any] | None = dict(as_object(row.cursor)) if row.cursor is not None else None
@@ -66,7 +66,7 @@ class Task:
         if time.monotonic() - self._asked >= ASK_SECONDS:
             self._asked = time.monotonic()
             with self.store.session.db.read() as connection:
-                self._stop = queue.cancelled(connection, self.id)
+                self._stop = queue.cancelled(connection, self.id, self.worker)
         return self._stop
 
     def check(self) -> None:
@@ -93,8 +93,11 @@ class Task:
         if time.monotonic() - self._reported < REPORT_SECONDS and (done < total or self._parts is not None):
             return
         self._reported = time.monotonic()
-        with self.store.session.db.write() as connection:
-            queue.progress(connection, self.id, stage=stage, done=done, total=total, seconds_left=left, **self._whole())
+        with self.store.session.db.brief() as connection:
+            queue.progress(
+                connection, self.id, worker=self.worker,
+                stage=stage, done=done, total=total, seconds_left=left, **self._whole(),
+            )  # fmt: skip
 
     @contextmanager
     def batch(
@@ -114,9 +117,9 @@ class Task:
         left = self._rate.seconds_left(stage, done, total)
         with self.store.session.db.write() as connection:
             row = connection.execute(
-                select(jobs.c.state, jobs.c.cancel, jobs.c.sample).where(jobs.c.id == self.id)
+                select(jobs.c.state, jobs.c.cancel, jobs.c.sample, jobs.c.worker).where(jobs.c.id == self.id)
             ).first()
-            if row is None or row.state != "running" or row.cancel:
+            if row is None or row.state != "running" or row.cancel or row.worker != self.worker:
                 self._stop = True
                 raise Stopped
             values: dict[str, object] = {
@@ -131,4 +134,4 @@ class Task:
             if sample:
                 values["sample"] = [*row.sample, *sample][-SAMPLES:]
             yield connection
-            queue.progress(connection, self.id, **values)
+            queue.progress(connection, self.id, worker=self.worker, **values)

@@ -14,6 +14,7 @@ import faulthandler
 import gc
 import logging
 import os
+import secrets
 import signal
 import sys
 import tempfile
@@ -22,6 +23,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy import func, select, update
@@ -35,6 +37,7 @@ from engine.jobs.task import Stopped, Task
 from engine.store import queue
 from engine.store.audit import now
 from engine.store.disk.folder import TEMPORARY, Folder, remove_tree
+from engine.store.disk.place import working_place
 from engine.store.rows import JobRow
 from engine.store.schema import jobs
 from engine.store.store import Store
@@ -42,6 +45,7 @@ from engine.store.store import Store
 IDLE_SECONDS = 600.0
 POLL_SECONDS = 0.25
 BEAT_SECONDS = 1.0
+RENEW_SECONDS = queue.LEASE_SECONDS / 6
 LOCK_TRIES = 20  # another process may hold the lock for an instant while it looks
 
 Handler = Callable[[Task], None]
@@ -119,11 +123,14 @@ class Worker:
         self._handlers_of = handlers_of
         self._last_busy = time.monotonic()
         self._unwritten: list[tuple[str, str, str | None]] = []
+        self.name = f"{os.getpid()}-{secrets.token_hex(8)}"
+        self._place = working_place(store.folder, store.session.key)
 
     def work(self) -> None:
         """Work both lanes until idle for long enough or asked to leave."""
         with self.store.session.db.write() as connection:
-            recovered = queue.recover(connection)
+            recovered = queue.recover(connection, self._place)
+            queue.beat(connection, self.name, self._place)
             self.store.ledger.settle(connection)
         if recovered:
             log(f"recovered {len(recovered)} job(s): {', '.join(recovered)}")
@@ -137,16 +144,33 @@ class Worker:
         self.leaving.set()
         for thread in others:
             thread.join(timeout=5.0)
+        with suppress(StorageError), self.store.session.db.brief() as connection:
+            queue.leave(connection, self.name)
 
     def _beat(self) -> None:
-        beat = self.store.folder.worker_beat
+        beat, said = self.store.folder.worker_beat, time.monotonic()
         while not self.leaving.wait(BEAT_SECONDS):
             try:
                 os.close(os.open(beat, os.O_CREAT | os.O_WRONLY, 0o600))
                 os.utime(beat)
             except OSError:
-                if not self.store.folder.database.exists():
+                if not self.store.folder.has_database:
                     self.leaving.set()  # the workspace folder was removed
+            if time.monotonic() - said >= RENEW_SECONDS and self._renewed():
+                said = time.monotonic()
+
+    def _renewed(self) -> bool:
+        """Say in the database that this worker lives, and put back what dead ones had taken; False where it failed."""
+        try:
+            with self.store.session.db.brief() as connection:
+                queue.beat(connection, self.name, self._place)
+                recovered = queue.recover(connection)
+        except Exception as error:  # noqa: BLE001  the next beat tries again, long before the lease is over
+            log(f"lease: {frames(error)}")
+            return False
+        if recovered:
+            log(f"recovered {len(recovered)} job(s): {', '.join(recovered)}")
+        return True
 
     def _lane(self, lane: str) -> None:
         while not self.leaving.is_set():
@@ -154,7 +178,7 @@ class Worker:
                 worked = self._step(lane)
             except Exception as error:  # noqa: BLE001  the worker outlives a locked database or a full disk
                 log(f"{lane} lane: {frames(error)}")
-                if not self.store.folder.database.exists():
+                if not self.store.folder.has_database:
                     self.leaving.set()
                 self.leaving.wait(2.0)
                 continue
@@ -166,7 +190,7 @@ class Worker:
     def _step(self, lane: str) -> bool:
         for pending in list(self._unwritten):
             with self.store.session.db.write() as connection:
-                queue.finish(connection, *pending)
+                queue.finish(connection, *pending, worker=self.name)
                 self.store.ledger.settle(connection)
             self._unwritten.remove(pending)
         with self.store.session.db.read() as connection:
@@ -175,10 +199,11 @@ class Worker:
             ).scalar_one()
         if not waiting:
             return False
-        with self.store.session.db.write() as connection:
-            row = queue.claim(connection, lane)
-            self.store.ledger.settle(connection)  # a job that was given up
+        with self.store.session.db.brief() as connection:
+            row = queue.claim(connection, lane, self.name)
         if row is None:
+            with self.store.session.db.write() as connection:
+                self.store.ledger.settle(connection)  # a job that was given up
             return False
         self._busy[lane] = True
         try:
@@ -202,21 +227,25 @@ class Worker:
 
     def _stopped(self, job_id: str) -> None:
         with self.store.session.db.write() as connection:
-            row = connection.execute(select(jobs.c.cancel, jobs.c.state).where(jobs.c.id == job_id)).first()
+            row = connection.execute(select(jobs.c.cancel, jobs.c.worker).where(jobs.c.id == job_id)).first()
             if row is None:
                 log(f"{job_id} was deleted")
+            elif row.worker != self.name:
+                log(f"{job_id} was taken over")
             elif row.cancel:
-                queue.finish(connection, job_id, "cancelled")
+                queue.finish(connection, job_id, "cancelled", worker=self.name)
                 self.store.ledger.settle(connection)
                 log(f"{job_id} cancelled")
             else:  # the worker is leaving; the next one goes on
-                connection.execute(update(jobs).where(jobs.c.id == job_id).values(state="queued", seconds_left=None))
+                connection.execute(
+                    update(jobs).where(jobs.c.id == job_id).values(state="queued", seconds_left=None, worker=None)
+                )
                 log(f"{job_id} put back into the queue")
 
     def _finish(self, job_id: str, state: str, error: str | None) -> None:
         try:
             with self.store.session.db.write() as connection:
-                queue.finish(connection, job_id, state, error)
+                queue.finish(connection, job_id, state, error, worker=self.name)
                 self.store.ledger.settle(connection)
         except StorageError as problem:
             log(f"{job_id} could not be marked {state}: {frames(problem)}")
@@ -270,7 +299,7 @@ def main(arguments: Sequence[str] | None, handlers_of: Callable[[], Mapping[str,
         finally:
             lock.release()
         # A job that came while this worker was leaving found the lock held and started no other.
-        if asked or not store.folder.database.exists() or not waiting(store):
+        if asked or not store.folder.has_database or not waiting(store):
             break
     log("worker ends")
     gc.freeze()  # the process ends: what a net's modules leave is the system's to free, not the collector's

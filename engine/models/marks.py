@@ -31,7 +31,7 @@ POOL = "pool"
 RUN = "run"
 LEAST_VALUES = 512  # smaller tensors, norms say, are alike in many models
 BLOCK_VALUES = 1 << 22
-DATABASE, WORKSPACE_KEY = "understudy.sqlite", "workspace.key"
+DATABASES, WORKSPACE_KEY = ("understudy.sqlite", "workspace.toml"), "workspace.key"
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,8 @@ def write_marks(folder: Path, marks: Sequence[Mark]) -> None:
 def workspace_above(path: Path) -> Path | None:
     """Return the workspace folder that a path, its links followed, lies in, or None."""
     where = path.resolve()
-    return next((p for p in (where, *where.parents) if (p / DATABASE).exists() and (p / WORKSPACE_KEY).exists()), None)
+    above = (p for p in (where, *where.parents) if (p / WORKSPACE_KEY).exists())
+    return next((p for p in above if any((p / name).exists() for name in DATABASES)), None)
 
 
 def weight_digests(folder: Path) -> frozenset[str]:

@@ -7,8 +7,8 @@ store, session                     the parts together, and what they share
 """
 
 from engine.store.budget.unknown import accept_rollback
+from engine.store.disk.address import default_path as default_workspace_path
 from engine.store.disk.backup import restore
-from engine.store.disk.folder import default_path as default_workspace_path
 from engine.store.logs.check import check_logs
 
 __all__ = ["accept_rollback", "check_logs", "default_workspace_path", "restore"]

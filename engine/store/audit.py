@@ -29,7 +29,13 @@ def append(
 
 def read(connection: Connection, limit: int, offset: int, corpus_id: str | None = None) -> pd.DataFrame:
     """Return lines, of one corpus or all, latest first, with the columns of `COLUMNS`."""
-    query = select(audit).where(*_about(corpus_id)).order_by(audit.c.seq.desc()).limit(limit).offset(offset)
+    query = (
+        select(audit)
+        .where(*_about(corpus_id))
+        .order_by(audit.c.seq.desc())
+        .limit(limit if limit >= 0 else None)
+        .offset(offset)
+    )
     return pd.DataFrame([tuple(r) for r in connection.execute(query)], columns=COLUMNS)
 
 

@@ -1,26 +1,32 @@
-"""The workspace's SQLite database: connections, transactions and clear errors.
+"""The workspace's database, SQLite or PostgreSQL: connections, transactions and clear errors.
 
 Privacy posture: statements never carry their parameters into an exception (`hide_parameters`), deleted
-content is overwritten (`secure_delete`), temporary tables stay in memory.
+content is overwritten (`secure_delete`), temporary tables stay in memory. PostgreSQL does not overwrite what is deleted
+(`engine.store.postgresql`).
 """
 
 from __future__ import annotations
 
 import json
+import random
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy.exc import DBAPIError
 
 from engine.errors import StorageError
+from engine.store import postgresql
 from engine.store.disk import cipher
+from engine.store.disk.address import database_url
 from engine.store.disk.folder import Folder, file_errors
 
 BUSY_SECONDS = 30.0
 PATIENCE = f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}"
+RETRIES = 8  # of a transaction that another one made impossible
 GROWN = "chain grew"  # noted on a connection by `Chain.append`
 
 GONE = (
@@ -50,6 +56,13 @@ SENTENCES: tuple[tuple[str, str], ...] = (
 )
 
 
+T = TypeVar("T")
+
+
+class ConflictError(StorageError):
+    """Another transaction made this one impossible; nothing of it was kept, and it can be done again."""
+
+
 def describe_database_error(error: BaseException) -> str | None:
     """Return a sentence that says what to do about a database error, or None for an unknown one."""
     message = str(getattr(error, "orig", None) or error).lower()
@@ -65,7 +78,11 @@ def database_errors() -> Iterator[None]:
     with file_errors():
         try:
             yield
-        except cipher.errors(DatabaseError) as error:
+        except cipher.errors(DBAPIError) as error:
+            state = postgresql.state_of(error)
+            if state is not None:
+                kind = ConflictError if state in postgresql.CONFLICTS else StorageError
+                raise kind(postgresql.describe(error, state)) from None
             sentence = describe_database_error(error)
             if sentence is None:
                 raise
@@ -77,9 +94,15 @@ class Database:
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
-        self.engine = _engine(folder)
+        url = database_url(folder)
+        self.is_file = url is None  # in the workspace's folder
+        self.engine = _engine(folder) if url is None else postgresql.make_engine(url, BUSY_SECONDS, _json)
         self.grown: Callable[[], None] = lambda: None  # called after a commit that added a line to a chain
         self._writer = self.engine.execution_options(begin_mode="IMMEDIATE")
+        self._brief = self.engine.execution_options(begin_mode="IMMEDIATE" if self.is_file else "BRIEF")
+        if not self.is_file:
+            with database_errors():
+                postgresql.prepare(self.engine)
         self._file: tuple[int, int] | None = None  # device and inode of the database that was opened
 
     @contextmanager
@@ -99,12 +122,40 @@ class Database:
             self.grown()
 
     @contextmanager
+    def brief(self) -> Iterator[Connection]:
+        """Yield a connection inside a write transaction that waits for no other writer where rows have their own locks.
+
+        For a claim or a heartbeat: a few rows, nothing that a chain or a budget rests on.
+        """
+        with database_errors(), self._at_its_place(), self._brief.begin() as connection:
+            yield connection
+
+    def retried(self, work: Callable[[Connection], T]) -> T:
+        """Return what `work` returns inside a write transaction; done again where another one made it impossible.
+
+        Raises:
+            ConflictError: `RETRIES` times in a row.
+        """
+        for attempt in range(1, RETRIES + 1):
+            try:
+                with self.write() as connection:
+                    return work(connection)
+            except ConflictError:
+                if attempt == RETRIES:
+                    raise
+                time.sleep(random.uniform(0.0, 0.01 * 2**attempt))
+        raise AssertionError("unreachable")
+
+    @contextmanager
     def _at_its_place(self) -> Iterator[None]:
         """Refuse where the open database is no longer the file in the folder.
 
         A connection to a moved or deleted file goes on reading and writing it, so that decisions and spends
-        would seem saved and be lost.
+        would seem saved and be lost. A PostgreSQL has no file here: heads beside the key tell another one at opening.
         """
+        if not self.is_file:
+            yield
+            return
         try:
             status = self.folder.database.stat()
             found = (status.st_dev, status.st_ino)
@@ -119,8 +170,11 @@ class Database:
     def truncate_log(self, seconds: float = 10.0) -> bool:
         """Move the write-ahead log into the database and cut it to zero bytes; False where readers prevent it.
 
-        Each try gives up at once, so that `seconds` hold whatever the connections' own patience is.
+        Each try gives up at once, so that `seconds` hold whatever the connections' own patience is. The log of a
+        PostgreSQL is its server's: nothing is done.
         """
+        if not self.is_file:
+            return True
         deadline = time.monotonic() + seconds
         while True:
             with database_errors():

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection, inspect, select
 
 from engine.errors import StorageError
-from engine.store import schema
+from engine.store import dialect, schema
 from engine.store.database import Database
 
 APPEND_ONLY = ("audit", "ledger", "packs", "revocations", "own_policies", "members", "signatures", "waivers")
@@ -139,13 +139,18 @@ def intruder_tables(connection: Connection) -> None:
     schema.metadata.create_all(connection)
 
 
+def lease_table(connection: Connection) -> None:
+    """Add who has taken a job, and until when it is theirs."""
+    schema.metadata.create_all(connection)
+    if "worker" not in [known["name"] for known in inspect(connection).get_columns("jobs")]:
+        dialect.add_column(connection, "jobs", schema.jobs.c.worker)
+    for table in ("jobs", "leases"):
+        dialect.expect_changes(connection, table)
+
+
 def _forbid_changes(connection: Connection) -> None:
     for table in APPEND_ONLY:
-        for verb in ("UPDATE", "DELETE"):
-            connection.exec_driver_sql(
-                f"CREATE TRIGGER IF NOT EXISTS {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
-                f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
-            )
+        dialect.forbid_changes(connection, table)
 
 
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -169,8 +174,10 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     member_tables,
     spot_check_tables,
     intruder_tables,
+    lease_table,
 )
 VERSION = len(MIGRATIONS)
+FIRST_ON_POSTGRESQL = 20  # the steps before it find nothing to change there, and are written in SQLite's words
 
 
 def current_version(connection: Connection) -> int:
@@ -178,6 +185,12 @@ def current_version(connection: Connection) -> int:
     if not inspect(connection).has_table("schema_version"):
         return 0
     return connection.execute(select(schema.schema_version.c.version)).scalar() or 0
+
+
+def _steps(connection: Connection, found: int) -> tuple[Callable[[Connection], None], ...]:
+    if found == 0 and dialect.kind(connection) == dialect.POSTGRESQL:
+        return (first_tables, *MIGRATIONS[FIRST_ON_POSTGRESQL:])
+    return MIGRATIONS[found:]
 
 
 def migrate(database: Database) -> int:
@@ -191,7 +204,7 @@ def migrate(database: Database) -> int:
     if found < VERSION:
         with database.write() as connection:
             found = current_version(connection)  # another process may have been first
-            for step in MIGRATIONS[found:]:
+            for step in _steps(connection, found):
                 step(connection)
             if found < VERSION:
                 connection.execute(schema.schema_version.delete())

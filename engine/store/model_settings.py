@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from sqlalchemy import Connection, select
-from sqlalchemy.dialects.sqlite import insert
 
 from engine.at_rest import files
 from engine.errors import UserError
 from engine.models.remote.consent import DOWNLOAD, GIVEN, WITHDRAWN, Consent, Download
 from engine.models.remote.endpoint_settings import EndpointSettings
+from engine.store.dialect import insert
 from engine.store.disk.folder import Folder, file_errors, write_atomic
 from engine.store.schema import audit, settings
 from engine.store.views import Check
@@ -170,5 +170,5 @@ def _value(connection: Connection, key: str) -> dict[str, Any]:
 
 
 def _save(connection: Connection, key: str, value: Mapping[str, object]) -> None:
-    statement = insert(settings).values(key=key, value=value)
+    statement = insert(connection, settings).values(key=key, value=value)
     connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, case, select, update
+from sqlalchemy import Connection, case, or_, select, update
 
 from engine.json_types import as_object
 from engine.store.audit import now
+from engine.store.dialect import clock, insert
 from engine.store.rows import JobRow, job_of
-from engine.store.schema import jobs, runs
+from engine.store.schema import jobs, leases, runs
 from engine.store.session import new_id
 from engine.store.views import JobView, Whole
 
@@ -43,6 +44,7 @@ FIRST = jobs.c.kind.in_(SHORT) & ~(
 TURN = (case((FIRST, 0), else_=1), jobs.c.seq)
 EXAMINE = "examine"  # argument of a job that makes a run: examine it when it is done
 MAX_ATTEMPTS = 5
+LEASE_SECONDS = 120.0  # a worker that did not say for so long that it lives is taken for dead
 GIVEN_UP = (
     f"The worker stopped {MAX_ATTEMPTS} times at the same place without getting further. "
     "The machine may be short of memory; try a smaller count, then start it again."
@@ -86,11 +88,21 @@ def active_jobs(
     return list(connection.execute(query).scalars())
 
 
-def claim(connection: Connection, lane: str) -> JobRow | None:
-    """Take the next queued job of a lane; one restarted too often without progress fails instead."""
+def claim(connection: Connection, lane: str, worker: str | None = None) -> JobRow | None:
+    """Take the next queued job of a lane; one restarted too often without progress fails instead.
+
+    Others may claim at the same moment: each gets another job, and none waits for another.
+
+    Args:
+        connection: in a transaction that writes. worker: that takes it; its lease holds the job (`beat`).
+    """
     while True:
         row = connection.execute(
-            select(jobs).where(jobs.c.state == "queued", jobs.c.lane == lane).order_by(*TURN).limit(1)
+            select(jobs)
+            .where(jobs.c.state == "queued", jobs.c.lane == lane)
+            .order_by(*TURN)
+            .limit(1)
+            .with_for_update(skip_locked=True, of=jobs)
         ).first()
         if row is None:
             return None
@@ -101,7 +113,7 @@ def claim(connection: Connection, lane: str) -> JobRow | None:
         connection.execute(
             update(jobs)
             .where(jobs.c.id == row.id)
-            .values(state="running", started=row.started or at, heartbeat=at, attempts=row.attempts + 1)
+            .values(state="running", started=row.started or at, heartbeat=at, attempts=row.attempts + 1, worker=worker)
         )
         if row.kind == "synthesize" and row.run_id:
             run = connection.execute(select(runs.c.started).where(runs.c.id == row.run_id)).first()
@@ -113,26 +125,55 @@ def claim(connection: Connection, lane: str) -> JobRow | None:
         return job_of(connection.execute(select(jobs).where(jobs.c.id == row.id)).one())
 
 
-def recover(connection: Connection) -> list[str]:
-    """Put the running jobs of a dead worker back into the queue and return their ids."""
-    found = list(connection.execute(select(jobs.c.id).where(jobs.c.state == "running").order_by(jobs.c.seq)).scalars())
+def beat(connection: Connection, worker: str, place: str) -> None:
+    """Say that a worker lives: what it has taken is its own for `LEASE_SECONDS` from now."""
+    until = clock() + LEASE_SECONDS
+    statement = insert(connection, leases).values(worker=worker, place=place, until=until)
+    connection.execute(statement.on_conflict_do_update(index_elements=["worker"], set_={"until": until}))
+
+
+def leave(connection: Connection, worker: str) -> None:
+    """End a worker's lease."""
+    connection.execute(leases.delete().where(leases.c.worker == worker))
+
+
+def recover(connection: Connection, place: str | None = None) -> list[str]:
+    """Put the running jobs of dead workers back into the queue and return their ids.
+
+    Args:
+        connection: in a transaction that writes. place: where no worker lives, as its lock says, whatever its lease.
+    """
+    over = leases.c.until < clock()
+    connection.execute(leases.delete().where(over if place is None else or_(over, leases.c.place == place)))
+    nobodys = or_(jobs.c.worker.is_(None), jobs.c.worker.not_in(select(leases.c.worker)))
+    query = select(jobs.c.id).where(jobs.c.state == "running", nobodys).order_by(jobs.c.seq)
+    found = list(connection.execute(query.with_for_update(skip_locked=True, of=jobs)).scalars())
     if found:
-        connection.execute(update(jobs).where(jobs.c.id.in_(found)).values(state="queued", seconds_left=None))
+        connection.execute(
+            update(jobs).where(jobs.c.id.in_(found)).values(state="queued", seconds_left=None, worker=None)
+        )
     return found
 
 
-def progress(connection: Connection, job_id: str, **values: object) -> bool:
-    """Write stage, done, total, seconds_left, sample or cursor of a running job; False if it is gone."""
-    result = connection.execute(
-        update(jobs).where(jobs.c.id == job_id, jobs.c.state == "running").values(heartbeat=now(), **values)
-    )
-    return bool(result.rowcount)
+def progress(connection: Connection, job_id: str, *, worker: str | None = None, **values: object) -> bool:
+    """Write stage, done, total, seconds_left, sample or cursor of a running job; False if it is gone.
+
+    worker: that has it; nothing is written where another took it meanwhile. None asks for nobody.
+    """
+    mine = (jobs.c.id == job_id) & (jobs.c.state == "running")
+    mine = mine if worker is None else mine & (jobs.c.worker == worker)
+    return bool(connection.execute(update(jobs).where(mine).values(heartbeat=now(), **values)).rowcount)
 
 
-def finish(connection: Connection, job_id: str, state: str, error: str | None = None) -> bool:
-    """End a job, and the run it makes, as done, failed or cancelled; False if it had ended before."""
+def finish(
+    connection: Connection, job_id: str, state: str, error: str | None = None, *, worker: str | None = None
+) -> bool:
+    """End a job, and the run it makes, as done, failed or cancelled; False if it had ended before.
+
+    worker: that has it; nothing ends where another took it meanwhile. None asks for nobody.
+    """
     row = connection.execute(select(jobs).where(jobs.c.id == job_id)).first()
-    if row is None or row.state not in ACTIVE:
+    if row is None or row.state not in ACTIVE or (worker is not None and row.worker != worker):
         return False
     at = now()
     connection.execute(
@@ -160,10 +201,10 @@ def cancel(connection: Connection, job_id: str) -> bool:
     return True
 
 
-def cancelled(connection: Connection, job_id: str) -> bool:
-    """Say whether a running job was asked to stop, or does not exist any more."""
-    row = connection.execute(select(jobs.c.cancel, jobs.c.state).where(jobs.c.id == job_id)).first()
-    return row is None or bool(row.cancel) or row.state != "running"
+def cancelled(connection: Connection, job_id: str, worker: str | None = None) -> bool:
+    """Say whether a running job was asked to stop, does not exist any more, or is not this worker's any more."""
+    row = connection.execute(select(jobs.c.cancel, jobs.c.state, jobs.c.worker).where(jobs.c.id == job_id)).first()
+    return row is None or bool(row.cancel) or row.state != "running" or row.worker != worker
 
 
 def view(row: JobRow) -> JobView:

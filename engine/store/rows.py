@@ -128,6 +128,7 @@ class JobRow:
     started: str | None
     finished: str | None
     heartbeat: str | None
+    worker: str | None
     attempts: int
     cancel: bool
     error: str | None

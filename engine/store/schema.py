@@ -18,7 +18,6 @@ from sqlalchemy import (
     Float,
     ForeignKey,
     Index,
-    Integer,
     LargeBinary,
     MetaData,
     String,
@@ -26,6 +25,9 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
+
+from engine.store.dialect import WHOLE as Integer
+from engine.store.dialect import order_text_alike
 
 metadata = MetaData()
 
@@ -312,6 +314,7 @@ jobs = Table(
     Column("started", String),
     Column("finished", String),
     Column("heartbeat", String),
+    Column("worker", String),  # that took it; whether it lives stands in `leases`
     Column("attempts", Integer, nullable=False, default=0),
     Column("cancel", Boolean, nullable=False, default=False),
     Column("error", String),
@@ -323,6 +326,14 @@ jobs = Table(
     Column("run_id", String, ForeignKey("runs.id", ondelete="CASCADE")),
     Index("ix_job_state", "state", "lane", "seq"),
     sqlite_autoincrement=True,
+)
+
+leases = Table(  # of workers: until when their jobs are theirs, unless they say so again
+    "leases",
+    metadata,
+    Column("worker", String, primary_key=True),
+    Column("place", String, nullable=False),  # keyed digest of machine and folder, where one works at a time
+    Column("until", Float, nullable=False),  # seconds since 1970 by the database's clock
 )
 
 releases = Table(
@@ -613,3 +624,5 @@ packs = Table(  # append-only: prompts that left, or were made to leave
     Column("prompts", JSON, nullable=False),
     Column("digest", String(64), nullable=False),  # SHA-256 of the prompts
 )
+
+order_text_alike(metadata)

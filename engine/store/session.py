@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Self
 
 from sqlalchemy import Connection, select
-from sqlalchemy.dialects.sqlite import insert
 
 from engine.errors import StorageError, UserError
 from engine.store import audit
 from engine.store.budget import unknown
+from engine.store.dialect import insert
 from engine.store.disk import heads, parts, staging
-from engine.store.disk.folder import PARTS, Folder, default_path, remove_tree
+from engine.store.disk.address import default_path
+from engine.store.disk.folder import PARTS, Folder, remove_tree
 from engine.store.disk.opening import open_database
 from engine.store.people.roles import Person
 from engine.store.rows import AnyRow
@@ -115,7 +116,7 @@ class Session:
         """Mark a folder for removal inside the caller's transaction; `sweep` removes it."""
         connection.execute(pending_removals.delete().where(pending_removals.c.path == relative))
         connection.execute(pending_removals.insert().values(path=relative, pid=None, at=audit.now()))
-        connection.execute(insert(removed).values(path=relative, at=audit.now()).on_conflict_do_nothing())
+        connection.execute(insert(connection, removed).values(path=relative, at=audit.now()).on_conflict_do_nothing())
         _writing.discard(str(self.folder.path / relative))
 
     def finish_writing(self, connection: Connection, relative: str) -> None:

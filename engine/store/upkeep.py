@@ -8,13 +8,13 @@ from stat import S_ISREG
 
 import pandas as pd
 from sqlalchemy import select
-from sqlalchemy.dialects.sqlite import insert
 
 from engine.at_rest import keys
 from engine.errors import UserError
 from engine.json_types import JSON
 from engine.store import audit
 from engine.store.chain import Verified
+from engine.store.dialect import insert
 from engine.store.disk import heads
 from engine.store.disk.backup import restore as restore_backup
 from engine.store.disk.backup import write_backup
@@ -76,8 +76,8 @@ class Settings:
             key: of the setting. value: in place of an earlier one. action: what the line says was done.
             subject: what it was done to, by name or id. detail: what else the line says; never a private text.
         """
-        statement = insert(settings).values(key=key, value=value)
         with self.session.db.write() as connection:
+            statement = insert(connection, settings).values(key=key, value=value)
             row = connection.execute(select(settings.c.value).where(settings.c.key == key)).first()
             if row is not None and row.value == value:
                 return

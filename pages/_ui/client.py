@@ -23,11 +23,11 @@ def workspace_path(arguments: list[str] | None = None) -> Path | None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     for position, word in enumerate(words):
         if word == "--workspace" and position + 1 < len(words):
-            return Path(words[position + 1]).expanduser()
+            return engine.workspace_folder(words[position + 1])
         if word.startswith("--workspace="):
-            return Path(word.partition("=")[2]).expanduser()
+            return engine.workspace_folder(word.partition("=")[2])
     named = os.environ.get("UNDERSTUDY_WORKSPACE", "").strip()
-    return Path(named).expanduser() if named else None
+    return engine.workspace_folder(named) if named else None
 
 
 @st.cache_resource(show_spinner=False)

@@ -13,12 +13,19 @@ import pytest
 
 import engine
 from engine.corpus.mapping import ColumnMapping
+from tests import postgres
 from tests.browser.conftest import free_port, wait_until_healthy
 from tests.jobs.conftest import ROOT, corpus, idle_seconds, workspace
 
 __all__ = ["corpus", "idle_seconds", "workspace"]
 
 SAMPLE = ColumnMapping(text="text", record_id="record_id", source_id="source_id", label="label", keep=(), spans="spans")
+
+
+@pytest.fixture
+def on_postgresql(tmp_path: Path) -> None:
+    """Have the test's workspace, which is opened after this, kept in a PostgreSQL."""
+    postgres.kept_in("postgresql", tmp_path / "workspace")
 
 
 @pytest.fixture

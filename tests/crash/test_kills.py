@@ -27,6 +27,18 @@ BATCH = 4
     ],
 )
 def test_killing_the_worker_changes_nothing(workspace, corpus, kills):
+    kill_the_worker(workspace, corpus, kills)
+
+
+@pytest.mark.slow
+def test_killing_the_worker_changes_nothing_on_postgresql(on_postgresql, workspace, corpus):
+    kill_the_worker(workspace, corpus, 4)
+    assert not workspace.folder.database.exists()
+    assert workspace.audit.verify()["ok"]
+
+
+def kill_the_worker(workspace, corpus, kills):
+    """Kill the worker at random batches and see that each run is the one of a worker that lived."""
     count = max(80, 16 * kills)
 
     def begin(seconds=0.02):
@@ -43,7 +55,16 @@ def test_killing_the_worker_changes_nothing(workspace, corpus, kills):
     assert workspace.folder.worker_log.read_text().count("recovered 1 job(s)") >= kills
 
 
-def test_a_kill_during_an_import_leaves_nothing(workspace, tmp_path):
+@pytest.mark.slow
+def test_a_kill_during_an_import_leaves_nothing_on_postgresql(on_postgresql, workspace):
+    kill_an_import(workspace)
+
+
+def test_a_kill_during_an_import_leaves_nothing(workspace):
+    kill_an_import(workspace)
+
+
+def kill_an_import(workspace):
     """The importing process dies after the record table is written and before the corpus exists."""
     script = (
         "import os, signal, sys\n"

@@ -7,6 +7,7 @@ import pytest
 
 from engine.corpus.mapping import ColumnMapping
 from engine.store.store import Store
+from tests import postgres
 
 CANARY = "Quillfeather Zanzibarnacle"
 MAPPING = ColumnMapping(text="text", record_id="id", source_id="who", label="kind", keep=("ward",), spans="spans")
@@ -34,6 +35,17 @@ def made_up(count: int = 40, first: int = 0) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def pytest_generate_tests(metafunc):
+    """Have each test run on both databases, but for those that take the file of SQLite in hand."""
+    postgres.on_both(metafunc)
+
+
+@pytest.fixture(autouse=True)
+def backend(request, tmp_path):
+    """Return the database that the folder `workspace` of a test is kept in."""
+    return postgres.kept_in(getattr(request, "param", "sqlite"), tmp_path / "workspace")
 
 
 @pytest.fixture

@@ -1,26 +1,24 @@
 """The ledger's chain: changed lines, the export, a backup, two processes at once."""
 
 import json
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 
 import pytest
+from sqlalchemy.exc import IntegrityError
 
-from engine.errors import RefusedError
+from engine.errors import RefusedError, StorageError
 from engine.store import restore
 from engine.store.store import Store
 from tests.store.conftest import MAPPING, made_up
 from tests.store.ledger_making import DELTA, ROOT, draw, gaussian, kinds, limited, reserved_run
+from tests.store.making import unguard
 
 
 def tampered(store, statement):
-    with closing(sqlite3.connect(store.folder.database)) as database:
-        for verb in ("update", "delete"):
-            database.execute(f"DROP TRIGGER ledger_no_{verb}")
-        database.execute(statement)
-        database.commit()
+    with store.session.db.write() as connection:
+        unguard(connection, "ledger")
+        connection.exec_driver_sql(statement)
     return store.ledger.verify()
 
 
@@ -45,11 +43,8 @@ def test_a_changed_line_is_found(store, corpus, statement, first_bad):
 @pytest.mark.parametrize("verb", ["UPDATE ledger SET actor = 'x'", "DELETE FROM ledger"])
 def test_lines_cannot_be_changed_by_a_statement(store, corpus, verb):
     limited(store, corpus)
-    with (
-        closing(sqlite3.connect(store.folder.database)) as database,
-        pytest.raises(sqlite3.IntegrityError, match="append-only"),
-    ):
-        database.execute(verb)
+    with pytest.raises((IntegrityError, StorageError), match="append-only"), store.session.db.write() as connection:
+        connection.exec_driver_sql(verb)
 
 
 def test_the_export_holds_every_line_and_its_hash(store, corpus):

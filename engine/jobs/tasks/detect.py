@@ -77,8 +77,8 @@ def _put_in_force(task: Task, connection: Connection) -> None:
     connection.execute(
         text(
             "DELETE FROM spans WHERE corpus_id = :corpus AND origin = :pending AND EXISTS (SELECT 1 FROM spans AS c "
-            "WHERE c.corpus_id = :corpus AND c.active = 1 AND c.position = spans.position AND c.origin = 'custodian' "
-            "AND c.start = spans.start AND c.end = spans.end AND c.label = spans.label)"
+            "WHERE c.corpus_id = :corpus AND c.active = TRUE AND c.position = spans.position "
+            "AND c.origin = 'custodian' AND c.start = spans.start AND c.end = spans.end AND c.label = spans.label)"
         ),
         parameters,
     )

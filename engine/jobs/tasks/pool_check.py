@@ -10,12 +10,11 @@ counts stay in the workspace and go with the corpus, and no run, plan or claim r
 
 from __future__ import annotations
 
-from sqlalchemy.dialects.sqlite import insert
-
 from engine.jobs.task import Task
 from engine.store.audit import now
 from engine.store.budget import lines as ledger_lines
 from engine.store.budget.reservations import population_of
+from engine.store.dialect import insert
 from engine.store.schema import pool_checks
 
 SHARED, LONG = 8, 25  # consecutive words of one record that a text may repeat: stock phrases, and no longer chance
@@ -56,5 +55,5 @@ def run(task: Task) -> None:
     }  # fmt: skip
     with task.batch(STAGE, 3, 3) as connection:
         row = {"at": now(), "actor": str(task.arguments["actor"]), "body": body}
-        statement = insert(pool_checks).values(pool=name, corpus_id=task.corpus_id, **row)
+        statement = insert(connection, pool_checks).values(pool=name, corpus_id=task.corpus_id, **row)
         connection.execute(statement.on_conflict_do_update(index_elements=["pool", "corpus_id"], set_=row))

@@ -10,11 +10,11 @@ import hashlib
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, select
-from sqlalchemy.dialects.sqlite import insert
 
 from engine.errors import UserError
 from engine.json_types import JSON, JSONObject
 from engine.store.chain import canonical, now
+from engine.store.dialect import insert
 from engine.store.rows import AnyRow
 from engine.store.schema import accounts
 
@@ -89,7 +89,7 @@ def _put(
         "final": final,
         "at": now(),
     }
-    statement = insert(accounts).values(digest=key, **values)
+    statement = insert(connection, accounts).values(digest=key, **values)
     connection.execute(statement.on_conflict_do_update(index_elements=["digest"], set_=values))
 
 

@@ -12,11 +12,11 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from sqlalchemy import ColumnElement, Connection, func, select, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from engine.corpus.people.equal_marks import COMMON, LINES, RESTS, EqualMarks
 from engine.corpus.people.equal_overlap import EqualOverlap, alike, equal_pairs
+from engine.store.dialect import insert, move
 from engine.store.schema import equal_marks
 
 CHUNK = 900
@@ -70,9 +70,9 @@ def merged(connection: Connection, other: str, into: str) -> None:
         there = _shared(connection, kind, held, into).get(into, {})
         for mine, theirs in equal_pairs(held, there).again.items():
             row = (equal_marks.c.population == other) & (equal_marks.c.kind == kind) & (equal_marks.c.item == mine)
-            connection.execute(update(equal_marks).prefix_with("OR IGNORE").where(row).values(item=theirs))
+            connection.execute(move(equal_marks, row, item=theirs))
     mine_too = equal_marks.c.population == other
-    connection.execute(update(equal_marks).prefix_with("OR IGNORE").where(mine_too).values(population=into))
+    connection.execute(move(equal_marks, mine_too, population=into))
     connection.execute(equal_marks.delete().where(mine_too))  # those that both had
 
 
@@ -90,7 +90,7 @@ def _keep(connection: Connection, population: str, kind: str, marks: EqualMarks)
                 number = again.get(item, base + item)
                 rows.append({"hash": value, "population": population, "kind": kind, "item": number})
     for begin in range(0, len(rows), CHUNK):
-        connection.execute(insert(equal_marks).on_conflict_do_nothing(), rows[begin : begin + CHUNK])
+        connection.execute(insert(connection, equal_marks).on_conflict_do_nothing(), rows[begin : begin + CHUNK])
     return len(rows)
 
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 
 from sqlalchemy import Connection, select
-from sqlalchemy.dialects.sqlite import insert
 
 from engine.models.marks import Mark
 from engine.store.audit import now
+from engine.store.dialect import insert
 from engine.store.schema import corpora, fitted_weights, runs
 
 CHUNK = 500
@@ -29,7 +29,7 @@ def register(connection: Connection, key: bytes, digests: Iterable[str], marks: 
         for mark in marks
     ]
     if rows:
-        connection.execute(insert(fitted_weights).on_conflict_do_nothing(), rows)
+        connection.execute(insert(connection, fitted_weights).on_conflict_do_nothing(), rows)
 
 
 def find(connection: Connection, key: bytes, digests: Iterable[str]) -> list[Mark]:

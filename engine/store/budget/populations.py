@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, select, text, update
+from sqlalchemy import Connection, func, select, update
 
 from engine.corpus.people.marks import PeopleMarks
 from engine.store.audit import now
 from engine.store.budget import recognition, short_recognition
+from engine.store.dialect import insert, move
 from engine.store.schema import corpora, populations, unit_hashes
 from engine.store.session import new_id
 
@@ -95,7 +96,7 @@ def adopt(
         connection.execute(populations.insert().values(id=population, created=now(), units=units))
     rows = [{"hash": h, "population": population} for h in sorted(set(hashes))]
     if rows:
-        connection.execute(unit_hashes.insert().prefix_with("OR IGNORE"), rows)
+        connection.execute(insert(connection, unit_hashes).on_conflict_do_nothing(), rows)
     recognition.keep(connection, population, marks)
     asked = []
     for other, shared in found.items():
@@ -134,14 +135,7 @@ def _at_least(connection: Connection, population: str, units: int) -> None:
 def _merge(connection: Connection, other: str, into: str) -> None:
     units = connection.execute(select(populations.c.units).where(populations.c.id == other)).scalar()
     _at_least(connection, into, int(units or 0))
-    parameters = {"other": other, "into": into}
-    connection.execute(
-        text(
-            "INSERT OR IGNORE INTO unit_hashes (hash, population) "
-            "SELECT hash, :into FROM unit_hashes WHERE population = :other"
-        ),
-        parameters,
-    )
+    connection.execute(move(unit_hashes, unit_hashes.c.population == other, population=into))
     connection.execute(unit_hashes.delete().where(unit_hashes.c.population == other))
     connection.execute(update(corpora).where(corpora.c.population == other).values(population=into))
     connection.execute(populations.delete().where(populations.c.id == other))

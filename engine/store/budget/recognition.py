@@ -25,7 +25,6 @@ from dataclasses import asdict, dataclass
 from itertools import permutations
 
 from sqlalchemy import ColumnElement, Connection, func, or_, select, update
-from sqlalchemy.dialects.sqlite import insert
 
 from engine.corpus.people.equal_overlap import EqualOverlap
 from engine.corpus.people.marks import STRONG_RUNS, PeopleMarks
@@ -33,6 +32,7 @@ from engine.corpus.people.short_overlap import ShortOverlap
 from engine.json_types import JSONObject, as_number
 from engine.store.audit import now
 from engine.store.budget import equal_recognition, short_recognition
+from engine.store.dialect import insert, move
 from engine.store.rows import AnyRow
 from engine.store.schema import equal_marks, people_marks, people_questions, short_marks
 
@@ -196,7 +196,7 @@ def keep(connection: Connection, population: str, marks: PeopleMarks) -> int:
     rows += [{"hash": value, "population": population, "record": SOURCE} for value in marks.sources.tolist()]
     rows += [{"hash": value, "population": population, "record": BARE} for value in marks.bare.tolist()]
     if rows:
-        connection.execute(insert(people_marks).on_conflict_do_nothing(), rows)
+        connection.execute(insert(connection, people_marks).on_conflict_do_nothing(), rows)
     written = len(rows) + short_recognition.keep(connection, population, marks.short)
     return written + equal_recognition.keep(connection, population, marks.equal)
 
@@ -210,7 +210,7 @@ def has_marks(connection: Connection, population: str) -> bool:
 def merged(connection: Connection, other: str, into: str) -> None:
     """Make one population's marks and questions those of another."""
     mine = people_marks.c.population == other
-    connection.execute(update(people_marks).prefix_with("OR IGNORE").where(mine).values(population=into))
+    connection.execute(move(people_marks, mine, population=into))
     connection.execute(people_marks.delete().where(mine))  # those that both had
     short_recognition.merged(connection, other, into)
     equal_recognition.merged(connection, other, into)

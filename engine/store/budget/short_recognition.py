@@ -13,11 +13,11 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from sqlalchemy import Connection, func, select, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import Connection, func, select
 
 from engine.corpus.people.short_marks import COMMON, ShortMarks
 from engine.corpus.people.short_overlap import Pairs, ShortOverlap, compared, pairs
+from engine.store.dialect import insert, move
 from engine.store.schema import short_marks
 
 CHUNK = 900
@@ -92,7 +92,7 @@ def keep(connection: Connection, population: str, marks: ShortMarks) -> int:
             continue
         rows.append({"hash": value, "population": population, "record": number[record], "whole": whole})
     for begin in range(0, len(rows), CHUNK):
-        connection.execute(insert(short_marks).on_conflict_do_nothing(), rows[begin : begin + CHUNK])
+        connection.execute(insert(connection, short_marks).on_conflict_do_nothing(), rows[begin : begin + CHUNK])
     return len(rows)
 
 
@@ -113,9 +113,9 @@ def merged(connection: Connection, other: str, into: str) -> None:
     there, _ = _shared(connection, held, into).get(into, ({}, {}))
     for mine, theirs in pairs(held, there | _twice(connection, into, held)).between:
         row = (short_marks.c.population == other) & (short_marks.c.record == mine)
-        connection.execute(update(short_marks).prefix_with("OR IGNORE").where(row).values(record=theirs))
+        connection.execute(move(short_marks, row, record=theirs))
     mine_too = short_marks.c.population == other
-    connection.execute(update(short_marks).prefix_with("OR IGNORE").where(mine_too).values(population=into))
+    connection.execute(move(short_marks, mine_too, population=into))
     connection.execute(short_marks.delete().where(mine_too))  # those that both had
 
 

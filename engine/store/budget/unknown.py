@@ -25,7 +25,8 @@ from engine.store.budget import lines as ledger_lines
 from engine.store.budget.lines import LineBody, declared_runs
 from engine.store.database import Database
 from engine.store.disk import heads, place
-from engine.store.disk.folder import Folder, default_path
+from engine.store.disk.address import default_path
+from engine.store.disk.folder import Folder
 from engine.store.disk.lock import locked
 from engine.store.disk.opening import open_database
 from engine.store.runs.seen import LOST

@@ -7,12 +7,12 @@ import json
 from collections.abc import Collection
 
 from sqlalchemy import Connection, select
-from sqlalchemy.dialects.sqlite import insert
 
 from engine.corpus.label_rules import FEWEST_HOLDERS, unusual
 from engine.errors import UserError
 from engine.json_types import JSON
 from engine.store.audit import now
+from engine.store.dialect import insert
 from engine.store.rows import AnyRow
 from engine.store.schema import declarations
 
@@ -30,7 +30,7 @@ def declared(connection: Connection, corpus_id: str, what: str) -> AnyRow | None
 def declare(connection: Connection, corpus_id: str, what: str, value: JSON, actor: str) -> None:
     """Keep a declaration; an earlier one of the same thing is replaced."""
     values = {"value": value, "actor": actor, "at": now()}
-    statement = insert(declarations).values(corpus_id=corpus_id, what=what, **values)
+    statement = insert(connection, declarations).values(corpus_id=corpus_id, what=what, **values)
     connection.execute(statement.on_conflict_do_update(index_elements=["corpus_id", "what"], set_=values))
 
 

@@ -1,7 +1,8 @@
 """Backup and restore of a workspace as one zip file.
 
-The file holds a consistent copy of the database (SQLite's backup interface), the record tables, the
-released files and the workspace key, with a manifest of SHA-256 digests.
+The file holds a consistent copy of the database (SQLite's backup interface; the rows of a PostgreSQL as a file of
+SQLite), the record tables, the released files and the workspace key, with a manifest of SHA-256 digests. What is
+restored is a workspace with a database file, wherever it was kept before.
 
 Privacy posture: a backup holds all private text and the key; it is written owner-only.
 """
@@ -28,6 +29,7 @@ from engine.store.audit import now
 from engine.store.budget import unknown
 from engine.store.database import Database, database_errors
 from engine.store.disk import cipher, heads, parts
+from engine.store.disk.copying import write_file
 from engine.store.disk.folder import PARTS, SCRATCH, Folder, file_errors, part_beside, sync_folder
 from engine.store.disk.opening import open_database
 from engine.store.migrations import VERSION
@@ -65,7 +67,10 @@ def write_backup(database: Database, target: Path, skip: Callable[[str], None] =
             snapshot.mkdir(mode=0o700)
             # A write transaction keeps tables and database in step: nothing is added or deleted meanwhile.
             with database.write() as connection:
-                _copy_database(folder, snapshot / "understudy.sqlite")
+                if database.is_file:
+                    _copy_database(folder, snapshot / "understudy.sqlite")
+                else:
+                    write_file(connection, snapshot)
                 skipped = list(connection.execute(select(pending_removals.c.path)).scalars())
                 files = _linked(folder, snapshot, skipped)
                 before = _owners(connection)

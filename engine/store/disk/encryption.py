@@ -30,10 +30,10 @@ from engine.at_rest.keys import KEY_BYTES, DataKey
 from engine.errors import RefusedError, StorageError, UserError
 from engine.store import audit
 from engine.store.disk import cipher, header_age, parts, switch
+from engine.store.disk.address import default_path
 from engine.store.disk.folder import (
     TEMPORARY,
     Folder,
-    default_path,
     file_errors,
     part_beside,
     remove_tree,

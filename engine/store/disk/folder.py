@@ -18,23 +18,12 @@ from pathlib import Path
 from engine.at_rest import files, header, sealed
 from engine.errors import StorageError
 
-ENVIRONMENT = "UNDERSTUDY_WORKSPACE"
 KEY_BYTES = 32
 OVERWRITE_BYTES = 1 << 22
 SCRATCH = "scratch"
 TEMPORARY = "temporary"  # of the worker of an encrypted workspace
 PART_SUFFIX = ".part"
 PARTS = ("corpora", "runs", "releases")
-
-
-def default_path() -> Path:
-    """Return `UNDERSTUDY_WORKSPACE`, or the folder `understudy` under the user's data directory."""
-    named = os.environ.get(ENVIRONMENT, "").strip()
-    if named:
-        return Path(named).expanduser()
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("understudy", appauthor=False))
 
 
 def describe_os_error(error: OSError) -> str | None:
@@ -77,6 +66,16 @@ class Folder:
     def database(self) -> Path:
         """Return the path of the SQLite file."""
         return self.path / "understudy.sqlite"
+
+    @property
+    def settings_file(self) -> Path:
+        """Return the path of the file that names the PostgreSQL of a workspace without a database file."""
+        return self.path / "workspace.toml"
+
+    @property
+    def has_database(self) -> bool:
+        """Whether the folder holds its database, or says where it is."""
+        return self.database.exists() or self.settings_file.exists()
 
     @property
     def key_file(self) -> Path:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from sqlalchemy import select
-from sqlalchemy.dialects.sqlite import insert
 
 from engine.at_rest import header
 from engine.errors import StorageError
 from engine.store.database import Database
+from engine.store.dialect import insert
 from engine.store.schema import settings
 
 GENERATION = "encryption generation"  # a setting
@@ -42,6 +42,6 @@ def check(workspace: Path, database: Database) -> None:
             "back; or run `python -m engine rekey` to give it a new passphrase or key file."
         )
     if found.generation > before:
-        row = insert(settings).values(key=GENERATION, value=found.generation)
         with database.write() as connection:
+            row = insert(connection, settings).values(key=GENERATION, value=found.generation)
             connection.execute(row.on_conflict_do_update(index_elements=["key"], set_={"value": found.generation}))

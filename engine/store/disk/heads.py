@@ -19,13 +19,13 @@ from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Connection, select
-from sqlalchemy.dialects.sqlite import insert
 
 from engine.errors import StorageError
 from engine.store import audit
 from engine.store.budget import lines as ledger_lines
 from engine.store.chain import Chain
 from engine.store.database import Database
+from engine.store.dialect import insert
 from engine.store.disk.folder import Folder, file_errors, write_private
 from engine.store.disk.lock import locked
 from engine.store.disk.place import Place
@@ -64,7 +64,7 @@ def check(folder: Folder, database: Database, key: bytes) -> None:
     keep(folder, database)
     if not marked:
         with database.write() as connection:
-            connection.execute(insert(settings).values(key=MARK, value=True).on_conflict_do_nothing())
+            connection.execute(insert(connection, settings).values(key=MARK, value=True).on_conflict_do_nothing())
 
 
 def keep(folder: Folder, database: Database, *, anew: bool = False, place: Place | None = None) -> None:

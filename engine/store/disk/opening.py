@@ -14,17 +14,21 @@ import os
 from sqlalchemy import Connection, func, inspect, select
 
 from engine.at_rest import header
+from engine.corpus.keyed import keyed_digest
 from engine.errors import StorageError
 from engine.store import schema
 from engine.store.database import Database
+from engine.store.dialect import insert
 from engine.store.disk import header_age, heads, switch
 from engine.store.disk.folder import PARTS, Folder, file_errors
 from engine.store.disk.lock import locked
 from engine.store.migrations import current_version, migrate
 
+KEY_TOLD = "key of the workspace"  # a setting, on PostgreSQL: which key the database belongs to
 LEFT = "Nothing was changed."
 RESTORE = "Restore the latest backup into a new folder, or put the missing file back."
-HISTORY = (schema.audit, schema.ledger, schema.populations, schema.corpora, schema.runs)
+# Settings: opening a workspace that has a key notes there that its heads are kept.
+HISTORY = (schema.audit, schema.ledger, schema.populations, schema.corpora, schema.runs, schema.settings)
 
 
 def open_database(folder: Folder, *, check_heads: bool = True, check_header: bool = True) -> tuple[bytes, Database]:
@@ -50,6 +54,8 @@ def open_database(folder: Folder, *, check_heads: bool = True, check_header: boo
             database = _known(folder) if folder.key_file.exists() else _first(folder)
             key = folder.key()
     try:
+        if not database.is_file:
+            _belongs(database, key)
         if check_heads:
             heads.check(folder, database, key)
         if check_header:
@@ -62,7 +68,7 @@ def open_database(folder: Folder, *, check_heads: bool = True, check_header: boo
 
 def _known(folder: Folder) -> Database:
     """Open the database that a key belongs to."""
-    if _is_empty(folder):
+    if not folder.settings_file.exists() and _is_empty(folder):
         raise StorageError(
             f"The database of this workspace, {folder.database.name}, is missing or empty, but its key is there. "
             f"{RESTORE} {LEFT}"
@@ -73,7 +79,8 @@ def _known(folder: Folder) -> Database:
 def _first(folder: Folder) -> Database:
     """Make the database, then the key: a process killed in between leaves an empty database, and no key."""
     traces = folder.head_file.exists() or any(any((folder.path / part).iterdir()) for part in PARTS)
-    empty = _is_empty(folder)
+    elsewhere = folder.settings_file.exists()
+    empty = not elsewhere and _is_empty(folder)
     if empty and traces:
         raise StorageError(
             f"This folder holds parts of a workspace, but not its key, {folder.key_file.name}, nor its database. "
@@ -119,6 +126,27 @@ def _with_tables(database: Database, *, made: bool) -> Database:
         database.close()
         raise
     return database
+
+
+def _belongs(database: Database, key: bytes) -> None:
+    """Refuse a database whose workspace has another key: it is named here by mistake, or two folders name it.
+
+    What it is told by is written when the database is first opened with a key.
+    """
+    told = keyed_digest(key, "database", KEY_TOLD).hex()[:32]
+    query = select(schema.settings.c.value).where(schema.settings.c.key == KEY_TOLD)
+    with database.read() as connection:
+        found = connection.execute(query).scalar()
+    if found is None:
+        with database.write() as connection:
+            values = {"key": KEY_TOLD, "value": told}
+            connection.execute(insert(connection, schema.settings).values(values).on_conflict_do_nothing())
+            found = connection.execute(query).scalar()
+    if found != told:
+        raise StorageError(
+            "The database that workspace.toml names belongs to a workspace with another key. Correct the address, or "
+            f"open the folder that it belongs to. {LEFT}"
+        )
 
 
 def _is_empty(folder: Folder) -> bool:

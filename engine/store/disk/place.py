@@ -46,6 +46,11 @@ def here(folder: Folder, key: bytes) -> Place:
         return Place(str(folder.path.resolve()), machine, file.st_ino, file.st_ctime_ns)
 
 
+def working_place(folder: Folder, key: bytes) -> str:
+    """Return a keyed digest of the machine and the folder in which one worker works at a time."""
+    return keyed_digest(key, "worker", f"{_machine()}\0{folder.path.resolve()}").hex()[:32]
+
+
 def is_copy(before: Place, now: Place) -> bool:
     """Say whether a workspace was copied from one place to another."""
     elsewhere = (before.path, before.machine) != (now.path, now.machine)

@@ -13,7 +13,8 @@ from sqlalchemy import func, select
 from engine.store import audit
 from engine.store.budget import lines as ledger_lines
 from engine.store.disk import heads
-from engine.store.disk.folder import Folder, default_path
+from engine.store.disk.address import default_path
+from engine.store.disk.folder import Folder
 from engine.store.disk.opening import open_database
 from engine.store.logs import file
 from engine.store.logs.breaks import breaks

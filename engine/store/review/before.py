@@ -31,17 +31,20 @@ def before_batch(connection: Connection, corpus_id: str, batch: int) -> list[tup
 
     Events whose place was decided again since, by an event that stands, are left out.
     """
-    here, mine = decisions.alias(), decisions.c
+    here, there, mine = decisions.alias(), decisions.alias(), decisions.c
     same_place = and_(
-        here.c.corpus_id == mine.corpus_id, here.c.position == mine.position, here.c.start == mine.start,
-        here.c.end == mine.end, here.c.first_label == mine.first_label,
+        here.c.corpus_id == there.c.corpus_id, here.c.position == there.c.position, here.c.start == there.c.start,
+        here.c.end == there.c.end, here.c.first_label == there.c.first_label,
     )  # fmt: skip
+    places = (
+        select(there.c.seq)
+        .join(here, same_place)
+        .where(there.c.corpus_id == corpus_id, here.c.batch == batch, there.c.span_id.is_not(None))
+    )
     history = (
         select(decisions)
-        .join(here, same_place)
-        .where(mine.corpus_id == corpus_id, here.c.batch == batch, mine.span_id.is_not(None))
+        .where(mine.seq.in_(places))
         .order_by(mine.position, mine.start, mine.end, mine.first_label, mine.seq)
-        .distinct()
     )
     takings = select(mine.undoes, mine.seq).where(mine.corpus_id == corpus_id, mine.undoes.is_not(None))
     taken = {int(undoes): int(seq) for undoes, seq in connection.execute(takings)}

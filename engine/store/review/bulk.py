@@ -9,7 +9,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, Integer, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from engine.errors import UserError
 from engine.store.review import decisions
@@ -88,7 +88,7 @@ class Bulk:
         query = select(
             func.count(),
             func.count(spans.c.position.distinct()),
-            func.coalesce(func.sum(spans.c.state == "accepted", type_=Integer), 0),
+            func.count().filter(spans.c.state == "accepted"),
         ).where(*_conditions(corpus_id, choice))
         decided = select(func.count()).where(*_conditions(corpus_id, choice, decided=True))
         with self.session.db.read() as connection:

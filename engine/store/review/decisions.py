@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, func, select, text, update
+from sqlalchemy import JSON, Connection, Integer, String, func, select, text, update
 
 from engine.pii.decide.rules import Standing, after
 from engine.store.audit import now
@@ -163,27 +163,27 @@ def describe(events: Sequence[AnyRow]) -> str:
 
 def replay(connection: Connection, corpus_id: str, origin: str) -> int:
     """Apply the latest standing decision of each place to the spans of one origin; return how many."""
-    standing = """
-        SELECT d.position, d.start, d.end, d.first_label, d.action, d.label, d.prior, max(d.seq) AS seq
-        FROM decisions AS d
+    latest = """
+        SELECT max(d.seq) FROM decisions AS d
         WHERE d.corpus_id = :corpus AND d.action IN ('accept', 'reject', 'relabel', 'review') AND d.span_id IS NOT NULL
           AND d.batch NOT IN (SELECT undoes FROM decisions WHERE corpus_id = :corpus AND undoes IS NOT NULL)
         GROUP BY d.position, d.start, d.end, d.first_label"""
     places = connection.execute(
         text(
-            "SELECT s.id, s.state, s.label, s.identifier_type, e.action, e.label AS given, "
-            f"json_extract(e.prior, '$.state') AS confirmed "
-            f"FROM ({standing}) AS e JOIN spans AS s "
-            "ON s.corpus_id = :corpus AND s.active IN (0, 1) AND s.position = e.position "
+            "SELECT s.id, s.state, s.label, s.identifier_type, e.action, e.label AS given, e.prior "
+            "FROM decisions AS e JOIN spans AS s "
+            "ON s.corpus_id = :corpus AND s.active IN (FALSE, TRUE) AND s.position = e.position "
             "AND s.start = e.start AND s.end = e.end AND s.first_label = e.first_label "
-            "WHERE s.origin = :origin AND s.decided = 0"
+            f"WHERE e.seq IN ({latest}) AND s.origin = :origin AND s.decided = FALSE"
+        ).columns(
+            id=Integer, state=String, label=String, identifier_type=String, action=String, given=String, prior=JSON
         ),
         {"corpus": corpus_id, "origin": origin},
     ).all()
     outcomes = []
     for row in places:
         found = Standing(row.state, row.label, row.identifier_type)
-        stood = found._replace(state=row.confirmed) if row.action == "review" else found
+        stood = found._replace(state=row.prior["state"]) if row.action == "review" else found
         outcomes.append((row.id, found, after(row.action, stood, row.given)))
     _decide(connection, outcomes)
     return len(places)
@@ -217,7 +217,7 @@ def _unmark_records(connection: Connection, corpus_id: str, batch: int) -> None:
     """Take back that records were read, unless another event that stands says so too."""
     connection.execute(
         text("""
-            UPDATE record_index SET reviewed = 0 WHERE corpus_id = :corpus AND position IN (
+            UPDATE record_index SET reviewed = FALSE WHERE corpus_id = :corpus AND position IN (
                 SELECT position FROM decisions WHERE corpus_id = :corpus AND batch = :batch AND span_id IS NULL)
             AND position NOT IN (
                 SELECT position FROM decisions WHERE corpus_id = :corpus AND batch != :batch AND action = 'review'
@@ -238,7 +238,7 @@ def _revert(connection: Connection, corpus_id: str, before: Sequence[tuple[AnyRo
             "end": e.end,
             "first": e.first_label,
             "state": prior["state"],
-            "decided": prior["decided"],
+            "decided": bool(prior["decided"]),
             "label": prior["label"],
             "kind": prior["identifier_type"],
         }
@@ -246,11 +246,11 @@ def _revert(connection: Connection, corpus_id: str, before: Sequence[tuple[AnyRo
         if prior is not None
     ]
     if changed:
-        # `active IN (0, 1)` lets SQLite use the index on (corpus_id, active, position).
+        # `active IN (FALSE, TRUE)` lets SQLite use the index on (corpus_id, active, position).
         connection.execute(
             text(
                 "UPDATE spans SET state = :state, decided = :decided, label = :label, identifier_type = :kind "
-                "WHERE corpus_id = :corpus AND active IN (0, 1) AND position = :position "
+                "WHERE corpus_id = :corpus AND active IN (FALSE, TRUE) AND position = :position "
                 'AND start = :start AND "end" = :end AND first_label = :first'
             ),
             changed,

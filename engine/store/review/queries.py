@@ -5,15 +5,15 @@ Privacy posture: rows hold positions and keyed digests; an error names a rule, n
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Sequence
 from typing import TypedDict
 
-from sqlalchemy import ColumnElement, Connection, TextClause, and_, func, select, text
+from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from engine.errors import NotFoundError, UserError
 from engine.pii.spans import LABELS
+from engine.store.dialect import one_of
 from engine.store.review.spans import CHUNK, span_number
 from engine.store.rows import AnyRow, AnySelect, SpanRow, span_of
 from engine.store.schema import record_index, spans
@@ -81,11 +81,9 @@ def span_counts(connection: Connection, corpus_id: str) -> SpanCounts:
     }
 
 
-def among(positions: Collection[int]) -> TextClause:
+def among(positions: Collection[int]) -> ColumnElement[bool]:
     """Return the condition that a record's position is one of these, however many they are."""
-    return text("record_index.position IN (SELECT value FROM json_each(:positions))").bindparams(
-        positions=json.dumps(sorted(positions))
-    )
+    return one_of(record_index.c.position, positions)
 
 
 def queue_row(row: AnyRow) -> tuple[object, ...]:

@@ -117,7 +117,7 @@ def weigh(connection: Connection, corpus_id: str) -> None:
         connection.execute(
             text(
                 "UPDATE spans SET hazard = hazard * :factor "
-                "WHERE corpus_id = :corpus AND active = 1 AND value_key = :value AND label = :label"
+                "WHERE corpus_id = :corpus AND active = TRUE AND value_key = :value AND label = :label"
             ),
             [{"corpus": corpus_id, "value": key, "label": label, "factor": rarity(n)} for key, label, n in seen],
         )
@@ -127,10 +127,10 @@ def refresh(connection: Connection, corpus_id: str, positions: Sequence[int] | N
     """Recompute the span counts and hazards of all or some records of a corpus."""
     statement = """
         UPDATE record_index SET (spans, accepted, undecided, decided, hazard) = (
-            SELECT count(*), coalesce(sum(s.state = 'accepted'), 0), coalesce(sum(NOT s.decided), 0),
-                   coalesce(sum(s.decided), 0), coalesce(sum(CASE WHEN s.decided THEN 0.0 ELSE s.hazard END), 0.0)
+            SELECT count(*), count(*) FILTER (WHERE s.state = 'accepted'), count(*) FILTER (WHERE NOT s.decided),
+                   count(*) FILTER (WHERE s.decided), coalesce(sum(CASE WHEN s.decided THEN 0.0 ELSE s.hazard END), 0.0)
             FROM spans AS s
-            WHERE s.corpus_id = :corpus AND s.active = 1 AND s.position = record_index.position)
+            WHERE s.corpus_id = :corpus AND s.active = TRUE AND s.position = record_index.position)
         WHERE corpus_id = :corpus"""
     if positions is None:
         connection.execute(text(statement), {"corpus": corpus_id})

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 import pandas as pd
-from sqlalchemy import Connection, Integer, func, select
+from sqlalchemy import Connection, func, select
 
 from engine.errors import NotFoundError
 from engine.store.corpora.corpora import Corpora
@@ -70,9 +70,8 @@ class Values:
         `confidence` is the mean score of its spans.
         """
         check(state, VALUE_STATES, "state")
-        # without a type of its own the sum of a condition would come back as a truth value
-        accepted = func.sum(spans.c.state == "accepted", type_=Integer)
-        decided = func.sum(spans.c.decided, type_=Integer)
+        accepted = func.count().filter(spans.c.state == "accepted")
+        decided = func.count().filter(spans.c.decided.is_(True))
         n = func.count()
         query = (
             select(
@@ -84,14 +83,9 @@ class Values:
                 decided.label("decided"),
                 func.avg(spans.c.score).label("confidence"),
                 func.min(spans.c.id).label("example"),
-                # SQLite takes these three from the row that min() chose
-                spans.c.position,
-                spans.c.start,
-                spans.c.end,
             )
             .where(spans.c.corpus_id == corpus_id, spans.c.active.is_(True))
             .group_by(spans.c.value_key, spans.c.label)
-            .order_by(n.desc(), spans.c.value_key, spans.c.label)
         )
         if labels:
             query = query.where(spans.c.label.in_(list(labels)))
@@ -104,8 +98,11 @@ class Values:
         }
         if state is not None:
             query = query.having(conditions[state])
+        found = query.subquery()
+        placed = select(found, spans.c.position, spans.c.start, spans.c.end).join(spans, spans.c.id == found.c.example)
+        placed = placed.order_by(found.c.n.desc(), found.c.value_key, found.c.label)
         name = f"values {sorted(labels)} {state}"
-        rows = remembered(self.session.db, corpus_id, name, lambda c: list(c.execute(query)))
+        rows = remembered(self.session.db, corpus_id, name, lambda c: list(c.execute(placed)))
         if search and search.strip():
             matching, needle = self.review.matching(corpus_id, search), search.strip().casefold()
             candidates = [r for r in rows if r.position in matching]

@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from sqlalchemy import select
-from sqlalchemy.dialects.sqlite import insert
 
 from engine.errors import UserError
 from engine.json_types import as_object
 from engine.store.budget.ledger import Ledger
 from engine.store.corpora.corpora import Corpora
+from engine.store.dialect import insert
 from engine.store.review.spot.checks import SpotChecks
 from engine.store.review.spot.words import sentences
 from engine.store.review.values import Values
@@ -82,8 +82,8 @@ class Assessments:
         changed = sorted({name for name in {*kept, *before} if kept.get(name) != before.get(name)})
         if not changed:
             return kept
-        statement = insert(settings).values(key=key_of(corpus_id), value=kept)
         with self.session.db.write() as connection:
+            statement = insert(connection, settings).values(key=key_of(corpus_id), value=kept)
             connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": kept}))
             self.session.write_audit(connection, "assessment answered", corpus_id, fields=", ".join(changed))
         return kept

@@ -107,7 +107,7 @@ class Runs:
                 rows = [found[i] for i in ids if i in found]
             else:
                 if order == "risk":
-                    query = query.order_by(synthetic.c.risk.desc(), synthetic.c.position)
+                    query = query.order_by(synthetic.c.risk.desc().nulls_last(), synthetic.c.position)
                 else:
                     query = query.order_by(synthetic.c.position)
                 rows = [tuple(r) for r in connection.execute(query.limit(limit).offset(offset))]

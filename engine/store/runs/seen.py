@@ -21,9 +21,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from sqlalchemy import Connection, func, select
-from sqlalchemy.dialects.sqlite import insert
 
 from engine.dp.guarantee import Guarantee
+from engine.store.dialect import insert
 from engine.store.schema import audit, runs, seen_outputs, synthetic
 
 ENOUGH = 0.5  # of the distinct texts of either run: one that repeats, or holds, half of the other is the same look
@@ -48,7 +48,7 @@ def look(connection: Connection, key: bytes, run_id: str) -> None:
     found = _digests(connection, key, run_id) | _seeds(connection, key, run_id)
     rows = [{"run_id": run_id, "digest": digest} for digest in found]
     for begin in range(0, len(rows), _PART):
-        part = insert(seen_outputs).values(rows[begin : begin + _PART])
+        part = insert(connection, seen_outputs).values(rows[begin : begin + _PART])
         connection.execute(part.on_conflict_do_nothing())
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from engine.errors import StorageError
 from engine.store.database import database_errors
-from engine.store.disk.folder import Folder, default_path, file_errors, remove_tree, write_atomic
+from engine.store.disk.address import default_path
+from engine.store.disk.folder import Folder, file_errors, remove_tree, write_atomic
 from engine.store.store import Store
 
 

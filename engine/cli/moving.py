@@ -1,0 +1,38 @@
+"""The verb that moves a workspace: `workspace copy FROM TO`.
+
+Privacy posture: prints counts and the folder; an address of a database is never printed.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from engine.cli.arguments import Argument
+from engine.cli.terminal import say
+
+ARGUMENTS: list[Argument] = [
+    (
+        ("what",),
+        {"choices": ["copy"], "help": "copy the workspace, check its chains there, close the old one"},
+    ),
+    (("source",), {"metavar": "FROM", "help": "folder of the workspace"}),
+    (("target",), {"metavar": "TO", "help": "new folder, or postgresql://USER@HOST/NAME?folder=FOLDER"}),
+    (
+        ("--keep",),
+        {"action": "store_true", "help": "leave the old one open too; the new ledger says that its spends are unknown"},
+    ),
+]
+
+
+def workspace(options: Namespace) -> Mapping[str, object]:
+    """Move a workspace to another folder and another database."""
+    from engine.store.disk.address import workspace_folder
+    from engine.store.disk.moving import copy_workspace
+
+    source, target = workspace_folder(options.source), workspace_folder(options.target)
+    copied = copy_workspace(source, target, keep=options.keep)
+    if not options.keep:
+        say("The old workspace is closed: its key and database end in .moved. Delete its folder once all is well.")
+    return {"workspace": str(target), **asdict(copied)}

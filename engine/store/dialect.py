@@ -1,0 +1,161 @@
+"""What SQLite and PostgreSQL say in different words: the one place for it.
+
+Everything else in the store is written in what both understand. What a statement is for stands at its function.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ColumnElement,
+    Connection,
+    Float,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    Update,
+    bindparam,
+    exists,
+    func,
+    literal,
+    not_,
+    select,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import GenericFunction
+
+SQLITE, POSTGRESQL = "sqlite", "postgresql"
+WHOLE = BigInteger().with_variant(Integer(), SQLITE)  # 64 bits on both; SQLite numbers rows of INTEGER alone
+BYTEWISE = "C"  # PostgreSQL's name for the order of code points, in which SQLite compares text
+REFUSAL = "understudy_append_only"
+
+
+def kind(connection: Connection) -> str:
+    """Return `SQLITE` or `POSTGRESQL`."""
+    return connection.dialect.name
+
+
+def order_text_alike(metadata: MetaData) -> None:
+    """Have PostgreSQL keep and compare text as SQLite does: of any length, byte by byte."""
+    for table in metadata.tables.values():
+        for column in table.columns:
+            if isinstance(column.type, Text):
+                column.type = column.type.with_variant(Text(collation=BYTEWISE), POSTGRESQL)
+            elif isinstance(column.type, String):
+                column.type = column.type.with_variant(String(collation=BYTEWISE), POSTGRESQL)
+
+
+def insert(connection: Connection, table: Table) -> sqlite.Insert:
+    """Return an INSERT with `on_conflict_do_nothing` and `on_conflict_do_update`, alike in both."""
+    made = postgresql.insert(table) if kind(connection) == POSTGRESQL else sqlite.insert(table)
+    return made  # type: ignore[return-value]  # the two are alike in what is used of them
+
+
+def move(table: Table, where: ColumnElement[bool], **key: object) -> Update:
+    """Return an UPDATE of parts of a primary key that leaves the rows whose new key is taken already.
+
+    Args:
+        table: what is changed. where: which rows; no two of them may get the same key. key: column → its new value.
+    """
+    there = table.alias("there")
+    same = [there.c[c.name] == (literal(key[c.name], c.type) if c.name in key else c) for c in table.primary_key]
+    return update(table).where(where, not_(exists(select(literal(1)).select_from(there).where(*same)))).values(**key)
+
+
+def add_column(connection: Connection, table: str, column: Column[object]) -> None:
+    """Add a column to a table of an earlier version."""
+    form = connection.dialect.type_compiler_instance.process(column.type)
+    connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {column.name} {form}")
+
+
+class among(GenericFunction[bool]):
+    """The condition that a column's whole number is in a JSON list: `among(column, "[1, 2]")`, however long it is."""
+
+    type = Boolean()
+    inherit_cache = True
+
+
+def one_of(column: ColumnElement[int], numbers: Collection[int]) -> ColumnElement[bool]:
+    """Return the condition that a column holds one of these numbers, however many they are."""
+    return among(column, bindparam(None, json.dumps(sorted(int(n) for n in numbers)), type_=Text()))
+
+
+@compiles(among, SQLITE)
+def _among_sqlite(element: among, compiler: SQLCompiler, **options: object) -> str:
+    column, listed = (compiler.process(part, **options) for part in element.clauses)
+    return f"{column} IN (SELECT value FROM json_each({listed}))"
+
+
+@compiles(among, POSTGRESQL)
+def _among_postgresql(element: among, compiler: SQLCompiler, **options: object) -> str:
+    column, listed = (compiler.process(part, **options) for part in element.clauses)
+    return f"{column} IN (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST({listed} AS JSON)))"
+
+
+class clock(GenericFunction[float]):
+    """The seconds since 1970 by the database's clock: the same for every machine that works on it."""
+
+    type = Float()
+    inherit_cache = True
+
+
+@compiles(clock, SQLITE)
+def _clock_sqlite(element: clock, compiler: SQLCompiler, **options: object) -> str:
+    return "((julianday('now') - 2440587.5) * 86400.0)"
+
+
+@compiles(clock, POSTGRESQL)
+def _clock_postgresql(element: clock, compiler: SQLCompiler, **options: object) -> str:
+    return "CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION)"
+
+
+def forbid_changes(connection: Connection, table: str) -> None:
+    """Have the database refuse to change or delete lines of a table."""
+    if kind(connection) == SQLITE:
+        for verb in ("UPDATE", "DELETE"):
+            connection.exec_driver_sql(
+                f"CREATE TRIGGER IF NOT EXISTS {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
+                f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
+            )
+        return
+    connection.exec_driver_sql(
+        f"CREATE OR REPLACE FUNCTION {REFUSAL}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "RAISE EXCEPTION '%% is append-only', TG_TABLE_NAME USING ERRCODE = 'integrity_constraint_violation'; END $$"
+    )
+    for verb in ("UPDATE", "DELETE", "TRUNCATE"):
+        each = "STATEMENT" if verb == "TRUNCATE" else "ROW"
+        connection.exec_driver_sql(
+            f"CREATE OR REPLACE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
+            f"FOR EACH {each} EXECUTE FUNCTION {REFUSAL}()"
+        )
+
+
+def expect_changes(connection: Connection, table: str) -> None:
+    """Have PostgreSQL leave room in a table whose rows change all the time, and clear it up often."""
+    if kind(connection) == POSTGRESQL:
+        connection.exec_driver_sql(f"ALTER TABLE {table} SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.005)")
+
+
+def sound(connection: Connection) -> bool:
+    """Say whether the database finds itself undamaged; a PostgreSQL is its administrators' to check."""
+    return kind(connection) == POSTGRESQL or connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() == "ok"
+
+
+def number_on(connection: Connection, table: Table) -> None:
+    """Have a table whose rows came with their numbers go on after the highest of them; SQLite does so by itself."""
+    column = table.autoincrement_column
+    if kind(connection) == SQLITE or column is None:
+        return
+    highest = select(func.max(column)).scalar_subquery()
+    sequence = func.pg_get_serial_sequence(table.name, column.name)
+    connection.execute(select(func.setval(sequence, func.coalesce(highest, 1), highest.is_not(None))))
