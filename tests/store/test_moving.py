@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from engine.errors import StorageError, UserError
+from engine.at_rest.header import passphrase
+from engine.errors import RefusedError, StorageError, UserError
 from engine.store import schema
-from engine.store.disk import moving
+from engine.store.disk import encryption, moving
 from engine.store.disk.lock import locked
 from engine.store.disk.moving import copy_workspace
 from engine.store.disk.opening import KEY_TOLD
@@ -203,3 +204,19 @@ def test_a_worker_at_work_is_waited_for_by_nobody(tmp_path):
     with locked(first / "worker.lock"), pytest.raises(StorageError, match="Stop it"):
         copy_workspace(first, tmp_path / "second")
     assert not (tmp_path / "second").exists()
+
+
+def test_an_encrypted_workspace_is_not_moved_and_one_kept_elsewhere_is_not_encrypted(tmp_path):
+    pytest.importorskip("sqlcipher3")
+    first = filled(tmp_path / "first")
+    encryption.encrypt(passphrase("one two three four"), first)
+    with pytest.raises(UserError, match="run `decrypt` first"):
+        copy_workspace(first, tmp_path / "second")
+    assert not (tmp_path / "second").exists()
+    encryption.decrypt(first)
+    copy_workspace(first, tmp_path / "second")
+    (tmp_path / "third").mkdir()
+    (tmp_path / "third" / "workspace.toml").write_text('database = "postgresql://nobody@192.0.2.7/none"\n')
+    with pytest.raises(RefusedError, match="not a file in its folder"):
+        encryption.encrypt(passphrase("one two three four"), tmp_path / "third")
+    assert [path.name for path in (tmp_path / "third").iterdir()] == ["workspace.toml"]

@@ -30,7 +30,7 @@ from engine.at_rest.keys import KEY_BYTES, DataKey
 from engine.errors import RefusedError, StorageError, UserError
 from engine.store import audit
 from engine.store.disk import cipher, header_age, parts, switch
-from engine.store.disk.address import default_path
+from engine.store.disk.address import database_url, default_path
 from engine.store.disk.folder import (
     TEMPORARY,
     Folder,
@@ -231,6 +231,8 @@ def _note(folder: Folder, action: str, actor: str, **detail: object) -> None:
 
 def _convert(folder: Folder, old: DataKey | None, new: DataKey | None, made: Header | None, actor: str) -> None:
     """Copy a workspace from one key to another, None for none, check the copy, and make it the workspace."""
+    if database_url(folder) is not None:
+        raise RefusedError(NO_FILE)
     _check_in_one_place(folder)
     _note(folder, "encryption asked for" if new is not None else "decryption asked for", actor)
     if not folder.database.exists():
