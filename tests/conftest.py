@@ -56,6 +56,7 @@ NOT_QUICK = {
     "release/test_intruder.py", "store/people/test_calls.py", "store/people/test_reasons.py",
     "store/review/test_bulk.py", "store/review/test_spot_checks.py",
     "store/review/test_station.py", "store/review/test_steps.py", "store/test_audit.py", "store/test_audit_file.py",
+    "store/test_at_once.py", "store/test_moving.py",
     "store/test_concurrency.py", "store/test_copied_folder.py", "store/test_corpora.py",
     "store/test_damaged_tables.py", "store/test_intruder.py", "store/test_labels.py", "store/test_ledger_chain.py",
     "store/test_own_policies.py", "store/test_releases.py", "store/test_rollback.py", "store/test_runs.py",
