@@ -23,6 +23,7 @@ from engine.methods.choice.method import blockers as choice_blockers
 from engine.methods.select.method import blockers as pool_blockers
 from engine.methods.select.parameters import DpSelectParameters
 from engine.methods.verdict import signal_verdict
+from engine.models.prompts.domains import prompt_language
 from engine.store.budget import accounts
 from engine.store.budget.ledger import Ledger
 from engine.store.corpora.corpora import Corpora
@@ -348,7 +349,7 @@ class Planning:
         if "domain" in fields and given.get("domain", "auto") == "auto" and domain != "auto":
             given["domain"] = domain
         if "kind" in fields and said is not None and not given.get("kind"):
-            given["kind"] = said.asked
+            given["kind"] = said.kind if prompt_language(said.language) == said.language else said.asked
         if "pool" in spec.needs:
             name = str(given.get("pool") or "")
             given["promise"] = self.pools.promise(name) if name else None

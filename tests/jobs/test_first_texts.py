@@ -57,7 +57,9 @@ def test_the_description_is_declared_kept_and_asked_with(workspace, corpus):
     assert any("writes English alone" in warning for warning in drafted.warnings)
     spec = next(spec for spec in workspace.plan.methods() if spec.id == "public")
     given = workspace.plan.completed(spec, {}, corpus)
-    assert (given["kind"], given["domain"]) == ("cooking recipe, in German", "generic")
+    assert (given["kind"], given["domain"]) == ("cooking recipe", "generic")  # the prompts are German themselves
+    workspace.descriptions.declare(corpus, "cooking recipe", "ja", "generic")
+    assert workspace.plan.completed(spec, {}, corpus)["kind"] == "cooking recipe, in Japanese"
     assert workspace.plan.completed(spec, {"kind": "memo", "domain": "legal"}, corpus) == {
         "kind": "memo", "domain": "legal",
     }  # fmt: skip

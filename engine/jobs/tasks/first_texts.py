@@ -29,9 +29,11 @@ def run(task: Task) -> None:
     model, description = str(task.arguments["model"]), description_of(task.arguments["description"])
     task.report(KIND, 0, TEXTS)
     generator = task.models.generator(model, task.store.session)
-    kept: dict[str, JSON] = {"language": prompt_language(description.language)}
+    language = prompt_language(description.language)
+    kept: dict[str, JSON] = {"language": language}
     operators = with_templates(task.models.operators(model, task.store.session), kept)
-    prompt = operators.prompt("invent", domain=description.domain, kind=description.asked, words=WORDS)
+    kind = description.kind if language == description.language else description.asked
+    prompt = operators.prompt("invent", domain=description.domain, kind=kind, words=WORDS)
     begun = time.monotonic()
     made = generator.generate([prompt] * TEXTS, Sampling(max_new_tokens=TOKENS))
     seconds = time.monotonic() - begun
