@@ -189,7 +189,7 @@ def test_registry_lists_what_is_there():
 
 
 def test_generator_names_its_capabilities():
-    assert BuiltinGenerator.capabilities <= {"instruct", "logits", "logprobs", "train", "block_tokens"}
+    assert BuiltinGenerator.capabilities <= {"instruct", "logits", "logprobs", "train", "block_tokens", "states"}
 
 
 def test_children_are_as_long_as_asked_on_average(generator):

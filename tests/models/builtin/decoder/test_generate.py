@@ -125,9 +125,9 @@ class Counting(DecodeNet):
 
     seen = 0
 
-    def _hidden(self, ids, place, store):
+    def _hidden(self, ids, place, store, newest=None):
         self.seen += len(ids)
-        return super()._hidden(ids, place, store)
+        return super()._hidden(ids, place, store, newest)
 
 
 def test_a_shared_beginning_is_computed_once(net, tokenizer, letters):
