@@ -56,7 +56,7 @@ CALLS: dict[str, dict[str, Right]] = {
     "people": _each(READ, "all person") | _each(PEOPLE, "note_stranger remove set"),
     "plan": _each(
         READ,
-        "blockers buys choosable claim completed copies count draft guarantee guarantee_curve methods remembered "
+        "blockers buys choosable claim completed copies count draft guarantee guarantee_curve language methods remembered "
         "run_curve sweep unreviewed wait_guarantee",
     )
     | _each(MANAGE, "remember"),
