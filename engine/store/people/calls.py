@@ -56,8 +56,8 @@ CALLS: dict[str, dict[str, Right]] = {
     "people": _each(READ, "all person") | _each(PEOPLE, "note_stranger remove set"),
     "plan": _each(
         READ,
-        "blockers buys choosable claim completed copies count draft guarantee guarantee_curve language methods remembered "
-        "run_curve sweep unreviewed wait_guarantee",
+        "blockers buys choosable claim completed copies count draft guarantee guarantee_curve language methods "
+        "remembered run_curve sweep unreviewed wait_guarantee",
     )
     | _each(MANAGE, "remember"),
     "pools": _each(READ, "all candidates checked checks get marks promise texts")
