@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 PLACES = {  # public name -> its module, and its name there where that is another
     "Admission": ("engine.dp.ledger", "Admission"),
     "Answers": ("engine.release.wizard", "Answers"),
-    "Audience": ("engine.release.audience", "Audience"),
+    "Audience": ("engine.release.policy.audience", "Audience"),
     "BLIND": ("engine.examine.stats.simultaneous", "BLIND"),
-    "BUNDLE_FILES": ("engine.release.bundle", "WHAT"),
+    "BUNDLE_FILES": ("engine.release.bundle.bundle", "WHAT"),
     "BudgetCurve": ("engine.jobs.drafts", "BudgetCurve"),
     "BuiltInModel": ("engine.jobs.models.built_in", "BuiltInModel"),
     "BulkChoice": ("engine.store.review.bulk", "Choice"),
     "CAPABILITIES": ("engine.models.catalogue", "CAPABILITIES"),
-    "ColumnMapping": ("engine.corpus.mapping", "ColumnMapping"),
+    "ColumnMapping": ("engine.corpus.columns.mapping", "ColumnMapping"),
     "CorpusStatistics": ("engine.corpus.statistics", "CorpusStatistics"),
     "CorpusSummary": ("engine.store.views", "CorpusSummary"),
     "Curve": ("engine.examine.curves.lbf", "Curve"),
@@ -33,7 +33,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "FILE_FORMATS": ("engine.corpus.readers", "FORMATS"),
     "Facts": ("engine.methods.base", "Facts"),
     "FilePreview": ("engine.corpus.readers", "FilePreview"),
-    "Finding": ("engine.examine.findings", "Finding"),
+    "Finding": ("engine.examine.findings.findings", "Finding"),
     "GENERATOR": ("engine.examine.stats.simultaneous", "GENERATOR"),
     "Gathered": ("engine.corpus.pool.gather", "Gathered"),
     "Guarantee": ("engine.dp.guarantee", "Guarantee"),
@@ -61,8 +61,8 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "MOST_LABELS": ("engine.corpus.label_rules", "MOST_LABELS"),
     "MethodPreset": ("engine.methods.presets", "Preset"),
     "MethodSpec": ("engine.methods.base", "MethodSpec"),
-    "IntruderRule": ("engine.release.policy", "IntruderRule"),
-    "MissedRule": ("engine.release.policy", "MissedRule"),
+    "IntruderRule": ("engine.release.policy.policy", "IntruderRule"),
+    "MissedRule": ("engine.release.policy.policy", "MissedRule"),
     "ModelInfo": ("engine.models.catalogue", "ModelInfo"),
     "NAME_LABELS": ("engine.pii.spans", "NAME_LABELS"),
     "NamedSpread": ("engine.store.review.named", "Spread"),
@@ -71,7 +71,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "PACK_DECLARED": ("engine.jobs.packs", "DECLARED"),
     "PACK_FORMATS": ("engine.models.prompts.pack_formats", "FORMATS"),
     "PACK_NEEDS_MODEL": ("engine.models.prompts.pack_formats", "NEEDS_MODEL"),
-    "POLICY_FILES": ("engine.release.policy", "PRESETS"),
+    "POLICY_FILES": ("engine.release.policy.policy", "PRESETS"),
     "POOL_DECLARED": ("engine.store.pools.pools", "DECLARED"),
     "POOL_SUFFIXES": ("engine.corpus.pool.gather", "SUFFIXES"),
     "PRECISIONS": ("engine.models.offered.offers", "PRECISIONS"),
@@ -79,7 +79,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "PackSummary": ("engine.store.pools.views", "PackSummary"),
     "PairsParameters": ("engine.studies.pairs.parameters", "PairsParameters"),
     "Person": ("engine.store.people.roles", "Person"),
-    "Policy": ("engine.release.policy", "Policy"),
+    "Policy": ("engine.release.policy.policy", "Policy"),
     "PoolSummary": ("engine.store.pools.views", "PoolSummary"),
     "Proposal": ("engine.release.wizard", "Proposal"),
     "Proposals": ("engine.jobs.models.hub", "Proposals"),
@@ -96,16 +96,16 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "ReleaseSummary": ("engine.store.views", "ReleaseSummary"),
     "Right": ("engine.store.people.roles", "Right"),
     "Role": ("engine.store.people.roles", "Role"),
-    "Rule": ("engine.release.policy", "Rule"),
-    "RuleVerdict": ("engine.release.verdicts", "RuleVerdict"),
+    "Rule": ("engine.release.policy.policy", "Rule"),
+    "RuleVerdict": ("engine.release.policy.verdicts", "RuleVerdict"),
     "RunSummary": ("engine.store.views", "RunSummary"),
     "SECOND_ASSUMES": ("engine.pii.decide.second", "ASSUMES"),
     "SYSTEM_TEMPLATE": ("engine.models.prompts.templates", "SYSTEM"),
     "Scores": ("engine.methods.rpsg.filters", "Scores"),
     "SelfTest": ("engine.store.model_settings", "SelfTest"),
-    "Sentence": ("engine.examine.verdict", "Sentence"),
+    "Sentence": ("engine.examine.findings.verdict", "Sentence"),
     "Sheet": ("engine.store.views", "Sheet"),
-    "SignalVerdict": ("engine.methods.verdict", "SignalVerdict"),
+    "SignalVerdict": ("engine.methods.advice.verdict", "SignalVerdict"),
     "SpanView": ("engine.store.views", "SpanView"),
     "SpotEstimate": ("engine.store.review.spot.views", "Estimate"),
     "StorageError": ("engine.errors", "StorageError"),
@@ -114,15 +114,15 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "Suggestion": ("engine.models.offered.suggest", "Suggestion"),
     "SweepDraft": ("engine.jobs.sweeps", "SweepDraft"),
     "TEMPLATE_FILTERS": ("engine.models.prompts.templates", "FILTERS"),
-    "TICK": ("engine.examine.uses", "TICK"),
+    "TICK": ("engine.examine.findings.uses", "TICK"),
     "Template": ("engine.jobs.models.prompts", "Template"),
-    "Use": ("engine.examine.uses", "Use"),
+    "Use": ("engine.examine.findings.uses", "Use"),
     "UserError": ("engine.errors", "UserError"),
-    "VERIFY_COMMANDS": ("engine.release.bundle", "VERIFY_COMMANDS"),
-    "Verdict": ("engine.release.verdicts", "Verdict"),
-    "WARN": ("engine.examine.uses", "WARN"),
+    "VERIFY_COMMANDS": ("engine.release.bundle.bundle", "VERIFY_COMMANDS"),
+    "Verdict": ("engine.release.policy.verdicts", "Verdict"),
+    "WARN": ("engine.examine.findings.uses", "WARN"),
     "Wanted": ("engine.jobs.sweeps", "Wanted"),
-    "WorkerStatus": ("engine.jobs.launch", "WorkerStatus"),
+    "WorkerStatus": ("engine.jobs.worker.launch", "WorkerStatus"),
     "Workspace": ("engine.workspace", "Workspace"),
     "assessment_questions": ("engine.release.assessment.questions", "questions"),
     "as_list": ("engine.json_types", "as_list"),
@@ -130,8 +130,9 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "as_object": ("engine.json_types", "as_object"),
     "attack_curve": ("engine.studies.attacked", "of_attack"),
     "blind_row": ("engine.examine.stats.simultaneous", "blind_row"),
+    "changed_verdicts": ("engine.store.runs.intruder.words", "changed"),
     "curves_are_current": ("engine.studies.attacked", "current"),
-    "default_cap": ("engine.corpus.mapping", "default_cap"),
+    "default_cap": ("engine.corpus.columns.mapping", "default_cap"),
     "default_delta": ("engine.dp.accounting.closed_form", "default_delta"),
     "delta_strict": ("engine.dp.accounting.closed_form", "delta_strict"),
     "detector_presets": ("engine.pii.detect.presets", "presets"),
@@ -150,17 +151,17 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "known_languages": ("engine.pii.languages.registry", "languages"),
     "language_name": ("engine.corpus.text.language_names", "language_name"),
     "noise_multiplier": ("engine.dp.accounting.closed_form", "noise_multiplier"),
-    "opens_with": ("engine.store.disk.encryption", "opens_with"),
+    "opens_with": ("engine.store.disk.encryption.encryption", "opens_with"),
     "open_workspace": ("engine.workspace", "open_workspace"),
-    "parsed_settings": ("engine.studies.settings", "parsed_settings"),
+    "parsed_settings": ("engine.studies.bench.settings", "parsed_settings"),
     "planned_pairs": ("engine.studies.pairs.run", "plan"),
     "posterior": ("engine.dp.accounting.closed_form", "posterior"),
     "minutes_left": ("engine.store.runs.intruder.reading", "minutes_left"),
     "presets_of": ("engine.methods.presets", "presets_of"),
-    "privacy_verdict": ("engine.examine.verdict", "privacy_verdict"),
+    "privacy_verdict": ("engine.examine.findings.verdict", "privacy_verdict"),
     "propose": ("engine.release.wizard", "propose"),
-    "ranked_sentences": ("engine.examine.verdict", "ranked"),
-    "read_steps": ("engine.store.review.steps", "read_steps"),
+    "ranked_sentences": ("engine.examine.findings.verdict", "ranked"),
+    "read_steps": ("engine.store.review.desk.steps", "read_steps"),
     "read_table": ("engine.corpus.readers", "read_table"),
     "recognisers": ("engine.pii.detect.recognisers", "catalogue"),
     "recommended": ("engine.release.wizard", "recommended"),
@@ -171,10 +172,10 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "sweep_grid": ("engine.jobs.sweeps", "grid"),
     "template_fields": ("engine.models.prompts.templates", "fields_of"),
     "unusual_labels": ("engine.corpus.label_rules", "unusual"),
-    "unlock_workspace": ("engine.store.disk.encryption", "unlock"),
-    "use_table": ("engine.examine.uses", "use_table"),
-    "waivable": ("engine.release.gate", "waivable"),
-    "way_kept": ("engine.examine.uses", "way_kept"),
+    "unlock_workspace": ("engine.store.disk.encryption.encryption", "unlock"),
+    "use_table": ("engine.examine.findings.uses", "use_table"),
+    "waivable": ("engine.release.policy.gate", "waivable"),
+    "way_kept": ("engine.examine.findings.uses", "way_kept"),
     "wider_level": ("engine.examine.stats.simultaneous", "wider"),
     "workspace_folder": ("engine.store.disk.address", "workspace_folder"),
 }
@@ -182,11 +183,11 @@ __all__ = sorted(PLACES)
 
 if TYPE_CHECKING:
     from engine.at_rest.header import LockedError
+    from engine.corpus.columns.mapping import ColumnMapping, default_cap
     from engine.corpus.description import LANGUAGES as LANGUAGE_NAMES
     from engine.corpus.description import Description
     from engine.corpus.label_rules import FEWEST_HOLDERS, LONGEST_LABEL, MOST_LABELS
     from engine.corpus.label_rules import unusual as unusual_labels
-    from engine.corpus.mapping import ColumnMapping, default_cap
     from engine.corpus.pool.gather import SUFFIXES as POOL_SUFFIXES
     from engine.corpus.pool.gather import Gathered
     from engine.corpus.readers import FORMATS as FILE_FORMATS
@@ -219,26 +220,27 @@ if TYPE_CHECKING:
         UserError,
     )
     from engine.examine.curves.lbf import Curve
-    from engine.examine.findings import Finding
+    from engine.examine.findings.findings import Finding
+    from engine.examine.findings.uses import TICK, WARN, Use, use_table, way_kept
+    from engine.examine.findings.verdict import Sentence, privacy_verdict
+    from engine.examine.findings.verdict import ranked as ranked_sentences
     from engine.examine.measures import MEASURES, REFERENCES
     from engine.examine.measures import show as show_measure
     from engine.examine.stats.simultaneous import BLIND, GENERATOR, blind_row, holm
     from engine.examine.stats.simultaneous import judge as judge_attacks
     from engine.examine.stats.simultaneous import wider as wider_level
-    from engine.examine.uses import TICK, WARN, Use, use_table, way_kept
-    from engine.examine.verdict import Sentence, privacy_verdict
-    from engine.examine.verdict import ranked as ranked_sentences
     from engine.jobs.drafts import BudgetCurve, Draft
-    from engine.jobs.launch import WorkerStatus
     from engine.jobs.models.built_in import BuiltInModel
     from engine.jobs.models.hub import Proposals
     from engine.jobs.models.prompts import Template
     from engine.jobs.packs import DECLARED as PACK_DECLARED
     from engine.jobs.sweeps import SweepDraft, Wanted
     from engine.jobs.sweeps import grid as sweep_grid
+    from engine.jobs.worker.launch import WorkerStatus
     from engine.json_types import JSON, JSONObject, as_list, as_number, as_object
     from engine.methods import REGISTRY as METHODS
     from engine.methods import get_method
+    from engine.methods.advice.verdict import SignalVerdict
     from engine.methods.base import Facts, MethodSpec
     from engine.methods.parameters import HELP as READABLE_HELP
     from engine.methods.presets import Preset as MethodPreset
@@ -247,7 +249,6 @@ if TYPE_CHECKING:
     from engine.methods.readable import NOTED as READABLE_NOTED
     from engine.methods.rpsg.filters import Scores
     from engine.methods.rpsg.filters import moved as filters_moved
-    from engine.methods.verdict import SignalVerdict
     from engine.models.builtin.format import DOMAINS as PROMPT_DOMAINS
     from engine.models.catalogue import CAPABILITIES, ModelInfo
     from engine.models.offered.offers import PRECISIONS
@@ -266,17 +267,17 @@ if TYPE_CHECKING:
     from engine.pii.spans import LABELS, NAME_LABELS
     from engine.release.assessment.questions import LONGEST_ANSWER
     from engine.release.assessment.questions import questions as assessment_questions
-    from engine.release.audience import Audience
-    from engine.release.bundle import VERIFY_COMMANDS
-    from engine.release.bundle import WHAT as BUNDLE_FILES
-    from engine.release.gate import waivable
-    from engine.release.policy import PRESETS as POLICY_FILES
-    from engine.release.policy import IntruderRule, MissedRule, Policy, Rule
-    from engine.release.verdicts import RuleVerdict, Verdict
+    from engine.release.bundle.bundle import VERIFY_COMMANDS
+    from engine.release.bundle.bundle import WHAT as BUNDLE_FILES
+    from engine.release.policy.audience import Audience
+    from engine.release.policy.gate import waivable
+    from engine.release.policy.policy import PRESETS as POLICY_FILES
+    from engine.release.policy.policy import IntruderRule, MissedRule, Policy, Rule
+    from engine.release.policy.verdicts import RuleVerdict, Verdict
     from engine.release.wizard import Answers, Proposal, Recipients, Recommended, propose, recommended
     from engine.store.disk.address import workspace_folder
-    from engine.store.disk.encryption import opens_with
-    from engine.store.disk.encryption import unlock as unlock_workspace
+    from engine.store.disk.encryption.encryption import opens_with
+    from engine.store.disk.encryption.encryption import unlock as unlock_workspace
     from engine.store.model_settings import SelfTest
     from engine.store.people.reasons import STANDARD as LOOK_REASONS
     from engine.store.people.roles import MEANING as ROLE_MEANING
@@ -284,15 +285,16 @@ if TYPE_CHECKING:
     from engine.store.pools.pools import DECLARED as POOL_DECLARED
     from engine.store.pools.views import PackSummary, PoolSummary
     from engine.store.review.bulk import Choice as BulkChoice
+    from engine.store.review.desk.steps import read_steps
     from engine.store.review.named import Spread as NamedSpread
     from engine.store.review.spot.views import Estimate as SpotEstimate
     from engine.store.review.spot.words import sentences as spot_words
-    from engine.store.review.steps import read_steps
     from engine.store.runs.intruder.reading import minutes_left
     from engine.store.runs.intruder.views import Trial as IntruderTrial
     from engine.store.runs.intruder.views import TrialResult as IntruderResult
     from engine.store.runs.intruder.views import TrialText as IntruderText
     from engine.store.runs.intruder.words import LIMIT as INTRUDER_LIMIT
+    from engine.store.runs.intruder.words import changed as changed_verdicts
     from engine.store.runs.intruder.words import earlier as earlier_trials
     from engine.store.runs.runs import LONGEST_NAME, LONGEST_NOTE
     from engine.store.views import (
@@ -308,11 +310,11 @@ if TYPE_CHECKING:
     from engine.studies.attacked import current as curves_are_current
     from engine.studies.attacked import of_attack as attack_curve
     from engine.studies.base import StudySpec
+    from engine.studies.bench.settings import parsed_settings
     from engine.studies.figures import figures as study_figures
     from engine.studies.pairs.parameters import PairsParameters
     from engine.studies.pairs.run import plan as planned_pairs
     from engine.studies.running import StudyRun
-    from engine.studies.settings import parsed_settings
     from engine.workspace import Workspace, open_workspace
 else:
 

@@ -19,21 +19,21 @@ from typing import NoReturn
 
 from engine.cli import verbs as commands
 from engine.cli.arguments import Argument
-from engine.cli.assess import ARGUMENTS as ASSESS
-from engine.cli.checks import SPOT_CHECK, WAIVE
-from engine.cli.curve import ARGUMENTS as CURVE
-from engine.cli.describe import ARGUMENTS as DESCRIBE
-from engine.cli.encryption import REKEY
-from engine.cli.intruder import ARGUMENTS as INTRUDER
-from engine.cli.mentioned import ARGUMENTS as NAMED
+from engine.cli.corpus.describe import ARGUMENTS as DESCRIBE
+from engine.cli.corpus.mentioned import ARGUMENTS as NAMED
+from engine.cli.corpus.pools import PACK, POOL
 from engine.cli.models import ARGUMENTS
-from engine.cli.moving import ARGUMENTS as MOVING
-from engine.cli.people import ARGUMENTS as PEOPLE
-from engine.cli.pools import PACK, POOL
-from engine.cli.recipes import RECIPE, REPRODUCE
-from engine.cli.sbom import ARGUMENTS as SBOM
-from engine.cli.sweep import ARGUMENTS as SWEEP
-from engine.cli.upkeep import AUDIT
+from engine.cli.release.assess import ARGUMENTS as ASSESS
+from engine.cli.release.checks import SPOT_CHECK, WAIVE
+from engine.cli.release.intruder import ARGUMENTS as INTRUDER
+from engine.cli.runs.curve import ARGUMENTS as CURVE
+from engine.cli.runs.recipes import RECIPE, REPRODUCE
+from engine.cli.runs.sweep import ARGUMENTS as SWEEP
+from engine.cli.workspace.encryption import REKEY
+from engine.cli.workspace.moving import ARGUMENTS as MOVING
+from engine.cli.workspace.people import ARGUMENTS as PEOPLE
+from engine.cli.workspace.sbom import ARGUMENTS as SBOM
+from engine.cli.workspace.upkeep import AUDIT
 from engine.dp.ledger import LIST_SHARE
 from engine.errors import UnderstudyError
 from engine.json_types import JSON

@@ -6,7 +6,6 @@ from math import inf
 from pathlib import Path
 
 from engine.at_rest import unlocking
-from engine.jobs import accounting, launch
 from engine.jobs.doctor import Doctor
 from engine.jobs.models.catalogued import models_folder
 from engine.jobs.models.first_texts import FirstLook
@@ -17,6 +16,7 @@ from engine.jobs.packs import Packs
 from engine.jobs.planning import Planning
 from engine.jobs.recipes import Recipes
 from engine.jobs.running import Jobs
+from engine.jobs.worker import accounting, launch
 from engine.models.folder.imports import sweep
 from engine.store.disk.address import default_path
 from engine.store.disk.folder import Folder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import loading, states
+from pages._ui import states
 from pages._ui.compare import beside as compare_beside
 from pages._ui.compare import board as compare_board
 from pages._ui.compare import choice as compare_choice
@@ -13,6 +13,7 @@ from pages._ui.compare import texts as compare_texts
 from pages._ui.current import run_names
 from pages._ui.examined import run as examined_run
 from pages._ui.guard import guard
+from pages._ui.parts import loading
 from pages._ui.studies import view as study_view
 from pages._ui.texts import plain
 

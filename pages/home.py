@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import corpus_rows, samples
+from pages._ui.corpus import corpus_rows, samples
 from pages._ui.current import corpora, current_corpus
 from pages._ui.guard import guard
 from pages._ui.home import activity, first_steps
-from pages._ui.navigation import go
-from pages._ui.pager import pager
+from pages._ui.navigation import go, page_only
+from pages._ui.parts.pager import pager
+from pages._ui.texts import count_of
 
 workspace = guard()
 PAGE_SIZE = 8
@@ -33,11 +34,11 @@ first_steps.draw(workspace, current_corpus(workspace))
 activity.draw(workspace, known)
 with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
     st.subheader(f"Your corpora ({len(known)})", anchor=False, width="content")
-    if st.button("Load another", icon=":material/upload_file:", key="home.load"):
+    if st.button("Load another", icon=":material/upload_file:", key="home.load", **page_only("load")):
         go("load")
-offset, limit = (
-    pager(len(known), key="home.page", size=PAGE_SIZE, noun="corpora") if len(known) > PAGE_SIZE else (0, 99)
-)
+counted = count_of(len(known), "corpus", "corpora")
+paged = len(known) > PAGE_SIZE
+offset, limit = pager(len(known), key="home.page", size=PAGE_SIZE, counted=counted) if paged else (0, 99)
 for corpus in known[offset : offset + limit]:
     corpus_rows.draw(workspace, corpus)
 

@@ -6,11 +6,12 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui import loading, states
+from pages._ui import states
 from pages._ui.current import current_corpus
 from pages._ui.guard import guard
 from pages._ui.ledger import budget as ledger_budget
 from pages._ui.ledger import events as ledger_events
+from pages._ui.parts import loading
 from pages._ui.texts import meaning
 
 workspace = guard()

@@ -12,7 +12,7 @@ from pages._ui.models import describe as models_describe
 from pages._ui.models import hub as models_hub
 from pages._ui.models import language as models_language
 from pages._ui.models import suggested as models_suggested
-from pages._ui.progress import job_progress, running_job
+from pages._ui.parts.progress import job_progress, running_job
 
 workspace = guard()
 

@@ -7,13 +7,16 @@ import streamlit as st
 from pages._ui import states
 from pages._ui.current import current_corpus
 from pages._ui.guard import guard
+from pages._ui.language import tr
 from pages._ui.plan import board
 
 workspace = guard()
 
-st.title("Plan", anchor=False)
+st.title(tr("Plan"), anchor=False)
 corpus = current_corpus(workspace)
 if corpus is None:
-    states.empty("No corpus yet", "Load a file or try a sample first.", action="Load", page="load", key="plan.empty")
+    states.empty(
+        tr("No corpus yet"), tr("Load a file or try a sample first."), action=tr("Load"), page="load", key="plan.empty"
+    )
     st.stop()
 board.draw(workspace, corpus)

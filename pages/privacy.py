@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import loading
 from pages._ui.examined import run as examined_run
 from pages._ui.examined import table as examined_table
 from pages._ui.guard import guard
+from pages._ui.parts import loading
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy import chart as privacy_chart
 from pages._ui.privacy import claim as privacy_claim

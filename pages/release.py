@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import acting, loading, states
+from pages._ui import acting, states
 from pages._ui.examined import run as examined_run
 from pages._ui.guard import guard
+from pages._ui.language import tr
+from pages._ui.parts import loading
 from pages._ui.release import assessment as release_assessment
 from pages._ui.release import bundle as release_bundle
 from pages._ui.release import dock
@@ -18,31 +20,31 @@ from pages._ui.texts import meaning
 
 workspace = guard()
 
-st.title("Release", anchor=False)
+st.title(tr("Release"), anchor=False)
 run = examined_run.finished(workspace, key="release")
 if run.stale or run.examination_stale:
     states.stale(
-        "The review changed after this run was made or examined. The gate stays closed until that is repeated."
+        tr("The review changed after this run was made or examined. The gate stays closed until that is repeated.")
     )
 
-st.subheader("1 · Policy", anchor=False, help=meaning("gate"))
+st.subheader(tr("1 · Policy"), anchor=False, help=meaning("gate"))
 policy = release_policy.choose(workspace)
 signed = release_bundle.second_person(workspace, run, policy)
 with loading.waiting(loading.BOX):  # the gate reads the records that wait for approval
     verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
 release_policy.check_list(workspace, verdict, policy, run)
 
-acting.ask(workspace, key="release", what="Each approval and each release")
-st.subheader("2 · Records", anchor=False)
+acting.ask(workspace, key="release", what=tr("Each approval and each release"))
+st.subheader(tr("2 · Records"), anchor=False)
 counts = workspace.runs.approval_counts(run.id)
 release_records.draw(workspace, run, counts)
 release_intruder.draw(workspace, run)
 
-st.subheader("3 · What readers are told", anchor=False)
+st.subheader(tr("3 · What readers are told"), anchor=False)
 release_bundle.words(workspace, run)
 release_assessment.draw(workspace, run, policy, signed)
 
-st.subheader("Releases of this run", anchor=False)
+st.subheader(tr("Releases of this run"), anchor=False)
 release_made.releases(workspace, run)
 
 dock.draw(workspace, run, policy, verdict, counts, signed)

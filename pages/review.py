@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui import acting, detector, states
+from pages._ui import acting, states
+from pages._ui.corpus import detector
 from pages._ui.current import current_corpus
 from pages._ui.guard import guard
-from pages._ui.progress import job_progress, running_job
+from pages._ui.language import mark, tr, translator
+from pages._ui.parts.progress import job_progress, running_job
 from pages._ui.review import bulk as review_bulk
 from pages._ui.review import desk as review_desk
 from pages._ui.review import named as review_named
@@ -18,18 +20,29 @@ from pages._ui.texts import plain, share
 
 workspace = guard()
 
-TEXTS, VALUES, BULK = review_spot.TEXTS, "Value by value", "By type and confidence"
-SPOT, NAMED, SETTINGS = "Spot check", "Named people", "Detector settings"
+TEXTS, VALUES, BULK = review_spot.TEXTS, mark("Value by value"), mark("By type and confidence")
+SPOT, NAMED, SETTINGS = mark("Spot check"), mark("Named people"), mark("Detector settings")
 
-st.title("Review", anchor=False)
+st.title(tr("Review"), anchor=False)
 corpus = current_corpus(workspace)
 if corpus is None:
-    states.empty("No corpus yet", "Load a file or try a sample first.", action="Load", page="load", key="review.empty")
+    states.empty(
+        tr("No corpus yet"),
+        tr("Load a file or try a sample first."),
+        action=tr("Load"),
+        page="load",
+        key="review.empty",
+    )
     st.stop()
 
 job = running_job(workspace, kind="detect", corpus_id=corpus.id)
 if job is not None:
-    st.markdown(f"Looking for identifiers in **{plain(corpus.name)}**. You can leave this page; the work goes on.")
+    st.markdown(
+        tr(
+            "Looking for identifiers in **{corpus}**. You can leave this page; the work goes on.",
+            corpus=plain(corpus.name),
+        )
+    )
     job_progress(workspace, job.id, key="review.detect")
     st.stop()
 
@@ -37,12 +50,13 @@ review_queue.show_failure(workspace, corpus)
 if corpus.span_source is None:
     detector.first_time(workspace, corpus)
     st.stop()
-acting.ask(workspace, key="review", what="Each decision")
+acting.ask(workspace, key="review", what=tr("Each decision"))
 
 with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):  # one line beside the sidebar
     view = st.radio(
-        "View",
+        tr("View"),
         [TEXTS, VALUES, BULK, SPOT, NAMED, SETTINGS],
+        format_func=translator(),
         key="review.view",
         horizontal=True,
         label_visibility="collapsed",
@@ -51,21 +65,21 @@ with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):  
     if view == TEXTS:
         asked = review_queue.filters()
         st.button(
-            "Sort again",
+            tr("Sort again"),
             key="review.sort",
             on_click=review_queue.sort_again,
             args=(corpus.id,),
-            help="The order stays as it is while you work. This sorts by the risk as it is now.",
+            help=tr("The order stays as it is while you work. This sorts by the risk as it is now."),
         )
     elif view in (VALUES, BULK):
         st.button(
-            "Undo",
+            tr("Undo"),
             key="review.undo",
             icon=":material/undo:",
             shortcut="Ctrl+Z",
             on_click=review_values.undo,
             args=(workspace, corpus.id),
-            help="Takes back the latest decision on this corpus, whoever made it.",
+            help=tr("Takes back the latest decision on this corpus, whoever made it."),
         )
 
 if view == SETTINGS:
@@ -82,14 +96,19 @@ elif review_queue.keep_order(workspace, corpus, asked):
     review_desk.draw(workspace, corpus.id)
     risk = workspace.values.residual_risk(corpus.id)
     st.markdown(review_spot.line(workspace, corpus.id))
-    with st.expander("What the risk and the marks mean", key="review.meaning"):
+    with st.expander(tr("What the risk and the marks mean"), key="review.meaning"):
         st.markdown(
-            "**Risk** (0 to 1) is what the findings nobody looked at may let through: doubtful names and codes count "
-            "most, and rare values more than those that stand in many places.\n\n"
-            "**Findings nobody looks at**: at or above its type's threshold a finding counts as accepted and is "
-            "replaced; below it the text stays. That holds until a decision says otherwise."
+            tr(
+                "**Risk** (0 to 1) is what the findings nobody looked at may let through: doubtful names and codes "
+                "count most, and rare values more than those that stand in many places."
+            )
+            + "\n\n"
+            + tr(
+                "**Findings nobody looks at**: at or above its type's threshold a finding counts as accepted and is "
+                "replaced; below it the text stays. That holds until a decision says otherwise."
+            )
         )
     if risk is not None:
-        st.caption(f"{plain(risk['sentence'])} Upper bound: {share(risk['high'])}.")
+        st.caption(f"{plain(risk['sentence'])} " + tr("Upper bound: {share}.", share=share(risk["high"])))
 else:
-    st.info("No text fits these filters. Clear them to see all.")
+    st.info(tr("No text fits these filters. Clear them to see all."))

@@ -7,7 +7,7 @@ import streamlit as st
 from pages._ui import states
 from pages._ui.current import RUN, RUNS, choose_run, current_corpus, run_names
 from pages._ui.guard import guard
-from pages._ui.progress import ACTIVE
+from pages._ui.parts.progress import ACTIVE
 from pages._ui.runs import detail as run_detail
 from pages._ui.runs import history as run_history
 from pages._ui.runs import queue as run_queue

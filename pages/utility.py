@@ -9,6 +9,7 @@ from pages._ui.examined import table as examined_table
 from pages._ui.guard import guard
 from pages._ui.utility import classifier as utility_classifier
 from pages._ui.utility import lengths as utility_lengths
+from pages._ui.utility import likeness as utility_likeness
 from pages._ui.utility import map as utility_map
 from pages._ui.utility import sentences as utility_sentences
 from pages._ui.utility import topics as utility_topics
@@ -42,6 +43,7 @@ if view == VIEWS[0]:
     )
 elif view == VIEWS[1]:
     utility_map.draw(workspace, run)
+    utility_likeness.draw(workspace, run)
     utility_topics.draw(workspace, run)
 elif view == VIEWS[2]:
     utility_lengths.draw(workspace, run)

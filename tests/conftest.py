@@ -51,8 +51,8 @@ NOT_QUICK = {
     "release/test_checker.py", "release/test_wizard.py", "static/test_contributing.py", "static/test_lint.py",
     "static/test_pages.py", "static/test_quick.py", "static/test_used.py", "store/budget/test_equal_recognition.py",
     "store/budget/test_ledger.py", "store/budget/test_limit_of_several.py", "store/budget/test_recognition.py",
-    "store/disk/test_backup.py", "store/disk/test_encryption.py", "store/disk/test_opening.py",
-    "store/disk/test_parts.py",
+    "store/disk/test_backup.py", "store/disk/test_encryption.py", "store/disk/test_file_versions.py",
+    "store/disk/test_opening.py", "store/disk/test_parts.py",
     "release/test_intruder.py", "store/people/test_calls.py", "store/people/test_reasons.py",
     "store/review/test_bulk.py", "store/review/test_spot_checks.py",
     "store/review/test_station.py", "store/review/test_steps.py", "store/test_audit.py", "store/test_audit_file.py",
@@ -124,7 +124,7 @@ class Workers:
         if forked.starts_real(self.path):
             return self.real(folder)
         if self.server is None:
-            from engine.jobs.launch import worker_environment
+            from engine.jobs.worker.launch import worker_environment
 
             self.server = forked.Server(worker_environment())
         return forked.start(self.server, folder, self.real)
@@ -137,7 +137,7 @@ class Workers:
 
     def launch(self) -> Any:
         """Return the module that starts workers, and take its place there."""
-        from engine.jobs import launch
+        from engine.jobs.worker import launch
 
         if self.real is None:
             self.real, launch._start = launch._start, self.start
@@ -151,7 +151,7 @@ WORKERS = Workers()
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Note whose workers are started from here on."""
     WORKERS.path = item.path
-    if os.name == "posix" and "engine.jobs.launch" in sys.modules:
+    if os.name == "posix" and "engine.jobs.worker.launch" in sys.modules:
         WORKERS.launch()
 
 

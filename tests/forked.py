@@ -174,7 +174,7 @@ def become(wanted: dict[str, Any], connection: socket.socket, asked: Any) -> Non
 
 def start(server: Server, folder: Any, real: Any) -> Any:
     """Start the worker of a workspace: forked where its command is a module and its environment is the server's."""
-    from engine.jobs import launch
+    from engine.jobs.worker import launch
 
     environment = launch.worker_environment()
     command = launch.worker_command(folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import update
 
 from engine.store import queue
-from engine.store.schema import runs, synthetic
+from engine.store.database.schema import runs, synthetic
 
 
 def chosen(workspace, corpus_id, pool, count=6, **settings):

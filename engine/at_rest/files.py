@@ -1,7 +1,11 @@
 """The seam that private files go through: encrypted below an unlocked workspace, as they are everywhere else.
 
 A file below a workspace that this process has unlocked is written encrypted and read back checked; a plain one there
-is refused. Elsewhere, and in a workspace that is not encrypted, these do what the plain calls do.
+is refused, and so is an earlier one (`engine.at_rest.versions`). Elsewhere, and in a workspace that is not encrypted,
+these do what the plain calls do.
+
+A file that is written beside its place is put there by `put`, and a folder of such files is told to `settle` once it
+has its name; what is removed is removed within `removing`.
 """
 
 from __future__ import annotations
@@ -12,26 +16,81 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from engine.at_rest import keys
-from engine.at_rest.sealed import SealedFile, is_sealed, seal
+from engine.at_rest import keys, versions
+from engine.at_rest.sealed import HEAD, SealedFile, UnsealError, is_sealed, seal, version
+
+LOOKS = 20  # at a file that another process or thread replaces meanwhile
+UNFINISHED = ".tmp"  # what a killed writer leaves has this behind its name
 
 
 def stored(path: Path, data: bytes) -> bytes:
-    """Return content as it has to be stored at a path."""
+    """Return content as it has to be stored at a path; from here on it may lie there."""
     found = keys.above(path)
-    return data if found is None else seal(data, found[1], found[0])
+    if found is None:
+        return data
+    body = seal(data, found.key, found.place)
+    kept = versions.of(found.workspace, found.place)
+    if kept is not None:
+        kept.begin(found.place, version(body[:HEAD]))
+    return body
+
+
+def put(part: Path, path: Path) -> None:
+    """Give a file that was written beside its place its name there, in one step."""
+    os.replace(part, path)
+    settle(path)
+
+
+def settle(path: Path) -> None:
+    """Say that a file, or each file of a folder, has its name: an earlier one in its place is refused from now on."""
+    found = keys.above(path)
+    kept = None if found is None else versions.of(found.workspace, f"{found.place}/")
+    if found is not None and kept is not None:
+        kept.settle([found.place, *(f"{found.place}/{name}" for name in _below(path))])
+
+
+@contextmanager
+def removing(path: Path) -> Iterator[None]:
+    """Remove a file, or a folder, within this: what is gone after it is not missed."""
+    found = keys.above(path)
+    kept = None if found is None else versions.of(found.workspace, f"{found.place}/")
+    if found is None or kept is None:
+        yield
+        return
+    there = [(found.place, path), *((f"{found.place}/{name}", path / name) for name in _below(path))]
+    told = [(place, version_of(file), file) for place, file in there if file.is_file()]
+    if told:
+        kept.leave([(place, said) for place, said, _ in told])
+    yield
+    if told:
+        kept.left([(place, said) for place, said, file in told if not file.exists()])
+
+
+def version_of(path: Path) -> bytes:
+    """Return what tells this writing of a file from all others; none where there is no file, or it is not encrypted."""
+    try:
+        if not path.is_file():
+            return b""
+        with path.open("rb") as file:
+            return version(file.read(HEAD))
+    except OSError:
+        return b""
 
 
 def write_bytes(path: Path, data: bytes, *, at: Path | None = None) -> None:
-    """Write a file owner-only and flush it to disk; not in one step.
+    """Write a file owner-only and flush it to disk; in one step only where it is encrypted.
 
     path: of the file. data: its content. at: the place it is moved to later, where that is another.
     """
-    descriptor = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+    beside = at is None and encrypted(path)
+    part = path.with_name(path.name + UNFINISHED) if beside else path
+    descriptor = os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
     with os.fdopen(descriptor, "wb") as out:
         out.write(stored(at or path, data))
         out.flush()
         os.fsync(out.fileno())
+    if beside:
+        put(part, path)
 
 
 def opened(path: Path) -> BinaryIO:
@@ -40,11 +99,26 @@ def opened(path: Path) -> BinaryIO:
     Raises:
         UnsealError: it is not what was written there. OSError: it cannot be read.
     """
-    found, file = keys.above(path), path.open("rb")
+    found = keys.above(path)
     if found is None:
-        return file
+        return path.open("rb")
+    for _ in range(LOOKS):
+        content, known = _looked(path, found)
+        if known:
+            return content  # type: ignore[return-value]  # raw, and all that is asked of it
+        content.close()
+        if version_of(path) == content.version:
+            break  # else it was replaced between the look at the file and that at its version: look again
+    raise UnsealError(versions.EARLIER)
+
+
+def _looked(path: Path, found: keys.Found) -> tuple[SealedFile, bool]:
+    """Return a file's content, and whether its version is one in force."""
+    file = path.open("rb")
     try:
-        return SealedFile(file, found[1], found[0])  # type: ignore[return-value]  # raw, and all that is asked of it
+        content = SealedFile(file, found.key, found.place)
+        kept = versions.of(found.workspace, found.place)
+        return content, kept is None or kept.knows(found.place, content.version)
     except BaseException:
         file.close()
         raise
@@ -89,3 +163,9 @@ def seal_plain(folder: Path) -> None:
 def encrypted(path: Path) -> bool:
     """Say whether a file at this path is stored encrypted."""
     return keys.above(path) is not None
+
+
+def _below(path: Path) -> list[str]:
+    """Return the files below a folder, relative, with forward slashes; none for a file."""
+    found = (Path(folder) / name for folder, _, names in os.walk(path) for name in names)
+    return sorted(file.relative_to(path).as_posix() for file in found if not file.is_symlink())

@@ -9,7 +9,7 @@ import os
 import secrets
 from functools import cached_property
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO, NamedTuple, NoReturn
 
 from engine.errors import InternalError
 
@@ -64,6 +64,14 @@ class DataKey:
         pipe.flush()
 
 
+class Found(NamedTuple):
+    """A file's place in the unlocked workspace it lies in, that workspace's key, and its path, links followed."""
+
+    place: str
+    key: DataKey
+    workspace: str
+
+
 _held: dict[str, DataKey] = {}  # by the workspace's path, links followed
 
 
@@ -82,8 +90,8 @@ def of(workspace: Path) -> DataKey | None:
     return _held.get(os.path.realpath(workspace)) if _held else None
 
 
-def above(path: Path) -> tuple[str, DataKey] | None:
-    """Return the place of a file in the unlocked workspace it lies in, and that workspace's key; None for others.
+def above(path: Path) -> Found | None:
+    """Return where in an unlocked workspace a file lies; None for others.
 
     Its place is how it is called there, also where a folder of the workspace is a link to another disk.
     """
@@ -91,9 +99,10 @@ def above(path: Path) -> tuple[str, DataKey] | None:
         return None
     where = Path(os.path.abspath(path))
     for folder in where.parents:
-        key = _held.get(os.path.realpath(folder))
+        workspace = os.path.realpath(folder)
+        key = _held.get(workspace)
         if key is not None:
-            return where.relative_to(folder).as_posix(), key
+            return Found(where.relative_to(folder).as_posix(), key, workspace)
     return None
 
 

@@ -5,7 +5,8 @@
 Each file has a key of its own, derived from the data key and its salt. A chunk is 64 KiB of content, the last one less,
 with a tag of 16 bytes behind it; its nonce is its number and whether it is the last. What is authenticated beside the
 content is the file's place in the workspace. So a file that was changed, cut, made longer, put in the place of another
-or taken from another workspace is refused. An earlier content of the same file is not told from the present one.
+or taken from another workspace is refused. An earlier content of the same file is told from the present one by its salt
+(`engine.at_rest.versions`).
 
 Source: the STREAM construction of Hoang, Reyhanitabar, Rogaway and Vizar, "Online Authenticated-Encryption and its
 Nonce-Reuse Misuse-Resistance" (2015), with GCM of NIST SP 800-38D.
@@ -84,8 +85,16 @@ def is_sealed(head: bytes) -> bool:
     return head.startswith(MAGIC)
 
 
+def version(head: bytes) -> bytes:
+    """Return what tells this writing of a file from all others, given its first bytes; none where it is not sealed."""
+    return head[len(MAGIC) : HEAD] if is_sealed(head) else b""
+
+
 class SealedFile(io.BufferedIOBase):
     """The content of an encrypted file, to be read from any position; each chunk is checked before it is handed out.
+
+    Attributes:
+        version: tells this writing of the file from all others.
 
     Args:
         file: what is stored, seekable; closed with this one. key: of the workspace. place: of the file in it.
@@ -106,7 +115,8 @@ class SealedFile(io.BufferedIOBase):
             raise UnsealError(REFUSED)
         self._last = (stored - 1) // STORED
         self._size = stored - TAG_BYTES * (self._last + 1)
-        self._cipher = _cipher(key, head[len(MAGIC) :])
+        self.version = version(head)
+        self._cipher = _cipher(key, self.version)
         self._at = 0
         self._known: tuple[int, bytes] = (-1, b"")
         self._chunk(self._last)  # a file that was cut is refused before anything of it is used

@@ -5,22 +5,19 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 
-from engine.cli.assess import assess
-from engine.cli.budget import guarantee, ledger, methods, plan
-from engine.cli.checks import spot_check, waive
-from engine.cli.corpora import corpora, delete, detect, import_, labels
-from engine.cli.curve import curve
-from engine.cli.describe import describe
-from engine.cli.encryption import decrypt, encrypt, rekey
-from engine.cli.intruder import intruder
-from engine.cli.languages import languages
-from engine.cli.mentioned import named
+from engine.cli.corpus.corpora import corpora, delete, detect, import_, labels
+from engine.cli.corpus.describe import describe
+from engine.cli.corpus.languages import languages
+from engine.cli.corpus.mentioned import named
+from engine.cli.corpus.pools import pack, pool
 from engine.cli.models import models
-from engine.cli.moving import workspace
-from engine.cli.people import people
-from engine.cli.pools import pack, pool
-from engine.cli.recipes import recipe, reproduce
-from engine.cli.runs import (
+from engine.cli.release.assess import assess
+from engine.cli.release.checks import spot_check, waive
+from engine.cli.release.intruder import intruder
+from engine.cli.runs.budget import guarantee, ledger, methods, plan
+from engine.cli.runs.curve import curve
+from engine.cli.runs.recipes import recipe, reproduce
+from engine.cli.runs.runs import (
     again,
     approve,
     compare,
@@ -36,10 +33,13 @@ from engine.cli.runs import (
     synthesize,
     verify,
 )
-from engine.cli.sbom import sbom
-from engine.cli.study import study
-from engine.cli.sweep import sweep
-from engine.cli.upkeep import audit, backup, demo, doctor, restore
+from engine.cli.runs.study import study
+from engine.cli.runs.sweep import sweep
+from engine.cli.workspace.encryption import decrypt, encrypt, rekey
+from engine.cli.workspace.moving import workspace
+from engine.cli.workspace.people import people
+from engine.cli.workspace.sbom import sbom
+from engine.cli.workspace.upkeep import audit, backup, demo, doctor, restore
 
 VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "import": import_,

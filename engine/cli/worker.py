@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from engine.jobs import worker
-from engine.jobs.worker import Handler
+from engine.jobs.worker import worker
+from engine.jobs.worker.worker import Handler
 
 
 def handlers() -> dict[str, Handler]:

@@ -11,10 +11,10 @@ from typing import Literal
 
 import pandas as pd
 
-from engine.corpus.columns import MAX_CHARACTERS, Columns, read_columns
-from engine.corpus.gold import GoldSpan, SpanRuleError, read_spans, spans_frame
+from engine.corpus.columns.columns import MAX_CHARACTERS, Columns, read_columns
+from engine.corpus.columns.gold import GoldSpan, SpanRuleError, read_spans, spans_frame
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.label_rules import label_holders
-from engine.corpus.mapping import ColumnMapping
 from engine.corpus.people.marks import PeopleMarks, people_marks
 from engine.corpus.people.population import former_short_hashes, unit_hashes
 from engine.corpus.readers.encoding import CHECK_LETTERS

@@ -1,8 +1,9 @@
 """Examinations: scores, findings with intervals, and what they mean. A verdict never comes from one number alone.
 
     registry     every part in the order in which it is run; battery runs them; examination: the whole
-    base, words, samples, prepare, tables  what every part is given
-    findings, make, part, measures, verdict, uses, sentence, risk, run_notes  what it gives back, and how that reads
+    base, samples, prepare, tables    what every part is given
+    findings/, measures               what it gives back, and how that reads
+    keeping, expected, each, compare  parts kept until all are done, what they take, runs side by side
     repeats/     copies, near copies, closeness        values/   private values and canaries that come out
     members/     membership attacks                    persons/  words, style, sets and linked details of people
     guesses/     missing attributes                    curves/   epsilon-delta curves of outputs and attacks

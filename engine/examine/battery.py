@@ -7,8 +7,8 @@ from functools import partial
 import pandas as pd
 
 from engine.examine import registry
+from engine.examine.findings.part import Part
 from engine.examine.keeping import measured
-from engine.examine.part import Part
 from engine.examine.prepare import Prepared, Progress
 
 SO_FAR = "found so far"  # in `prepared.kept`: the Part of everything before

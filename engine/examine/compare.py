@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import UserError
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 
 Outcome = Literal["better", "worse", "cannot tell", "same", "not measured", ""]
 Key = tuple[str, str]

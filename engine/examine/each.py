@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from engine.examine.findings import Reference
+from engine.examine.findings.findings import Reference
 from engine.examine.prepare import Prepared
 
 NAME = "each"

@@ -9,9 +9,10 @@ import pandas as pd
 
 from engine.examine.battery import run_battery
 from engine.examine.expected import LENGTHS, MAP, METRICS, READING
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
+from engine.examine.findings.part import Part
+from engine.examine.findings.risk import record_risk
 from engine.examine.keeping import measured
-from engine.examine.part import Part
 from engine.examine.prepare import (
     CancelledError,
     ExamineInput,
@@ -24,10 +25,10 @@ from engine.examine.prepare import (
     prepare,
 )
 from engine.examine.registry import USEFULNESS
-from engine.examine.risk import record_risk
 from engine.examine.tables import CORPUS_MAP, corpus_map, lengths, ngrams, text_map
+from engine.examine.usefulness.meaning.likeness import likeness
+from engine.examine.usefulness.meaning.topics import topics
 from engine.examine.usefulness.part import examine_usefulness
-from engine.examine.usefulness.topics import topics
 from engine.examine.usefulness.unrelated import unrelated_text
 
 __all__ = ["ExamineInput", "ExamineOutput", "examine_run"]
@@ -40,7 +41,7 @@ class ExamineOutput:
     Args:
         findings: one a (name, reference).
         tables: tidy frames by name, internal: `leaks, verbatim, elp, nearest, nearest_quantiles, pii,
-            lengths, ngrams, topics, map`.
+            lengths, ngrams, topics, likeness, map`.
         record_risk: synthetic record id -> risk in [0, 1]; higher = look at it sooner.
         cancelled: whether it was stopped on request; then the rest is empty.
     """
@@ -100,6 +101,7 @@ def _utility(prepared: Prepared) -> Part:
         part.tables[CORPUS_MAP] = corpus_map(prepared)
         part.tables["map"] = text_map(prepared, part.tables[CORPUS_MAP])
         part.tables["topics"] = topics(prepared)
+        part.tables["likeness"] = likeness(prepared)
     return part
 
 

@@ -26,9 +26,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
+from engine.examine.findings.part import Part
 from engine.examine.members.membership import SCORES, MembershipScores
-from engine.examine.part import Part
 from engine.examine.prepare import NEAR_DUPLICATES, ExamineInput, Prepared
 
 ARRAYS = ("train_rows", "holdout_rows", "members", "others")

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 import yaml
 
 from engine.errors import InternalError
-from engine.examine.findings import Direction, Group
+from engine.examine.findings.findings import Direction, Group
 from engine.json_types import JSON
 
 __all__ = ["MEASURES", "REFERENCES", "Measure", "Scale", "read_measures", "show"]

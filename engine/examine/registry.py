@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Literal
 
 from engine.corpus.build import KEPT_PREFIX
-from engine.examine.part import Part
+from engine.examine.findings.part import Part
 from engine.examine.prepare import ExamineInput, Prepared
 
 Need = Literal["holdout", "spans", "embedder", "detector", "labels", "canaries", "columns", "models"]
@@ -80,7 +80,7 @@ EXAMINATIONS: tuple[Examination, ...] = (
     Examination("originals", "original records", "repeats.originals", "examine_originals"),
     Examination("copies", "copied text", "repeats.copies", "examine_copies"),
     Examination("near_copies", "near copies", "repeats.near_copies", "examine_near_copies"),
-    Examination("readable", "readability", "usefulness.readable", "examine_readable"),
+    Examination("readable", "readability", "usefulness.wording.readable", "examine_readable"),
     Examination("closeness", "closeness", "repeats.closeness", "examine_closeness", ("embedder",)),
     Examination("found", "detected identifiers", "values.found", "examine_found", ("detector",)),
     Examination("canaries", "planted canaries", "values.canaries", "examine_canaries", ("canaries",)),
@@ -92,7 +92,7 @@ EXAMINATIONS: tuple[Examination, ...] = (
     Examination("record_sets", "sets of records", "persons.record_sets", "examine_sets", ("holdout",)),
     Examination("linkage", "linked details", "persons.linkage", "examine_linkage", ("holdout", "spans")),
     Examination("attributes", "guessing attributes", "guesses.attributes", "examine_inference", ("holdout",)),
-    Examination("models", "models trained on the text", "members.models", "examine_model_attacks",
+    Examination("models", "models trained on the text", "members.trained.models", "examine_model_attacks",
                 ("holdout", "models")),
 )  # fmt: skip
 
@@ -104,17 +104,19 @@ LAST: tuple[Examination, ...] = (
 
 # Of usefulness: run beside the metrics of `usefulness.metrics`, with the same words for a lack.
 USEFULNESS: tuple[Examination, ...] = (
-    Examination("tone", "sentiment", "usefulness.tone", "examine_tone", ("embedder",)),
-    Examination("entity_mix", "types of details", "usefulness.entity_mix", "examine_entity_mix", ("detector",)),
-    Examination("label_agreement", "labels that fit their text", "usefulness.label_agreement",
+    Examination("tone", "sentiment", "usefulness.mixture.tone", "examine_tone", ("embedder",)),
+    Examination("entity_mix", "types of details", "usefulness.mixture.entity_mix", "examine_entity_mix", ("detector",)),
+    Examination("label_agreement", "labels that fit their text", "usefulness.downstream.label_agreement",
                 "examine_label_agreement", ("labels",)),
-    Examination("reference_loss", "surprise under public text", "usefulness.reference_loss", "examine_reference_loss"),
+    Examination("reference_loss", "surprise under public text", "usefulness.wording.reference_loss",
+                "examine_reference_loss"),
     Examination("cost", "what it took", "usefulness.cost", "examine_cost"),
-    Examination("language", "a language model's next words", "usefulness.language_model", "examine_language",
+    Examination("language", "a language model's next words", "usefulness.downstream.language_model", "examine_language",
                 ("holdout", "models")),
-    Examination("downstream", "a classifier trained on the text", "usefulness.downstream", "examine_downstream",
-                ("holdout", "labels")),
-    Examination("tasks", "tasks of other columns", "usefulness.tasks", "examine_tasks", ("holdout", "columns")),
-    Examination("extraction", "an extractor trained on the text", "usefulness.extraction", "examine_extraction",
-                ("holdout", "spans", "detector")),
+    Examination("downstream", "a classifier trained on the text", "usefulness.downstream.downstream",
+                "examine_downstream", ("holdout", "labels")),
+    Examination("tasks", "tasks of other columns", "usefulness.downstream.tasks",
+                "examine_tasks", ("holdout", "columns")),
+    Examination("extraction", "an extractor trained on the text", "usefulness.downstream.extraction",
+                "examine_extraction", ("holdout", "spans", "detector")),
 )  # fmt: skip

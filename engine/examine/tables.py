@@ -16,7 +16,7 @@ from engine.corpus.text.words import WordTable
 from engine.examine.base import Side
 from engine.examine.prepare import Prepared
 from engine.examine.samples import sample_units
-from engine.examine.usefulness.text_map import lay_out, put_in
+from engine.examine.usefulness.meaning.text_map import lay_out, put_in
 
 COMMON = 10
 PHRASES = 60

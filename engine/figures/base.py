@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 
 
 @dataclass(frozen=True)

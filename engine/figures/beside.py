@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 from engine.examine.measures import MEASURES
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, whiskers

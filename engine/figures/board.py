@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 from engine.examine.measures import MEASURES
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled, whiskers

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 from engine.examine.measures import MEASURES
 from engine.examine.usefulness.metrics import METRICS
 from engine.figures import palette
@@ -110,3 +110,33 @@ def lengths(table: pd.DataFrame) -> Figure:
     else:
         takeaway = "There is only one side to draw."
     return Figure(plot, takeaway, "Equal lengths say nothing about equal content.", f"Two rising curves. {takeaway}")
+
+
+SPREADS = {"synthetic": ("Synthetic", "solid"), "private": ("Private, one half", "dot"),
+           "other private": ("Private, the other half", "dash")}  # fmt: skip
+
+
+def likeness(table: pd.DataFrame) -> Figure:
+    """Return how alike two texts of one side are, synthetic beside both halves of private text (table `likeness`)."""
+    plot = go.Figure()
+    middles: dict[str, float] = {}
+    for kind, (title, dash) in SPREADS.items():
+        rows = table[table["kind"] == kind].sort_values("cosine")
+        if not len(rows):
+            continue
+        middles[kind] = float(rows["cosine"].to_numpy()[np.searchsorted(rows["share"].cumsum().to_numpy(), 0.5)])
+        plot.add_scatter(
+            x=rows["cosine"], y=100 * rows["share"], mode="lines", name=title,
+            line={"color": palette.KINDS["synthetic" if kind == "synthetic" else "private"], "dash": dash,
+                  "width": 2.5},
+            hovertemplate="%{y:.1f}% of pairs at about %{x:.2f}<extra>" + title + "</extra>",
+        )  # fmt: skip
+    styled(plot, x="Likeness of two texts (cosine of embeddings)", y="Pairs of texts (per cent)", height=320)
+    takeaway = "There are too few texts to draw."
+    if len(middles) == len(SPREADS):
+        first, second = sorted((middles["private"], middles["other private"]))
+        real = f"{first:.2f}" if first == second else f"{first:.2f} and {second:.2f}"
+        takeaway = f"Half of all pairs of synthetic texts are alike by at least {middles['synthetic']:.2f}; "
+        takeaway += f"in the two halves of the private text it is {real}."
+    caveat = "The two private curves show how far equal sources lie apart. What texts are about is not seen here."
+    return Figure(plot, takeaway, caveat, f"Three curves. {takeaway}")

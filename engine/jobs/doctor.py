@@ -16,15 +16,17 @@ from typing import TypedDict
 from sqlalchemy import func, select
 
 from engine.assets import ROOT
+from engine.at_rest import keys
 from engine.errors import UserError
-from engine.jobs import launch
 from engine.jobs.running import Jobs, versions
-from engine.store import schema
+from engine.jobs.worker import launch
 from engine.store.budget.ledger import Ledger
-from engine.store.dialect import sound
+from engine.store.database import schema
+from engine.store.database.dialect import sound
+from engine.store.database.migrations import VERSION, current_version
 from engine.store.disk import parts
+from engine.store.disk.encryption import versions as file_versions
 from engine.store.disk.folder import describe_os_error, file_errors, part_beside, write_private
-from engine.store.migrations import VERSION, current_version
 from engine.store.session import Session
 from engine.store.upkeep import AuditLog
 from engine.store.views import Check
@@ -66,6 +68,7 @@ class Doctor:
             self._integrity(),
             self._audit_chain(),
             self._ledger_chain(),
+            self._files(),
             self._unknown_folders(),
             self._left_overs(),
             self._worker(),
@@ -160,6 +163,17 @@ class Doctor:
         result = self.ledger.verify()
         detail = f"{result['lines']} lines, chain holds" if result["ok"] else f"broken at line {result['first_bad']}"
         return _check("ledger", result["ok"], detail)
+
+    def _files(self) -> Check:
+        """Look for files of an encrypted workspace that were put back, swapped, cut or removed."""
+        name = "encrypted files"
+        if keys.of(self.session.folder.path) is None:
+            return _check(name, True, "the workspace is not encrypted")
+        found = file_versions.breaks(self.session.folder, self.session.db)
+        if not found:
+            return _check(name, True, "each is the one that was written last")
+        more = f" And {len(found) - SHOWN} more." if len(found) > SHOWN else ""
+        return _check(name, False, f"{' '.join(found[:SHOWN])}{more} Restore the workspace from a backup")
 
     def _unknown_folders(self) -> Check:
         """List folders that the database does not know: they may hold private text, and nothing removes them."""

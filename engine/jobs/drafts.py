@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.methods.verdict import UNKNOWN, SignalVerdict
+from engine.methods.advice.verdict import UNKNOWN, SignalVerdict
 
 if TYPE_CHECKING:
     from engine.dp.guarantee import Guarantee

@@ -26,11 +26,11 @@ from engine.models.marks import POOL, Mark
 from engine.store.audit import now
 from engine.store.budget import fitted
 from engine.store.budget.ledger import Ledger
+from engine.store.database.schema import packs
 from engine.store.pools.pools import Pools, pack_prompts
 from engine.store.pools.views import Listed, PackPrompt, PackSummary
 from engine.store.rows import AnyRow, RunRow
 from engine.store.runs.runs import run_row
-from engine.store.schema import packs
 from engine.store.session import Session, new_id
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class Packs:
 
     def runs(self, corpus_id: str) -> list[str]:
         """Return the ids of a corpus' finished runs whose winners may be varied, latest first."""
-        from engine.store.schema import runs
+        from engine.store.database.schema import runs
 
         query = select(runs.c.id).where(
             runs.c.corpus_id == corpus_id, runs.c.state == "done", runs.c.method.in_((METHOD, f"filter:{METHOD}"))

@@ -17,12 +17,12 @@ from engine.jobs.models.first_texts import FirstLook
 from engine.jobs.models.language_models import Models
 from engine.jobs.sweeps import SweepDraft, Wanted
 from engine.json_types import JSON, JSONObject, as_list, as_number, as_object
-from engine.methods.advice import advice
+from engine.methods.advice.advice import advice
+from engine.methods.advice.verdict import signal_verdict
 from engine.methods.base import Facts, MethodSpec, Plan, parse_parameters
 from engine.methods.choice.method import blockers as choice_blockers
 from engine.methods.select.method import blockers as pool_blockers
 from engine.methods.select.parameters import DpSelectParameters
-from engine.methods.verdict import signal_verdict
 from engine.models.prompts.domains import prompt_language
 from engine.store.budget import accounts
 from engine.store.budget.ledger import Ledger

@@ -13,12 +13,12 @@ from sqlalchemy import Connection, select, update
 
 from engine.errors import NotFoundError, RefusedError, UserError
 from engine.examine.expected import Sizes, parts
-from engine.jobs import launch
 from engine.jobs.drafts import Copies
 from engine.jobs.models.prompts import Prompts
 from engine.jobs.planning import Planning, find_method
 from engine.jobs.sweeps import MOST as MOST_SWEPT
 from engine.jobs.sweeps import Wanted
+from engine.jobs.worker import launch
 from engine.json_types import JSONObject
 from engine.methods.base import parse_parameters
 from engine.methods.choice.method import blockers as choice_blockers
@@ -26,10 +26,10 @@ from engine.methods.select.method import blockers as pool_blockers
 from engine.store import queue
 from engine.store.audit import now
 from engine.store.corpora.labels import Labels
+from engine.store.database.schema import jobs, runs
 from engine.store.rows import JobRow, job_of
 from engine.store.runs import kept_parts
 from engine.store.runs.runs import run_row
-from engine.store.schema import jobs, runs
 from engine.store.session import new_id
 from engine.store.summaries import corpus_row
 from engine.store.views import JobView

@@ -1,4 +1,14 @@
-"""Synthesis methods, one a file."""
+"""Synthesis methods, one a file.
+
+    choice/ evolution/ examples/ filter/ prediction/ prefix/ rpsg/ select/ steer/ topics/ tuned/   a family a folder
+    surrogate, rewrite, public              the families of one
+    base, parameters, presets               what a method is, what several share of their settings, settings by name
+    dp_claim, public_inputs, label_list     a formal claim, what it takes as public, its list of labels
+    domains, readable                       prompt domains of a corpus; readability as a choice around every method
+    advice/                                 what can be said before any private text is looked at
+
+May import `engine.pii` and below. One more method: see CONTRIBUTING.md; its line is in `REGISTRY`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Settings by name, a table a method: a quick look, the standard, a thorough run.
 
 Data alone: how many outputs at most, and what differs from the parameters' defaults. A method's standard is what was
-measured to be best where something was (one round of dense votes, see `engine.methods.sizes`), else its defaults.
+measured to be best where something was (one round of dense votes, see `engine.methods.advice.sizes`), else its
+defaults.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ in the run's own folder, owner-only; it is never part of a release.
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -262,4 +261,4 @@ class _Loop:
         ]
         part = folder / f"attempts_{position:07d}.part"
         files.write_bytes(part, ("\n".join(lines) + "\n").encode(), at=part.with_suffix(".jsonl"))
-        os.replace(part, part.with_suffix(".jsonl"))
+        files.put(part, part.with_suffix(".jsonl"))

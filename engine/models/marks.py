@@ -92,7 +92,7 @@ def write_marks(folder: Path, marks: Sequence[Mark]) -> None:
     path = folder / "config.json"
     body = json.loads(files.read_bytes(path))
     body[KEY] = [asdict(mark) for mark in marks]
-    path.write_bytes(files.stored(path, (json.dumps(body, indent=1) + "\n").encode()))
+    files.write_bytes(path, (json.dumps(body, indent=1) + "\n").encode())
 
 
 def workspace_above(path: Path) -> Path | None:

@@ -24,7 +24,7 @@ from typing import Literal, TypedDict, get_args
 import numpy as np
 import pandas as pd
 
-from engine.models.builtin.tagger import TYPES
+from engine.models.builtin.tagger.tagger import TYPES
 from engine.pii.detect.detector import RecordDetector
 from engine.pii.detect.presets import PresetName
 from engine.pii.detect.settings import DetectorSettings

@@ -19,7 +19,7 @@ from typing import Literal
 
 from engine.models.builtin.everyday import everyday_words
 from engine.models.builtin.format import clean
-from engine.pii.detect.function_words import found_everywhere, only_function_words
+from engine.pii.detect.plain.function_words import found_everywhere, only_function_words
 from engine.pii.private_forms import MARK, private_forms
 from engine.pii.redact.base import join_overlapping
 from engine.pii.spans import Span, default_identifier_type

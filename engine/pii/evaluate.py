@@ -18,7 +18,7 @@ from typing import Required, TypedDict
 
 import pandas as pd
 
-from engine.pii.detect.function_words import only_function_words
+from engine.pii.detect.plain.function_words import only_function_words
 from engine.pii.gold import canonical_type
 from engine.pii.spans import canonical_label, default_identifier_type
 

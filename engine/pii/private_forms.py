@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from engine.corpus.text.folding import folded
 from engine.corpus.text.private_values import TITLES
 from engine.models.builtin.everyday import everyday_words
-from engine.pii.detect.function_words import FUNCTION_WORDS
+from engine.pii.detect.plain.function_words import FUNCTION_WORDS
 
 MARK = re.compile(r"\[\*\*(.*?)\*\*\]", re.DOTALL)
 _PARTICLES = frozenset(

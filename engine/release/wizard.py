@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from engine.dp.accounting.closed_form import default_delta, noise_multiplier, zcdp_rho
 from engine.errors import UserError
-from engine.methods import sizes
+from engine.methods.advice import sizes
 
 Recipients = Literal["team", "organisation", "researchers", "public"]
 About = Literal["unit", "cap", "method", "policy", "review", "label"]

@@ -2,7 +2,8 @@
 
 corpora/, review/, runs/, budget/  what is kept of each noun, and the rules of keeping it; disk/: files, locks, backups
 logs/                              the two chained logs checked, and written to a file
-schema, rows, views                the tables, their rows decoded, and what parts hand out
+database/                          the tables, SQLite and PostgreSQL, migrations
+rows, views                        rows decoded, and what parts hand out
 store, session                     the parts together, and what they share
 """
 

@@ -11,7 +11,7 @@ import pandas as pd
 from sqlalchemy import ColumnElement, Connection, false, func, or_, select
 
 from engine.store.chain import Chain, Verified, canonical, now
-from engine.store.schema import audit, audit_head, corpora, jobs, runs
+from engine.store.database.schema import audit, audit_head, corpora, jobs, runs
 
 __all__ = ["COLUMNS", "append", "canonical", "count", "now", "read", "verify"]
 

@@ -15,7 +15,7 @@ from typing import TypedDict
 
 from sqlalchemy import Connection, Table, select
 
-from engine.store.database import GROWN
+from engine.store.database.database import GROWN
 
 GENESIS = "0" * 64
 

@@ -18,9 +18,9 @@ from engine.at_rest import files
 from engine.errors import UserError
 from engine.models.remote.consent import DOWNLOAD, GIVEN, WITHDRAWN, Consent, Download
 from engine.models.remote.endpoint_settings import EndpointSettings
-from engine.store.dialect import insert
-from engine.store.disk.folder import Folder, file_errors, write_atomic
-from engine.store.schema import audit, settings
+from engine.store.database.dialect import insert
+from engine.store.database.schema import audit, settings
+from engine.store.disk.folder import Folder, file_errors, remove_tree, write_atomic
 from engine.store.views import Check
 
 ENDPOINTS, TESTS, FIRST = "endpoints", "model tests", "first texts"
@@ -133,7 +133,7 @@ def write_key(folder: Folder, name: str, key: str | None) -> None:
     """
     path = folder.path / "keys" / name
     if key is None:
-        path.unlink(missing_ok=True)
+        remove_tree(path)
         return
     cleaned = key.strip()
     if not cleaned or not cleaned.isascii() or not cleaned.isprintable() or " " in cleaned or len(cleaned) > 4096:

@@ -12,9 +12,9 @@ from sqlalchemy import Connection, case, or_, select, update
 
 from engine.json_types import as_object
 from engine.store.audit import now
-from engine.store.dialect import clock, insert
+from engine.store.database.dialect import clock, insert
+from engine.store.database.schema import jobs, leases, runs
 from engine.store.rows import JobRow, job_of
-from engine.store.schema import jobs, leases, runs
 from engine.store.session import new_id
 from engine.store.views import JobView, Whole
 

@@ -1,6 +1,6 @@
 """Rows of the database as frozen objects: what a column holds is decoded here, once.
 
-Privacy posture: see `engine.store.schema`; a row of a run holds the method's own state.
+Privacy posture: see `engine.store.database.schema`; a row of a run holds the method's own state.
 """
 
 from __future__ import annotations

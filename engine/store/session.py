@@ -15,17 +15,20 @@ from typing import Self
 
 from sqlalchemy import Connection, select
 
+from engine.at_rest import versions as at_rest
 from engine.errors import StorageError, UserError
 from engine.store import audit
 from engine.store.budget import unknown
-from engine.store.dialect import insert
+from engine.store.database.dialect import insert
+from engine.store.database.schema import corpora, pending_removals, releases, removed, runs
 from engine.store.disk import heads, parts, staging
 from engine.store.disk.address import default_path
+from engine.store.disk.encryption import versions
+from engine.store.disk.encryption.versions import FileVersions
 from engine.store.disk.folder import PARTS, Folder, remove_tree
 from engine.store.disk.opening import open_database
 from engine.store.people.roles import Person
 from engine.store.rows import AnyRow
-from engine.store.schema import corpora, pending_removals, releases, removed, runs
 
 
 def new_id(prefix: str) -> str:
@@ -84,6 +87,9 @@ class Session:
             self.db.close()
             raise
         self.db.grown = partial(heads.note, self.folder, self.db)
+        versions.recover(self.folder, self.db)
+        self._versions = FileVersions(self.folder, self.db)
+        at_rest.follow(self.folder.path, self._versions)
         self._start_worker = wake
         self.sweep()
 
@@ -100,6 +106,7 @@ class Session:
 
     def close(self) -> None:
         """Close the database connections of this process."""
+        at_rest.drop(self.folder.path, self._versions)
         self.db.close()
 
     def write_audit(self, connection: Connection, action: str, subject: str = "", **detail: object) -> None:
@@ -117,6 +124,7 @@ class Session:
         connection.execute(pending_removals.delete().where(pending_removals.c.path == relative))
         connection.execute(pending_removals.insert().values(path=relative, pid=None, at=audit.now()))
         connection.execute(insert(connection, removed).values(path=relative, at=audit.now()).on_conflict_do_nothing())
+        versions.forget(connection, relative)
         _writing.discard(str(self.folder.path / relative))
 
     def finish_writing(self, connection: Connection, relative: str) -> None:

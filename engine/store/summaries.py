@@ -8,8 +8,8 @@ from __future__ import annotations
 from sqlalchemy import Connection, func, select
 
 from engine.errors import NotFoundError
+from engine.store.database.schema import corpora, record_index, releases, runs
 from engine.store.rows import CorpusRow, corpus_of
-from engine.store.schema import corpora, record_index, releases, runs
 from engine.store.views import CorpusSummary, NextStep
 
 

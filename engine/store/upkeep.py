@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
@@ -10,21 +11,24 @@ import pandas as pd
 from sqlalchemy import select
 
 from engine.at_rest import keys
-from engine.errors import UserError
+from engine.errors import StorageError, UserError
 from engine.json_types import JSON
 from engine.store import audit
 from engine.store.chain import Verified
-from engine.store.dialect import insert
+from engine.store.database.dialect import insert
+from engine.store.database.schema import settings
 from engine.store.disk import heads
 from engine.store.disk.backup import restore as restore_backup
 from engine.store.disk.backup import write_backup
+from engine.store.disk.encryption import cipher
 from engine.store.disk.folder import file_errors
 from engine.store.logs import file as audit_file
 from engine.store.logs.breaks import Break, breaks
-from engine.store.schema import settings
+from engine.store.people.members import folded
 from engine.store.session import Session
 
 DEFAULT_ACTOR = "custodian"
+LANGUAGE = re.compile(r"[a-z]{2,3}(_[A-Z]{2})?")  # of the interface, such as de or pt_BR
 
 
 class Settings:
@@ -68,6 +72,25 @@ class Settings:
         except (TypeError, ValueError):
             raise UserError(f"setting {key!r}: must be a JSON value, is {type(value).__name__}") from None
         self.change(key, value, "setting changed", corpus_id, setting=key)
+
+    def language(self) -> str:
+        """Return the language of the interface that this person, or this workspace, keeps; empty where none is kept."""
+        return str(self.get(self._language_key()) or "")
+
+    def set_language(self, code: str) -> str:
+        """Keep the language of the interface: with the person who signed in, else with the workspace.
+
+        Raises:
+            UserError: it is no code of a language, such as `en` or `de`.
+        """
+        if not LANGUAGE.fullmatch(code):
+            raise UserError(f"language: must be a code such as en or de, is {code[:20]!r}")
+        self.change(self._language_key(), code, "language of the interface chosen", "", language=code)
+        return code
+
+    def _language_key(self) -> str:
+        person = self.session.person
+        return "interface.language" + ("" if person is None else f".{folded(person.identity)}")
 
     def change(self, key: str, value: JSON, action: str, subject: str, **detail: str) -> None:
         """Store a value with the audit line of the act it belongs to, in one transaction; nothing where it stands.
@@ -162,6 +185,16 @@ class Disk:
                     )
                     used[part] += status.st_size
         return {**used, "total": sum(used.values())}
+
+    def cannot_encrypt(self) -> str:
+        """Return why `encrypt` would refuse this workspace at this moment, empty where it would not."""
+        if not self.session.db.is_file:
+            return "Its rows lie in PostgreSQL: they are encrypted by that server's disk, and not by this program."
+        try:
+            cipher.library()
+        except StorageError as error:
+            return str(error).removesuffix(" Nothing was changed.")
+        return ""
 
     def restore(self, path: Path, folder: Path) -> Path:
         """Unpack a backup into a new or empty folder, another workspace than this one, and return that folder.

@@ -1,4 +1,15 @@
-"""Studies: experiments over several variants on one corpus, with internal tables and figures."""
+"""Studies: experiments over several variants on one corpus, with internal tables and figures.
+
+    base, task, running       what a study is, its job, and studies of the workspace
+    figures                   figures of studies by id
+    bench/                    what studies share that run several settings several times
+    units, injected           units of an experiment, and identifiers planted in copies of records
+    lemmas                    word forms, lemmas or both: what is counted, and the sentence that says so
+    audit_bounds, attacked    what an audit proves; an attack's curve from a study's table
+    a folder a study          parameters, run, tables, figures
+
+May import `engine.jobs` and below. One more study: a folder, a line in `REGISTRY` and one in `figures`.
+"""
 
 from __future__ import annotations
 

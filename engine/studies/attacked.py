@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from engine.examine.curves.lbf import Curve
-from engine.figures.lbf import Drawn, Kind
+from engine.figures.privacy.lbf import Drawn, Kind
 
 
 def current(table: pd.DataFrame | None) -> bool:

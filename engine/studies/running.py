@@ -15,9 +15,9 @@ from engine.store import queue
 from engine.store.budget.ledger import Ledger
 from engine.store.corpora.corpora import Corpora
 from engine.store.corpora.descriptions import Descriptions
+from engine.store.database.schema import jobs
 from engine.store.disk.folder import remove_tree
 from engine.store.rows import AnyRow
-from engine.store.schema import jobs
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from engine.corpus.split import OVER_CAP
 from engine.errors import InternalError, UserError
-from engine.jobs.task import Stopped, Task
+from engine.jobs.worker.task import Stopped, Task
 from engine.methods.base import Context
 from engine.models.cancel import Cancelled
 from engine.store.budget import lines as ledger_lines

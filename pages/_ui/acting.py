@@ -9,6 +9,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
+from pages._ui.language import tr
 from pages._ui.states import act
 
 
@@ -18,12 +19,14 @@ def ask(workspace: engine.Workspace, *, key: str, what: str) -> None:
         return
     field = f"{key}.actor"
     with st.container(border=True, key=f"{key}.who"):
-        st.markdown(f"**Who is at work here?** {what} stands in the audit log under the name of whoever took it.")
+        st.markdown(
+            tr("**Who is at work here?** {what} stands in the audit log under the name of whoever took it.", what=what)
+        )
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.text_input("Your name", key=field, max_chars=80, width=320, on_change=_keep, args=(workspace, field))
-            st.button("Go on under this name", type="primary", key=f"{field}.keep", on_click=_keep,
+            st.text_input(tr("Your name"), key=field, max_chars=80, width=320, on_change=_keep, args=(workspace, field))
+            st.button(tr("Go on under this name"), type="primary", key=f"{field}.keep", on_click=_keep,
                       args=(workspace, field, True))  # fmt: skip
-        st.caption("It stays on this machine, and can be changed on the Settings page.")
+        st.caption(tr("It stays on this machine, and can be changed on the Settings page."))
     st.stop()
 
 

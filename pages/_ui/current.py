@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import streamlit as st
 
 import engine
+from pages._ui.language import tr
 from pages._ui.texts import run_name
 
 CORPUS = "sidebar.corpus"
@@ -109,7 +110,7 @@ def pick_run(workspace: engine.Workspace, finished: Sequence[engine.RunSummary],
         wanted = st.session_state.get(RUN)
         st.session_state[key] = wanted if wanted in runs else newest_first[0]
     chosen = st.selectbox(
-        "Run",
+        tr("Run"),
         newest_first,
         format_func=labels.__getitem__,
         key=key,

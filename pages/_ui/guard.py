@@ -16,8 +16,10 @@ import streamlit as st
 from streamlit.runtime import Runtime, get_instance
 
 import engine
-from pages._ui import door, states, unlock
+from pages._ui import states
 from pages._ui.client import client
+from pages._ui.door import door, unlock
+from pages._ui.language import tr
 from pages._ui.sign_in import screens, settings, visitor
 
 ADMITTED = "_ui.admitted"
@@ -32,9 +34,9 @@ def guard() -> engine.Workspace:
     """Return the workspace, or stop the page with a sentence that says what to do."""
     if not st.session_state.get(ADMITTED):
         states.full_page(
-            "Please open this page through the menu",
-            "The address you followed skipped the start of the application.",
-            "Go to the first page and choose the page from the menu at the top.",
+            tr("Please open this page through the menu"),
+            tr("The address you followed skipped the start of the application."),
+            tr("Go to the first page and choose the page from the menu at the top."),
         )
         st.stop()
     return admit()
@@ -44,9 +46,9 @@ def admit() -> engine.Workspace:
     """Check the door and open the workspace; used by `main.py` before it draws anything."""
     if not behind_the_door():
         states.full_page(
-            "The program was started without its door",
-            "This page was started as a script of its own, so nothing decides who may come in.",
-            "Stop it in its terminal, then start the program:",
+            tr("The program was started without its door"),
+            tr("This page was started as a script of its own, so nothing decides who may come in."),
+            tr("Stop it in its terminal, then start the program:"),
             "streamlit run app.py",
         )
         st.stop()
@@ -55,14 +57,16 @@ def admit() -> engine.Workspace:
         opened = client()
     except engine.LockedError:
         if chosen is not None and not visitor.identity_of(chosen):
-            screens.sign_in()
+            screens.sign_in(chosen)
         unlock.ask()
     except engine.UserError as error:
         states.full_page(
-            "The workspace cannot be opened",
+            tr("The workspace cannot be opened"),
             str(error),
-            "Nothing was changed. Correct this, then reload the page; or stop the program in its terminal and start it "
-            "on another folder:",
+            tr(
+                "Nothing was changed. Correct this, then reload the page; or stop the program in its terminal and "
+                "start it on another folder:"
+            ),
             "streamlit run app.py -- --workspace FOLDER",
         )
         st.stop()

@@ -20,20 +20,25 @@ import streamlit as st  # noqa: E402
 import engine  # noqa: E402
 from pages._ui import frame, sidebar, states  # noqa: E402
 from pages._ui.guard import ADMITTED, admit  # noqa: E402
-from pages._ui.navigation import shows_text, streamlit_pages  # noqa: E402
-from pages._ui.sign_in import screens, visitor  # noqa: E402
+from pages._ui.language import choice, tr  # noqa: E402
+from pages._ui.navigation import shows_text, streamlit_pages, translated  # noqa: E402
+from pages._ui.sign_in import closed, screens, visitor  # noqa: E402
 
 st.set_page_config(page_title="Understudy", page_icon=str(ROOT / "assets" / "icons" / "understudy.svg"), layout="wide")
 frame.draw()
+choice.begin()
 st.logo(str(ROOT / "assets" / "icons" / "understudy-wordmark.svg"), size="large")
 page = st.navigation(streamlit_pages(visitor.may), position="top")
 workspace = admit()
+choice.settle(workspace)
 if sidebar.left():
     st.stop()
 st.session_state[ADMITTED] = True
 try:
-    sidebar.draw(workspace)
+    sidebar.draw(workspace, translated(page))
+    choice.page(translated(page))
     states.flash()
+    closed.read_only()
     if shows_text(page) and visitor.owes_reason():
         st.title(page.title, anchor=False)
         screens.ask_reason(workspace)
@@ -41,10 +46,10 @@ try:
         page.run()
 except engine.ReasonNeededError as error:  # the reason they gave counts no more: the page asks for another
     asks = shows_text(page)
-    states.refused(str(error), "Say it below." if asks else "Open a page that shows text, and say it there.")
+    states.refused(str(error), tr("Say it below.") if asks else tr("Open a page that shows text, and say it there."))
     if asks:
         screens.ask_reason(workspace)
 except engine.NotAllowedError as error:
-    states.refused(str(error), "Ask a custodian of this workspace, or somebody who holds that role.")
+    states.refused(str(error), tr("Ask a custodian of this workspace, or somebody who holds that role."))
 finally:
     st.session_state.pop(ADMITTED, None)

@@ -15,7 +15,9 @@ from streamlit.navigation.page import StreamlitPage
 
 import engine
 from pages._ui import states
+from pages._ui.language import mark, tr
 from pages._ui.sign_in import visitor
+from pages._ui.sign_in.closed import Grey, only
 
 PAGES_FOLDER = Path(__file__).resolve().parent.parent
 
@@ -35,33 +37,92 @@ class PageInfo:
     section: str = ""
     right: engine.Right = engine.Right.READ  # what whoever opens it must be allowed
     shows_text: bool = False  # of records: whoever signed in says first why they look
+    translated: bool = False  # into the languages of the interface; others are in English whatever was chosen
 
 
+WORKSPACE = mark("Workspace")  # the section of the pages that are not stations
 PAGES: tuple[PageInfo, ...] = (
-    PageInfo("home", "Home", "home", "Your corpora, how far each one is, and its next step."),
-    PageInfo("load", "Load", "upload_file", "Bring in a file of private text and say who must be protected.",
-             right=engine.Right.MANAGE),
-    PageInfo("review", "Review", "fact_check", "Find what identifies people in the text and decide on each finding.",
-             right=engine.Right.REVIEW, shows_text=True),
-    PageInfo("plan", "Plan", "edit_note", "Choose a method, read what it promises and costs, and start a run.",
-             right=engine.Right.MANAGE),
-    PageInfo("run", "Runs", "play_circle", "Watch the queue, the outputs and the history of runs.",
-             shows_text=True),
-    PageInfo("privacy", "Privacy", "shield", "See how much of the original leaks into the synthetic text.",
-             shows_text=True),
-    PageInfo("utility", "Utility", "insights", "See how well the synthetic text stands in for the original.",
-             shows_text=True),
-    PageInfo("compare", "Compare", "compare", "Put runs side by side on the same axes.",
-             shows_text=True),
-    PageInfo("release", "Release", "outbox", "Approve records, pass the policy and export the bundle.",
-             shows_text=True),
-    PageInfo("ledger", "Ledger", "receipt_long", "Every use of private data in order, and the audit log.", "Workspace"),
-    PageInfo("pool", "Pools", "library_books", "Have text made elsewhere, and bring it in.", "Workspace",
-             engine.Right.MANAGE),
-    PageInfo("models", "Models", "memory", "The models on this machine and what each can do.", "Workspace",
-             engine.Right.MANAGE),
-    PageInfo("settings", "Settings", "settings", "Self-check, storage, names and policies.", "Workspace"),
-)  # fmt: skip
+    PageInfo("home", mark("Home"), "home", mark("Your corpora, how far each one is, and its next step.")),
+    PageInfo(
+        "load",
+        mark("Load"),
+        "upload_file",
+        mark("Bring in a file of private text and say who must be protected."),
+        right=engine.Right.MANAGE,
+        translated=True,
+    ),
+    PageInfo(
+        "review",
+        mark("Review"),
+        "fact_check",
+        mark("Find what identifies people in the text and decide on each finding."),
+        right=engine.Right.REVIEW,
+        shows_text=True,
+        translated=True,
+    ),
+    PageInfo(
+        "plan",
+        mark("Plan"),
+        "edit_note",
+        mark("Choose a method, read what it promises and costs, and start a run."),
+        right=engine.Right.MANAGE,
+        translated=True,
+    ),
+    PageInfo(
+        "run",
+        mark("Runs"),
+        "play_circle",
+        mark("Watch the queue, the outputs and the history of runs."),
+        shows_text=True,
+    ),
+    PageInfo(
+        "privacy",
+        mark("Privacy"),
+        "shield",
+        mark("See how much of the original leaks into the synthetic text."),
+        shows_text=True,
+    ),
+    PageInfo(
+        "utility",
+        mark("Utility"),
+        "insights",
+        mark("See how well the synthetic text stands in for the original."),
+        shows_text=True,
+    ),
+    PageInfo("compare", mark("Compare"), "compare", mark("Put runs side by side on the same axes."), shows_text=True),
+    PageInfo(
+        "release",
+        mark("Release"),
+        "outbox",
+        mark("Approve records, pass the policy and export the bundle."),
+        shows_text=True,
+        translated=True,
+    ),
+    PageInfo(
+        "ledger",
+        mark("Ledger"),
+        "receipt_long",
+        mark("Every use of private data in order, and the audit log."),
+        WORKSPACE,
+    ),
+    PageInfo(
+        "pool",
+        mark("Pools"),
+        "library_books",
+        mark("Have text made elsewhere, and bring it in."),
+        WORKSPACE,
+        engine.Right.MANAGE,
+    ),
+    PageInfo(
+        "models",
+        mark("Models"),
+        "memory",
+        mark("The models on this machine and what each can do."),
+        WORKSPACE,
+        engine.Right.MANAGE,
+    ),
+    PageInfo("settings", mark("Settings"), "settings", mark("Self-check, storage, names and policies."), WORKSPACE),
+)
 
 
 def page_path(page_id: str) -> str:
@@ -78,14 +139,14 @@ def streamlit_pages(may: Callable[[engine.Right], bool]) -> dict[str, list[st.Pa
         path = page_path(page.id)
         if not Path(path).exists() or not may(page.right):
             continue
-        sections.setdefault(page.section, []).append(
+        sections.setdefault(tr(page.section) if page.section else "", []).append(
             st.Page(
                 path,
-                title=page.title,
+                title=tr(page.title),
                 icon=f":material/{page.icon}:" if page.section else None,
                 url_path=page.id,
                 default=page.id == "home",
-                help=page.help,
+                help=tr(page.help),
             )
         )
     return sections
@@ -93,13 +154,26 @@ def streamlit_pages(may: Callable[[engine.Right], bool]) -> dict[str, list[st.Pa
 
 def shows_text(page: StreamlitPage) -> bool:
     """Return whether a page shows text of records."""
-    return any(known.shows_text for known in PAGES if known.title == page.title)
+    return any(known.shows_text for known in PAGES if tr(known.title) == page.title)
+
+
+def translated(page: StreamlitPage) -> bool:
+    """Return whether a page is translated into the languages of the interface."""
+    return any(known.translated for known in PAGES if tr(known.title) == page.title)
+
+
+def page_only(page_id: str) -> Grey:
+    """Return what makes a button grey that leads to a page which this visitor's role does not open."""
+    return only(next(page for page in PAGES if page.id == page_id).right)
 
 
 def go(page_id: str) -> NoReturn:
     """Leave for another page; who signed in and may not open it stays, and is told."""
     info = next(page for page in PAGES if page.id == page_id)
     if not visitor.may(info.right):
-        states.notice(f"{info.title} is not open to your role. Ask a custodian of this workspace.", kind="refused")
+        states.notice(
+            tr("{page} is not open to your role. Ask a custodian of this workspace.", page=tr(info.title)),
+            kind="refused",
+        )
         st.rerun()
     st.switch_page(page_path(page_id))

@@ -10,32 +10,36 @@ import streamlit as st
 
 import engine
 from pages._ui.current import CORPUS, corpus_names, current_corpus, current_run, run_label
-from pages._ui.progress import fraction, running_job, status_line, still_running
+from pages._ui.language import choice, mark, tr, trn
+from pages._ui.parts.progress import fraction, running_job, status_line, still_running
 from pages._ui.sign_in import visitor
+from pages._ui.sign_in.closed import only
 from pages._ui.states import act
-from pages._ui.texts import GLOSSARY, JOBS, UNITS, count_of, meaning, plain, share
+from pages._ui.texts import GLOSSARY, JOBS, UNITS, count_of, decimal, meaning, number, plain, share, significant
 
 LEFT = "_ui.left"
 FEW = 20  # reviewed texts below which a middle value says nothing, and only the bound is given
 
 
-def draw(workspace: engine.Workspace) -> None:
-    """Draw the whole sidebar."""
+def draw(workspace: engine.Workspace, translated: bool = True) -> None:
+    """Draw the whole sidebar; say there too what of the page beside it is in English."""
     with st.sidebar:
         _who(workspace)
         _pick(workspace)
         corpus = current_corpus(workspace)
         if corpus is None:
-            st.caption("No corpus yet. Load a file, or try one of the samples on the first page.")
+            st.caption(tr("No corpus yet. Load a file, or try one of the samples on the first page."))
         else:
             _facts(workspace, corpus)
         _job(workspace)
+        choice.note(translated)
+        choice.offer(workspace)
         with st.container(horizontal=True):
-            if st.button("Leave", key="sidebar.leave", icon=":material/power_settings_new:"):
+            if st.button(tr("Leave"), key="sidebar.leave", icon=":material/power_settings_new:"):
                 _leave(workspace)
-            with st.popover("Glossary", icon=":material/menu_book:", key="sidebar.glossary"):
+            with st.popover(tr("Glossary"), icon=":material/menu_book:", key="sidebar.glossary"):
                 for term, meaning in GLOSSARY.items():
-                    st.markdown(f"**{term}**  \n{meaning}")
+                    st.markdown(f"**{tr(term)}**  \n{tr(meaning)}")
 
 
 def _who(workspace: engine.Workspace) -> None:
@@ -45,7 +49,7 @@ def _who(workspace: engine.Workspace) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="sidebar.who"):
         st.markdown(f":material/person: **{plain(person.name)}**  \n{', '.join(person.roles)}")
-        st.button("Sign out", key="sidebar.sign_out", type="tertiary", on_click=visitor.leave, args=(workspace,))
+        st.button(tr("Sign out"), key="sidebar.sign_out", type="tertiary", on_click=visitor.leave, args=(workspace,))
 
 
 def _pick(workspace: engine.Workspace) -> None:
@@ -58,7 +62,7 @@ def _pick(workspace: engine.Workspace) -> None:
         st.session_state[CORPUS] = next(iter(names), None)
     if names:
         st.selectbox(
-            "Corpus",
+            tr("Corpus"),
             list(names),
             format_func=lambda corpus_id: names.get(corpus_id, corpus_id),
             key=CORPUS,
@@ -67,21 +71,21 @@ def _pick(workspace: engine.Workspace) -> None:
 
 
 TERMS: dict[str, tuple[str, ...]] = {
-    "Protected": ("unit of protection",),
-    "Privacy budget": ("budget (ε)", "ε (epsilon)", "ledger"),
-    "Missed identifiers": ("identifier", "direct identifier", "indirect identifier (quasi-identifier)"),
-    "Release gate": ("gate",),
+    mark("Protected"): ("unit of protection",),
+    mark("Privacy budget"): ("budget (ε)", "ε (epsilon)", "ledger"),
+    mark("Missed identifiers"): ("identifier", "direct identifier", "indirect identifier (quasi-identifier)"),
+    mark("Release gate"): ("gate",),
 }
 
 
 def _line(title: str, value: str, *, icon: str) -> None:
-    st.markdown(f":material/{icon}: **{title}**  \n{value}", help=meaning(*TERMS[title]))
+    st.markdown(f":material/{icon}: **{tr(title)}**  \n{value}", help=meaning(*TERMS[title]))
 
 
 def _facts(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw the permanent risk lines of a corpus."""
-    unit = UNITS[corpus.unit][0]
-    extra = "" if corpus.unit == "record" else f", at most {count_of(corpus.cap, 'record')} each"
+    unit = tr(UNITS[corpus.unit][0])
+    extra = "" if corpus.unit == "record" else tr(", at most {records} each", records=count_of(corpus.cap, "record"))
     _line("Protected", f"{plain(unit)}{extra}", icon="person_shield")
     _budget(workspace, corpus)
     _line("Missed identifiers", missed(workspace, corpus), icon="visibility_off")
@@ -91,67 +95,82 @@ def _facts(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
 def _budget(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw what is left of the limit of the people behind a corpus, and how much of it is in use as a bar."""
     view = workspace.ledger.of(corpus.id)
-    limit = f"ε = {view.limit_epsilon:g}" + (" (default limit)" if view.limit_is_default else "")
+    limit = (
+        "ε = " + significant(view.limit_epsilon, "g") + (f" ({tr('default limit')})" if view.limit_is_default else "")
+    )
     if view.unbounded:
-        _line("Privacy budget", "Unbounded: text without a proof was released.", icon="account_balance_wallet")
+        _line("Privacy budget", tr("Unbounded: text without a proof was released."), icon="account_balance_wallet")
         return
     if view.unknown_since is not None:
-        _line("Privacy budget", "Not known: the ledger asks what was spent elsewhere.", icon="account_balance_wallet")
+        _line(
+            "Privacy budget", tr("Not known: the ledger asks what was spent elsewhere."), icon="account_balance_wallet"
+        )
         return
     left = max(0.0, view.remaining_epsilon)
-    _line("Privacy budget", f"ε = {left:.3g} left of {limit}" if left else f"Nothing left of {limit}",
-          icon="account_balance_wallet")  # fmt: skip
-    st.progress(min(1.0, max(0.0, view.share)), text=f"{share(view.share, 0)} in use")
+    _line(
+        "Privacy budget",
+        tr("ε = {left} left of {limit}", left=significant(left), limit=limit)
+        if left
+        else tr("Nothing left of {limit}", limit=limit),
+        icon="account_balance_wallet",
+    )
+    st.progress(min(1.0, max(0.0, view.share)), text=tr("{share} in use", share=share(view.share, 0)))
 
 
 def missed(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     """Return the estimate of identifiers nobody caught, with its upper bound."""
     if corpus.detected_at is None and not corpus.has_gold:
-        return "Not known: no detection yet."
+        return tr("Not known: no detection yet.")
     found = workspace.spot_checks.estimate(corpus.id)
     if found is not None and found.direct is not None and not found.check.stale:
-        return (
-            f"At most {found.direct.high:.1f} of 1,000 records hold a direct one, by {found.check.drawn:,} drawn at "
-            "random."
+        return tr(
+            "At most {high} of 1,000 records hold a direct one, by {drawn} drawn at random.",
+            high=decimal(found.direct.high, 1),
+            drawn=number(found.check.drawn),
         )
     risk = workspace.values.residual_risk(corpus.id)
     if risk is None:
-        return "Not known yet: finish reviewing some texts first."
+        return tr("Not known yet: finish reviewing some texts first.")
     texts = count_of(int(risk["records"]), "reviewed text")
-    most = f"most {share(risk['high'])}"
+    most = tr("most {high}", high=share(risk["high"]))
     if risk["records"] < FEW:
-        return f"At {most} of them, judged by {texts}."
-    return f"About {share(risk['value'])} of them, at {most}, judged by {texts}."
+        return tr("At {most} of them, judged by {texts}.", most=most, texts=texts)
+    return tr(
+        "About {value} of them, at {most}, judged by {texts}.", value=share(risk["value"]), most=most, texts=texts
+    )
 
 
 def gate_state(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> str:
     """Return what the policy says about the run that the pages show, and which run that is."""
     run = current_run(workspace, corpus)
     if run is None:
-        return "No finished run yet."
+        return tr("No finished run yet.")
     policies = workspace.releases.policies()
     wanted = st.session_state.get("release.policy.choice")
     policy = next((policy for policy in policies if policy.id == wanted), policies[0])
     signed = str(st.session_state.get("release.second") or "")
     verdict = workspace.releases.gate(run.id, policy.id, signed_off_by=signed)
-    which = f":small[Run: {plain(run_label(workspace, run))}]  \n:small[Policy: {plain(policy.title)}]"
-    return f"{_gate_word(verdict)}.  \n{which}"
+    which = tr(":small[Run: {run}]", run=plain(run_label(workspace, run)))
+    under = tr(":small[Policy: {policy}]", policy=plain(policy.title))
+    return f"{_gate_word(verdict)}.  \n{which}  \n{under}"
 
 
 def _gate_word(verdict: engine.Verdict) -> str:
     """Return the gate's state in a few words."""
     if not verdict.passed:
-        return f"Closed: {count_of(len(verdict.open_rules()), 'rule')} not met"
+        return trn("Closed: {n} rule not met", "Closed: {n} rules not met", len(verdict.open_rules()))
     waived, high = verdict.waived_rules(), verdict.high_rules()
     if waived:
-        return f"Open, with {count_of(len(waived), 'rule')} waived"
-    return f"Open, but {count_of(len(high), 'measured value')} high" if high else "Open"
+        return trn("Open, with {n} rule waived", "Open, with {n} rules waived", len(waived))
+    if not high:
+        return tr("Open")
+    return trn("Open, but {n} measured value high", "Open, but {n} measured values high", len(high))
 
 
 def _job(workspace: engine.Workspace) -> None:
     job = running_job(workspace)
     if job is None:
-        st.caption("No job is running.")
+        st.caption(tr("No job is running."))
     else:
         _job_line(workspace, job.id)
 
@@ -160,20 +179,30 @@ def _job(workspace: engine.Workspace) -> None:
 def _job_line(workspace: engine.Workspace, job_id: str) -> None:
     """Draw the running job's stage and time left; run the page once when it ends."""
     job = still_running(workspace, job_id)
-    st.markdown(f"**{JOBS.get(job.kind, job.kind)}**")
+    st.markdown(f"**{tr(JOBS.get(job.kind, job.kind))}**")
     st.progress(fraction(job), text=status_line(job))
 
 
-@st.dialog("Leave Understudy")
 def _leave(workspace: engine.Workspace) -> None:
+    """Open the question what happens to the worker."""
+    st.dialog(tr("Leave Understudy"))(_ask_worker)(workspace)
+
+
+def _ask_worker(workspace: engine.Workspace) -> None:
     """Ask what happens to the worker; everything on disk stays either way."""
     active = len(workspace.jobs.all(active_only=True))
     if active:
-        st.markdown(f"{count_of(active, 'job')} not finished. Work goes on without this window if you let it.")
+        st.markdown(
+            trn(
+                "{n} job not finished. Work goes on without this window if you let it.",
+                "{n} jobs not finished. Work goes on without this window if you let it.",
+                active,
+            )
+        )
     else:
-        st.markdown("Nothing is running. Everything you decided is saved.")
-    keep = st.button("Keep the worker running", type="primary", key="sidebar.leave.keep", width="stretch")
-    stop = st.button("Stop the worker", key="sidebar.leave.stop", width="stretch")
+        st.markdown(tr("Nothing is running. Everything you decided is saved."))
+    keep = st.button(tr("Keep the worker running"), type="primary", key="sidebar.leave.keep", width="stretch")
+    stop = st.button(tr("Stop the worker"), key="sidebar.leave.stop", width="stretch", **only(engine.Right.MANAGE))
     if stop:
         act(workspace.jobs.stop_worker)
     if keep or stop:
@@ -189,11 +218,13 @@ def left() -> bool:
     way = st.session_state.get(LEFT)
     if way is None:
         return False
-    st.title("You have left", anchor=False)
+    st.title(tr("You have left"), anchor=False)
     if way == "stopped":
-        st.markdown("The worker has stopped. Unfinished jobs go on from their last finished batch when you come back.")
+        st.markdown(
+            tr("The worker has stopped. Unfinished jobs go on from their last finished batch when you come back.")
+        )
     else:
-        st.markdown("The worker goes on with what is queued, and ends by itself when nothing is left to do.")
-    st.markdown("Everything is saved. You can close this window, or stop the program in its terminal with Ctrl+C.")
-    st.button("Come back", key="sidebar.leave.return", on_click=st.session_state.pop, args=(LEFT,))
+        st.markdown(tr("The worker goes on with what is queued, and ends by itself when nothing is left to do."))
+    st.markdown(tr("Everything is saved. You can close this window, or stop the program in its terminal with Ctrl+C."))
+    st.button(tr("Come back"), key="sidebar.leave.return", on_click=st.session_state.pop, args=(LEFT,))
     return True

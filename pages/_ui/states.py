@@ -19,6 +19,7 @@ from typing import TypeVar
 import streamlit as st
 
 import engine
+from pages._ui.language import localised, tr
 from pages._ui.texts import plain
 
 Result = TypeVar("Result")
@@ -37,31 +38,31 @@ def full_page(title: str, what: str, remedy: str, command: str | None = None) ->
 def empty(
     title: str, sentence: str, *, action: str | None = None, page: str | None = None, key: str = "empty.action"
 ) -> None:
-    """Say that there is nothing yet, and offer the page where the next step is."""
+    """Say that there is nothing yet, and offer the page where the next step is; grey where a role does not open it."""
     with st.container(border=True, key=f"{key}.box"):
         st.subheader(title, anchor=False)
         st.markdown(plain(sentence))
         if action and page:
-            from pages._ui.navigation import go
+            from pages._ui.navigation import go, page_only
 
-            if st.button(action, type="primary", key=key):
+            if st.button(action, type="primary", key=key, **page_only(page)):
                 go(page)
 
 
 def failed(title: str, why: str | None, remedy: str) -> None:
     """Say that a job failed, why, and what can be done."""
-    st.error(f"**{plain(title)}.** {plain(why or 'No reason was recorded.')}", icon=":material/error:")
+    st.error(f"**{plain(title)}.** {plain(why or tr('No reason was recorded.'))}", icon=":material/error:")
     st.caption(plain(remedy))
 
 
 def stale(sentence: str) -> None:
     """Say that what is shown was computed from inputs that have changed since."""
-    st.warning(f"**Out of date.** {plain(sentence)}", icon=":material/history:")
+    st.warning(tr("**Out of date.** {sentence}", sentence=plain(sentence)), icon=":material/history:")
 
 
 def refused(sentence: str, remedy: str) -> None:
     """Say that a gate or a rule refused the request."""
-    st.error(f"**Refused.** {plain(sentence)}", icon=":material/block:")
+    st.error(tr("**Refused.** {sentence}", sentence=plain(sentence)), icon=":material/block:")
     st.caption(plain(remedy))
 
 
@@ -100,5 +101,5 @@ def act(call: Callable[..., Result], *args: object, done: str | None = None, **k
         notice(str(error), kind="problem")
         return None
     if done:
-        notice(done.replace("{}", f"{result:,}" if isinstance(result, int) else str(result)))
+        notice(done.replace("{}", localised(f"{result:,}") if isinstance(result, int) else str(result)))
     return result

@@ -19,7 +19,8 @@ import torch
 
 from engine.dp.events import Event
 from engine.dp.noise import mechanisms, train
-from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms, PrivateData
 from engine.errors import InternalError
 from engine.methods import get_method
 from engine.methods.base import Context, Facts, parse_parameters

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from engine.dp.events import Event, acting
-from engine.dp.noise.private import Mechanisms, MemoryOutputs
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms
 from engine.errors import InternalError
 from engine.methods import get_method
 from tests.audit.bounds import epsilon_lower_bound

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from engine.dp.noise.private import Mechanisms, MemoryOutputs
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms
 from engine.methods import get_method
 from engine.methods.base import Context, Facts, parse_parameters
 from engine.models.contracts import Generation

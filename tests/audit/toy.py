@@ -15,7 +15,8 @@ from engine.dp.noise import sums, votes
 from engine.dp.noise.cells import counts
 from engine.dp.noise.choice import points
 from engine.dp.noise.classes import class_of
-from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms, PrivateData
 from engine.methods.base import Context, Facts, parse_parameters
 from engine.methods.topics.public import load_topics
 from engine.models.contracts import Generation

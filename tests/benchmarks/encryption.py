@@ -27,7 +27,7 @@ REPEATS = 7
 def workspace(path: Path, encrypted: bool, count: int) -> tuple[Any, str]:
     """Return an open store with so many letters, and the corpus' id."""
     from engine.at_rest.header import Secret
-    from engine.store.disk import encryption
+    from engine.store.disk.encryption import encryption
     from engine.store.store import Store
     from tests.store.conftest import MAPPING, made_up
 

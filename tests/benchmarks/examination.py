@@ -28,6 +28,8 @@ from engine.pii.detect.detector import RecordDetector  # noqa: E402
 from engine.pii.detect.settings import DetectorSettings  # noqa: E402
 
 MOST_SECONDS = 360.0
+MOST_MODEL_SECONDS = 600.0  # of what trains language models, whose stages are called so:
+TRAINING = ("models trained on the text", "a language model trained on the text", "training on the synthetic text")
 COLUMNS = ["record_id", "start", "end", "label", "identifier_type"]
 
 
@@ -98,11 +100,13 @@ def main() -> int:
     clock("", 0, 0)
     for stage, (wall, processor) in sorted(clock.parts.items(), key=lambda pair: -pair[1][0]):
         sys.stdout.write(f"{stage:45s} {wall:8.1f} {processor:8.1f}\n")
+    trained = sum(wall for stage, (wall, _) in clock.parts.items() if any(word in stage for word in TRAINING))
     sys.stdout.write(json.dumps({
         "records": len(records), "texts": options.texts, "findings": len(output.findings), "models": options.models,
-        "seconds": round(seconds, 1), "cpu_seconds": round(cpu, 1),
+        "seconds": round(seconds, 1), "cpu_seconds": round(cpu, 1), "of_training": round(trained, 1),
     }) + "\n")  # fmt: skip
-    assert options.models or seconds <= MOST_SECONDS
+    assert seconds - trained <= MOST_SECONDS
+    assert trained <= MOST_MODEL_SECONDS
     return 0
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from engine.examine.usefulness.diversity import self_bleu_parts
+from engine.examine.usefulness.wording.diversity import self_bleu_parts
 from tests.examine.usefulness.test_metrics import brute_force
 
 TEXTS, WORDS, VOCABULARY = 10_000, 200, 30_000

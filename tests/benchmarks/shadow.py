@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from engine.corpus.samples import load_sample  # noqa: E402
-from engine.examine.members.shadows import balanced_coins  # noqa: E402
+from engine.examine.members.trained.shadows import balanced_coins  # noqa: E402
 from engine.models.tune import small_causal as lm  # noqa: E402
 from engine.models.tune.stacked import Shape, Training  # noqa: E402
 

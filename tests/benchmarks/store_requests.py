@@ -37,8 +37,8 @@ def filled(folder: Path, table: Any) -> tuple[Any, str]:
     """Return a store with the table and five random spans a record, and the corpus id."""
     from sqlalchemy import update
 
-    from engine.corpus.mapping import ColumnMapping
-    from engine.store import schema
+    from engine.corpus.columns.mapping import ColumnMapping
+    from engine.store.database import schema
     from engine.store.review.spans import insert_spans, refresh, span_rows
     from engine.store.store import Store
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 from engine.store.store import Store
 from tests.cli.in_process import run
 from tests.store.conftest import CANARY, MAPPING, made_up

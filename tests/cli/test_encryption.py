@@ -15,7 +15,7 @@ import pytest
 
 import engine
 from engine.at_rest import header, keys, sealed, unlocking
-from engine.store.disk import encryption
+from engine.store.disk.encryption import encryption
 from tests.cli.in_process import run as called
 from tests.jobs.conftest import wait
 from tests.store.conftest import CANARY, MAPPING, made_up

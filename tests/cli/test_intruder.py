@@ -89,15 +89,49 @@ def test_files_of_an_earlier_trial_say_nothing_of_another_ones_texts(made):
     assert run(workspace, *base)["trial"]["trial"]["judged"] == 0
 
 
+def test_a_file_of_another_run_is_refused_whole(made):
+    workspace, run_id, folder = made
+    store = Store(workspace, actor="Ada")
+    other = finished_run(store, store.corpora.all()[0], [f"Other note {i}." for i in range(50)])
+    store.runs.approve_all_pending(other)
+    store.close()
+    for one, name in ((run_id, "one"), (other, "other")):
+        run(workspace, "intruder", one, "--draw", 40, "--minutes", 60, *MEANS, "--by", "Ada")
+        run(workspace, "intruder", one, "--begin", "--out", folder / f"{name}.jsonl", "--by", "Imre")
+    lines = [json.loads(line) for line in (folder / "one.jsonl").read_text("utf-8").splitlines()]
+    assert {(line["run"], line["corpus"][:2]) for line in lines} == {(run_id, "c-")}
+    claims = rewritten(folder / "one.jsonl", "claim", {1: "Ms A"})
+    assert "another run" in run(workspace, "intruder", other, "--claims", claims, "--by", "Imre", expect=2)
+    assert run(workspace, "intruder", other)["trial"]["trial"]["claims"] == 0
+
+
+def test_a_verdict_is_changed_by_a_file_with_its_reason(made):
+    workspace, run_id, folder = made
+    base = ("intruder", run_id)
+    run(workspace, *base, "--draw", 40, "--minutes", 60, *MEANS, "--by", "Ada")
+    run(workspace, *base, "--begin", "--out", folder / "t.jsonl", "--by", "Imre")
+    run(workspace, *base, "--claims", rewritten(folder / "t.jsonl", "claim", {1: "Ms A"}), "--end", "--by", "Imre")
+    run(workspace, *base, "--out", folder / "c.jsonl", "--by", "Clara")
+    run(workspace, *base, "--checked", rewritten(folder / "c.jsonl", "outcome", {1: "right"}), "--by", "Clara")
+    checked = rewritten(folder / "c.jsonl", "outcome", {1: "wrong"})
+    assert "reason" in run(workspace, *base, "--checked", checked, "--by", "Bea", expect=1)
+    why = rewritten(checked, "reason", {1: "The register shows another ward"})
+    said = run(workspace, *base, "--checked", why, "--by", "Bea")
+    assert said["trial"]["trial"]["changed"] == 1
+    assert run(workspace, "audit", "--verify")["ok"]
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
         (b"\xff\xfe", "line 1"),
         (b"[1, 2]\n", "line 1"),
         (b'{"place": 1, "claim": "x"}\n', "line 1"),
-        (b'{"trial": "i", "place": 1, "claim": "x"}\n{"trial": "i", "place": true, "claim": "x"}\n', "line 2"),
-        (b'{"trial": "i", "place": 1, "claim": 5}\n', "line 1"),
-        (b'{"trial": "i", "place": 1, "claim": "x"}\n{"trial": "i", "place": 1, "claim": "y"}\n', "twice"),
+        (b'{"trial": "i", "place": 1, "claim": "x"}\n', "line 1"),
+        (b'{"run": "R", "trial": "i", "place": 1}\n{"run": "R", "trial": "i", "place": true}\n', "line 2"),
+        (b'{"run": "R", "trial": "i", "place": 1, "claim": 5}\n', "line 1"),
+        (b'{"run": "R", "trial": "i", "place": 1, "reason": 5}\n', "line 1"),
+        (b'{"run": "R", "trial": "i", "place": 1, "claim": "x"}\n{"run": "R", "trial": "i", "place": 1}\n', "twice"),
         (b"[" * 100_000, "line 1"),
     ],
 )
@@ -106,6 +140,6 @@ def test_a_file_of_claims_that_is_none_is_refused_by_its_line(made, content, say
     run(workspace, "intruder", run_id, "--draw", 40, "--minutes", 60, *MEANS, "--by", "Ada")
     run(workspace, "intruder", run_id, "--begin", "--out", folder / "t.jsonl", "--by", "Imre")
     path = folder / "claims.jsonl"
-    path.write_bytes(content)
+    path.write_bytes(content.replace(b'"R"', f'"{run_id}"'.encode()))
     assert says in run(workspace, "intruder", run_id, "--claims", path, "--by", "Imre", expect=1)
     assert run(workspace, "intruder", run_id)["trial"]["trial"]["claims"] == 0

@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from engine.dp.groups import group_bound
 from engine.dp.guarantee import Guarantee
-from engine.store.schema import runs
+from engine.store.database.schema import runs
 from engine.store.store import Store
 from tests.cli.in_process import run
 from tests.store.conftest import CANARY, MAPPING, made_up

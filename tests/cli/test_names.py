@@ -108,7 +108,7 @@ def test_the_kept_demonstration_can_be_opened(place):
 
 
 def test_a_file_without_a_header_has_no_cell_of_it_said(place, monkeypatch):
-    from engine.cli import corpora
+    from engine.cli.corpus import corpora
 
     workspace, folder = place
     said = []

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engine import open_workspace
-from engine.jobs import launch
+from engine.jobs.worker import launch
 from tests.cli.in_process import run
 
 PROVENANCE = ["--origin", "a large model elsewhere", "--licence", "CC0"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.store.schema import synthetic
+from engine.store.database.schema import synthetic
 from engine.store.store import Store
 from tests.cli.in_process import run
 from tests.store.conftest import MAPPING, made_up

@@ -12,7 +12,7 @@ from engine.dp.guarantee import Guarantee
 from engine.methods import get_method, methods
 from engine.methods.base import Facts, Method
 from engine.release import CardFacts, build_card, get_policy
-from engine.release.card import KEPT_TEXT, NEW_TEXT, NOT_COMPARED, NOT_ORIGINALS
+from engine.release.card.card import KEPT_TEXT, NEW_TEXT, NOT_COMPARED, NOT_ORIGINALS
 
 FACTS = Facts(records=5_000, units=5_000, labels=3, mean_characters=400.0)
 ALL = [*methods(), get_method("filter:aug-pe"), get_method("filter:icl")]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,14 @@ import pandas as pd
 import pytest
 
 from engine.examine.battery import SO_FAR
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
+from engine.examine.findings.part import Part
+from engine.examine.findings.uses import use_table
 from engine.examine.measures import MEASURES
-from engine.examine.part import Part
-from engine.examine.prepare import prepare
+from engine.examine.prepare import ExamineInput, prepare
 from engine.examine.registry import EXAMINATIONS, LAST, USEFULNESS, Examination, Need
 from engine.examine.usefulness.metrics import METRICS
+from engine.examine.usefulness.part import examine_usefulness
 from engine.store.records import read_table, write_table
 from tests.contract.examining import MARK, world
 
@@ -176,3 +179,59 @@ def test_what_is_kept_comes_back_as_it_was(part: Examination, tmp_path: Path) ->
         write_table(path, table)
         back = read_table(path)
         assert (list(back.columns), len(back)) == (list(table.columns), len(table))
+
+
+def at_the_end(kind: str) -> ExamineInput:
+    """Return an examination of texts that a method should not make: copies, one sentence, nothing, three records."""
+    given = world(copies=30, made=60)
+    made = given.synthetic
+    copies = given.train.assign(lineage=given.train["record_id"], record_id=[f"s-{i}" for i in given.train.index])
+    changed = {
+        "copies": copies[list(made.columns)], "one sentence": made.assign(text="She came because of pain in the knee."),
+        "nothing": made.assign(text=""), "three records": made.tail(3),
+    }  # fmt: skip
+    return replace(given, synthetic=changed[kind].reset_index(drop=True))
+
+
+@cache
+def usefulness_at(kind: str) -> tuple[Finding, ...]:
+    """Return all findings of usefulness, and whether the texts can be read."""
+    prepared = prepare(at_the_end(kind))
+    parts = [part for part in (*EXAMINATIONS, *USEFULNESS) if part in USEFULNESS or part.key == "readable"]
+    rows = [one for part in parts if "models" not in part.needs for one in part.run(prepared).findings]
+    return (*rows, *examine_usefulness(prepared, None))
+
+
+@pytest.mark.parametrize("kind", ["copies", "one sentence", "nothing", "three records"])
+def test_texts_that_no_method_should_make_have_numbers_with_their_intervals_or_a_reason(kind: str) -> None:
+    for one in usefulness_at(kind):
+        if math.isfinite(one.value):
+            assert one.n >= 1
+            if one.low is not None and one.high is not None:
+                assert one.low - 1e-9 <= one.value <= one.high + 1e-9
+        else:
+            assert len(one.settings["why"].split()) >= 3, (one.name, one.settings["why"])
+
+
+def test_three_records_have_no_measure_of_use_and_nothing_has_no_use() -> None:
+    counted = ("readable", "seconds_per_1000")  # of records as such, not of what they are worth
+    assert {one.name for one in valued([*usefulness_at("three records")]) if one.reference == "train"} == set()
+    assert {one.name for one in valued([*usefulness_at("three records")]) if one.reference == "none"} <= {*counted}
+    for kind in ("three records", "nothing"):
+        assert not {use.mark for use in use_table(usefulness_at(kind))} & {"tick", "warning"}
+    (teaching,) = [use for use in use_table(usefulness_at("one sentence")) if use.use.startswith("Teaching")]
+    assert teaching.mark == "cross"
+
+
+def test_of_copies_every_measure_reaches_what_real_text_has() -> None:
+    """Records that name their sources are held against other people's, and nothing tells them from real text."""
+    found = {(one.name, one.reference): one for one in valued([*usefulness_at("copies")])}
+    apart = []
+    for (name, reference), ours in found.items():
+        real = found.get((name, "real"))
+        if reference != "train" or real is None or None in (ours.low, ours.high, real.low, real.high):
+            continue
+        worse = {"lower is better": ours.low > real.high, "higher is better": ours.high < real.low}
+        if worse.get(ours.direction, ours.low > real.high or ours.high < real.low):
+            apart.append(name)
+    assert not apart

@@ -8,7 +8,8 @@ import pytest
 
 from engine.corpus.samples import load_sample
 from engine.dp.guarantee import Kind
-from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms, PrivateData
 from engine.errors import UserError
 from engine.methods import REGISTRY, get_method, method_ids
 from engine.methods.base import Context, Facts, parse_parameters

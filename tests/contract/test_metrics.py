@@ -9,10 +9,12 @@ import pytest
 
 from engine.corpus.text.words import Vocabulary, cut
 from engine.examine.measures import MEASURES
-from engine.examine.usefulness.features import of_texts
 from engine.examine.usefulness.metrics import METRICS, Metric, Sample
+from engine.examine.usefulness.wording.features import of_texts
 
 WORDS = [f"word{i}" for i in range(400)]
+CENTRED = ("frechet",)  # of equal sources it is 0 on average, on either side: another source has to lie apart
+ONE_IS_ENOUGH = ("precision", "density", "headings")  # a text among real ones is so however often it stands there
 
 
 def texts(n: int, seed: int) -> list[str]:
@@ -67,6 +69,9 @@ def test_a_metric_is_in_its_bounds_and_repeats(metric: Metric) -> None:
 def test_a_metric_is_at_its_best_for_equal_samples(metric: Metric) -> None:
     vocabulary = Vocabulary()
     a, b = sample(texts(150, 1), 1, vocabulary), sample(texts(150, 2), 2, vocabulary)
+    if metric.name in CENTRED:
+        assert b.embeddings is not None
+        b = replace(b, embeddings=np.abs(b.embeddings))
     same, other = metric.score(a, a, 5).value, metric.score(a, b, 5).value
     direction = MEASURES[metric.name].direction
     if direction == "lower is better":
@@ -82,3 +87,25 @@ def test_a_metric_of_nothing_is_not_a_number(metric: Metric) -> None:
     nothing = replace(sample(texts(3, 1), 1, vocabulary).take(np.empty(0, np.int64)))
     value = metric.score(nothing, nothing, 0).value
     assert value != value
+
+
+def test_a_metric_of_one_repeated_text_is_finite_and_not_at_its_best(metric: Metric) -> None:
+    vocabulary = Vocabulary()
+    real = sample(texts(150, 1), 1, vocabulary)
+    repeated = real.take(np.zeros(150, np.int64))
+    value, same = metric.score(repeated, real, 5).value, metric.score(real, real, 5).value
+    assert np.isfinite(value)
+    direction = MEASURES[metric.name].direction
+    if direction == "lower is better":
+        assert value > same
+    elif direction == "higher is better":
+        assert value < same
+    else:
+        assert abs(value - same) > 1e-6 or metric.name in ONE_IS_ENOUGH
+
+
+def test_a_metric_of_three_texts_is_not_reported(metric: Metric) -> None:
+    vocabulary = Vocabulary()
+    three = sample(texts(3, 1), 1, vocabulary)
+    assert metric.least > 3
+    assert not np.isinf(metric.score(three, three, 0).value)

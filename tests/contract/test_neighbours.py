@@ -15,17 +15,18 @@ import pandas as pd
 import pytest
 from sqlalchemy import select
 
-from engine.corpus.mapping import ColumnMapping
-from engine.dp.noise.private import Mechanisms, MemoryOutputs
+from engine.corpus.columns.mapping import ColumnMapping
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms
 from engine.errors import InternalError, UnderstudyError
-from engine.jobs import launch
 from engine.jobs.tasks import synthesize
+from engine.jobs.worker import launch
 from engine.methods import get_method, methods
 from engine.methods.base import parse_parameters
 from engine.models.builtin.language_model import BuiltinGenerator
 from engine.models.prompts.operators_builtin import BuiltinOperators
 from engine.store import queue
-from engine.store.schema import pools, runs, synthetic
+from engine.store.database.schema import pools, runs, synthetic
 from engine.workspace import open_workspace
 from tests.audit.toy import Models
 from tests.contract.test_methods import QUICK

@@ -14,7 +14,7 @@ import pytest
 from openpyxl import Workbook
 
 from engine.corpus.build import build_corpus
-from engine.corpus.cells import cell_text
+from engine.corpus.columns.cells import cell_text
 from engine.corpus.readers import FORMATS, Format, ReadOptions, example_file, read_preview, read_table
 from engine.corpus.readers.example_rows import example_rows
 from engine.errors import DataError

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.corpus.build import RECORD_COLUMNS, build_corpus
-from engine.corpus.gold import read_spans
+from engine.corpus.columns.gold import read_spans
+from engine.corpus.columns.mapping import ColumnMapping, suggest_mapping
 from engine.corpus.keyed import keyed_uniform
-from engine.corpus.mapping import ColumnMapping, suggest_mapping
 from engine.corpus.readers import read_preview, read_table
 from engine.corpus.readers.base import make_frame
 from engine.corpus.statistics import CorpusStatistics

@@ -8,8 +8,8 @@ import pytest
 from openpyxl import Workbook
 
 from engine.corpus.build import build_corpus
-from engine.corpus.cells import cell_text
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.cells import cell_text
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.readers import ReadOptions, read_preview, read_table
 from engine.errors import DataError, UserError
 

@@ -16,7 +16,7 @@ import pytest
 from openpyxl import Workbook
 
 import engine
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.readers import ReadOptions, base, read_preview, read_table
 from engine.corpus.readers.sheet_size import SheetSize
 from engine.errors import DataError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from engine.corpus.mapping import ColumnMapping
-from engine.corpus.proposals import largest_cap, person_column
+from engine.corpus.columns.mapping import ColumnMapping
+from engine.corpus.columns.proposals import largest_cap, person_column
 from engine.corpus.readers import read_preview
 
 

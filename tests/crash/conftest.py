@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import engine
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from tests import postgres
 from tests.browser.conftest import free_port, wait_until_healthy
 from tests.jobs.conftest import ROOT, corpus, idle_seconds, workspace

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine.at_rest import header, keys, unlocking
-from engine.store.disk import encryption, switch
+from engine.store.disk.encryption import encryption, switch
 from engine.store.store import Store
 from tests.crash.killing import hooked, in_child
 from tests.moving import moved

@@ -145,7 +145,7 @@ def test_a_name_taken_meanwhile_is_not_overwritten(ready, tmp_path, monkeypatch,
 
 def test_the_sweep_touches_no_other_file(ready, tmp_path) -> None:
     """A database from elsewhere cannot make the sweep delete a person's files."""
-    from engine.store.schema import pending_removals
+    from engine.store.database.schema import pending_removals
 
     path, mine = tmp_path / "w", tmp_path / "thesis.txt"
     moved(ready[0], path)

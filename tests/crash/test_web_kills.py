@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from engine.jobs import launch
+from engine.jobs.worker import launch
 from engine.training.samples import generate
 from tests.crash.conftest import SAMPLE
 from tests.crash.killing import completed, enqueue, kill_worker, strike_at_random, until

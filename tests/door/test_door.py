@@ -10,10 +10,10 @@ from urllib.parse import quote
 
 import pytest
 
-from pages._ui import door as door_module
-from pages._ui import start
-from pages._ui.addresses import Addresses, origin_of
-from pages._ui.door import Door, parse_token
+from pages._ui.door import door as door_module
+from pages._ui.door import start
+from pages._ui.door.addresses import Addresses, origin_of
+from pages._ui.door.door import Door, parse_token
 from tests.door.conftest import ROOT
 
 TOKEN = "the-token-of-this-start"
@@ -173,7 +173,7 @@ def test_streamlit_looks_no_address_up(tmp_path):
     code = (
         "import sys\n"
         "from streamlit.web.server.server_util import is_url_from_allowed_origins as asked\n"
-        "from pages._ui import start\n"
+        "from pages._ui.door import start\n"
         "if sys.argv[1] == 'shut': start.look_nothing_up()\n"
         "print(asked('http://evil.example'))\n"
     )

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from pages._ui import peer
+from pages._ui.door import peer
 from tests.door.conftest import NOBODY
 
 pytestmark = pytest.mark.skipif(not peer.PROC.joinpath("net/tcp").exists(), reason="no table of sockets here")

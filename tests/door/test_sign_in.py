@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pages._ui import start
-from pages._ui.addresses import Addresses
-from pages._ui.door import Door
-from pages._ui.peer import Peer
+from pages._ui.door import start
+from pages._ui.door.addresses import Addresses
+from pages._ui.door.door import Door
+from pages._ui.door.peer import Peer
 from pages._ui.sign_in.settings import SignIn
 from tests.door.test_door import AWAY, TOKEN, ask, inner
 
@@ -20,7 +20,9 @@ SAID = {"x-understudy-proxy": SECRET.decode()}
 
 
 def door(monkeypatch: pytest.MonkeyPatch, own: bool = False) -> Door:
-    monkeypatch.setattr("pages._ui.door.identify", lambda client, server: Peer("127.0.0.1", own, 0 if own else None))
+    monkeypatch.setattr(
+        "pages._ui.door.door.identify", lambda client, server: Peer("127.0.0.1", own, 0 if own else None)
+    )
     return Door(inner, TOKEN, Addresses("https://data.example.org"), False, SIGN_IN)
 
 

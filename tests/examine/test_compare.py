@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import UserError
 from engine.examine.compare import compare, difference, paired
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 from engine.examine.stats import intervals
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.examine.risk import record_risk
+from engine.examine.findings.risk import record_risk
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engine.examine.run_notes import read
+from engine.examine.findings.run_notes import read
 from engine.methods.rpsg.tone import agreement
 
 

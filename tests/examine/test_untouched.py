@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.examine.make import finding
+from engine.examine.findings.make import finding
+from engine.examine.findings.verdict import privacy_verdict
 from engine.examine.stats.intervals import Interval
-from engine.examine.verdict import privacy_verdict
 
 NOTHING = {"kind": "dp", "epsilon": 0.0, "delta": 0.0, "unit": "record"}
 SOME = {"kind": "dp", "epsilon": 1.0, "delta": 1e-6, "unit": "record"}

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
+from engine.examine.findings.uses import TICK, USES, WARN, lost, unreadable, use_table
 from engine.examine.measures import MEASURES
-from engine.examine.uses import TICK, USES, WARN, lost, unreadable, use_table
 
 BEST: dict[str, tuple[float, float]] = {  # name: real, unrelated
     "length_distance": (0.01, 1.5), "js_1gram": (0.10, 0.7), "js_2gram": (0.6, 0.98),

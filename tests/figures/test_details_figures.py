@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.examine.make import finding, missing
+from engine.examine.findings.make import finding, missing
 from engine.examine.stats import intervals
 from engine.figures.equal import equal_axes, equal_heights
-from engine.figures.inference import inference
-from engine.figures.linkage import linkage
-from engine.figures.near_copies import near_copies
+from engine.figures.privacy.inference import inference
+from engine.figures.privacy.linkage import linkage
+from engine.figures.privacy.near_copies import near_copies
 
 SIZE = 200
 

@@ -13,12 +13,12 @@ import pandas as pd
 import pytest
 
 from engine import figures
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
+from engine.examine.findings.verdict import formal, privacy_verdict, ranked
 from engine.examine.measures import MEASURES
-from engine.examine.verdict import formal, privacy_verdict, ranked
 from engine.figures import palette
 from engine.figures.board import BoardRun, dominated, placed
-from engine.figures.privacy import stands_out
+from engine.figures.privacy.privacy import stands_out
 from engine.figures.text_map import mixing
 from engine.figures.utility import beside_real
 from engine.methods import REGISTRY as METHODS
@@ -65,12 +65,19 @@ def lengths() -> pd.DataFrame:
     )
 
 
+def likeness(kinds: tuple[str, ...] = ("synthetic", "private", "other private")) -> pd.DataFrame:
+    middle = np.array([-0.5, 0.5, 0.9])
+    shares = {"synthetic": (0.1, 0.2, 0.7), "private": (0.1, 0.6, 0.3), "other private": (0.6, 0.3, 0.1)}
+    return pd.concat([pd.DataFrame({"kind": k, "cosine": middle, "share": shares[k], "texts": 9}) for k in kinds])
+
+
 BOARD = {"r-1": BoardRun(1, "Surrogates", "surrogate", "no proof"), "r-2": BoardRun(2, "AUG-PE", "aug-pe", "ε 4")}
 ALL = [
     figures.triple_bars(PRIVACY),
     figures.closeness(quantiles(), PRIVACY),
     figures.utility_dots(UTILITY),
     figures.lengths(lengths()),
+    figures.likeness(likeness()),
     figures.text_map(maps()),
     figures.funnel({"made": 100, "dropped: copied": 30, "dropped: too short": 10, "kept": 60}),
     figures.board(BOARD, dict.fromkeys(BOARD, PRIVACY + UTILITY), "pipp", "mauve"),
@@ -95,6 +102,7 @@ def test_every_figure_has_words_and_follows_the_theme(made: figures.Figure) -> N
 @pytest.mark.parametrize(
     "made",
     [figures.triple_bars([]), figures.utility_dots([]), figures.funnel({}), figures.lengths(lengths().head(0)),
+     figures.likeness(likeness().head(0)), figures.likeness(likeness(("synthetic",))),
      figures.text_map(maps().head(0)), figures.closeness(quantiles().head(0), []),
      figures.board({}, {}, "pipp", "mauve"), figures.beside({}, [])],
 )  # fmt: skip
@@ -110,6 +118,9 @@ def test_takeaways_are_computed() -> None:
     assert figures.funnel({"made": 100, "dropped: copied": 30, "kept": 60}).takeaway.startswith("60 of 100")
     assert "5 words" not in figures.lengths(lengths()).takeaway
     assert "at most 2 words" in figures.lengths(lengths()).takeaway
+    assert "alike by at least 0.90; in the two halves of the private text it is -0.50 and 0.50" in (
+        figures.likeness(likeness()).takeaway.replace("−", "-")
+    )
     assert "mixture of topics and styles" in figures.utility_dots(UTILITY).takeaway
 
 
@@ -242,7 +253,8 @@ def test_text_of_the_own_source_and_guessed_details_are_said_and_ranked():
 
 def test_the_web_process_can_import_figures_and_verdicts() -> None:
     code = (
-        "import sys, engine.figures, engine.examine.verdict, engine.examine.uses, engine.examine.measures;"
+        "import sys, engine.figures, engine.examine.findings.verdict, engine.examine.findings.uses;"
+        "import engine.examine.measures;"
         "bad = {'torch', 'umap', 'mauve', 'sklearn', 'numba', 'faiss', 'scipy', 'spacy'} & set(sys.modules);"
         "sys.exit(str(sorted(bad)) if bad else 0)"
     )

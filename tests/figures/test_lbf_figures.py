@@ -11,9 +11,9 @@ import pytest
 from engine.examine.curves import lbf
 from engine.examine.curves.lbf import Curve
 from engine.examine.curves.lbf_direct import Scatter
-from engine.figures import lbf as drawing
 from engine.figures import palette
-from engine.figures.lbf import Drawn
+from engine.figures.privacy import lbf as drawing
+from engine.figures.privacy.lbf import Drawn
 
 GRID = np.array([0.01, math.log(1.2), 1.0, math.inf])
 

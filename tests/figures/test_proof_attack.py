@@ -12,9 +12,9 @@ import pytest
 from engine.dp.accounting.closed_form import delta_standard, delta_strict
 from engine.examine.stats import roc
 from engine.figures.equal import equal_axes
-from engine.figures.groups import by_group
-from engine.figures.membership import areas, roc_curves
-from engine.figures.proof_attack import (
+from engine.figures.privacy.groups import by_group
+from engine.figures.privacy.membership import areas, roc_curves
+from engine.figures.privacy.proof_attack import (
     Audited,
     Claim,
     attack_curve,
@@ -109,7 +109,7 @@ def test_the_attacks_curve_stays_below_the_claim_it_comes_from_and_its_lower_end
 def test_curves_and_an_audit_on_one_chart() -> None:
     claim = gaussian(1.0)
     found, _ = frames(0.5)
-    from engine.figures.lbf import Drawn
+    from engine.figures.privacy.lbf import Drawn
 
     curves = {"claimed": Drawn(claim.curve, "claimed"), "attack": attack_curve(found)}
     figure = proof_and_curves(curves, ["a null curve"], Audited(0.4, 1e-3, 3.5))

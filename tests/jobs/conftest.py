@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import engine.methods
-from engine.jobs import launch
+from engine.jobs.worker import launch
 from engine.workspace import open_workspace
 from tests.jobs import dp_method, slow_method
 from tests.store.conftest import MAPPING, made_up

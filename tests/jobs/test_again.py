@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.jobs import launch
+from engine.jobs.worker import launch
 from engine.workspace import open_workspace
 from tests.store.conftest import MAPPING, made_up
 

@@ -7,7 +7,7 @@ import time
 import pandas as pd
 import pytest
 
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.pii.detect.settings import DetectorSettings
 from engine.workspace import open_workspace
 from tests.jobs.conftest import wait as wait_for

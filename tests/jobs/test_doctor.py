@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from engine.errors import UserError
-from engine.jobs import launch
+from engine.jobs.worker import launch
 from engine.pii.detect.settings import DetectorSettings
 from tests.store.conftest import CANARY
 from tests.store.making import finished_run

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from engine.errors import RefusedError, UserError
-from engine.jobs import launch, private
 from engine.jobs.drafts import Buys
-from engine.jobs.private import private_embed
+from engine.jobs.worker import launch, private
+from engine.jobs.worker.private import private_embed
 from tests.jobs.conftest import wait
 from tests.store.conftest import MAPPING, made_up
 from tests.store.making import examine

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.jobs import kept_embeddings
-from engine.jobs.kept_embeddings import NAME, KeptEmbeddings
+from engine.jobs.worker import kept_embeddings
+from engine.jobs.worker.kept_embeddings import NAME, KeptEmbeddings
 from engine.store.disk.backup import EMBEDDINGS
 from engine.store.store import Store
 from tests.examine.examine_helpers import WordEmbedder
@@ -148,14 +148,50 @@ def test_it_goes_with_the_corpus(tmp_path):
     store.close()
 
 
+def test_a_run_s_texts_are_kept_with_the_run_and_the_corpus_ones_with_the_corpus(tmp_path):
+    (tmp_path / "run").mkdir()
+    inner, own = opened(tmp_path)
+    both = KeptEmbeddings(own, "m", tmp_path / "run" / NAME, KEY, ["made up", "made up too"])
+    rows = both.embed([OWN[0], "made up", "made up too", "of nobody"])
+    both.keep()
+    inner, own = opened(tmp_path)
+    again = KeptEmbeddings(own, "m", tmp_path / "run" / NAME, KEY, ["made up", "made up too"])
+    assert (again.embed([OWN[0], "made up", "made up too", "of nobody"]) == rows).all()
+    assert inner.asked == ["of nobody"]
+    inner, own = opened(tmp_path)
+    assert (own.embed([OWN[0], "made up"]) == rows[:2]).all()
+    assert inner.asked == ["made up"]  # not among the corpus' own
+
+
+def test_it_goes_with_the_run(tmp_path):
+    store = Store(tmp_path / "workspace", actor="tester")
+    corpus = store.corpora.import_table(made_up(), MAPPING, name="Letters")
+    run_id = finished_run(store, corpus, ["a made-up letter"] * 3)
+    folder = store.folder.run(run_id)
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = KeptEmbeddings(Counting(), "m", folder / NAME, KEY, ["a made-up letter"])
+    kept.embed(["a made-up letter"])
+    kept.keep()
+    assert (folder / NAME).exists()
+    store.runs.delete(run_id)
+    assert not folder.exists()
+    store.close()
+
+
 @pytest.mark.slow
-def test_a_second_examination_embeds_no_private_record_again(workspace, corpus):
-    """The worker replaces the file where it made a row, and leaves it alone where it made none."""
+def test_a_second_examination_embeds_no_text_again(workspace, corpus):
+    """The worker replaces a file where it made a row, and leaves it alone where it made none."""
     path = workspace.folder.corpus(corpus.id) / NAME
-    seen = []
+    seen, outputs = [], []
     for texts in (["a made-up letter about a knee"] * 3, ["another letter of no person"] * 4):
         run_id = finished_run(workspace, corpus, texts)
-        job = workspace.jobs.examine(run_id, privacy=False, model_attacks=False)
-        assert wait(workspace, job, seconds=300).state == "done"
+        for _ in range(2):
+            job = workspace.jobs.examine(run_id, privacy=False, model_attacks=False)
+            assert wait(workspace, job, seconds=300).state == "done"
+            outputs.append((workspace.folder.run(run_id) / NAME).stat())
         seen.append((path.stat().st_ino, path.stat().st_mtime_ns))
     assert seen[0] == seen[1]
+    marks = [(one.st_ino, one.st_mtime_ns) for one in outputs]
+    assert marks[0] == marks[1]
+    assert marks[2] == marks[3]
+    assert marks[0] != marks[2]

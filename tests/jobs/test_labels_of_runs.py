@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import update
 
 from engine.errors import UserError
-from engine.jobs import launch
 from engine.jobs.tasks import synthesize
+from engine.jobs.worker import launch
 from engine.methods import get_method
+from engine.store.database.schema import runs
 from engine.store.runs.runs import run_row
-from engine.store.schema import runs
 from engine.workspace import open_workspace
 from tests.store.conftest import MAPPING, made_up
 

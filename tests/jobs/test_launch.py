@@ -6,8 +6,8 @@ import multiprocessing
 import os
 import time
 
-from engine.jobs import launch
-from engine.jobs.lock import ProcessLock
+from engine.jobs.worker import launch
+from engine.jobs.worker.lock import ProcessLock
 from engine.store.disk.folder import Folder
 
 

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy.exc import DatabaseError
 
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
-from engine.jobs import launch
 from engine.jobs.packs import DECLARED
+from engine.jobs.worker import launch
 from tests.jobs.conftest import wait
 from tests.pool_runs import chosen
 

@@ -9,9 +9,9 @@ from sqlalchemy import update
 
 from engine.dp.groups import NAMED, with_named
 from engine.errors import UserError
-from engine.jobs import launch
+from engine.jobs.worker import launch
+from engine.store.database.schema import runs, synthetic
 from engine.store.runs import choosable
-from engine.store.schema import runs, synthetic
 from tests.jobs.conftest import wait
 from tests.jobs.test_packs import MADE, WORDS, answers, written
 from tests.pool_runs import chosen

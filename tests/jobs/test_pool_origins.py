@@ -7,8 +7,8 @@ import json
 import pytest
 
 from engine.errors import UserError
-from engine.jobs import launch
-from engine.store.schema import synthetic
+from engine.jobs.worker import launch
+from engine.store.database.schema import synthetic
 from tests.jobs.test_packs import MADE, WORDS, answers, written
 from tests.pool_runs import chosen
 

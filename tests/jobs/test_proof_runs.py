@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from engine import open_workspace
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.samples import load_sample
 from engine.errors import RefusedError
-from engine.release.bundle import verify
-from engine.release.card import BEFORE_SELECTION, NONE_HELD_BACK, NOT_COMPARED, WHOLE
+from engine.release.bundle.bundle import verify
+from engine.release.card.card import BEFORE_SELECTION, NONE_HELD_BACK, NOT_COMPARED, WHOLE
 from tests.jobs.conftest import wait
 
 pytestmark = pytest.mark.slow

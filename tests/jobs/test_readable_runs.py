@@ -36,7 +36,7 @@ def test_a_run_taken_up_again_counts_no_dropped_text_twice(workspace, corpus):
     with workspace.session.db.write() as connection:
         from sqlalchemy import update
 
-        from engine.store.schema import runs
+        from engine.store.database.schema import runs
 
         connection.execute(update(runs).where(runs.c.id == run_id).values(parameters=SETTINGS | {"fail_at": -1}))
     assert wait(workspace, workspace.jobs.resume(run_id)).state == "done"

@@ -18,14 +18,14 @@ import pytest
 from sqlalchemy import select
 
 from engine import open_workspace
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.samples import load_sample
 from engine.errors import RefusedError
 from engine.methods import get_method, method_ids
 from engine.models.marks import read_marks
 from engine.store import restore
+from engine.store.database.schema import mechanism_outputs
 from engine.store.disk.folder import SCRATCH
-from engine.store.schema import mechanism_outputs
 from engine.workspace import Workspace
 from tests.contract.test_methods import QUICK
 from tests.jobs.conftest import wait

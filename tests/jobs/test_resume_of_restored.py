@@ -7,11 +7,11 @@ import time
 import pytest
 from sqlalchemy import update
 
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.samples import load_sample
 from engine.errors import RefusedError
 from engine.store import restore
-from engine.store.schema import runs
+from engine.store.database.schema import runs
 from engine.workspace import open_workspace
 from tests.jobs.conftest import wait
 from tests.jobs.test_dp_runs import DELTA, asked, lines, small, stored  # noqa: F401

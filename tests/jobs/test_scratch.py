@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 import engine.methods
-from engine.jobs import launch
+from engine.jobs.worker import launch
 from engine.store.disk.folder import SCRATCH
 from engine.workspace import open_workspace
 from tests.jobs import training_method

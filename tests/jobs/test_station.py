@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from engine.errors import NotFoundError, UserError
-from engine.jobs import launch
-from engine.jobs.lock import ProcessLock
 from engine.jobs.progress import Rate
 from engine.jobs.tasks.synthesize import added, training_records
-from engine.jobs.worker import frames, sentence
+from engine.jobs.worker import launch
+from engine.jobs.worker.lock import ProcessLock
+from engine.jobs.worker.worker import frames, sentence
 from engine.store import queue
 from tests.store.conftest import MAPPING, made_up
 from tests.store.span_tables import add_span

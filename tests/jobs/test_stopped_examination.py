@@ -11,19 +11,19 @@ import pandas as pd
 import pytest
 from sqlalchemy import update
 
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.samples import load_sample
 from engine.errors import UserError
 from engine.examine.registry import EXAMINATIONS, LAST, USEFULNESS
 from engine.jobs.models.cache import ModelCache
-from engine.jobs.task import Stopped, Task
 from engine.jobs.tasks import examine
+from engine.jobs.worker.task import Stopped, Task
 from engine.pii.detect.settings import DetectorSettings
 from engine.store import queue
+from engine.store.database.schema import jobs, synthetic
 from engine.store.disk.backup import restore
 from engine.store.rows import job_of
 from engine.store.runs import kept_parts, seen
-from engine.store.schema import jobs, synthetic
 from engine.store.store import Store
 from tests.jobs.conftest import wait
 from tests.store.making import finished_run

@@ -77,6 +77,8 @@ def test_parts_are_those_of_the_registry_in_the_order_of_the_battery():
 
 @pytest.mark.parametrize(("records", "texts", "seconds"), [(1000, 200, 261.3), (20_706, 1000, 467.9)])
 def test_the_plan_of_what_was_measured_is_what_was_measured(records, texts, seconds):
+    """Measured with six language models, of which there are thirteen since."""
+    seconds += 58.0 + 0.048 * texts
     assert sum(one.seconds for one in parts(Sizes(records, texts))) == pytest.approx(seconds, rel=0.1)
 
 
@@ -88,7 +90,7 @@ def test_a_quick_examination_is_planned_without_what_trains_models():
 
 
 def test_short_jobs_go_first_and_a_waiting_one_says_behind_what(workspace, corpus, monkeypatch):
-    from engine.jobs import launch
+    from engine.jobs.worker import launch
 
     monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
     with workspace.session.db.write() as connection:
@@ -134,7 +136,7 @@ def test_an_examination_reports_its_parts_in_order(workspace, corpus):
 @pytest.mark.parametrize("name", ["The one for Ms Ada", "two\nlines", ""])
 def test_a_run_has_a_name_and_a_note_that_the_log_does_not_tell(workspace, corpus, monkeypatch, name):
     from engine.errors import UserError
-    from engine.jobs import launch
+    from engine.jobs.worker import launch
 
     monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
     run_id = workspace.jobs.synthesize(corpus.id, "public", count=3)

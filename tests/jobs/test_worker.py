@@ -119,7 +119,7 @@ def test_deleting_the_corpus_stops_its_run(workspace, corpus):
 def test_there_is_one_worker(workspace, corpus):
     import subprocess
 
-    from engine.jobs import launch
+    from engine.jobs.worker import launch
 
     workspace.jobs.ensure_worker()
     deadline = time.monotonic() + 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from engine.jobs import launch
+from engine.jobs.worker import launch
 from engine.workspace import open_workspace
 
 WRITE = "import json, os, sys; open(sys.argv[1], 'w').write(json.dumps(dict(os.environ)))"

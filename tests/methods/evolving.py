@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from engine.corpus.samples import load_sample
-from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms, PrivateData
 from engine.methods import get_method
 from engine.methods.base import Context, Facts, parse_parameters
 from engine.models.contracts import Generation

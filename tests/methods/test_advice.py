@@ -6,8 +6,9 @@ import pytest
 
 from engine.dp.accounting.closed_form import default_delta, noise_multiplier
 from engine.dp.guarantee import Guarantee
-from engine.methods import get_method, sizes
-from engine.methods.advice import advice
+from engine.methods import get_method
+from engine.methods.advice import sizes
+from engine.methods.advice.advice import advice
 from engine.methods.base import Facts, parse_parameters
 
 

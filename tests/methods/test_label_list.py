@@ -6,7 +6,7 @@ import pytest
 
 from engine.dp.accounting.accountant import ExactAccountant
 from engine.dp.events import Event
-from engine.dp.noise.private import MemoryOutputs
+from engine.dp.noise.outputs import MemoryOutputs
 from engine.errors import InternalError
 from engine.methods import get_method, methods
 from engine.methods.base import Facts, parse_parameters

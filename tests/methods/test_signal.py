@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from engine.methods import get_method
+from engine.methods.advice.signal import kept_share, population, vote_signal
 from engine.methods.base import Facts, parse_parameters
 from engine.methods.evolution.parameters import sizes_of
-from engine.methods.signal import kept_share, population, vote_signal
 
 
 @pytest.fixture(scope="module")

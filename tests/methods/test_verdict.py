@@ -9,11 +9,12 @@ from dataclasses import replace
 import pytest
 
 import engine
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.dp.accounting.closed_form import noise_multiplier
-from engine.methods import get_method, method_ids, sizes
+from engine.methods import get_method, method_ids
+from engine.methods.advice import sizes
+from engine.methods.advice.verdict import signal_verdict
 from engine.methods.base import Facts, parse_parameters
-from engine.methods.verdict import signal_verdict
 
 FACTS = Facts(records=900, units=672, unit="source", cap=20, mean_characters=200.0, sources_named=True)
 

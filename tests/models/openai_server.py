@@ -2,7 +2,8 @@
 
 It prints its port, then answers /v1/models, /v1/chat/completions and /v1/completions (echo with logprobs too).
 `POST /control` queues faults, one a request: a status, `drop` (the connection breaks in the middle of the reply),
-`slow` (several seconds of silence) or `redirect` (to another host); `echo` makes the next error quote the prompt.
+`cut` (it ends too early), `slow` (several seconds of silence) or `redirect` (to another host); `echo` makes the next
+error quote the prompt.
 `GET /stats` tells what was seen. With `--plain` it imports no model and repeats made-up words.
 """
 
@@ -57,7 +58,7 @@ class Model:
         return [None, *(float(v) for v in load_builtin_generator(threads=1).score([text])[0][1:])]
 
 
-def application(key: str, plain: bool, latency: float) -> Starlette:
+def application(key: str, plain: bool, latency: float, form: str) -> Starlette:
     model = Model(plain)
     faults: list[Any] = []
     seen: dict[str, Any] = {
@@ -97,6 +98,8 @@ def application(key: str, plain: bool, latency: float) -> Starlette:
             return JSONResponse({"error": {"message": f"cannot do {body}"}}, status_code=fault)
         if fault == "drop":
             return StreamingResponse(_broken(), headers={"content-length": "5000"})
+        if fault == "cut":
+            return Response('{"choices": [{"text": "the cli')
         if fault == "redirect":
             return Response(status_code=307, headers={"location": "https://models.example.com/v1/chat/completions"})
         if fault == "moved":
@@ -119,11 +122,17 @@ def application(key: str, plain: bool, latency: float) -> Starlette:
         chat = path.endswith("/chat/completions")
         prompt = body["messages"][-1]["content"] if chat else body["prompt"]
         seen["begins"].append(prompt[:40])
-        if body.get("echo"):
+        if body.get("echo") and form == "echo":
             async with model.lock:
                 values = await run_in_threadpool(model.score, prompt)
             choice = {"text": prompt, "logprobs": {"token_logprobs": values}, "finish_reason": "length"}
             return JSONResponse({"choices": [choice], "usage": {"prompt_tokens": len(values), "completion_tokens": 0}})
+        if body.get("prompt_logprobs") is not None and form == "prompt_logprobs":
+            async with model.lock:
+                values = await run_in_threadpool(model.score, prompt)
+            told = [v if v is None else {"9": {"logprob": v, "rank": 3}, "2": {"logprob": -0.1}} for v in values]
+            choice = {"text": "x", "logprobs": None, "prompt_logprobs": told, "finish_reason": "length"}
+            return JSONResponse({"choices": [choice], "usage": {"prompt_tokens": len(values), "completion_tokens": 1}})
         async with model.lock:
             text, tokens, finish = await run_in_threadpool(model.generate, prompt, body)
         part = {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
@@ -151,14 +160,14 @@ def main() -> None:
     parser.add_argument("--key", default="")
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--latency", type=float, default=0.0)
+    parser.add_argument("--form", choices=("echo", "prompt_logprobs"), default="echo", help="of the scores it gives")
     options = parser.parse_args()
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    listener.listen(128)  # from here on connections wait; uvicorn takes them when it is ready
+    listener.listen(1024)  # from here on connections wait; uvicorn takes them when it is ready
     print(json.dumps({"port": listener.getsockname()[1]}), flush=True)
-    config = uvicorn.Config(
-        application(options.key, options.plain, options.latency), log_level="critical", access_log=False, lifespan="off"
-    )
+    served = application(options.key, options.plain, options.latency, options.form)
+    config = uvicorn.Config(served, log_level="critical", access_log=False, lifespan="off")
     uvicorn.Server(config).run(sockets=[listener])
 
 

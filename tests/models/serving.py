@@ -1,11 +1,13 @@
-"""Starting the small OpenAI-compatible server as a process of its own, and asking it what it saw."""
+"""Starting OpenAI-compatible servers as processes: our small one, which tells what it saw, and the library's."""
 
 from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+STARTS_SECONDS = 180
 
 
 @dataclass
@@ -57,3 +60,46 @@ def serving(*arguments: str) -> Iterator[Served]:
     finally:
         process.kill()
         process.wait()
+
+
+@contextmanager
+def library_serving(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the settings of an endpoint for `transformers serve`, with continuous batching, on a model's folder.
+
+    The folder gets a chat template that joins the messages, if it has none.
+    """
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    if not tokenizer.chat_template:
+        tokenizer.chat_template = "{% for m in messages %}{{ m['content'] }}\n{% endfor %}"
+        tokenizer.save_pretrained(folder)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    command = "from transformers.cli.transformers import main; main()"
+    asked = ("serve", str(folder), "--host", "127.0.0.1", "--port", str(port), "--device", "cpu")
+    process = subprocess.Popen(
+        [sys.executable, "-c", command, *asked, "--continuous-batching"],
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "HF_HOME": str(folder / "home")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        until = time.monotonic() + STARTS_SECONDS
+        while not _healthy(port):
+            assert process.poll() is None, "the server ended"
+            assert time.monotonic() < until, "the server does not answer"
+            time.sleep(0.5)
+        yield {"name": "real", "url": f"http://127.0.0.1:{port}", "model": str(folder)}
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _healthy(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as reply:
+            return reply.status == 200
+    except OSError:
+        return False

@@ -38,7 +38,7 @@ def test_the_built_in_model_tells_what_its_back_end_can(known):
 
     info = known.info("builtin")
     assert info.capabilities == LM_CAPABILITIES == BuiltinGenerator.capabilities
-    assert (info.context, info.problem, info.local) == (512, "", True)
+    assert (info.context, info.problem, info.local) == (1024, "", True)
     assert info.memory_bytes[0] * 2 == info.memory_bytes[1] > 4 * info.parameters
     assert len(info.revision) == 64
 

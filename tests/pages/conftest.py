@@ -58,7 +58,7 @@ def add_run(
     """Write a run with its records the way the worker leaves it; return its id."""
     from engine.dp.guarantee import Guarantee
     from engine.store.corpora.corpora import corpus_row
-    from engine.store.schema import runs, synthetic
+    from engine.store.database.schema import runs, synthetic
 
     run_id, at = new_id("r"), now()
     with workspace.session.db.write() as connection:
@@ -107,7 +107,7 @@ def add_job(
     error: str | None = None,
 ) -> str:
     """Write a job in a given state, as the queue keeps it; return its id."""
-    from engine.store.schema import jobs
+    from engine.store.database.schema import jobs
 
     job_id, at = new_id("j"), now()
     with workspace.session.db.write() as connection:
@@ -200,7 +200,7 @@ def build(path: Path) -> Seeded:
 @contextmanager
 def held(path: Path) -> Iterator[None]:
     """Hold the worker lock of the workspace at `path`, so that no second process starts."""
-    from engine.jobs.lock import ProcessLock
+    from engine.jobs.worker.lock import ProcessLock
 
     lock = ProcessLock(engine.open_workspace(path).folder.worker_lock)
     assert lock.acquire()
@@ -272,7 +272,7 @@ def import_small() -> Any:
     """Return a function that imports a corpus of ten short records."""
 
     def do(workspace: engine.Workspace) -> Any:
-        from engine.corpus.mapping import ColumnMapping
+        from engine.corpus.columns.mapping import ColumnMapping
 
         lines = [
             "text,label",

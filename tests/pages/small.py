@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import engine
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from tests.moving import moved
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,7 +81,7 @@ def small_made(tmp_path_factory: pytest.TempPathFactory) -> Small:
 @pytest.fixture
 def small(small_made: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Small]:
     """Return a copy of the workspace that this test may change; no worker starts."""
-    from engine.jobs.lock import ProcessLock
+    from engine.jobs.worker.lock import ProcessLock
 
     path = tmp_path / "workspace"
     moved(small_made.path, path)

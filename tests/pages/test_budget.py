@@ -11,7 +11,7 @@ import pytest
 
 from engine.dp.accounting.closed_form import default_delta, delta_strict, gaussian_mu, noise_multiplier, posterior
 from engine.dp.events import Event
-from pages._ui import method_cards
+from pages._ui.methods import method_cards
 from pages._ui.plan.promise import prior_sentence, strict_at
 from pages._ui.runs.bought import bought, reference
 from pages._ui.runs.rounds import drawn, series
@@ -240,7 +240,7 @@ class TestRun:
         assert "draws none twice" in words(app, "markdown")
 
     def test_rounds_are_drawn_and_marked_internal(self, seeded, visit):
-        from engine.store.schema import runs
+        from engine.store.database.schema import runs
 
         with seeded.open().session.db.write() as connection:
             pair = {"first": "A ![needle](http://x/a.png)", "second": "B", "similarity": 0.91}
@@ -275,7 +275,7 @@ class TestRun:
         ],
     )
     def test_votes_kept_stand_beside_chance_and_warn_at_chance(self, seeded, visit, kept, warned):
-        from engine.store.schema import runs
+        from engine.store.database.schema import runs
 
         noted = {"rounds": {str(i): {"iteration": i, "votes_chance": 0.2, **kept} for i in (1, 2)}}
         with seeded.open().session.db.write() as connection:
@@ -287,7 +287,7 @@ class TestRun:
         assert warned == ("Votes kept" in words(app, "warning"))
 
     def test_one_round_has_no_curve_but_its_most_similar_texts(self, seeded, visit):
-        from engine.store.schema import runs
+        from engine.store.database.schema import runs
 
         pair = {"first": "Text one.", "second": "Text two.", "similarity": 0.5}
         noted = {"rounds": {"1": {"iteration": 1}}, "iterations": [{"iteration": 1, "most_similar": [pair]}]}
@@ -298,7 +298,7 @@ class TestRun:
         assert {"Text one.", "Text two."} <= {element.value for element in app.text}
 
     def test_filters_are_scored_attacked_and_counted_anew(self, seeded, visit):
-        from engine.store.schema import runs
+        from engine.store.database.schema import runs
 
         noted = {
             "scores": {"similarity": [0.1, 0.2, 0.9, 0.3], "nll": [3.0, 1.0, 2.0, 2.5], "retained": [0, 3]},
@@ -321,7 +321,7 @@ class TestRun:
 
     def finished(self, seeded, run_id: str) -> None:
         from engine.store import queue
-        from engine.store.schema import runs
+        from engine.store.database.schema import runs
 
         workspace = seeded.open()
         with workspace.session.db.write() as connection:
@@ -339,7 +339,7 @@ class TestRun:
         assert "is being made" in words(app, "caption")
 
     def test_what_epsilon_bought_is_said_once_both_are_examined(self, seeded, visit, add_run, examine):
-        from engine.store.schema import runs
+        from engine.store.database.schema import runs
 
         workspace = seeded.open()
         claim = workspace.plan.guarantee("aug-pe", corpus_id=seeded.corpus, parameters={"labels": "public"}).as_dict()

@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from engine.dp.guarantee import Guarantee
 from engine.examine.compare import compare
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 from engine.examine.measures import MEASURES
-from engine.store.schema import runs
+from engine.store.database.schema import runs
 from pages._ui.compare import board as compare_board
 from pages._ui.compare import table as compare_table
 from tests.store.span_tables import add_span
@@ -164,7 +164,7 @@ def test_board_of_other_findings(seeded, visit):
 def test_ticked_runs_go_side_by_side(seeded, visit):
     app = visit("compare", **{"compare.view": "Side by side", "compare.runs": [seeded.other, seeded.run]})
     assert len(app.get("plotly_chart")) == 4  # privacy, use, and a figure a run
-    for which in ("shares", "closeness", "lengths", "map", "funnel", "attacks"):
+    for which in ("shares", "closeness", "lengths", "likeness", "map", "funnel", "attacks"):
         app.selectbox(key="compare.figure").set_value(which).run()
         assert not app.exception, which
 

@@ -71,6 +71,30 @@ def test_from_the_draw_to_the_share(approved, open_page):
     assert f"{100 * found.share.high:.1f}%" in words(check)
 
 
+def test_a_verdict_is_changed_with_its_reason_once_the_bound_was_seen(approved, open_page):
+    small, run = approved
+    workspace = small.open()
+    for name, step in (
+        ("Ada", lambda trials: trials.draw(run, 30, minutes=9, means="public search")),
+        ("Imre", lambda trials: (trials.begin(run), trials.claim(run, 1, CLAIM), trials.end(run))),
+        ("Clara", lambda trials: trials.judge(run, 1, "right")),
+    ):
+        workspace.session.actor = name
+        step(workspace.intruder)
+    workspace.settings.set_actor("Bea")
+    workspace.close()
+    app = open_page("release", **{"_ui.run": run})
+    assert not [one for one in app.button if str(one.key).startswith(f"{KEY}.right")], "one press is not enough"
+    (why,) = [one for one in app.text_input if str(one.key).endswith(".1.why")]
+    (wrong,) = [one for one in app.button if str(one.key).endswith(".1.wrong")]
+    wrong.click().run()
+    assert trial(small, run).trial.right == 1
+    app.text_input(key=why.key).set_value("The register shows another ward").run()
+    app.button(key=wrong.key).click().run()
+    assert trial(small, run).trial.changed == 1
+    assert "changed after the bound was seen: 1" in words(app)
+
+
 def test_without_approved_records_it_says_what_to_do(small, open_page):
     workspace = small.open()
     run = add_run(workspace, small.corpus, [{"text": "A made-up ticket.", "label": None}] * 3)

@@ -8,7 +8,7 @@ from tests.pages.small import words
 
 
 def test_a_large_delta_needs_a_tick(small, open_page):
-    from engine.corpus.mapping import ColumnMapping
+    from engine.corpus.columns.mapping import ColumnMapping
 
     workspace = small.open()
     table = pd.DataFrame({"text": [f"A note {i} about soup." for i in range(1500)]})

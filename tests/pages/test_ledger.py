@@ -123,7 +123,7 @@ def test_people_of_corpora_that_are_called_the_same_are_told_apart(seeded):
 
 def test_a_release_with_a_proof_is_not_called_unbounded(seeded, visit):
     from engine.dp.guarantee import Guarantee
-    from engine.store.schema import runs
+    from engine.store.database.schema import runs
 
     workspace = seeded.open()
     claim = Guarantee(

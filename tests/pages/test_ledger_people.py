@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from engine.store.budget import recognition, unknown
-from engine.store.schema import corpora
+from engine.store.database.schema import corpora
 from tests.store.conftest import MAPPING, made_up
 
 

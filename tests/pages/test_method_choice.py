@@ -6,9 +6,9 @@ import pytest
 
 import engine
 from engine import Recommended
-from pages._ui import method_cards
 from pages._ui.current import RUN, RUNS
-from pages._ui.method_cards import ALL, CHOICE
+from pages._ui.methods import method_cards
+from pages._ui.methods.method_cards import ALL, CHOICE
 from pages._ui.plan.words import CARDS, FACES, GROUPS, card_of, group_of
 
 TERMS = ("ε", "σ", "control code", "goldfish", "clip", "virtual token", "gradient", "LoRA", "DP-SGD", "et al", "20")

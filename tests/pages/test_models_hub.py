@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import update
 
-from engine.store.schema import jobs
+from engine.store.database.schema import jobs
 
 WHY = "Apache licence; agreed by the data board on 3 May."
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from sqlalchemy import update
 
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.dp.guarantee import Guarantee
-from engine.store.schema import runs
+from engine.store.database.schema import runs
 from tests.pages.conftest import add_run
 from tests.pages.small import NEEDLE, as_jsonl, words
 

@@ -10,7 +10,7 @@ def pressed_twice() -> None:
     """Draw a button whose page is left before it is drawn to its end, as a second press leaves it."""
     import streamlit as st
 
-    from pages._ui import once
+    from pages._ui.parts import once
 
     made: list[int] = st.session_state.setdefault("made", [])
     answers = st.session_state.setdefault("answers", iter(st.session_state.get("planned", [1, 2, 3])))

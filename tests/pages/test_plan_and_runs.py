@@ -31,7 +31,7 @@ class TestPlanAndRuns:
             import streamlit as st
 
             from engine.methods import get_method
-            from pages._ui.parameters import checked
+            from pages._ui.methods.parameters import checked
 
             st.text(str(checked(get_method("filter").spec, {"temperature": 9.0})))
             st.text(str(checked(get_method("filter").spec, {"temperature": 0.5})))
@@ -93,7 +93,7 @@ class TestPlanAndRuns:
         _, second = self.start(small, open_page, count=20)
         workspace = small.open()
         from engine.store import queue
-        from engine.store.schema import runs
+        from engine.store.database.schema import runs
 
         with workspace.session.db.write() as connection:
             for run_id in (first, second):

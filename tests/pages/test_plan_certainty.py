@@ -6,7 +6,7 @@ import pytest
 
 from engine.dp.accounting.closed_form import epsilon_for, posterior
 from engine.errors import UserError
-from pages._ui import method_cards
+from pages._ui.methods import method_cards
 from pages._ui.plan.certainty import LEAST, MOST, epsilon_of_percent
 
 AUG_PE = {method_cards.CHOICE: "aug-pe"}

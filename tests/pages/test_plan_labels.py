@@ -40,7 +40,7 @@ def test_the_list_is_shown_and_a_tick_declares_it(small, open_page, keys):
 
 
 def test_a_list_that_looks_like_remarks_is_pointed_at(small, open_page):
-    from engine.corpus.mapping import ColumnMapping
+    from engine.corpus.columns.mapping import ColumnMapping
 
     workspace = small.open()
     rows = [
@@ -60,7 +60,7 @@ def test_a_list_that_looks_like_remarks_is_pointed_at(small, open_page):
 
 
 def test_labels_of_one_person_are_left_out_unless_that_is_unticked(small, open_page):
-    from engine.corpus.mapping import ColumnMapping
+    from engine.corpus.columns.mapping import ColumnMapping
 
     workspace = small.open()
     rows = [{"text": f"A note {i} about soup.", "kind": "routine" if i else "HIV unit"} for i in range(9)]

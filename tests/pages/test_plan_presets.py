@@ -7,7 +7,7 @@ import pytest
 import engine
 from engine.methods import get_method, method_ids
 from engine.methods.presets import presets_of
-from pages._ui import method_cards
+from pages._ui.methods import method_cards
 from pages._ui.plan.presets import standing
 
 

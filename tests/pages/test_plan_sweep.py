@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages._ui import method_cards
+from pages._ui.methods import method_cards
 from tests.pages.test_budget import bars, knob, words
 
 

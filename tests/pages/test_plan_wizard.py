@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine import Answers, propose, recommended
-from pages._ui import method_cards
+from pages._ui.methods import method_cards
 from pages._ui.release import policy as release_policy
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from engine.store import queue
-from pages._ui import method_cards
+from pages._ui.methods import method_cards
 from tests.pages.small import HOSTILE, NEEDLE
 from tests.pool_runs import chosen
 

@@ -9,9 +9,9 @@ from typing import get_args
 import pandas as pd
 import pytest
 
-from engine.examine.findings import Finding
-from engine.examine.sentence import Level
-from engine.examine.verdict import privacy_verdict
+from engine.examine.findings.findings import Finding
+from engine.examine.findings.sentence import Level
+from engine.examine.findings.verdict import privacy_verdict
 from pages._ui.privacy import kinds as privacy_kinds
 from pages._ui.privacy import leaks as privacy_leaks
 from pages._ui.privacy.verdict import LEVELS

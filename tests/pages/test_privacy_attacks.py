@@ -79,7 +79,7 @@ def promise(seeded, run: str, epsilon: float = 1.0) -> None:
     """Give a run a Gaussian claim whose events match it."""
     from engine.dp.accounting.closed_form import noise_multiplier
     from engine.dp.events import Event
-    from engine.store.schema import runs
+    from engine.store.database.schema import runs
 
     event = Event("gaussian", "a count", noise_multiplier=noise_multiplier(epsilon, 1e-5)).as_dict()
     claim = Guarantee("dp", "A claim.", "the run's complete output", epsilon, 1e-5, "record", "add or remove a record",
@@ -93,7 +93,7 @@ def test_older_examinations_are_told_apart_and_can_be_repeated(seeded, visit):
     workspace = seeded.open()
     for name in ("attacks", "roc"):
         (workspace.folder.run(seeded.run) / f"{name}.parquet").unlink(missing_ok=True)
-    from engine.store.schema import findings
+    from engine.store.database.schema import findings
 
     with workspace.session.db.write() as connection:
         rows = connection.execute(findings.select().where(findings.c.run_id == seeded.run)).all()
@@ -134,7 +134,7 @@ def test_a_proof_is_drawn_and_an_attack_that_passes_it_is_called_out(seeded, vis
 
 
 def test_public_text_is_held_against_chance(seeded, visit, found):
-    from engine.store.schema import runs
+    from engine.store.database.schema import runs
 
     save(seeded, tables(attack("ngram", "Word sequences", 0.0)))
     claim = Guarantee("dp", "No private record was read.", "the run's complete output", 0.0, 0.0)
@@ -192,8 +192,8 @@ def test_small_groups_have_no_number(seeded, visit, found):
 def add_study(seeded, study: str, tables: dict[str, pd.DataFrame], **parameters: object) -> None:
     """Write a finished study with its tables, the way the worker leaves it."""
     from engine.store.audit import now
+    from engine.store.database.schema import jobs
     from engine.store.records import write_table
-    from engine.store.schema import jobs
     from engine.store.session import new_id
     from engine.studies.task import study_folder
 
@@ -234,7 +234,7 @@ def pair_table() -> pd.DataFrame:
 def test_pair_curves_are_read_by_kind():
     drawn = privacy_studies.pair_curves({"curves": pair_table()})
     assert [curve.kind for curve in drawn.values()] == ["direct", "synthetic", "null"]
-    one = drawn["words drawn directly from the records"]
+    one = drawn["word forms drawn directly from the records"]
     assert one.curve.observed == "one word"
     assert np.allclose(one.curve.delta_standard, 1e-5 / one.curve.epsilon)
     assert one.high is not None
@@ -306,7 +306,7 @@ def test_what_words_give_away_is_drawn_once_for_the_corpus(seeded, visit):
 
 
 def test_a_study_of_both_runs_method_is_drawn_beside_itself(seeded, visit):
-    from engine.store.schema import runs
+    from engine.store.database.schema import runs
 
     with seeded.open().session.db.write() as connection:
         connection.execute(runs.update().where(runs.c.id == seeded.other).values(method="filter"))

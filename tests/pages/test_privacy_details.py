@@ -56,7 +56,7 @@ def test_an_older_examination_says_what_is_missing(seeded, visit):
     ],
 )
 def test_a_study_not_run_yet_says_its_cost_and_is_filled_in(seeded, visit, method, view, study):
-    from engine.store.schema import runs
+    from engine.store.database.schema import runs
 
     own = {"finetune": {"epochs": 7}, "rpsg": {"oversampling": 12}}[method]
     with seeded.open().session.db.write() as connection:
@@ -86,7 +86,7 @@ def test_the_claimed_curve_is_drawn_before_any_study(seeded, visit):
 
 def test_a_run_on_public_text_has_a_sentence_for_its_curve(seeded, visit):
     from engine.dp.guarantee import Guarantee
-    from engine.store.schema import runs
+    from engine.store.database.schema import runs
 
     claim = Guarantee("dp", "No private record was read.", "the run's complete output", 0.0, 0.0)
     with seeded.open().session.db.write() as connection:

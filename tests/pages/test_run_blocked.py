@@ -2,7 +2,7 @@
 
 from sqlalchemy import update
 
-from engine.store.schema import runs
+from engine.store.database.schema import runs
 from pages._ui.runs.blocked import REASONS, let_through
 
 NOTED = {

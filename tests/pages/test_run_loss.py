@@ -6,7 +6,7 @@ from sqlalchemy import update
 
 from engine.dp.guarantee import Guarantee
 from engine.figures.training import over_steps
-from engine.store.schema import runs
+from engine.store.database.schema import runs
 from pages._ui.runs.loss import FORMAL, losses
 
 COURSE = [4.0, 3.5, None, 3.0, 2.5, 2.0]

@@ -63,7 +63,7 @@ def test_an_examination_is_offered_full_or_quick_with_its_time(small, open_page,
     with workspace.session.db.read() as connection:
         from sqlalchemy import select
 
-        from engine.store.schema import jobs
+        from engine.store.database.schema import jobs
 
         asked = connection.execute(select(jobs.c.arguments).where(jobs.c.kind == "examine")).scalar_one()
     assert asked["model_attacks"] is False

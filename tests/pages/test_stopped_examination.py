@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
-from engine.store.schema import jobs
+from engine.store.database.schema import jobs
 from engine.store.store import Store
 from tests.jobs.test_stopped_examination import worked
 from tests.pages.test_privacy import words

@@ -37,7 +37,7 @@ def add_study(workspace, corpus_id, state="done"):
         job = queue.enqueue(connection, "study", corpus_id=corpus_id, arguments=arguments)
         from sqlalchemy import update
 
-        from engine.store.schema import jobs
+        from engine.store.database.schema import jobs
 
         cursor = {"step": 3, "state": {}, "done": 3, "total": 8}
         connection.execute(update(jobs).where(jobs.c.id == job).values(state=state, cursor=cursor))

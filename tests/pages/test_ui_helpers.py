@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from engine.pii.spans import LABELS
-from pages._ui import parameters, texts
+from pages._ui import texts
 from pages._ui.client import workspace_path
-from pages._ui.detector import parse_known
-from pages._ui.headers import content_security_policy, inline_script_hashes
-from pages._ui.highlight import LABEL_HUES, Mark, segments
-from pages._ui.pager import digest, pages_of
-from pages._ui.progress import silence
+from pages._ui.corpus.detector import parse_known
+from pages._ui.door.headers import content_security_policy, inline_script_hashes
+from pages._ui.methods import parameters
+from pages._ui.parts.highlight import LABEL_HUES, Mark, segments
+from pages._ui.parts.pager import digest, pages_of
+from pages._ui.parts.progress import silence
 
 
 class TestSegments:
@@ -106,8 +107,8 @@ def test_count_of():
 
 
 def test_a_worker_that_lives_and_is_silent_is_named(tmp_path):
-    from engine.jobs.launch import STALE_SECONDS, worker_status
-    from engine.jobs.lock import ProcessLock
+    from engine.jobs.worker.launch import STALE_SECONDS, worker_status
+    from engine.jobs.worker.lock import ProcessLock
     from engine.store.disk.folder import Folder
 
     folder = Folder(tmp_path)
@@ -129,7 +130,7 @@ def test_a_job_whose_row_is_gone_makes_the_page_run_again_and_quiet_ones_are_not
     from types import SimpleNamespace
 
     import engine
-    from pages._ui import progress
+    from pages._ui.parts import progress
 
     asked = []
     monkeypatch.setattr(progress.st, "rerun", lambda: asked.append(1))
@@ -223,7 +224,7 @@ def test_a_grey_block_goes_when_the_part_is_there_or_fails():
 
         import streamlit as st
 
-        from pages._ui import loading
+        from pages._ui.parts import loading
 
         try:
             with loading.waiting(loading.BOX):

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 import engine
 from engine.at_rest import header, keys, unlocking
 from engine.at_rest.header import Secret
-from engine.store.disk import encryption
+from engine.store.disk.encryption import encryption
 from pages._ui import client
 from pages._ui.sign_in import settings, visitor
 from pages._ui.sign_in.settings import SignIn
@@ -127,3 +127,9 @@ def test_the_settings_page_says_whether_it_is_encrypted(tmp_path, encrypted):
     said = words(app)
     assert ("Encrypted**, and opened with its passphrase" in said) == encrypted
     assert ("Not encrypted" in said) != encrypted
+    commands = [one.value for one in app.code if "python -m engine" in str(one.value)]
+    verbs = ("rekey --new-passphrase", "decrypt") if encrypted else ("encrypt", "encrypt --key-file FILE")
+    for verb in verbs:
+        assert f"python -m engine --workspace {tmp_path / 'w'} {verb}" in commands
+    assert "It does not protect from" in said
+    assert not [one for one in app.text_input if "passphrase" in str(one.label).lower()], "none is typed into a page"

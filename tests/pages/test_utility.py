@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.examine.make import finding, missing
+from engine.examine.findings.make import finding, missing
+from engine.examine.findings.uses import Mark, use_table
 from engine.examine.stats.intervals import Interval
-from engine.examine.uses import Mark, use_table
 from pages._ui.utility import map as utility_map
 from pages._ui.utility import sentences as utility_sentences
 from pages._ui.utility import verdict as utility_verdict
@@ -170,6 +170,17 @@ def test_topics_are_named_with_their_shares(seeded, visit):
     assert list(shown["Telling words"]) == ["knee, walking", "(none is common enough)"]
     assert list(shown["Difference"]) == [-0.25, 0.25]
     assert "never leaves with a release" in words(app, "caption")
+
+
+def test_likeness_among_texts_stands_beside_both_private_halves(seeded, visit):
+    app = visit("utility", **{"_ui.run": seeded.run, "utility.view": "Map of texts"})
+    assert not app.get("plotly_chart"), "examined before it was kept"
+    kinds = ("synthetic", "private", "other private")
+    table = pd.concat([pd.DataFrame({"kind": k, "cosine": [0.1, 0.5], "share": [0.4, 0.6], "texts": 9}) for k in kinds])
+    seeded.open().examinations.save_tables(seeded.run, {"likeness": table})
+    app = visit("utility", **{"_ui.run": seeded.run, "utility.view": "Map of texts"})
+    assert len(json.loads(app.get("plotly_chart")[0].spec)["data"]) == 3
+    assert "alike by at least 0.50" in words(app, "markdown")
 
 
 def test_chosen_points_are_told_apart_by_curve():

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import update
 
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
+from engine.store.database.schema import runs
 from engine.store.runs.runs import run_row
-from engine.store.schema import runs
 from tests.pages.small import words
 from tests.store.making import examine
 

@@ -8,10 +8,10 @@ import pandas as pd
 from pydantic import BaseModel
 
 from engine.dp.guarantee import Guarantee
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 from engine.methods.base import MethodSpec
 from engine.release import Bundle, CardFacts, GateFacts, Missed, build_card, evaluate, get_policy, write_bundle
-from engine.release.signing import Signer
+from engine.release.bundle.signing import Signer
 
 # Nothing was missed in a sample that is large enough for every preset, a part of it read by a second person.
 READ = Missed(drawn=400, read=400, drawn_from=5000, direct=9.0, quasi=9.0, twice=40, read_twice=40)

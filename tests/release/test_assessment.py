@@ -7,12 +7,12 @@ import pytest
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 from engine.examine.measures import MEASURES
 from engine.methods import get_method
 from engine.release import CardFacts, build_card, evaluate, get_policy
 from engine.release.assessment import Facts, checked, document, questions
-from engine.release.gate import GateFacts
+from engine.release.policy.gate import GateFacts
 
 UNUSED = {"readable"}  # of the privacy group for the gate's sake; says nothing of a person
 VALUE = 0.7319

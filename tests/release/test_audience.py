@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from engine.release.audience import WIDEST_FIRST, audience
-from engine.release.gate import evaluate
-from engine.release.policy import get_policy, policies
+from engine.release.policy.audience import WIDEST_FIRST, audience
+from engine.release.policy.gate import evaluate
+from engine.release.policy.policy import get_policy, policies
 from tests.release.test_gate import GOOD, finding, good_findings
 
 UNDECIDED = replace(GOOD, approved=0, rejected=0, pending=100, actor="", signed_off_by="", originals=None)

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from engine.dp.guarantee import Guarantee
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 from engine.methods.base import MethodSpec
 from engine.release import CardFacts, GateFacts, build_card, evaluate, get_policy, verify, write_bundle
 from engine.store.disk import staging
@@ -288,5 +288,5 @@ def test_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("engine.release.bundle.os.fsync", full)
+    monkeypatch.setattr("engine.release.bundle.bundle.os.fsync", full)
     refused(tmp_path, "No space left", StorageError)

@@ -12,10 +12,10 @@ import pytest
 from pydantic import BaseModel
 
 from engine.dp.guarantee import Guarantee
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 from engine.methods.base import MethodSpec
 from engine.release import CardFacts, build_card, evaluate, get_policy, policies, write_bundle
-from engine.release.gate import GateFacts
+from engine.release.policy.gate import GateFacts
 from tests.release.bundles import READ
 
 

@@ -14,9 +14,9 @@ import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from engine.release import checker
-from engine.release.revocations import revocation_list
-from engine.release.signing import make_key, read_key
+from engine.release.bundle import checker
+from engine.release.bundle.revocations import revocation_list
+from engine.release.bundle.signing import make_key, read_key
 from engine.store.disk import staging
 from tests.release.bundles import written
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import UserError
-from engine.release.export import FORMATS, export_frame, neutralise, restore, to_csv, to_jsonl, to_parquet
+from engine.release.bundle.export import FORMATS, export_frame, neutralise, restore, to_csv, to_jsonl, to_parquet
 
 
 def run_records(count: int = 30) -> pd.DataFrame:

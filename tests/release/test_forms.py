@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from engine.errors import InternalError, RefusedError
-from engine.release import forms
-from engine.release.numbers import private_numbers
+from engine.release.card import forms
+from engine.release.card.numbers import private_numbers
 from tests.release.bundles import written
 
 WORDS = {"title": "Made-up letters", "licence": "CC BY 4.0", "purpose": "Teaching", "recipient": "A class"}

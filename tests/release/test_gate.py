@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from engine.errors import NotFoundError, UserError
-from engine.examine.findings import Finding
-from engine.release.gate import GateFacts, evaluate
-from engine.release.policy import Policy, get_policy, load_policy, policies
+from engine.examine.findings.findings import Finding
+from engine.release.policy.gate import GateFacts, evaluate
+from engine.release.policy.policy import Policy, get_policy, load_policy, policies
 from tests.release.bundles import READ
 
 NAN = math.nan
@@ -329,7 +329,7 @@ def test_unknown_policy_names_the_known_ones() -> None:
 def test_a_policy_measures_or_leaves_everything_whole(tmp_path, changes: dict, message: str) -> None:
     import yaml
 
-    from engine.release.policy import PRESETS
+    from engine.release.policy.policy import PRESETS
 
     content = yaml.safe_load((PRESETS / "public.yaml").read_text())
     content["rules"] = changes.get("rules", content["rules"])
@@ -356,7 +356,7 @@ def test_broken_policy_file_is_refused(tmp_path, text: str, message: str) -> Non
 
 
 def test_threshold_must_fit_the_comparator(tmp_path) -> None:
-    from engine.release.policy import PRESETS
+    from engine.release.policy.policy import PRESETS
 
     text = (PRESETS / "research.yaml").read_text()
     path = tmp_path / "mine.yaml"

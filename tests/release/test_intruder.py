@@ -10,11 +10,11 @@ import pytest
 from scipy.stats import beta, hypergeom
 
 from engine.errors import UserError
-from engine.release.gate import basis, evaluate
-from engine.release.intruder import Intruder, identified, intruder_lines, needed
-from engine.release.policy import IntruderRule, get_policy
-from engine.release.policy_file import read_own
-from engine.release.waivers import Waiver
+from engine.release.policy.gate import basis, evaluate
+from engine.release.policy.intruder import Intruder, identified, intruder_lines, needed
+from engine.release.policy.policy import IntruderRule, get_policy
+from engine.release.policy.policy_file import read_own
+from engine.release.policy.waivers import Waiver
 from tests.release.test_gate import GOOD, good_findings
 
 RULE = IntruderRule(highest_share=0.05, minimum_texts=100, minimum_minutes=60, sentence="Why.")

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from engine.errors import UserError
-from engine.release.gate import evaluate
-from engine.release.missed import Missed, missed_lines
-from engine.release.policy import MissedRule, get_policy, policies
-from engine.release.policy_file import read_own, read_policy
+from engine.release.policy.gate import evaluate
+from engine.release.policy.missed import Missed, missed_lines
+from engine.release.policy.policy import MissedRule, get_policy, policies
+from engine.release.policy.policy_file import read_own, read_policy
 from tests.release.bundles import READ
 from tests.release.test_gate import GOOD, good_findings
 

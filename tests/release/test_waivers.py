@@ -8,9 +8,9 @@ from datetime import date
 import pytest
 
 from engine.errors import UserError
-from engine.release.gate import basis, evaluate, waivable
-from engine.release.policy import get_policy
-from engine.release.waivers import NEVER, Waiver, expiry_of, reason_of
+from engine.release.policy.gate import basis, evaluate, waivable
+from engine.release.policy.policy import get_policy
+from engine.release.policy.waivers import NEVER, Waiver, expiry_of, reason_of
 from tests.release.bundles import READ
 from tests.release.test_gate import GOOD, finding, good_findings
 

@@ -10,7 +10,7 @@ import pytest
 from engine.dp.accounting.closed_form import default_delta, zcdp_rho
 from engine.errors import UserError
 from engine.methods import get_method, method_ids
-from engine.release.policy import get_policy
+from engine.release.policy.policy import get_policy
 from engine.release.wizard import FORMAL, LEAST_SHOWN, MOST_SHOWN, Answers, propose, recommended
 
 

@@ -96,7 +96,7 @@ def test_it_listens_on_loopback_and_asks_for_the_token(read):
     assert words[:3] == ["streamlit", "run", "app.py"]
     assert words[words.index("--server.address") + 1] == "127.0.0.1"
     own = words[words.index("--") + 1 :]
-    from pages._ui import start
+    from pages._ui.door import start
 
     assert start.options(own).require_token
     assert not any(one.word in ("ENTRYPOINT",) for one in read)

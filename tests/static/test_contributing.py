@@ -66,8 +66,8 @@ MEASURE = '''
 
 import numpy as np
 
-from engine.examine.make import finding
-from engine.examine.part import Part
+from engine.examine.findings.make import finding
+from engine.examine.findings.part import Part
 from engine.examine.stats import intervals
 
 

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections import Counter
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -153,3 +154,9 @@ def test_parameters_live_in_files_of_their_own():
         if isinstance(node, ast.ClassDef) and node.name.endswith("Parameters") and path.name != "parameters.py"
     ]
     assert misplaced == []
+
+
+def test_a_folder_holds_about_fifteen_files():
+    """A folder is a thought with a map in its `__init__`; where one grows longer, a part of it has become one."""
+    held = Counter(path.parent.relative_to(ROOT).as_posix() for path in [*FILES, *PAGES])
+    assert {folder: count for folder, count in held.items() if count > 16} == {}

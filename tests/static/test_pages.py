@@ -20,7 +20,7 @@ EXPECTED = {
 }  # fmt: skip
 HEAVY = (
     "torch", "transformers", "spacy", "presidio_analyzer", "sentence_transformers", "umap", "numba", "mauve",
-    "opendp", "dp_accounting", "sklearn",
+    "opendp", "dp_accounting", "sklearn", "simplemma", "estnltk", "understudy_vabamorf",
 )  # fmt: skip
 
 # Calls and attributes that yield record text, and the drawing calls that must never be given any.

@@ -8,7 +8,7 @@ from sqlalchemy import update
 from engine.dp.accounting.closed_form import noise_multiplier
 from engine.dp.events import Event
 from engine.dp.guarantee import Guarantee
-from engine.store.schema import runs
+from engine.store.database.schema import runs
 from tests.store.making import finished_run
 
 ROOT = Path(__file__).resolve().parents[2]

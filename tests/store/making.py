@@ -4,10 +4,10 @@ import pandas as pd
 from sqlalchemy import update
 
 from engine.dp.guarantee import Guarantee
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 from engine.store import queue
 from engine.store.audit import now
-from engine.store.schema import runs, synthetic
+from engine.store.database.schema import runs, synthetic
 from engine.store.session import new_id
 
 

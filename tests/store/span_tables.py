@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from engine.errors import UserError
-from engine.store.review.steps import Step
+from engine.store.review.desk.steps import Step
 from engine.store.views import SpanView
 
 if TYPE_CHECKING:

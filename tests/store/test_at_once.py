@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 from sqlalchemy import select, update
 
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.errors import StorageError
 from engine.store import queue
-from engine.store.database import RETRIES, ConflictError
-from engine.store.schema import jobs, leases, settings
+from engine.store.database.database import RETRIES, ConflictError
+from engine.store.database.schema import jobs, leases, settings
 from engine.store.store import Store
 from tests import postgres
 from tests.store.ledger_making import DELTA, ROOT, gaussian, kinds, reserved_run
@@ -152,7 +152,7 @@ def test_what_another_transaction_made_impossible_is_done_again(store, backend):
 
 
 def test_it_is_not_tried_for_ever(store, monkeypatch):
-    monkeypatch.setattr("engine.store.database.random.uniform", lambda *_: 0.0)
+    monkeypatch.setattr("engine.store.database.database.random.uniform", lambda *_: 0.0)
     tries = []
 
     def never(connection):
@@ -166,7 +166,7 @@ def test_it_is_not_tried_for_ever(store, monkeypatch):
 
 @pytest.mark.slow
 def test_a_worker_keeps_its_lease_while_it_works_and_holds_no_transaction(store, backend, monkeypatch):
-    from engine.jobs import worker as working
+    from engine.jobs.worker import worker as working
 
     monkeypatch.setattr(working, "BEAT_SECONDS", 0.1)
     monkeypatch.setattr(working, "RENEW_SECONDS", 0.2)

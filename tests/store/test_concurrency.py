@@ -103,7 +103,7 @@ def test_a_reader_sees_one_state_while_another_writes(store, corpus):
     """A page that reads twice in one transaction sees the same, whatever is committed meanwhile."""
     with store.session.db.read() as reader:
         before = reader.exec_driver_sql("SELECT count(*) FROM spans").scalar()
-        store.corpora.import_table(made_up(5, 900), MAPPING, name="More")
+        store.corpora.import_table(made_up(5, 900), MAPPING, name="More", holdout=0)
         assert reader.exec_driver_sql("SELECT count(*) FROM spans").scalar() == before
     with store.session.db.read() as reader:
         assert reader.exec_driver_sql("SELECT count(*) FROM spans").scalar() == before + 10

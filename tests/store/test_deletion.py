@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.pii.detect.settings import DetectorSettings
 from tests.store.conftest import CANARY, MAPPING, made_up
 from tests.store.making import examine, finding, finished_run

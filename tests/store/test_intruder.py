@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from engine.errors import NotFoundError, RefusedError, UserError
-from engine.release.policy import PRESETS
-from engine.store.runs.intruder import reading
+from engine.release.policy.intruder import intruder_lines
+from engine.release.policy.policy import PRESETS, IntruderRule
+from engine.store.database.schema import intruder_events
+from engine.store.logs.check import check_logs
+from engine.store.runs.intruder import acts, chained, looks, reading
 from engine.store.runs.intruder.reading import spread, stretches
 from engine.store.runs.intruder.words import sentences
-from engine.store.schema import intruder_events
-from tests.store.conftest import CANARY
+from tests.store.conftest import CANARY, made_up
 from tests.store.making import examine, finished_run
 
 MEANS = "public search, no colleagues"
@@ -34,10 +38,13 @@ def acting(store, name):
     return store.intruder
 
 
-def claimed(store, run_id, claims, texts=40, minutes=60):
-    """Draw a trial, have Imre claim and end it; return its texts by place."""
+def claimed(store, run_id, claims, texts=40, minutes=60, took=0.0):
+    """Draw a trial, have Imre take it on so many minutes ago, claim and end it; return its texts by place."""
     acting(store, "Ada").draw(run_id, texts, minutes=minutes, means=MEANS)
-    acting(store, "Imre").begin(run_id)
+    with pytest.MonkeyPatch.context() as patch:
+        at = (datetime.now(UTC) - timedelta(minutes=took)).isoformat(timespec="milliseconds")
+        patch.setattr(acts, "now", lambda: at)
+        acting(store, "Imre").begin(run_id)
     for place, words in claims.items():
         store.intruder.claim(run_id, place, words)
     shown = {one.place: one for one in store.intruder.texts(run_id)}
@@ -48,13 +55,6 @@ def claimed(store, run_id, claims, texts=40, minutes=60):
 def later(monkeypatch, minutes):
     at = (datetime.now(UTC) + timedelta(minutes=minutes)).isoformat(timespec="milliseconds")
     monkeypatch.setattr(reading, "now", lambda: at)
-
-
-def took(store, minutes):
-    """Have the trial begin so many minutes earlier than it did."""
-    at = (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat(timespec="milliseconds")
-    with store.session.db.write() as connection:
-        connection.execute(intruder_events.update().where(intruder_events.c.action == "begin").values(at=at))
 
 
 def test_a_trial_from_the_draw_to_the_share(store, run_id):
@@ -113,10 +113,199 @@ def test_nobody_checks_their_own_claim_and_nobody_else_claims(store, run_id):
     with pytest.raises(UserError, match="outcome"):
         store.intruder.judge(run_id, 1, "nonsense")
     store.intruder.judge(run_id, 1, "right")
+    assert list(store.audit.lines(limit=50)["action"]).count("intruder's claim judged") == 1
+
+
+@pytest.mark.parametrize("name", ["Imrе", "Ｉmre", "Im\u200bre", "IMRE", "Lmre"])
+def test_a_name_that_looks_like_the_intruder_s_is_nobody_else(store, run_id, name):
+    claimed(store, run_id, {1: "Ms A"})
+    with pytest.raises(UserError, match="somebody else"):
+        acting(store, name).judge(run_id, 1, "wrong")
+    acting(store, "Ada").draw(run_id, 40, minutes=60, means=MEANS)
+    with pytest.raises(UserError, match="somebody else"):
+        acting(store, "Аdа").begin(run_id)
+    acting(store, "Imre").begin(run_id)
+    with pytest.raises(UserError, match="did not take"):
+        acting(store, "Imrе").claim(run_id, 1, "x")
+
+
+def test_before_all_are_judged_a_checker_corrects_their_own_and_nobody_else_s(store, run_id):
+    claimed(store, run_id, {1: "Ms A", 2: "Mr B"})
+    acting(store, "Clara").judge(run_id, 1, "right")
     with pytest.raises(UserError, match="Clara judged"):
         acting(store, "Bea").judge(run_id, 1, "wrong")
-    acting(store, "Clara").judge(run_id, 1, "wrong")  # their own, corrected; the log has both
+    acting(store, "Clara").judge(run_id, 1, "wrong")
     assert list(store.audit.lines(limit=50)["action"]).count("intruder's claim judged") == 2
+    assert store.intruder.latest(run_id).changed == 0
+
+
+WHY = "The register shows another ward"
+
+
+def test_once_the_bound_could_be_seen_a_verdict_changes_with_a_reason_and_is_counted(store, run_id):
+    claimed(store, run_id, {1: "Ms A", 2: "Mr B"})
+    for place in (1, 2):
+        acting(store, "Clara").judge(run_id, place, "right")
+    seen = store.intruder.estimate(run_id).share.high
+    for reason in ("", "too short", "x" * 201):
+        with pytest.raises(UserError, match="reason"):
+            acting(store, "Bea").judge(run_id, 1, "wrong", reason=reason)
+    for name in ("Clara", "Сlara", "CLARA"):
+        with pytest.raises(UserError, match="somebody else"):
+            acting(store, name).judge(run_id, 1, "wrong", reason=WHY)
+    with pytest.raises(RefusedError):
+        acting(store, "Bea").judge(run_id, 1, "wrong", reason=" ".join(made_up()["text"][0].split()[:12]))
+    assert store.intruder.estimate(run_id).share.high == seen
+    acting(store, "Bea").judge(run_id, 1, "wrong", reason=WHY)
+    found = store.intruder.estimate(run_id)
+    assert (found.trial.changed, found.trial.hits) == (1, 1)
+    assert "changed after the bound was seen: 1" in " ".join(sentences(found))
+    line = store.audit.lines(limit=5).iloc[0]
+    detail = json.loads(line["detail"])
+    assert (line["action"], line["actor"]) == ("intruder's verdict changed after its bound", "Bea")
+    assert (detail["before"], detail["outcome"], detail["reason"]) == ("right", "wrong", WHY)
+    with pytest.raises(UserError, match="somebody else"):
+        acting(store, "Imre").judge(run_id, 1, "wrong", reason=WHY)
+    acting(store, "Clara").judge(run_id, 1, "right", reason=WHY)  # back: it counts again, and both changes are told
+    with pytest.raises(UserError, match="somebody else"):
+        acting(store, "Bea").judge(run_id, 1, "wrong", reason=WHY)
+    assert store.intruder.latest(run_id).changed == 2
+    acting(store, "Ada").draw(run_id, 40, minutes=60, means=MEANS)
+    assert "seen: 2" in " ".join(sentences(store.intruder.estimate(run_id)))
+
+
+NOTES = [f"A made-up note, number {i}." for i in range(80)]
+
+
+def copied(store, corpus, texts):
+    made = finished_run(store, corpus, texts)
+    store.runs.approve_all_pending(made, None)
+    return made
+
+
+@pytest.mark.parametrize(
+    "change", [str, str.upper, lambda text: text.replace("a", "а") + " !", lambda text: f" {text}"]
+)
+def test_the_same_texts_as_another_run_are_another_look(store, corpus, run_id, change):
+    claimed(store, run_id, {})
+    again = copied(store, corpus, [change(text) for text in NOTES])
+    assert acting(store, "Ada").needed(again, 0.03) > store.intruder.needed(copied(store, corpus, ["x y"] * 80), 0.03)
+    claimed(store, again, {})
+    found = store.intruder.estimate(again)
+    assert (found.trial.look, found.trial.elsewhere, found.share.level) == (2, 1, 0.975)
+    assert "tried 1 times before in other runs" in " ".join(sentences(found))
+    claimed(store, again, {})
+    found = store.intruder.estimate(again)
+    assert (found.trial.look, found.trial.elsewhere, len(found.earlier)) == (3, 1, 1)
+    assert store.intruder.estimate(run_id).trial.look == 1
+
+
+def test_looks_outlive_their_run_and_other_texts_begin_at_one(store, corpus, run_id):
+    claimed(store, run_id, {})
+    store.runs.delete(run_id)
+    part = copied(store, corpus, [*NOTES[:10], *(f"Something else, {i} times." for i in range(70))])
+    acting(store, "Ada")
+    assert store.intruder.draw(part, 40, minutes=5, means=MEANS).look == 2, "an eighth of the texts"
+    other = copied(store, corpus, [f"Nothing of it, {i} words." for i in range(80)])
+    assert store.intruder.draw(other, 40, minutes=5, means=MEANS).look == 1
+    few = copied(store, corpus, NOTES[40:45])
+    assert store.intruder.draw(few, 5, minutes=5, means=MEANS).look == 2
+    with store.session.db.read() as connection:
+        kept = connection.exec_driver_sql("SELECT marks FROM intruder_looks").scalars().all()
+    assert not any(b"note" in bytes(one) for one in kept)
+
+
+def test_marks_of_many_texts_are_compared_by_their_smallest(monkeypatch):
+    monkeypatch.setattr(looks, "MOST", 200)
+    key = b"k" * 32
+    many = [f"text {chr(97 + i % 26)}{i}" for i in range(4000)]
+    assert looks.alike(looks.marks(key, many), looks.marks(key, many[:2000]))
+    assert looks.alike(looks.marks(key, many), looks.marks(key, many[:400] + [f"new {i}" for i in range(800)]))
+    assert not looks.alike(looks.marks(key, many), looks.marks(key, [f"new {i}" for i in range(4000)]))
+    assert not looks.alike(looks.marks(key, many), b"")
+    assert looks.marks(key, many[:3]) != looks.marks(b"l" * 32, many[:3])
+
+
+def test_trials_of_an_earlier_edition_are_counted_too(store, corpus, run_id):
+    claimed(store, run_id, {})
+    with store.session.db.write() as connection:
+        connection.exec_driver_sql("DROP TRIGGER IF EXISTS intruder_looks_no_delete")
+        connection.exec_driver_sql("DELETE FROM intruder_looks")
+    again = copied(store, corpus, NOTES)
+    assert acting(store, "Ada").draw(again, 40, minutes=5, means=MEANS).look == 2
+
+
+def broken(store):
+    return check_logs(store.path).broken
+
+
+def edited(store, *statements):
+    with closing(sqlite3.connect(store.folder.database)) as database:
+        for name in [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]:
+            database.execute(f'DROP TRIGGER "{name}"')
+        for statement in statements:
+            database.execute(statement)
+        database.commit()
+
+
+@pytest.mark.parametrize(
+    ("statement", "says"),
+    [
+        ("UPDATE intruder_events SET action = 'wrong' WHERE action = 'right'", "changed or removed: 1"),
+        ("UPDATE intruder_events SET words = 'nobody' WHERE action = 'claim'", "changed or removed: 2"),
+        ("UPDATE intruder_events SET at = '2026-01-01T00:00:00.000+00:00' WHERE action = 'begin'", "removed: 1"),
+        ("UPDATE intruder_events SET actor = 'Bea' WHERE action = 'right'", "changed or removed: 1"),
+        ("DELETE FROM intruder_events WHERE action = 'right'", "changed or removed: 1"),
+        ("UPDATE intruder_events SET seq = 99 WHERE action = 'right'", "changed or removed: 1"),
+        ("INSERT INTO intruder_events (trial_id, at, actor, action, place) "
+         "SELECT id, at, 'Clara', 'wrong', 1 FROM intruder_trials", "does not tell of: 1"),
+        ("UPDATE intruder_trials SET minutes = 6000", "sample was changed"),
+        ("UPDATE intruder_trials SET look = 9", "sample was changed"),
+        ("UPDATE intruder_texts SET position = 79 WHERE place = 1", "sample was changed"),
+        ("DELETE FROM intruder_trials", "was removed"),
+        ("UPDATE intruder_looks SET look = look, marks = x'00'", "count of looks"),
+        ("DELETE FROM intruder_looks", "count of looks"),
+        ("INSERT INTO intruder_trials SELECT 'i-other00000', run_id, 2, at, actor, minutes, means, drawn_from "
+         "FROM intruder_trials", "tells of none"),
+    ],
+)  # fmt: skip
+def test_rows_of_a_trial_that_were_tampered_with_are_found(store, run_id, statement, says):
+    claimed(store, run_id, {1: "Ms A", 2: "Mr B"})
+    acting(store, "Clara").judge(run_id, 1, "right")
+    store.intruder.judge(run_id, 2, "unclear")
+    assert broken(store) == ()
+    assert store.intruder.estimate(run_id).why == ""
+    edited(store, statement)
+    assert says in " ".join(broken(store)), broken(store)
+    told = store.intruder.estimate(run_id)
+    assert told is None or (told.why, told.share) == (chained.BROKEN, None), "and the gate relies on none of it"
+    rule = IntruderRule(highest_share=1.0, minimum_texts=30, minimum_minutes=1, sentence="Made up.")
+    assert {line.passed for line in intruder_lines(rule, store.intruder.known(run_id))} == {None}
+    assert "Ms A" not in " ".join(broken(store))
+
+
+def test_lines_that_were_removed_with_the_rows_are_not_relied_on(store, run_id):
+    claimed(store, run_id, {1: "Ms A", 2: "Mr B"})
+    edited(store, "DELETE FROM intruder_events WHERE action IN ('claim', 'wrong')",
+           "DELETE FROM audit WHERE action LIKE 'intruder''s claim %'")  # fmt: skip
+    assert store.intruder.estimate(run_id).why == chained.BROKEN
+
+
+def test_a_trial_that_went_with_its_run_is_no_break(store, corpus, run_id):
+    claimed(store, run_id, {1: "Ms A"})
+    store.runs.delete(run_id)
+    assert broken(store) == ()
+    again = copied(store, corpus, NOTES)
+    acting(store, "Ada").draw(again, 40, minutes=5, means=MEANS)
+    store.corpora.delete(corpus.id)
+    assert broken(store) == ()
+
+
+def test_a_run_that_was_taken_out_with_its_trials_is_found(store, run_id):
+    claimed(store, run_id, {1: "Ms A"})
+    edited(store, "DELETE FROM intruder_events", "DELETE FROM intruder_texts", "DELETE FROM intruder_trials",
+           "DELETE FROM runs")  # fmt: skip
+    assert "was removed" in " ".join(broken(store))
 
 
 @pytest.mark.parametrize("name", ["Ada", " ADA "])
@@ -184,7 +373,9 @@ def test_no_claim_reaches_the_log_and_all_of_it_goes_with_the_run(store, corpus,
     trial = store.intruder.latest(run_id)
     assert CANARY not in repr(store.intruder.texts(run_id)) + repr(trial)
     detail = [json.loads(one) for one in store.audit.lines(limit=50, corpus_id=corpus.id)["detail"]]
-    assert {"place": 1, "outcome": "right", "run": run_id, "corpus": corpus.id} in detail
+    (judged,) = [one for one in detail if "outcome" in one]
+    assert len(judged.pop("row")) == 64
+    assert judged == {"place": 1, "outcome": "right", "run": run_id, "corpus": corpus.id}
     store.runs.delete(run_id)
     with store.session.db.read() as connection:
         assert connection.execute(intruder_events.select()).all() == []
@@ -206,9 +397,9 @@ def test_a_draw_needs_approved_records_of_a_finished_run(store, corpus, run_id):
         store.intruder.draw(unread, 1, minutes=5, means=MEANS)
     with pytest.raises(UserError, match="not finished"):
         store.intruder.draw(finished_run(store, corpus, ["A note."], "running"), 1, minutes=5, means=MEANS)
-    store.intruder.draw(run_id, 30, minutes=5, means=MEANS, look=1)
+    store.intruder.draw(run_id, 30, minutes=5, means=MEANS, look=0)
     with pytest.raises(RefusedError, match="meanwhile"):
-        store.intruder.draw(run_id, 30, minutes=5, means=MEANS, look=1)
+        store.intruder.draw(run_id, 30, minutes=5, means=MEANS, look=0)
     assert store.intruder.draw(run_id, 500, minutes=5, means=MEANS).texts == 79, "all there are"
 
 
@@ -235,10 +426,10 @@ def test_a_check_is_a_look_and_stands_in_the_ledger_once(store, corpus, run_id):
     unexamined = finished_run(store, corpus, [f"Another made-up note {i}." for i in range(40)])
     store.runs.approve_all_pending(unexamined, None)
     claimed(store, unexamined, {1: "Ms A", 2: "Mr B"})
-    assert not store.releases._examined_elsewhere(unexamined)
+    assert not store.releases._facts.examined_elsewhere(unexamined)
     for place in (1, 2):
         acting(store, "Clara").judge(unexamined, place, "wrong")
-    assert store.releases._examined_elsewhere(unexamined)
+    assert store.releases._facts.examined_elsewhere(unexamined)
     lines = store.ledger.of(corpus.id).lines
     assert (lines["what"] == "intruder trial").sum() == 1
 
@@ -257,10 +448,9 @@ def lines_of(store, run_id):
 def test_the_gate_holds_until_a_trial_is_done(store, run_id):
     own_policy(store)
     assert lines_of(store, run_id) == {"intruder-trial": None, "intruder-share": None}
-    claimed(store, run_id, {1: "Ms A"})
+    claimed(store, run_id, {1: "Ms A"}, took=45)
     assert lines_of(store, run_id) == {"intruder-trial": None, "intruder-share": None}
     acting(store, "Clara").judge(run_id, 1, "wrong")
-    took(store, 45)
     assert lines_of(store, run_id) == {"intruder-trial": True, "intruder-share": True}
     store.runs.approve(run_id, ["s-000080"], "approved")
     assert lines_of(store, run_id) == {"intruder-trial": None, "intruder-share": None}
@@ -322,9 +512,9 @@ def test_who_stops_at_once_did_not_try(store, run_id):
     assert lines_of(store, run_id) == {"intruder-trial": False, "intruder-share": None}
     assert "took 0 of the 600 minutes" in " ".join(sentences(store.intruder.estimate(run_id)))
     assert "and took 0 minutes" in store.assessments.make(run_id, "exploratory", "external")
-    took(store, 29.5)
+    claimed(store, run_id, {}, took=29.5)
     assert lines_of(store, run_id)["intruder-trial"] is False, "29 of the 30 minutes asked"
-    took(store, 30.5)
+    claimed(store, run_id, {}, took=30.5)
     assert lines_of(store, run_id) == {"intruder-trial": True, "intruder-share": True}
 
 
@@ -359,8 +549,7 @@ def test_a_trial_judged_otherwise_while_the_release_is_written_stops_it(store, r
     examine(store, run_id, [
         _measured("pipp"), _measured("verbatim_8gram"),
     ])  # fmt: skip
-    claimed(store, run_id, dict.fromkeys(range(1, 9), "Ms A"))
-    took(store, 45)
+    claimed(store, run_id, dict.fromkeys(range(1, 9), "Ms A"), took=45)
     for place in range(1, 9):
         acting(store, "Clara").judge(run_id, place, "wrong")
     assert store.releases.gate(run_id, "ours").passed
@@ -369,7 +558,7 @@ def test_a_trial_judged_otherwise_while_the_release_is_written_stops_it(store, r
     def late(*args, **kwargs):
         made = written(*args, **kwargs)
         for place in range(1, 9):
-            store.intruder.judge(run_id, place, "right")
+            store.intruder.judge(run_id, place, "right", reason="The original says so after all")
         return made
 
     monkeypatch.setattr(release, "write_bundle", late)
@@ -379,7 +568,7 @@ def test_a_trial_judged_otherwise_while_the_release_is_written_stops_it(store, r
 
 
 def _measured(name):
-    from engine.examine.findings import Finding
+    from engine.examine.findings.findings import Finding
 
     return Finding(name, 0.01, 0.0, 0.02, 300, "train", name, "lower is safer", "privacy", {})
 
@@ -389,10 +578,10 @@ def test_a_private_number_of_a_trial_may_not_leave_in_words(store, run_id):
     acting(store, "Clara").judge(run_id, 1, "right")
     high = store.intruder.estimate(run_id).share.high
     run = store.runs.get(run_id)
-    assert any(abs(one - high) < 1e-12 for one in store.releases._statistics(run))
+    assert any(abs(one - high) < 1e-12 for one in store.releases._words.statistics(run))
     claimed(store, run_id, {}, texts=50)  # another one, and the number was told all the same
     assert abs(store.intruder.estimate(run_id).share.high - high) > 1e-6
-    assert any(abs(one - high) < 1e-12 for one in store.releases._statistics(run))
+    assert any(abs(one - high) < 1e-12 for one in store.releases._words.statistics(run))
 
 
 def test_stretches_hold_any_rising_numbers():

@@ -5,8 +5,8 @@ import json
 import pandas as pd
 import pytest
 
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.label_rules import checked_labels, holders_in_words, label_holders, rare, unusual
-from engine.corpus.mapping import ColumnMapping
 from engine.errors import UserError
 from engine.methods import get_method
 from engine.store.corpora import declarations

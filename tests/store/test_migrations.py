@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import inspect
 
 from engine.errors import StorageError
-from engine.store import migrations, schema
+from engine.store.database import migrations, schema
 from engine.store.store import Store
 
 

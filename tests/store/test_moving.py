@@ -12,8 +12,9 @@ from sqlalchemy import select
 
 from engine.at_rest.header import passphrase
 from engine.errors import RefusedError, StorageError, UserError
-from engine.store import schema
-from engine.store.disk import encryption, moving
+from engine.store.database import schema
+from engine.store.disk import moving
+from engine.store.disk.encryption import encryption
 from engine.store.disk.lock import locked
 from engine.store.disk.moving import copy_workspace
 from engine.store.disk.opening import KEY_TOLD

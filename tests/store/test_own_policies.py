@@ -7,8 +7,8 @@ import json
 import pytest
 
 from engine.errors import NotFoundError, RefusedError, UserError
-from engine.release.policy import PRESETS, policies
-from engine.release.policy_file import read_own, read_policy
+from engine.release.policy.policy import PRESETS, policies
+from engine.release.policy.policy_file import read_own, read_policy
 from engine.store.store import Store
 from tests.store.test_releases import run_id  # noqa: F401
 

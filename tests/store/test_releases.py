@@ -12,9 +12,9 @@ from sqlalchemy.exc import IntegrityError
 from engine.dp.guarantee import Guarantee
 from engine.errors import NotFoundError, RefusedError, UserError
 from engine.release import verify
-from engine.release.signing import make_key
+from engine.release.bundle.signing import make_key
 from engine.store import restore
-from engine.store.schema import revocations, runs, seen_outputs
+from engine.store.database.schema import revocations, runs, seen_outputs
 from engine.store.store import Store
 from tests.store.conftest import CANARY, MAPPING, made_up
 from tests.store.making import examine, finding, finished_run

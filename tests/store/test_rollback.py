@@ -16,8 +16,8 @@ from sqlalchemy import update
 
 from engine.errors import RefusedError, StorageError, UserError
 from engine.store import accept_rollback, restore
+from engine.store.database.schema import runs
 from engine.store.disk import heads
-from engine.store.schema import runs
 from engine.store.store import Store
 from tests.store.conftest import MAPPING, made_up
 from tests.store.ledger_making import DELTA, draw, end, gaussian, kinds, limited, reserved_run

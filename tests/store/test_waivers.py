@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy.exc import DatabaseError
 
 from engine.errors import NotFoundError, RefusedError, UserError
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 from engine.release import get_policy
-from engine.release.policy import PRESETS
+from engine.release.policy.policy import PRESETS
 from engine.store.runs import waivers
 from tests.store.conftest import CANARY
 from tests.store.making import examine, finished_run
@@ -227,9 +227,9 @@ def test_an_expired_waiver_closes_the_gate(store, run_id, monkeypatch):
     waive(store, run_id)
     with store.session.db.read() as connection:
         (kept,) = waivers.given(connection, run_id, "internal")
-    from engine.release.gate import evaluate
+    from engine.release.policy.gate import evaluate
 
-    facts = store.releases._facts(run_id, False, "")
+    facts = store.releases._facts.of(run_id, False, "")
     late = (datetime.now(UTC).date() + timedelta(days=21)).isoformat()
     found = store.examinations.findings(run_id)
     assert evaluate(get_policy("internal"), found, facts, [kept], DAY).passed

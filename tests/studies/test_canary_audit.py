@@ -12,7 +12,7 @@ import pytest
 
 import engine.methods
 from engine.errors import UserError
-from engine.jobs import launch
+from engine.jobs.worker import launch
 from engine.studies import get_study, studies
 from engine.studies.canary_audit.run import CanaryAuditStudy
 from engine.workspace import open_workspace

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from engine.studies import compared
+from engine.studies.bench import compared
 from tests.studies.bench_world import rows
 
 

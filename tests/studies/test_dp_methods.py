@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 
 from engine.errors import UserError
-from engine.studies import compared, get_study
+from engine.studies import get_study
 from engine.studies.base import parse, refused
-from engine.studies.bench import Bench
+from engine.studies.bench import compared
+from engine.studies.bench.bench import Bench
 from engine.studies.dp_methods.run import DpMethodsStudy, best, pairs, variants
 from engine.studies.figures import figures
 from tests.studies.bench_world import VOTES, given, rows

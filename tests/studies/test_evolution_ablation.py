@@ -11,8 +11,8 @@ import pytest
 from engine.errors import UserError
 from engine.models.cancel import Cancelled
 from engine.studies.base import parse, refused
-from engine.studies.bench import standard
-from engine.studies.compared import compare
+from engine.studies.bench.bench import standard
+from engine.studies.bench.compared import compare
 from engine.studies.evolution_ablation.claims import ALL_VOTE, claims
 from engine.studies.evolution_ablation.run import EvolutionAblationStudy, variants
 from engine.studies.evolution_ablation.tables import BASE, KEYS, rounds_summary, table_3

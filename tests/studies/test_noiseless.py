@@ -25,7 +25,7 @@ def given(parameters, **options):
 
 @pytest.fixture(scope="module")
 def steps():
-    return list(STUDY.run(given({"method": "aug-pe", "outputs": 6, "settings": VOTES})))
+    return list(STUDY.run(given({"method": "aug-pe", "outputs": 12, "settings": VOTES})))
 
 
 def test_it_is_registered_and_needs_what_its_method_needs():
@@ -40,7 +40,7 @@ def test_only_the_run_at_its_epsilon_carries_a_claim(steps):
     assert kinds.loc[NONE].tolist() == ["none", "0"]
     assert kinds.loc[OWN].tolist() == ["dp", "4"]
     assert kinds.loc[ENDLESS].tolist() == ["none", "∞"]
-    assert set(table["texts"]) == {6}
+    assert set(table["texts"]) == {12}
 
 
 def test_each_variant_is_measured_alike_beside_real_text(steps):
@@ -55,11 +55,11 @@ def test_each_variant_is_measured_alike_beside_real_text(steps):
 
 def test_it_goes_on_where_it_was_and_stops_when_asked(steps):
     rest = list(
-        STUDY.run(given({"method": "aug-pe", "outputs": 6, "settings": VOTES}, state=steps[1].state,
+        STUDY.run(given({"method": "aug-pe", "outputs": 12, "settings": VOTES}, state=steps[1].state,
                         tables=steps[1].tables))
     )  # fmt: skip
     assert [step.stage for step in rest] == [ENDLESS]
-    context = given({"outputs": 6, "settings": VOTES})
+    context = given({"outputs": 12, "settings": VOTES})
     stopped = dataclasses.replace(context, run=dataclasses.replace(context.run, cancelled=lambda: True))
     with pytest.raises(Cancelled):
-        list(STUDY.run(dataclasses.replace(stopped, parameters=STUDY.spec.parameters(outputs=6))))
+        list(STUDY.run(dataclasses.replace(stopped, parameters=STUDY.spec.parameters(outputs=12))))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from engine.errors import UserError
+from engine.studies.bench.settings import parsed_settings
 from engine.studies.pairs.keep import Keep, together, words_of
 from engine.studies.pairs.run import PairsStudy, plan
-from engine.studies.settings import parsed_settings
 from engine.studies.units import some_units, unit_numbers
 from tests.studies.rerun_world import QUICK, context, sample, study_context
 

@@ -1,13 +1,19 @@
 """Methods run again inside a study: each kind, on the records given, with the same noise on both sides of a pair."""
 
 import dataclasses
+from contextlib import suppress
 
+import numpy as np
 import pytest
 
+from engine.at_rest import keys
+from engine.at_rest.keys import DataKey
+from engine.at_rest.sealed import is_sealed
 from engine.errors import UserError
 from engine.models.cancel import Cancelled
-from engine.studies import rerun as module
-from engine.studies.rerun import COLUMNS, facts_of, remembered, rerun, terms_of, tuned_generator
+from engine.studies.bench import rerun as module
+from engine.studies.bench.rerun import COLUMNS, facts_of, remembered, rerun, terms_of, tuned_generator
+from tests.models.tiny_models import make_llama
 from tests.studies.rerun_world import QUICK, Embedder, context, sample
 
 PLAIN = QUICK | {"epochs": 1, "records_a_step": 8}
@@ -76,6 +82,34 @@ def test_a_tuned_model_is_left_and_scores(tmp_path):
     assert any((a != b).any() for a, b in zip(tuned.score(texts), given.generator.score(texts), strict=True))
     with pytest.raises(UserError, match="no tuned model"):
         tuned_generator(given, tmp_path / "elsewhere")
+
+
+@pytest.mark.parametrize("named", [False, True], ids=["the model chosen", "a folder that is named"])
+def test_a_tuned_folder_model_of_an_encrypted_workspace_scores_as_a_plain_one(tmp_path, named):
+    from engine.models.folder.transformers_local import TransformersGenerator
+
+    start = make_llama(tmp_path / "start")
+    given = context() if named else context(generator=TransformersGenerator(start, "tiny", prompts="plain"))
+    values = PLAIN | ({"tuned_model": str(start)} if named else {})
+    inside = tmp_path / "w" / "corpora" / "c-1" / "studies"
+    keys.hold(tmp_path / "w", DataKey.new())
+    try:
+        found = []
+        for scratch in (tmp_path / "plain", inside):
+            scratch.mkdir(parents=True)
+            with suppress(UserError):  # so small a model writes nothing usable, and can be asked nonetheless
+                rerun(given, "finetune", values, given.records, given.spans, 1, 1, scratch=scratch)
+            found.append(tuned_generator(given, scratch, str(start) if named else ""))
+        assert all(is_sealed(file.read_bytes()) for file in (inside / "tuned").iterdir())
+        assert not list((tmp_path / "w").rglob("*.tmp"))
+    finally:
+        keys.drop(tmp_path / "w")
+    texts = given.records["text"].tolist()[:3]
+    begun = TransformersGenerator(start, "tiny", prompts="plain")
+    plain, sealed, first = (one.score(texts) for one in (*found, begun))
+    assert all(np.allclose(a, b, atol=1e-5) for a, b in zip(plain, sealed, strict=True))
+    assert not all(np.allclose(a, b, atol=1e-5) for a, b in zip(first, sealed, strict=True)), "it was tuned"
+    assert (found[1].prompts, found[1].id) == (found[0].prompts, found[0].id)
 
 
 def test_a_cancelled_run_gives_nothing():

@@ -9,7 +9,7 @@ import pytest
 
 import engine.studies
 from engine.errors import NotFoundError, UserError
-from engine.jobs import launch
+from engine.jobs.worker import launch
 from engine.workspace import open_workspace
 from tests.jobs.conftest import wait
 from tests.store.conftest import MAPPING, made_up

@@ -1,10 +1,11 @@
 """Tuned models asked about those they have seen: memory is seen, the control is not, nothing stays behind."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from engine.errors import UserError
-from engine.studies.surprisal.run import SurprisalStudy
+from engine.studies.surprisal.run import SurprisalStudy, renamed, with_words
 from engine.studies.surprisal.tables import extraction_rates
 from tests.studies.rerun_world import context, study_context
 
@@ -58,6 +59,14 @@ def test_all_tables_are_there_and_hold_no_text(whole):
     assert not cells & words
 
 
+def test_a_table_of_an_earlier_edition_keeps_the_words_that_agreed():
+    old = pd.DataFrame({"asked": [4, 4], "words": [4, 1], "longest": [4, 2]})
+    new = with_words(renamed(old))
+    assert new["agreed"].tolist() == [4, 1]
+    assert new["words"].tolist() == ["forms", "forms"]
+    assert with_words(renamed(new)).equals(new)
+
+
 def test_fragments_get_an_answer_with_numbers(whole):
     table = whole[0][-1].tables["fragments"]
     assert len(table) == 2
@@ -85,10 +94,8 @@ def test_only_tuned_models_are_asked():
 
 
 def test_rates_count_whole_continuations():
-    import pandas as pd
-
     table = pd.DataFrame(
-        {"strategy": "greedy", "side": "included", "asked": 3, "words": [3, 2, 3, 0], "longest": [3, 2, 3, 1]}
+        {"strategy": "greedy", "side": "included", "asked": 3, "agreed": [3, 2, 3, 0], "longest": [3, 2, 3, 1]}
     )
     found = extraction_rates(table).iloc[0]
     assert found["share"] == 0.5

@@ -16,8 +16,8 @@ def drawn(request):
     tables = analysis.tables_of(table) | counterfactual.tables_of(table)
     words = [4, 1, 4, 0] if request.param else [0, 0, 1, 0]
     rows = [
-        pd.DataFrame({"strategy": strategy, "side": side, "asked": 4, "words": words if side == "included" else [0] * 4,
-                      "longest": 1})
+        pd.DataFrame({"strategy": strategy, "side": side, "asked": 4, "longest": 1,
+                      "agreed": words if side == "included" else [0] * 4})
         for strategy in ("greedy", "decaying") for side in ("included", "excluded")
     ]  # fmt: skip
     tables["extraction"] = extraction_rates(pd.concat(rows))

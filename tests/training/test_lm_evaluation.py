@@ -10,13 +10,15 @@ import pytest
 
 from engine.errors import UserError
 from engine.models.builtin.embedder import load_embedder
-from engine.models.builtin.format import BLANK
+from engine.models.builtin.format import BLANK, DOMAINS
 from engine.models.builtin.language_model import load_builtin_generator
 from engine.models.builtin.ngram_model import KneserNey
 from engine.models.builtin.shipped import lm_folder
 from engine.models.contracts import Generation
+from engine.training.__main__ import SHARES
 from engine.training.language.data import Document, split
-from engine.training.language.held_out import MAX_WORDS, held_out_kinds
+from engine.training.language.evaluation import CHARACTERS, bits_a_byte, held_out, score
+from engine.training.language.held_out import MAX_WORDS, held_out_kinds, without_twins
 from engine.training.language.operators import (
     MEASURES,
     OperatorTest,
@@ -27,6 +29,7 @@ from engine.training.language.operators import (
     value_present,
     word_present,
 )
+from engine.training.language.sources import domains
 from tests.models.small_lm import small_generator
 
 
@@ -106,6 +109,17 @@ def letters():
     return found
 
 
+def test_a_held_out_text_whose_twin_was_trained_on_does_not_count():
+    def of(text):
+        return Document(text, "generic", "encyclopedia")
+
+    train = [of("The bridge was built in 1890, and it was closed to carts in 1931."), of("A short one.")]
+    twin = of("The bridge was built in 1890. It was closed to carts in 1931.")
+    other = of("The mill was built by the river and burned down in the war.")
+    assert without_twins([twin, other, of("Too short for a run.")], train) == [other]
+    assert without_twins([other], [other]) == []
+
+
 def test_held_out_texts_are_short_and_no_training_text(letters):
     assert len(letters.pieces) > 8
     assert all(len(d.text.split()) <= MAX_WORDS for d in letters.pieces)
@@ -151,10 +165,24 @@ def test_the_label_classifier_is_better_than_chance_on_real_text(letters):
 
 
 def test_the_command_names_the_step_that_is_missing(tmp_path):
-    from engine.training.language.builtin import evaluate
+    from engine.training.language.evaluation import evaluate
 
     with pytest.raises(UserError, match="prepare"):
         evaluate(tmp_path, lm_folder(), tmp_path)
+
+
+def test_a_score_is_of_the_same_characters_for_every_vocabulary(tmp_path):
+    long = "The claimant asked for leave to appeal. " * 80
+    (tmp_path / "held_out.json").write_text(json.dumps({"letter": [long, long[:300]], "none": []}), "utf-8")
+    assert [len(text) for text in held_out(tmp_path)["letter"]] == [CHARACTERS, 300]
+    found = score(lm_folder(), tmp_path, 1)
+    assert set(found) == {"letter", "mean"}
+    assert found["letter"] == found["mean"] == round(bits_a_byte(load_builtin_generator(), [long[:CHARACTERS]]), 4)
+
+
+def test_every_kind_of_the_training_has_a_domain():
+    assert set(domains()) == set(SHARES)
+    assert set(domains().values()) <= set(DOMAINS)
 
 
 def test_every_measure_is_recorded_with_counts_and_its_interval():
@@ -168,11 +196,13 @@ def test_every_measure_is_recorded_with_counts_and_its_interval():
         assert sum(kind["n"] for kind in row["kinds"].values()) == row["n"]
         assert sum(kind["hits"] for kind in row["kinds"].values()) == row["hits"]
     assert recorded["measures"]["code_value_used"]["low"] > 0.1  # a model that ignores its code is caught
+    alone = recorded["not_held_while_decoding"]
+    assert {"every_keyword_present", "every_code_value_used", "length_within_20_percent", "blanks_filled"} <= set(alone)
 
 
 def test_measuring_gives_the_recorded_shape(letters):
     few = dataclasses.replace(letters, learn=letters.learn[:40], real=letters.real[:5])
-    found = measure_operators(small_generator(), load_embedder(), [few], count=2)
+    found = measure_operators(small_generator(), small_generator(), load_embedder(), [few], count=2)
     recorded = json.loads((lm_folder() / "evaluation.json").read_text("utf-8"))["operators"]
     assert set(found) == set(recorded)
     assert set(found["measures"]) <= set(recorded["measures"])
@@ -181,5 +211,7 @@ def test_measuring_gives_the_recorded_shape(letters):
 
 def test_ten_first_samples_a_kind_lie_beside_the_weights():
     drawn = json.loads((lm_folder() / "samples.json").read_text("utf-8"))
-    assert {"narrative", "clinic letter", "support ticket", "court decision", "abstract", "textbook"} <= set(drawn)
+    known = set(json.loads((lm_folder() / "evaluation.json").read_text("utf-8"))["kinds"])
+    assert len(known) >= 7
+    assert set(drawn) == known <= set(domains())
     assert all(len(texts) == 10 and all(texts) for texts in drawn.values())

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.examine.findings.verdict import privacy_verdict
 from engine.examine.stats.simultaneous import BLIND
-from engine.examine.verdict import privacy_verdict
 from engine.workspace import Workspace
 from tests.whole_battery import world
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 from engine.workspace import Workspace, open_workspace
 from tests.whole_battery import world
 

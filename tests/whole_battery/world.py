@@ -14,9 +14,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.examine.registry import EXAMINATIONS, LAST
-from engine.jobs import launch
+from engine.jobs.worker import launch
 from engine.workspace import Workspace, open_workspace
 from tests.examine.examine_helpers import PatternDetector
 from tests.whole_battery import leaking_method

@@ -17,7 +17,7 @@ from engine import open_workspace
 from engine.dp.accounting.accountant import ExactAccountant
 from engine.dp.events import Event
 from engine.errors import UserError
-from engine.release.verify import verify
+from engine.release.bundle.verify import verify
 from engine.store import restore
 from tests.jobs.conftest import wait
 

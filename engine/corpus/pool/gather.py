@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from engine.corpus.cells import cell_text
+from engine.corpus.columns.cells import cell_text
 from engine.corpus.pool.answers import Answer, answer_of
 from engine.corpus.pool.blocks import blocks
 from engine.corpus.readers import SUFFIXES as TABLES

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from engine.corpus.cells import cell_text, count_formulas
-from engine.corpus.mapping import suggest_mapping
-from engine.corpus.preview import FilePreview
-from engine.corpus.proposals import person_column
+from engine.corpus.columns.cells import cell_text, count_formulas
+from engine.corpus.columns.mapping import suggest_mapping
+from engine.corpus.columns.preview import FilePreview
+from engine.corpus.columns.proposals import person_column
 from engine.corpus.readers.base import Format, RawTable, ReadOptions, Source
 from engine.corpus.readers.characters import refuse_halves
 from engine.corpus.readers.compressed import unpacked

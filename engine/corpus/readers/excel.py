@@ -8,7 +8,7 @@ import warnings as python_warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from engine.corpus.cells import cell_text
+from engine.corpus.columns.cells import cell_text
 from engine.corpus.readers.archive import CHUNK_BYTES, open_archive
 from engine.corpus.readers.base import (
     MAX_COLUMNS,

@@ -8,11 +8,10 @@ returned again instead of being redrawn.
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +27,7 @@ from engine.dp.events import (
     vector_sensitivity,
 )
 from engine.dp.noise import cells, choice, label_list, mechanisms, prediction, sums, votes
+from engine.dp.noise.outputs import OutputStore, digest
 from engine.dp.noise.private_data import PrivateData
 from engine.errors import InternalError
 
@@ -35,45 +35,9 @@ if TYPE_CHECKING:
     from engine.dp.noise.train import Learner, Progress, Trainer, Training
     from engine.dp.noise.train_store import MemoryKeeper
 
-__all__ = ["Measure", "Mechanisms", "MemoryOutputs", "OutputStore", "PrivateData", "Stored", "digest"]
+__all__ = ["Measure", "Mechanisms", "PrivateData"]
 
 Measure = Callable[[str], int]
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A mechanism's output as it was drawn: what was asked, what it cost, what came out."""
-
-    request: Mapping[str, object]
-    event: Event
-    values: NDArray[np.float64]
-
-
-class OutputStore(Protocol):
-    """Keeps outputs of one run; `save` is atomic and durable before it returns."""
-
-    def load(self, key: str) -> Stored | None:
-        """Return what was stored under this key, or None."""
-        ...
-
-    def save(self, key: str, request: Mapping[str, object], event: Event, values: NDArray[np.float64]) -> None:
-        """Keep an output, and its ledger line, for good."""
-        ...
-
-
-class MemoryOutputs:
-    """Outputs kept in this process only."""
-
-    def __init__(self) -> None:
-        self.stored: dict[str, Stored] = {}
-
-    def load(self, key: str) -> Stored | None:
-        """Return what was stored under this key, or None."""
-        return self.stored.get(key)
-
-    def save(self, key: str, request: Mapping[str, object], event: Event, values: NDArray[np.float64]) -> None:
-        """Keep an output."""
-        self.stored[key] = Stored(dict(request), event, values)
 
 
 class Mechanisms:
@@ -574,17 +538,3 @@ class Mechanisms:
             values = stored.values
         self.events.append(event)
         return values.copy()
-
-
-def digest(value: Mapping[str, object] | Iterable[object] | None) -> str:
-    """Return a digest of public parameters, the same in every process; empty for None."""
-    if value is None:
-        return ""
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    ready = value if isinstance(value, Mapping) else list(value)
-    return hashlib.sha256(json.dumps(ready, sort_keys=True, default=_plain).encode()).hexdigest()
-
-
-def _plain(value: object) -> object:
-    return value.item() if hasattr(value, "item") else str(value)

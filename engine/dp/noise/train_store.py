@@ -73,12 +73,8 @@ class FolderKeeper:
         body = save({name: value.detach().cpu().contiguous() for name, value in tensors.items()}, metadata=about)
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part = self._path.with_suffix(".tmp")
-        descriptor = os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
-        with os.fdopen(descriptor, "wb") as out:
-            out.write(files.stored(self._path, body))
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(part, self._path)
+        files.write_bytes(part, body, at=self._path)
+        files.put(part, self._path)
         _flush_folder(self._path.parent)
 
 

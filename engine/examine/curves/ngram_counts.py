@@ -66,6 +66,17 @@ def tokens(texts: Sequence[str], numbers: Numbers) -> Tokens:
     return Tokens(np.concatenate(parts) if parts else np.empty(0, np.int32), offsets)
 
 
+def replaced(table: Tokens, by: Sequence[str]) -> tuple[Tokens, int]:
+    """Return the texts with another word in the place of each, and how many distinct ones there are.
+
+    Args:
+        by: the word in the place of each numbered one, folded; several words may share one.
+    """
+    known = Numbers()
+    numbers = np.fromiter((known[word] for word in by), np.int32, len(by))
+    return Tokens(numbers[table.ids], table.offsets), len(known)
+
+
 @dataclass(frozen=True)
 class NgramCounts:
     """How often each n-gram occurs, in all and a source.

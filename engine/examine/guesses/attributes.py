@@ -17,11 +17,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from engine.examine.base import Side
-from engine.examine.findings import Finding, Reference
+from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.make import finding, missing
+from engine.examine.findings.part import Part
 from engine.examine.guesses.attributes_scores import NEAREST, UNKNOWN, guess, weighted, weights
-from engine.examine.make import finding, missing
 from engine.examine.members.members import ALL, SEEDS
-from engine.examine.part import Part
 from engine.examine.persons.people import details, seeds
 from engine.examine.persons.profiles import grams, present
 from engine.examine.prepare import Prepared

@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from engine.examine.findings.part import Part
 from engine.examine.members.blind import near_duplicates
 from engine.examine.members.membership import SCORES, MembershipScores
-from engine.examine.part import Part
 from engine.examine.prepare import Prepared
 from engine.examine.stats.intervals import Z, wilson
 

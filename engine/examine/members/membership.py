@@ -16,10 +16,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from engine.errors import InternalError
-from engine.examine.findings import Finding
-from engine.examine.make import finding, missing
+from engine.examine.findings.findings import Finding
+from engine.examine.findings.make import finding, missing
+from engine.examine.findings.part import Part
 from engine.examine.members.blind import Blind, blind_baseline, near_duplicates
-from engine.examine.part import Part
 from engine.examine.prepare import Prepared
 from engine.examine.samples import halves
 from engine.examine.stats import roc

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.examine.base import Side
-from engine.examine.findings import Finding
-from engine.examine.make import missing
+from engine.examine.findings.findings import Finding
+from engine.examine.findings.make import missing
+from engine.examine.findings.part import Part
 from engine.examine.members.members import member_rows, other_rows
 from engine.examine.members.membership import RELEASED, membership_part
 from engine.examine.members.neighbours_scores import NEAREST, by_embedding, by_words
-from engine.examine.part import Part
 from engine.examine.prepare import EMBEDDED, Prepared
 from engine.examine.samples import sample
 from engine.examine.values.leaks import NO_HOLDOUT

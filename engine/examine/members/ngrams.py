@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from engine.corpus.text.words import WordTable, cut
-from engine.examine.make import missing
+from engine.examine.findings.make import missing
+from engine.examine.findings.part import Part
 from engine.examine.members.members import member_rows, other_rows
 from engine.examine.members.membership import RELEASED, membership_part
 from engine.examine.members.ngrams_scores import WINDOW, NgramScores, fit, score
-from engine.examine.part import Part
 from engine.examine.prepare import Prepared
 from engine.examine.values.leaks import NO_HOLDOUT
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from engine.examine.base import Side
 from engine.examine.battery import SO_FAR
+from engine.examine.findings.part import Part
 from engine.examine.members.membership import SCORES, MembershipScores
-from engine.examine.part import Part
 from engine.examine.prepare import Prepared
 
 FLAG = 0.01

@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.examine.base import Side
+from engine.examine.findings.part import Part
 from engine.examine.members.membership import RELEASED, membership_part
-from engine.examine.part import Part
 from engine.examine.persons.people import People, asked, levelled, public_texts
 from engine.examine.persons.profiles import by_unit, grams, highest, letters, present
 from engine.examine.persons.stylometric import Style, style_scores
 from engine.examine.persons.word_probe import REACHES, probe, rarity
 from engine.examine.prepare import Prepared
 from engine.examine.samples import sample, sample_units
-from engine.pii.detect.function_words import FUNCTION_WORDS
+from engine.pii.detect.plain.function_words import FUNCTION_WORDS
 
 PEOPLE = 20_000  # a side, word probe
 RELEASED_WORDS = (1_000, 5_000)  # synthetic records probed, fewest and most, within

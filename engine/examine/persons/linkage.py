@@ -16,11 +16,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from engine.examine.base import Side
-from engine.examine.findings import Finding, Reference
-from engine.examine.make import finding, missing
+from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.make import finding, missing
+from engine.examine.findings.part import Part
 from engine.examine.members.members import ALL, SEEDS
 from engine.examine.members.membership import RELEASED, membership_part
-from engine.examine.part import Part
 from engine.examine.persons.linkage_scores import MOST_DETAILS, Link, find_links, spread_links, unit_bits
 from engine.examine.persons.people import details, seeds
 from engine.examine.prepare import Prepared

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.examine.make import missing
+from engine.examine.findings.make import missing
+from engine.examine.findings.part import Part
 from engine.examine.members.membership import RELEASED, membership_part
-from engine.examine.part import Part
 from engine.examine.persons.authorship import record_probes
 from engine.examine.persons.people import People, levelled
 from engine.examine.persons.record_sets_scores import set_scores

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from engine.examine.base import Side
 from engine.examine.each import each_output
-from engine.examine.findings import Reference
-from engine.examine.make import finding, missing
-from engine.examine.part import Part
+from engine.examine.findings.findings import Reference
+from engine.examine.findings.make import finding, missing
+from engine.examine.findings.part import Part
 from engine.examine.prepare import EMBED_ALL_WORDS, OWN_SOURCES, Prepared
 from engine.examine.repeats.nearest import nearest
 from engine.examine.samples import sample_units

@@ -14,9 +14,9 @@ from engine.corpus.text.runs import WINDOW, WindowIndex, copies_anything, index_
 from engine.corpus.text.words import WordTable
 from engine.examine.base import Side
 from engine.examine.each import each_output
-from engine.examine.findings import Finding, Reference
-from engine.examine.make import finding, missing
-from engine.examine.part import Part
+from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.make import finding, missing
+from engine.examine.findings.part import Part
 from engine.examine.prepare import Prepared
 from engine.examine.repeats.verbatim import copied_spans
 from engine.examine.stats import intervals

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from engine.corpus.text.words import WordTable
 from engine.examine.base import Side
 from engine.examine.each import each_output
-from engine.examine.findings import Finding
-from engine.examine.make import finding, missing
-from engine.examine.part import Part
+from engine.examine.findings.findings import Finding
+from engine.examine.findings.make import finding, missing
+from engine.examine.findings.part import Part
 from engine.examine.prepare import NEAR_DUPLICATES, Prepared
 from engine.examine.repeats.longest_run import common_run, longest_runs
 from engine.examine.repeats.near_copies_scores import SHINGLE_WORDS, NearPairs, Sketch, near_pairs, sketch

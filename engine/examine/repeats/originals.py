@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from engine.examine.base import Side
-from engine.examine.findings import Reference
-from engine.examine.make import finding, missing
-from engine.examine.part import Part
+from engine.examine.findings.findings import Reference
+from engine.examine.findings.make import finding, missing
+from engine.examine.findings.part import Part
 from engine.examine.prepare import Prepared
 from engine.examine.repeats.originals_scores import originals_among
 from engine.examine.stats import intervals

@@ -196,3 +196,41 @@ def jackknife(
     half = float(t.ppf(0.5 + LEVEL / 2, parts - 1)) * spread
     method = f"delete-a-group jackknife, {parts} groups"
     return Interval(value, max(bounds[0], value - half), min(bounds[1], value + half), n, method, source)
+
+
+def no_narrower_than_wilson(found: Interval, units: int) -> Interval:
+    """Return an interval of a share, widened to Wilson's of as many units where it is narrower.
+
+    Where all texts agree, no text left out changes the share, and a jackknife has no width; that proves no certainty.
+    Source: Wilson 1927.
+    """
+    if found.low is None or found.high is None or not math.isfinite(found.value):
+        return found
+    low, high = wilson(found.value * units, units)
+    ends = min(found.low, low), max(found.high, high)
+    if ends == (found.low, found.high):
+        return found
+    method, source = f"{found.method}, no narrower than Wilson's of {units} units", f"{found.source}; Wilson 1927"
+    return Interval(found.value, *ends, found.n, method, source)
+
+
+def trained_anew(found: Interval, again: NDArray[np.float64], bounds: tuple[float, float]) -> Interval:
+    """Return an interval of what a trained model scored, widened by what training on people drawn anew changes.
+
+    Args:
+        found: over what the model was asked. again: the score of each model trained anew; unchanged with fewer than 2.
+        bounds: smallest and largest possible score.
+
+    Source: Efron and Tibshirani 1993, chapter 6; Satterthwaite 1946 for the degrees of freedom.
+    """
+    from scipy.stats import t
+
+    if found.low is None or found.high is None or len(again) < 2:
+        return found
+    asked, trained = ((found.high - found.low) / (2.0 * Z)) ** 2, float(np.var(again, ddof=1))
+    total = asked + trained
+    freedom = total**2 / (trained**2 / (len(again) - 1)) if trained > 0 else math.inf
+    half = float(t.ppf(0.5 + LEVEL / 2, freedom)) * math.sqrt(total)
+    low, high = max(bounds[0], found.value - half), min(bounds[1], found.value + half)
+    method = f"{found.method}, and {len(again)} trainings anew"
+    return Interval(found.value, low, high, found.n, method, f"{found.source}; Satterthwaite 1946")

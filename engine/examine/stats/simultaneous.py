@@ -19,7 +19,7 @@ from statistics import NormalDist
 
 import pandas as pd
 
-from engine.examine.sentence import NEGLIGIBLE, Level, Sentence
+from engine.examine.findings.sentence import NEGLIGIBLE, Level, Sentence
 
 LEVEL = 0.95
 CHANCE = 0.5

@@ -14,6 +14,11 @@ from engine.json_types import JSON
 Need = Literal["words", "features", "embeddings"]
 
 
+def left(least: int) -> int:
+    """Return how many of `least` texts a side remain, at the fewest, where an interval leaves out a tenth of both."""
+    return least * 4 // 5
+
+
 @dataclass(frozen=True)
 class Sample:
     """A sample of n texts as word numbers and, where needed, embeddings and what was counted in each text.
@@ -56,14 +61,17 @@ class Sample:
 
 @dataclass(frozen=True)
 class Value:
-    """A metric's value, and its parts a text where it is their mean (array (n,) of floats or of bools), else None.
+    """A metric's value, and its parts a text where it is the mean of what each text has whatever the others are.
 
+    parts: float array (n,), or None where a text's part hangs on other texts or there are no parts.
     groups: array (n,), which texts count as one in the interval where records are not grouped by person, or None.
+    again: of a metric of one sample, the value of some of its rows, where that takes less than scoring them anew.
     """
 
     value: float
-    parts: NDArray[np.float64] | NDArray[np.bool_] | None = None
+    parts: NDArray[np.float64] | None = None
     groups: NDArray[np.object_] | None = None
+    again: Callable[[NDArray[np.int64]], float] | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +87,7 @@ class Metric:
         largest: most texts a side that are used.
         bounds: smallest and largest possible value.
         least: fewest texts a side with which it is estimated.
+        share: True for a share of texts: its interval is no narrower than Wilson's of as many people.
         excess: True where the value is reported less that of real against real, which depends on n itself.
         headline: True for what the chart shows at once.
         settings: what else the value depends on, for the finding.
@@ -92,7 +101,8 @@ class Metric:
     score: Callable[[Sample, Sample, int], Value]
     largest: int
     bounds: tuple[float, float]
-    least: int = 2
+    least: int = 10
+    share: bool = False
     excess: bool = False
     headline: bool = True
     settings: Mapping[str, JSON] = field(default_factory=dict)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from engine.examine.make import finding, missing
-from engine.examine.part import Part
+from engine.examine.findings.make import finding, missing
+from engine.examine.findings.part import Part
 from engine.examine.prepare import Prepared
 from engine.examine.stats.intervals import Interval
 from engine.json_types import JSON

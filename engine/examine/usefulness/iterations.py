@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.examine.usefulness.base import Sample
-from engine.examine.usefulness.embeddings import mauve
-from engine.examine.usefulness.frechet import frechet, principal_axes
-from engine.examine.usefulness.self_similarity import self_similarity
+from engine.examine.usefulness.meaning.embeddings import LEAST as LEAST_MAUVE
+from engine.examine.usefulness.meaning.embeddings import mauve
+from engine.examine.usefulness.meaning.frechet import frechet, principal_axes
+from engine.examine.usefulness.meaning.self_similarity import self_similarity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,6 +79,8 @@ def fid(ours: NDArray[np.float32], real: NDArray[np.float32]) -> float:
 
 
 def _mauve(ours: NDArray[np.float32], real: NDArray[np.float32]) -> float:
+    if min(len(ours), len(real)) < LEAST_MAUVE:
+        return float("nan")
     none = tuple(np.zeros(0, np.int32) for _ in range(max(len(ours), len(real))))
     names = np.arange(max(len(ours), len(real))).astype(object)
     first = Sample(none[: len(ours)], names[: len(ours)], ours)

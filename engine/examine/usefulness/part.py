@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.examine.base import Side
-from engine.examine.findings import Finding, Reference
-from engine.examine.make import finding, missing
+from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.make import finding, missing
 from engine.examine.prepare import Prepared
 from engine.examine.stats import intervals
 from engine.examine.stats.intervals import Interval
-from engine.examine.usefulness.distribution import PERMUTATIONS, chance_of_kid
-from engine.examine.usefulness.embeddings import buckets
+from engine.examine.usefulness.meaning.distribution import PERMUTATIONS, chance_of_kid
+from engine.examine.usefulness.meaning.embeddings import buckets
 from engine.examine.usefulness.metrics import METRICS, Metric, Sample
 from engine.examine.usefulness.sides import Trio, pick
 from engine.json_types import JSON
@@ -89,15 +89,15 @@ def _measured(
         return Interval(value, None, None, n, "none (a level to compare with)", "none")
     if whole.parts is not None and less is None:
         groups = candidate.units if prepared.grouped and len(whole.parts) == n else whole.groups
-        if whole.parts.dtype == bool:
-            return intervals.share(whole.parts.astype(bool), groups)
-        interval = intervals.mean(whole.parts.astype(np.float64), seed, groups)
+        interval = intervals.mean(whole.parts, seed, groups)
         return Interval(whole.value, interval.low, interval.high, len(whole.parts), interval.method, interval.source)
     sides = [candidate, *([target] if metric.pair else []), *([less] if less is not None else [])]
     ends = np.cumsum([len(side) for side in sides])
 
     def without(rows: NDArray[np.int64]) -> float:
         prepared.check()
+        if whole.again is not None:
+            return whole.again(rows)
         kept = [
             side.take(rows[(rows >= end - len(side)) & (rows < end)] - (end - len(side)))
             for side, end in zip(sides, ends, strict=True)
@@ -106,5 +106,8 @@ def _measured(
         taken = metric.score(kept[2], right, seed).value if less is not None else 0.0
         return metric.score(kept[0], right, seed).value - taken
 
-    interval = intervals.jackknife(without, np.concatenate([side.units for side in sides]), value, metric.bounds, seed)
+    units = np.concatenate([side.units for side in sides])
+    interval = intervals.jackknife(without, units, value, metric.bounds, seed)
+    if metric.share:
+        interval = intervals.no_narrower_than_wilson(interval, len(set(candidate.units)))
     return Interval(interval.value, interval.low, interval.high, n, interval.method, interval.source)

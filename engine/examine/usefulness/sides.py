@@ -16,9 +16,9 @@ from engine.examine.base import Side
 from engine.examine.prepare import Prepared
 from engine.examine.samples import halves, sample, sample_units
 from engine.examine.usefulness.base import Need, Sample
-from engine.examine.usefulness.distribution import clustered
-from engine.examine.usefulness.embeddings import embedded
-from engine.examine.usefulness.features import of_texts, usual_headings
+from engine.examine.usefulness.meaning.distribution import clustered
+from engine.examine.usefulness.meaning.embeddings import embedded
+from engine.examine.usefulness.wording.features import of_texts, usual_headings
 
 FEWEST_APART = 50
 UNRELATED = 200  # unrelated texts embedded: they give a level, not a number to report closely

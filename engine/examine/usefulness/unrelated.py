@@ -8,7 +8,7 @@ from engine.corpus.text.words import cut
 from engine.examine.base import Side
 from engine.examine.prepare import Prepared
 from engine.examine.usefulness.base import Sample
-from engine.examine.usefulness.ngrams import ngram_divergence
+from engine.examine.usefulness.wording.ngrams import ngram_divergence
 
 LARGEST = 1000
 KEY = "shipped samples"  # in `prepared.kept`

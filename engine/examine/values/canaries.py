@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from engine.corpus.text.words import cut
 from engine.examine.base import Side
-from engine.examine.findings import Reference
-from engine.examine.make import finding, missing
-from engine.examine.part import Part
+from engine.examine.findings.findings import Reference
+from engine.examine.findings.make import finding, missing
+from engine.examine.findings.part import Part
 from engine.examine.prepare import Prepared
 from engine.examine.registry import CANARIES
 from engine.examine.stats import intervals

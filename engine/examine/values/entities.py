@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from engine.corpus.text.words import WordTable
 from engine.examine.base import Side
-from engine.pii.detect.function_words import found_everywhere
+from engine.pii.detect.plain.function_words import found_everywhere
 
 LEAK_COLUMNS = [
     "record_id", "source_record_id", "kind", "start", "end", "source_start", "source_end",

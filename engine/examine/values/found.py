@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from engine.examine.each import each_output
-from engine.examine.findings import Reference
-from engine.examine.make import finding, missing
-from engine.examine.part import Part
+from engine.examine.findings.findings import Reference
+from engine.examine.findings.make import finding, missing
+from engine.examine.findings.part import Part
 from engine.examine.prepare import Prepared
 from engine.examine.stats import intervals
 from engine.examine.values.detected import MOST, Which, counts, detected

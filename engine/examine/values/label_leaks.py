@@ -6,9 +6,9 @@ import numpy as np
 
 from engine.corpus.text.words import cut
 from engine.examine.base import Side
-from engine.examine.findings import Finding, Reference
-from engine.examine.make import finding, missing
-from engine.examine.part import Part
+from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.make import finding, missing
+from engine.examine.findings.part import Part
 from engine.examine.prepare import Prepared
 from engine.examine.stats import intervals
 from engine.examine.values.entities import find_entities, index_entities, records_with

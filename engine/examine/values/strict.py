@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from engine.examine.base import join_sides
 from engine.examine.each import each_output
-from engine.examine.findings import Finding, Reference
-from engine.examine.make import finding, missing
-from engine.examine.part import Part
+from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.make import finding, missing
+from engine.examine.findings.part import Part
 from engine.examine.prepare import Prepared
 from engine.examine.samples import seeded_order
 from engine.examine.stats import intervals

@@ -16,8 +16,8 @@ from engine.jobs.models.language_models import Models
 from engine.models.offered.likeness import unlike_built_in, unlike_texts
 from engine.store import model_settings, queue
 from engine.store.corpora.descriptions import Descriptions
+from engine.store.database.schema import jobs
 from engine.store.model_settings import FirstTexts
-from engine.store.schema import jobs
 from engine.store.session import Session
 
 KIND = "first texts"

@@ -17,7 +17,7 @@ from engine.models.folder.precision import checked_precision
 from engine.models.remote import consent as rules
 from engine.models.remote.consent import Download
 from engine.store import model_settings, queue
-from engine.store.schema import jobs
+from engine.store.database.schema import jobs
 from engine.store.session import Session
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from engine.models.remote.consent import Consent
 from engine.models.remote.endpoint_settings import EndpointSettings
 from engine.store import model_settings, queue
 from engine.store.corpora.corpora import Corpora
+from engine.store.database.schema import jobs, runs
 from engine.store.model_settings import SelfTest
 from engine.store.rows import AnyRow
-from engine.store.schema import jobs, runs
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
 from engine.store.upkeep import AuditLog

@@ -28,8 +28,8 @@ from engine.jobs.models.catalogued import catalogue
 from engine.models.marks import POOL, RUN, Mark, read_marks, weight_digests, workspace_above, write_marks
 from engine.store.budget import fitted
 from engine.store.budget import lines as ledger_lines
+from engine.store.database.schema import corpora, fitted_weights, pools, runs
 from engine.store.runs import choosable
-from engine.store.schema import corpora, fitted_weights, pools, runs
 from engine.store.session import Session
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from engine.errors import UnderstudyError
-from engine.jobs.task import Task
+from engine.jobs.worker.task import Task
 from engine.json_types import JSONObject
 from engine.store.budget import accounts
-from engine.store.schema import jobs
+from engine.store.database.schema import jobs
 
 if TYPE_CHECKING:
-    from engine.methods.budget_figures import Question
+    from engine.methods.advice.budget_figures import Question
 
 
 FAILED = "This could not be computed because of an unexpected error; it is tried again in a minute."
@@ -43,7 +43,7 @@ def _answer(task: Task, request: JSONObject) -> JSONObject:
         from engine.dp.accounting.accountant import answer_request
 
         return answer_request(dict(request))
-    from engine.methods.signal import vote_signal
+    from engine.methods.advice.signal import vote_signal
 
     return cast("JSONObject", vote_signal(cast("Question", dict(request)), task.models.embedder()))
 

@@ -11,11 +11,11 @@ from typing import cast
 
 from sqlalchemy import Connection, func, select, text, update
 
-from engine.jobs.task import Stopped, Task
+from engine.jobs.worker.task import Stopped, Task
 from engine.store.audit import now
+from engine.store.database.schema import corpora, spans
 from engine.store.review import decisions
 from engine.store.review.spans import FoundSpan, activate, insert_spans, refresh, span_rows, weigh
-from engine.store.schema import corpora, spans
 from engine.store.summaries import corpus_row
 
 PENDING = "pending"

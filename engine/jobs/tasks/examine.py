@@ -16,9 +16,9 @@ from engine.examine import each
 from engine.examine.expected import Sizes, parts
 from engine.examine.measures import MEASURES
 from engine.examine.tables import CORPUS_MAP
-from engine.jobs.kept_embeddings import KeptEmbeddings, kept_embeddings
-from engine.jobs.part_shelf import PartShelf
-from engine.jobs.task import Stopped, Task
+from engine.jobs.worker.kept_embeddings import KeptEmbeddings, kept_embeddings
+from engine.jobs.worker.part_shelf import PartShelf
+from engine.jobs.worker.task import Stopped, Task
 from engine.store.runs.runs import run_row
 from engine.store.summaries import corpus_row
 
@@ -52,7 +52,7 @@ def run(task: Task) -> None:
     privacy, utility = bool(task.arguments["privacy"]), bool(task.arguments["utility"])
     records = store.corpora.frame(task.corpus_id)
     train = records[records["split"] == "train"].reset_index(drop=True)
-    embedder = kept_embeddings(task, list(records["text"]))
+    embedder = kept_embeddings(task, list(records["text"]), list(synthetic["text"]))
     models = bool(task.arguments.get("model_attacks", True))
     tuned = bool(task.arguments.get("tuned_classifier", False))
     sizes = Sizes(len(records), len(synthetic), bool(len(records) - len(train)))
@@ -87,18 +87,18 @@ def run(task: Task) -> None:
     output.tables[each.NAME] = each.renewed(earlier, output.tables.get(each.NAME), again)
     groups = [name for name, wanted in (("privacy", privacy), ("utility", utility)) if wanted]
     try:
-        if isinstance(embedder, KeptEmbeddings):
-            embedder.keep()
         store.examinations.save_tables(
             task.run_id, {**output.tables, **_iterations(task, list(train["text"]), embedder)}
         )
+        if isinstance(embedder, KeptEmbeddings):
+            embedder.keep()
         with task.batch("store findings", 1, 1) as connection:
             store.examinations.save(
                 connection, task.run_id, output.findings, output.record_risk, row.corpus_revision, groups
             )
             store.ledger.touch(connection, task.run_id, "examination", TOUCHED)
-            if plane is not None:
-                store.examinations.save_corpus_map(task.corpus_id, plane)
+        if plane is not None:  # a map can be made again; it goes with its corpus, also where that was deleted meanwhile
+            store.examinations.save_corpus_map(task.corpus_id, plane)
         shelf.remove()
     except Stopped:
         store.session.sweep()  # the run was deleted meanwhile: its tables go too, and a deleted corpus' embeddings

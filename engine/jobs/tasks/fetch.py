@@ -18,7 +18,7 @@ from engine.errors import StorageError, UserError
 from engine.jobs.models.catalogued import models_folder
 from engine.jobs.models.first_texts import KIND as FIRST_TEXTS
 from engine.jobs.models.marks import carry
-from engine.jobs.task import Task
+from engine.jobs.worker.task import Task
 from engine.models.folder.imports import SPARE_BYTES, import_folder, remove_folder
 from engine.models.remote import consent as rules
 from engine.models.remote import hub

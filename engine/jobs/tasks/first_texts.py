@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.errors import UserError
 from engine.jobs.models.first_texts import KIND, description_of
-from engine.jobs.task import Task
+from engine.jobs.worker.task import Task
 from engine.json_types import JSON
 from engine.models.contracts import Sampling
 from engine.models.prompts.domains import prompt_language

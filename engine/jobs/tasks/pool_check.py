@@ -10,12 +10,12 @@ counts stay in the workspace and go with the corpus, and no run, plan or claim r
 
 from __future__ import annotations
 
-from engine.jobs.task import Task
+from engine.jobs.worker.task import Task
 from engine.store.audit import now
 from engine.store.budget import lines as ledger_lines
 from engine.store.budget.reservations import population_of
-from engine.store.dialect import insert
-from engine.store.schema import pool_checks
+from engine.store.database.dialect import insert
+from engine.store.database.schema import pool_checks
 
 SHARED, LONG = 8, 25  # consecutive words of one record that a text may repeat: stock phrases, and no longer chance
 MOST_SHOWN = 200

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from sqlalchemy import update
 
-from engine.jobs.task import Task
-from engine.store.schema import corpora
+from engine.jobs.worker.task import Task
+from engine.store.database.schema import corpora
 from engine.store.summaries import corpus_row
 
 

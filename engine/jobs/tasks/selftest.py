@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.errors import UnderstudyError
-from engine.jobs.task import Task
+from engine.errors import UnderstudyError, UserError
+from engine.jobs.worker.task import Task
 from engine.models.constraints import Blocklist
 from engine.models.contracts import Constraints, Generator, Sampling
 from engine.models.remote.endpoint import EndpointGenerator
@@ -80,21 +80,25 @@ def _test(task: Task, model: str, result: SelfTest) -> None:
 def _ask_server(task: Task, model: str, generator: EndpointGenerator, checks: list[Check]) -> None:
     """See whether the server lists the model and returns log-probabilities; keep the latter in its settings."""
     name, wanted = generator.settings.name, generator.settings.model
-    listed = generator.listed()
+    try:
+        listed = generator.listed()
+    except UserError:  # one that lists nothing may write all the same; what follows tells
+        listed = []
     checks.append(
         _check(
             "the server lists it", wanted in listed or not listed,
             "yes" if wanted in listed else f"{len(listed)} other model(s) are listed" if listed else "it lists none",
         )
     )  # fmt: skip
-    offered = generator.offers_scores()
-    if offered != generator.settings.scores:
+    form = generator.score_form()
+    if (form or "") != (generator.settings.score_form if generator.settings.scores else ""):
         from dataclasses import replace
 
         with task.store.session.db.write() as connection:
             known = model_settings.endpoints(connection)
             if name in known:
-                model_settings.save_endpoints(connection, {**known, name: replace(known[name], scores=offered)})
+                kept = replace(known[name], scores=bool(form), score_form=form or "echo")
+                model_settings.save_endpoints(connection, {**known, name: kept})
 
 
 def _scores(generator: Generator) -> Check:

@@ -18,24 +18,25 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from sqlalchemy import Connection, select, update
 
+from engine.at_rest import files
 from engine.corpus.keyed import keyed_order
 from engine.dp.guarantee import Guarantee
 from engine.errors import UserError
 from engine.jobs.models.catalogued import catalogue
 from engine.jobs.models.marks import counted, mark_tuned, marks_used, population_now
-from engine.jobs.private import mechanisms
-from engine.jobs.task import Stopped, Task
-from engine.jobs.used import Used
+from engine.jobs.worker.private import mechanisms
+from engine.jobs.worker.task import Stopped, Task
+from engine.jobs.worker.used import Used
 from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.methods.base import Context, Step, parse_parameters
 from engine.methods.label_list import with_labels
 from engine.methods.readable import run as run_readable
+from engine.store.database.schema import runs, synthetic
 from engine.store.disk.folder import file_errors, remove_tree
 from engine.store.review.spans import ACCEPTED_COLUMNS
 from engine.store.rows import RunRow
 from engine.store.runs import choosable
 from engine.store.runs.runs import run_row
-from engine.store.schema import runs, synthetic
 from engine.store.summaries import corpus_row
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def _keep_parts(task: Task) -> None:
         if made.is_dir() and not kept.exists():
             with file_errors():
                 made.rename(kept)
+                files.settle(kept)
 
 
 def _reserved(task: Task, row: RunRow, method: Method) -> Guarantee:

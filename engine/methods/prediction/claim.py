@@ -18,8 +18,8 @@ from engine.dp.guarantee import Guarantee
 from engine.dp.noise import prediction
 from engine.errors import UserError
 from engine.methods import label_list
+from engine.methods.advice.budget_figures import Answer, row
 from engine.methods.base import Facts
-from engine.methods.budget_figures import Answer, row
 from engine.methods.dp_claim import dp_claim
 from engine.methods.evolution import claim as pe_claim
 from engine.methods.prediction.parameters import PrivatePredictionParameters

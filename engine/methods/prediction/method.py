@@ -17,8 +17,8 @@ from pydantic import BaseModel
 
 from engine.dp.guarantee import Guarantee
 from engine.dp.noise.cells import Cell as Counted
+from engine.dp.noise.outputs import digest
 from engine.dp.noise.prediction import Cell, Prediction
-from engine.dp.noise.private import digest
 from engine.errors import InternalError
 from engine.methods.base import Context, Facts, MethodSpec, Plan, Step, SyntheticRecord
 from engine.methods.prediction.claim import CLUSTERS, figures, guarantee_of, nodes, parts_of, schedule

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Required, TypedDict, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.dp.noise.private import digest
+from engine.dp.noise.outputs import digest
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Step, SyntheticRecord
 from engine.methods.filter.method import batch_seed

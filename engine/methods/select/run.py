@@ -94,7 +94,7 @@ class Selecting:
             np.save(buffer, made, allow_pickle=False)
             part = path.with_suffix(".tmp")
             files.write_bytes(part, buffer.getvalue(), at=path)
-            part.replace(path)
+            files.put(part, path)
         return made
 
     def _chosen(self, embeddings: NDArray[np.float32]) -> Step:

@@ -12,8 +12,8 @@ from engine.dp.events import Event
 from engine.dp.guarantee import Guarantee
 from engine.dp.noise.train import WHAT, Training, event_of
 from engine.methods import label_list
+from engine.methods.advice.budget_figures import Answer, Question, row
 from engine.methods.base import Facts
-from engine.methods.budget_figures import Answer, Question, row
 from engine.methods.evolution import claim as pe_claim
 from engine.methods.tuned.parameters import DpFinetuneParameters
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Required, TypedDict, Unpack, cast
 
+from engine.at_rest import files
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, Step, SyntheticRecord
 from engine.methods.evolution import common as pe
@@ -130,6 +131,7 @@ def writer_of(context: Context, net: Tunable) -> Generator:
         net.save(part)
         context.saved(part)
         part.rename(context.scratch / TUNED)
+        files.settle(context.scratch / TUNED)
     writer = net.writer()
     watch: Any = getattr(writer, "watch", None)
     if watch is not None:

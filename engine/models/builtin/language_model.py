@@ -39,6 +39,7 @@ class BuiltinGenerator:
         batch_size: Sequences that run side by side; None = as many as pay. Halved where memory runs out.
         dtype: Type that generation multiplies in; None = bfloat16 where the machine is fast in it, else float32.
             Scores are always computed in float32.
+        steered: whether decoding holds outputs to the blanks, the length and the key words that prompts ask for.
     """
 
     id = "builtin"
@@ -46,7 +47,9 @@ class BuiltinGenerator:
     texts_a_call = 64
     """Prompts a call should bring: fewer leave the batch half empty, more make a run slow to report and to cancel."""
 
-    def __init__(self, folder: Path, batch_size: int | None = None, dtype: torch.dtype | None = None) -> None:
+    def __init__(
+        self, folder: Path, batch_size: int | None = None, dtype: torch.dtype | None = None, steered: bool = True
+    ) -> None:
         self.net: CausalNet = load_folder(folder)
         if torch.cuda.is_available():
             self.net = self.net.cuda()
@@ -55,7 +58,7 @@ class BuiltinGenerator:
         self.batch_size = batch_size or side_by_side(self.net, self.dtype)
         self._cancelled: Callable[[], bool] = lambda: False
         self._pieces = token_bytes(self.tokenizer)
-        self._steering = Steering(self.tokenizer, self._pieces, EOS)
+        self._steering = Steering(self.tokenizer, self._pieces, EOS) if steered else None
         self._decode: tuple[tuple[int, ...], DecodeNet] | None = None
         self._moves: dict[int, torch.Tensor] = {}
         names = [OUT, EXAMPLE, YES, NO]

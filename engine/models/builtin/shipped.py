@@ -26,6 +26,15 @@ def lm_folder() -> Path:
     return ASSETS / "models" / "lm"
 
 
+def vocabulary_folder() -> Path:
+    """Return the folder of the vocabulary that measures count in and everyday words are read from.
+
+    It is of public text, the first built-in model's, and stays where models change, so that what was measured with one
+    can be held beside what was measured with another.
+    """
+    return ASSETS / "models" / "vocabulary"
+
+
 def tagger_folder() -> Path:
     """Return the folder of the built-in tagger's adapter."""
     return ASSETS / "models" / "tagger"
@@ -103,12 +112,15 @@ def builtin_models() -> list[BuiltinModel]:
 
 
 def _parameters(weights: Path) -> int:
-    """Return the number of values in a safetensors file, read from its header alone."""
+    """Return the number of values in a safetensors file, read from its header alone.
+
+    An output layer beside a transform is that transform times the embedding table, and counts for nothing.
+    """
     with weights.open("rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
     total = 0
     for name, entry in header.items():
-        if name == "__metadata__":
+        if name == "__metadata__" or (name.startswith("lm_head.") and "transform.weight" in header):
             continue
         size = 1
         for side in entry["shape"]:

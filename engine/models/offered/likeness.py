@@ -36,7 +36,8 @@ def unlike_built_in(description: Description) -> str:
             f"The built-in model writes English alone; this corpus is declared to be {LANGUAGES[description.language]}."
         )
     kinds = known_kinds()
-    if not kinds or any(_words(description.kind) & _words(kind) for kind in kinds):
+    name = " ".join(description.kind.lower().split())
+    if not kinds or name in kinds or any(_words(name) & _words(kind) for kind in kinds):
         return ""
     return (
         f"The built-in model has not learned from text called “{description.kind}”; it knows {', '.join(kinds)}. "

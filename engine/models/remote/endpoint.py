@@ -18,9 +18,11 @@ from engine.models.constraints import Blocklist
 from engine.models.contracts import Constraints, Generation, Sampling
 from engine.models.remote.consent import Consent
 from engine.models.remote.endpoint_http import Transport, Usage
-from engine.models.remote.endpoint_settings import EndpointSettings
+from engine.models.remote.endpoint_settings import SCORE_FORMS, EndpointSettings
 
 BLOCKED_TRIES = 4  # times a reply with a blocked value is asked for anew before it is cut there
+CALLS_DEEP, FEWEST_A_CALL = 4, 16  # prompts a call for each place at a server, so that the places are seldom empty
+ONE_TOKEN_BEHIND: dict[str, JSON] = {"max_tokens": 1, "prompt_logprobs": 0}  # vLLM writes one token at least
 CHARACTERS_A_TOKEN = 4.0  # where a server does not count
 
 
@@ -38,8 +40,8 @@ class EndpointGenerator:
     """Generates, and scores where the server offers it, over HTTP.
 
     Args:
-        settings: the server.
-        key: its API key, or None.
+        settings: the server, or several of one model.
+        key: their API key, or None.
         consent: needed where the server is on another machine.
 
     Raises:
@@ -51,6 +53,7 @@ class EndpointGenerator:
         self.id = f"endpoint:{settings.name}"
         self.capabilities = capabilities_of(settings)
         self.context = settings.context
+        self.texts_a_call = max(FEWEST_A_CALL, CALLS_DEEP * settings.concurrency * len(settings.addresses))
         self._transport = Transport(settings, key, consent)
 
     @property
@@ -97,7 +100,7 @@ class EndpointGenerator:
             )
 
         async def one(position: int) -> NDArray[np.float32]:
-            return await self._score(texts[position])
+            return await self._score(texts[position], self.settings.score_form)
 
         return self._transport.run(one, len(texts))
 
@@ -112,16 +115,19 @@ class EndpointGenerator:
 
         return self._transport.run(one, 1)[0]
 
-    def offers_scores(self, text: str = "One two three.") -> bool:
-        """Return whether the server returns log-probabilities of a given text; asks it once."""
+    def score_form(self, text: str = "One two three.") -> str | None:
+        """Return the form in which the server returns log-probabilities of a given text; asks once for each."""
+        for form in SCORE_FORMS:
 
-        async def one(_: int) -> bool:
-            return len(await self._score(text)) > 0
+            async def one(_: int, form: str = form) -> int:
+                return len(await self._score(text, form))
 
-        try:
-            return self._transport.run(one, 1)[0]
-        except UserError:
-            return False
+            try:
+                if self._transport.run(one, 1)[0] > 0:
+                    return form
+            except UserError:
+                continue
+        return None
 
     async def _ask(self, prompt: str, sampling: Sampling, seed: int) -> Generation:
         chat = self.settings.api == "chat"
@@ -142,14 +148,14 @@ class EndpointGenerator:
         tokens = self._count(answer, prompt, text)
         return Generation(text, tokens, "length" if choice.get("finish_reason") == "length" else "stop")
 
-    async def _score(self, text: str) -> NDArray[np.float32]:
-        body: dict[str, JSON] = {
-            "model": self.settings.model, "prompt": text, "max_tokens": 0, "echo": True, "logprobs": 1,
-            "temperature": 0.0,
-        }  # fmt: skip
+    async def _score(self, text: str, form: str) -> NDArray[np.float32]:
+        body: dict[str, JSON] = {"model": self.settings.model, "prompt": text, "temperature": 0.0}
+        body |= {"max_tokens": 0, "echo": True, "logprobs": 1} if form == "echo" else ONE_TOKEN_BEHIND
         answer = await self._transport.request("POST", "/completions", body)
         self._count(answer, text, "")
-        found = _part(_choice(answer).get("logprobs")).get("token_logprobs")
+        choice = _choice(answer)
+        echoed, own = _part(choice.get("logprobs")).get("token_logprobs"), choice.get("prompt_logprobs")
+        found = echoed if form == "echo" else [_first(one) for one in own] if isinstance(own, list) else None
         if not isinstance(found, list):
             raise UserError(f"endpoint {self.settings.name!r} sent no log-probabilities; choose a model that scores")
         return np.array([value for value in found if isinstance(value, int | float)], dtype=np.float32)
@@ -173,6 +179,11 @@ def _choice(answer: JSONObject) -> JSONObject:
 def _part(value: JSON) -> JSONObject:
     """Return an object inside a reply; what is none of the kind counts as empty."""
     return value if isinstance(value, Mapping) else {}
+
+
+def _first(tokens: JSON) -> JSON:
+    """Return the log-probability of a place's own token, which vLLM puts before the likelier ones."""
+    return next((_part(one).get("logprob") for one in _part(tokens).values()), None)
 
 
 def _estimate(text: str) -> int:

@@ -1,9 +1,12 @@
-"""Requests to one server: bounded concurrency, rate limit, time-outs, retries with back-off, cancellation.
+"""Requests to one endpoint, of one server or several: limits, time-outs, retries with back-off, cancellation.
 
 Back-off is exponential with jitter (the "equal jitter" of Brooker, AWS Architecture Blog, 2015): after the k-th
 failure wait between half and all of min(30, 0.5 · 2^k) seconds, or as long as the server's Retry-After asks.
 Privacy posture: request and reply bodies stay in memory. Errors name the endpoint, its host and a status, never a
-body; library errors, which hold the request, are dropped. The key is sent to the endpoint's own host alone.
+body; library errors, which hold the request, are dropped. The key is sent to the endpoint's own hosts alone.
+
+Where an endpoint has several addresses, a request that failed at one goes to another at once; only where none is
+known to answer does it wait. Each address more is an attempt more.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from engine.json_types import JSONObject
 from engine.models.cancel import Cancelled
 from engine.models.remote import consent as consents
 from engine.models.remote.consent import Consent
+from engine.models.remote.endpoint_addresses import Address, Addresses
 from engine.models.remote.endpoint_settings import EndpointSettings, is_loopback
 
 if TYPE_CHECKING:
@@ -73,7 +77,7 @@ class _Rate:
 
 
 class Transport:
-    """Speaks to one server.
+    """Speaks to the servers of one endpoint.
 
     Args:
         settings: the server.
@@ -93,12 +97,12 @@ class Transport:
         self._key = key
         self._rate = _Rate(settings.requests_per_minute)
         self._client: httpx.AsyncClient | None = None
-        self._gate: asyncio.Semaphore | None = None
+        self._addresses: Addresses | None = None
         self._runner: asyncio.Runner | None = None
         self._thread: ThreadPoolExecutor | None = None
 
     def run(self, work: Callable[[int], Coroutine[None, None, T]], count: int) -> list[T]:
-        """Return the results of `work(0..count-1)`, at most `concurrency` requests at once, in order.
+        """Return the results of `work(0..count-1)` in order, at most `concurrency` requests at once an address.
 
         The requests are made by a thread of their own, so that a caller may itself stand in an event loop (a notebook
         does); `cancelled` is asked by the caller's thread.
@@ -125,7 +129,7 @@ class Transport:
                 self._thread.submit(self._runner.run, self._client.aclose()).result()
             self._thread.submit(self._runner.close).result()
             self._thread.shutdown()
-        self._runner = self._thread = self._client = self._gate = None
+        self._runner = self._thread = self._client = self._addresses = None
 
     def _within(
         self, runner: asyncio.Runner, work: Callable[[int], Coroutine[None, None, T]], count: int, stop: Event
@@ -149,24 +153,32 @@ class Transport:
         return [task.result() for task in tasks]
 
     async def request(self, method: str, path: str, body: JSONObject | None = None) -> JSONObject:
-        """Return the JSON object that the server answers, after as many attempts as the settings allow."""
-        if self._gate is None:
-            self._gate = asyncio.Semaphore(self.settings.concurrency)
-        async with self._gate:
-            for attempt in range(self.settings.tries):
-                await self._rate.turn()
+        """Return the JSON object that a server answers, after as many attempts as the settings allow."""
+        if self._addresses is None:
+            self._addresses = Addresses(self.settings.addresses, self.settings.concurrency)
+        addresses, address = self._addresses, None
+        tries = self.settings.tries + len(addresses.all) - 1
+        for attempt in range(tries):
+            await self._rate.turn()
+            address = await addresses.take(address)
+            try:
                 self.usage.requests += 1
-                answer, problem, asked = await self._attempt(method, path, body)
+                answer, problem, asked = await self._attempt(address, method, path, body)
                 if answer is not None:
+                    addresses.answered(address)
                     return answer
-                if attempt + 1 == self.settings.tries:
+                elsewhere = addresses.failed(address, asked)
+                if attempt + 1 == tries:
                     break
                 self.usage.retries += 1
-                wait = self._wait(attempt, asked)
-                self.usage.waited_seconds += wait
-                await asyncio.sleep(wait)
+                if not elsewhere:
+                    wait = self._wait(attempt, asked)
+                    self.usage.waited_seconds += wait
+                    await asyncio.sleep(wait)
+            finally:
+                await addresses.give(address)
         raise UserError(
-            f"{self._name()} failed {self.settings.tries} time(s), the last time because {problem}; what was made is "
+            f"{self._name()} failed {tries} time(s), the last time because {problem}; what was made is "
             "kept: see that the server is at work, then resume"
         )
 
@@ -179,14 +191,14 @@ class Transport:
         return full * random.uniform(0.5, 1.0)
 
     async def _attempt(
-        self, method: str, path: str, body: JSONObject | None
+        self, address: Address, method: str, path: str, body: JSONObject | None
     ) -> tuple[JSONObject | None, str, float | None]:
         """Return the reply, else None with why another try may help and the seconds the server asks to wait."""
         import httpx
 
         try:
             async with asyncio.timeout(self.settings.timeout_seconds):
-                status, headers, content = await self._send(method, self.settings.url + path, body)
+                status, headers, content = await self._send(method, address.url + path, body)
         except (TimeoutError, httpx.TimeoutException):
             return None, f"no answer came within {self.settings.timeout_seconds:g} seconds", None
         except httpx.RequestError as error:
@@ -194,7 +206,7 @@ class Transport:
         if status in AGAIN:
             return None, f"the server answered with status {status}", _retry_after(headers.get("retry-after"))
         if status >= 400:
-            raise UserError(f"{self._name()} refused the request with status {status}: {_remedy(status)}")
+            raise UserError(f"{self._name(address)} refused the request with status {status}: {_remedy(status)}")
         try:
             answer = json.loads(content)
         except ValueError:
@@ -236,12 +248,13 @@ class Transport:
         if self._client is None:
             import httpx
 
-            host, local = urlsplit(self.settings.url).hostname or "", self.settings.local
-            if local and host == "localhost":
-                found = {str(entry[4][0]) for entry in socket.getaddrinfo(host, None)}
+            local = self.settings.local
+            if any(urlsplit(url).hostname == "localhost" for url in self.settings.addresses):
+                found = {str(entry[4][0]) for entry in socket.getaddrinfo("localhost", None)}
                 if not all(is_loopback(address.partition("%")[0]) for address in found):
                     raise UserError(f"{self._name()}: localhost is not this machine here; use 127.0.0.1")
-            limits = httpx.Limits(max_connections=self.settings.concurrency)
+            most = self.settings.concurrency * len(self.settings.addresses)
+            limits = httpx.Limits(max_connections=most, max_keepalive_connections=most)
             timeout = httpx.Timeout(self.settings.timeout_seconds, connect=CONNECT_SECONDS, pool=None)
             # Proxies of the environment would carry text for this machine elsewhere.
             self._client = httpx.AsyncClient(
@@ -249,8 +262,8 @@ class Transport:
             )
         return self._client
 
-    def _name(self) -> str:
-        return f"endpoint {self.settings.name!r} ({self.settings.host})"
+    def _name(self, address: Address | None = None) -> str:
+        return f"endpoint {self.settings.name!r} ({address.host if address else self.settings.host})"
 
 
 def _retry_after(value: str | None) -> float | None:

@@ -105,7 +105,7 @@ def tuned_answers(
         seed: of the linear layer's start, the order of texts and what is dropped out.
         report: told (step, steps); it may raise to stop.
     """
-    from engine.models.builtin.tagger import load_tokenizer
+    from engine.models.builtin.tagger.tagger import load_tokenizer
 
     tokenizer = load_tokenizer(minilm.base_folder())
     rows, questions = _encoded(tokenizer, texts), _encoded(tokenizer, asked)

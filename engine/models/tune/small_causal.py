@@ -1,7 +1,7 @@
 """A small causal language model made fresh from text: its public vocabulary, and what it thinks of other texts.
 
-Tokens are the first merges of the built-in model's byte-level vocabulary, which was made from public text: every text
-can be written in them, and no private text had a part in them.
+Tokens are the first merges of a byte-level vocabulary that was made from public text: every text can be written in
+them, and no private text had a part in them.
 
 Privacy posture: texts and scores stay in memory.
 """
@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from engine.errors import UserError
-from engine.models.builtin.shipped import lm_folder
+from engine.models.builtin.shipped import vocabulary_folder
 from engine.models.tune.stacked import Report, Rows, Shape, Stack, Training, quiet, train
 
 if TYPE_CHECKING:
@@ -38,16 +38,16 @@ Floats = NDArray[np.float64]
 
 @lru_cache(maxsize=2)
 def public_tokenizer(merges: int = MERGES, folder: Path | None = None) -> Tokenizer:
-    """Return the built-in vocabulary cut to its bytes and first merges; ids 0 and 1 are start and end.
+    """Return the public vocabulary cut to its bytes and first merges; ids 0 and 1 are start and end.
 
     Raises:
-        UserError: the built-in model's tokenizer is missing.
+        UserError: the vocabulary is missing.
     """
     from tokenizers import Tokenizer
 
-    path = (folder or lm_folder()) / "tokenizer.json"
+    path = (folder or vocabulary_folder()) / "tokenizer.json"
     if not path.is_file():
-        raise UserError("the built-in language model lacks tokenizer.json in assets/models/lm: check out again")
+        raise UserError("assets/models/vocabulary lacks tokenizer.json: check out again")
     content = json.loads(path.read_text(encoding="utf-8"))
     model = content["model"]
     kept = [pair if isinstance(pair, list) else pair.split(" ") for pair in model["merges"][:merges]]

@@ -116,7 +116,7 @@ class BuiltinTunable:
         """Write the merged model as a folder that opens like any other, safetensors only."""
         save_folder(merged(self.module), folder, torch.float32)
         words = folder / "tokenizer.json"
-        words.write_bytes(files.stored(words, self._generator.tokenizer.to_str(pretty=True).encode()))
+        files.write_bytes(words, self._generator.tokenizer.to_str(pretty=True).encode())
 
 
 class FolderTunable:

@@ -3,6 +3,6 @@
 detector   everything loaded once for one set of settings; settings, presets: what the custodian chooses
 rules, recognisers  Presidio over the catalogue in `assets/recognisers/`; known: the custodian's own identifiers
 overlap, whole_names, kinds  one list without overlap, names whole or not at all, of the right kind
-plain_words, function_words, state_bodies, vitals, register  what looks like a name and names nobody
+plain/     what looks like a name and names nobody
 unknown    what looks like an identifier though no detector says so
 """

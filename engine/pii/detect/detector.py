@@ -27,9 +27,9 @@ import regex
 from engine.errors import UserError
 from engine.models import cancel
 from engine.models.contracts import Found
-from engine.pii.detect import plain_words
 from engine.pii.detect.known import KnownIdentifiers
 from engine.pii.detect.overlap import choose_spans
+from engine.pii.detect.plain import plain_words
 from engine.pii.detect.presets import presets
 from engine.pii.detect.rules import Rules
 from engine.pii.detect.settings import PATTERN_SECONDS, DetectorSettings
@@ -69,7 +69,7 @@ class RecordDetector:
         self.spacy = None if "spacy" in off else _load_spacy(self.settings.spacy_model)
         self.tagger = None
         if self.settings.tagger and "tagger" not in off:
-            from engine.models.builtin.tagger_run import load_tagger
+            from engine.models.builtin.tagger.tagger_run import load_tagger
 
             self.tagger = load_tagger(self.settings.tagger_model)
         self.others = OtherLanguages(off, self.tagger)

@@ -15,8 +15,8 @@ from typing import Any, Literal, get_args
 import regex
 import yaml
 
+from engine.pii.detect.plain.register import scholarly
 from engine.pii.detect.recognisers import FOLDER
-from engine.pii.detect.register import scholarly
 from engine.pii.spans import MODELS, SUGGESTION, Span
 
 PresetName = Literal["general", "clinical", "legal"]
@@ -36,7 +36,7 @@ class Preset:
 
     `least_digits`: digits that a code needs which the tagger alone found. `least_scores`: the score that a
     tagger's span of a label needs. `suggest_lone_names`: whether a name of one word waits in scholarly prose
-    (`engine.pii.detect.register`). None of these touches what a person listed.
+    (`engine.pii.detect.plain.register`). None of these touches what a person listed.
     """
 
     id: PresetName

@@ -65,7 +65,7 @@ def shaped(text: str, start: int, end: int) -> bool:
         return True
     if len(token) < 3 or not token[0].isupper() or not token[1:].islower():
         return False
-    from engine.pii.detect.plain_words import everyday_words
+    from engine.pii.detect.plain.plain_words import everyday_words
     from engine.pii.spans import folded
 
     before = text[:start].rstrip()

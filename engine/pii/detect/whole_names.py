@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import regex
 
-from engine.pii.detect.state_bodies import is_head
+from engine.pii.detect.plain.state_bodies import is_head
 from engine.pii.spans import MODELS, Span
 
 NAMES = frozenset({"PERSON", "LOCATION", "ORGANISATION"})

@@ -19,8 +19,8 @@ from engine.pii.languages.pack import codes, pack
 from engine.pii.spans import Span, default_identifier_type
 
 if TYPE_CHECKING:
-    from engine.models.builtin.tagger_run import Tagger
-    from engine.models.builtin.word_tagger_run import WordTagger
+    from engine.models.builtin.tagger.tagger_run import Tagger
+    from engine.models.builtin.tagger.word_tagger_run import WordTagger
     from engine.pii.languages.rules import LanguageRules
 
 
@@ -46,7 +46,7 @@ class OtherLanguages:
 
             self._rules = LanguageRules(self._disabled)
             if self.own_tagger:
-                from engine.models.builtin.word_tagger_run import load_word_tagger
+                from engine.models.builtin.tagger.word_tagger_run import load_word_tagger
 
                 self._tagger = load_word_tagger()
         rows: list[list[Span]] = [[] for _ in texts]

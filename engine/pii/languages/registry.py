@@ -12,6 +12,7 @@ from functools import lru_cache
 from engine.assets import ASSETS
 from engine.models.builtin.shipped import word_tagger_there
 from engine.models.prompts.domains import prompt_languages
+from engine.pii.languages.lemmas import THEN, no_lemmas, told_by
 from engine.pii.languages.national_ids import national_ids
 from engine.pii.languages.pack import Pack, codes, pack
 from engine.pii.languages.pools import read_pools
@@ -88,6 +89,11 @@ def _view(own: Pack) -> LanguageView:
             lacks.append("endings that the table does not tell: such a name, and such a case, stays as it is written")
     elif own.data.possessive:
         has.append(f"the possessive -{own.data.possessive} of names")
+    lemmas = told_by(own.code)
+    if lemmas is None:
+        lacks.append(no_lemmas(own.code).removesuffix(THEN))
+    else:
+        has.append(f"lemmas for the curves of words, by {lemmas}")
     lacks.append("measures of tone and readability, and the built-in embeddings, which expect English")
     return LanguageView(own.code, own.data.name, tuple(has), tuple(lacks), measured().get(own.code, ()))
 

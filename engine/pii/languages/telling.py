@@ -15,7 +15,7 @@ from functools import lru_cache
 import regex
 
 from engine.corpus.text.language import told_language
-from engine.pii.detect.function_words import FUNCTION_WORDS
+from engine.pii.detect.plain.function_words import FUNCTION_WORDS
 from engine.pii.languages.pack import codes, pack
 
 ENGLISH = "en"

@@ -16,11 +16,11 @@ from typing import Literal
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 from engine.examine.measures import MEASURES, REFERENCES, show
 from engine.release.assessment.questions import Asked, Question, questions
-from engine.release.card import DataCard, setting_words
-from engine.release.verdicts import Verdict
+from engine.release.card.card import DataCard, setting_words
+from engine.release.policy.verdicts import Verdict
 
 Edition = Literal["internal", "external"]
 NOT_STATED = "Not stated."

@@ -14,9 +14,9 @@ from sqlalchemy import Connection, select
 from engine.errors import UserError
 from engine.json_types import JSON, JSONObject
 from engine.store.chain import canonical, now
-from engine.store.dialect import insert
+from engine.store.database.dialect import insert
+from engine.store.database.schema import accounts
 from engine.store.rows import AnyRow
-from engine.store.schema import accounts
 
 RETRY_SECONDS = 60.0  # after an error that was not the request's fault
 

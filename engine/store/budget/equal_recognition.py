@@ -16,8 +16,8 @@ from sqlalchemy import ColumnElement, Connection, func, select
 
 from engine.corpus.people.equal_marks import COMMON, LINES, RESTS, EqualMarks
 from engine.corpus.people.equal_overlap import EqualOverlap, alike, equal_pairs
-from engine.store.dialect import insert, move
-from engine.store.schema import equal_marks
+from engine.store.database.dialect import insert, move
+from engine.store.database.schema import equal_marks
 
 CHUNK = 900
 Held = dict[int, list[int]]

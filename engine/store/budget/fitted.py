@@ -15,8 +15,8 @@ from sqlalchemy import Connection, select
 
 from engine.models.marks import Mark
 from engine.store.audit import now
-from engine.store.dialect import insert
-from engine.store.schema import corpora, fitted_weights, runs
+from engine.store.database.dialect import insert
+from engine.store.database.schema import corpora, fitted_weights, runs
 
 CHUNK = 500
 

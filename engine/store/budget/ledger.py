@@ -37,10 +37,10 @@ from engine.store.budget.statement import Sum, by_unit, sentence, table
 from engine.store.chain import Verified
 from engine.store.corpora.corpora import Corpora
 from engine.store.corpora.labels import Labels
+from engine.store.database.schema import corpora, ledger
+from engine.store.database.schema import populations as populations_table
 from engine.store.rows import AnyRow
 from engine.store.runs.runs import run_row
-from engine.store.schema import corpora, ledger
-from engine.store.schema import populations as populations_table
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
 from engine.store.views import LedgerView, PeopleQuestion

@@ -25,8 +25,8 @@ from engine.errors import InternalError
 from engine.json_types import JSONObject
 from engine.store.budget import recognition
 from engine.store.chain import Chain, canonical
+from engine.store.database.schema import ledger, ledger_head, populations
 from engine.store.rows import AnyRow
-from engine.store.schema import ledger, ledger_head, populations
 
 CHAIN = Chain("ledger", ledger, ledger_head)
 KINDS = (

@@ -15,13 +15,13 @@ from sqlalchemy import Connection, func, select
 
 from engine.dp.accounting.rdp import added_delta, total_rdp
 from engine.dp.events import Event, acting
-from engine.dp.noise.private import Stored
+from engine.dp.noise.outputs import Stored
 from engine.errors import InternalError, RefusedError
 from engine.store.budget import lines as ledger_lines
 from engine.store.budget import reservations
 from engine.store.chain import canonical, now
-from engine.store.database import Database
-from engine.store.schema import mechanism_outputs, runs
+from engine.store.database.database import Database
+from engine.store.database.schema import mechanism_outputs, runs
 
 ROUNDING = 1e-6  # relative; sums of the same losses in another order
 

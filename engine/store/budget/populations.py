@@ -18,8 +18,8 @@ from sqlalchemy import Connection, func, select, update
 from engine.corpus.people.marks import PeopleMarks
 from engine.store.audit import now
 from engine.store.budget import recognition, short_recognition
-from engine.store.dialect import insert, move
-from engine.store.schema import corpora, populations, unit_hashes
+from engine.store.database.dialect import insert, move
+from engine.store.database.schema import corpora, populations, unit_hashes
 from engine.store.session import new_id
 
 OVERLAP_SHARE, JOINING_SHARE = 0.1, 0.3

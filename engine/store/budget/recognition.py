@@ -32,9 +32,9 @@ from engine.corpus.people.short_overlap import ShortOverlap
 from engine.json_types import JSONObject, as_number
 from engine.store.audit import now
 from engine.store.budget import equal_recognition, short_recognition
-from engine.store.dialect import insert, move
+from engine.store.database.dialect import insert, move
+from engine.store.database.schema import equal_marks, people_marks, people_questions, short_marks
 from engine.store.rows import AnyRow
-from engine.store.schema import equal_marks, people_marks, people_questions, short_marks
 
 CHUNK = 900
 LEAST, LEAST_SHARE = 3, 0.05

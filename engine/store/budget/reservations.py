@@ -22,7 +22,7 @@ from engine.dp.ledger import merge as merge_states
 from engine.errors import RefusedError
 from engine.store.budget import lines as ledger_lines
 from engine.store.budget.lines import Book, LineBody, write
-from engine.store.schema import corpora, ledger, runs
+from engine.store.database.schema import corpora, ledger, runs
 
 LOST = (
     "This run was begun before the workspace was restored or copied, or its database rolled back. What it drew since "

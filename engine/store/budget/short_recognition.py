@@ -17,8 +17,8 @@ from sqlalchemy import Connection, func, select
 
 from engine.corpus.people.short_marks import COMMON, ShortMarks
 from engine.corpus.people.short_overlap import Pairs, ShortOverlap, compared, pairs
-from engine.store.dialect import insert, move
-from engine.store.schema import short_marks
+from engine.store.database.dialect import insert, move
+from engine.store.database.schema import short_marks
 
 CHUNK = 900
 Held = dict[int, list[int]]

@@ -23,14 +23,14 @@ from engine.errors import UserError
 from engine.store import audit
 from engine.store.budget import lines as ledger_lines
 from engine.store.budget.lines import LineBody, declared_runs
-from engine.store.database import Database
+from engine.store.database.database import Database
+from engine.store.database.schema import ledger, populations
 from engine.store.disk import heads, place
 from engine.store.disk.address import default_path
 from engine.store.disk.folder import Folder
 from engine.store.disk.lock import locked
 from engine.store.disk.opening import open_database
 from engine.store.runs.seen import LOST
-from engine.store.schema import ledger, populations
 
 RESTORED, ROLLED_BACK, COPIED = LOST
 LARGEST_EPSILON = 1000.0

@@ -17,18 +17,18 @@ from sqlalchemy import Connection, select, update
 from engine.errors import NotFoundError, StorageError, UserError
 from engine.store.budget import reservations
 from engine.store.corpora import declarations, importing
+from engine.store.database.schema import corpora, record_index, runs, settings
+from engine.store.database.schema import populations as populations_table
 from engine.store.records import forget, read_rows, read_table, write_table
 from engine.store.review import memory
 from engine.store.rows import corpus_of
 from engine.store.runs import seen
-from engine.store.schema import corpora, record_index, runs, settings
-from engine.store.schema import populations as populations_table
 from engine.store.session import Session, new_id
 from engine.store.summaries import corpus_row, summary
 from engine.store.views import CorpusSummary
 
 if TYPE_CHECKING:
-    from engine.corpus.mapping import ColumnMapping
+    from engine.corpus.columns.mapping import ColumnMapping
     from engine.corpus.readers import FilePreview, ReadOptions
     from engine.corpus.samples import SampleInfo
     from engine.corpus.statistics import CorpusStatistics
@@ -116,7 +116,7 @@ class Corpora:
 
     def import_sample(self, sample_id: str, name: str | None = None) -> CorpusSummary:
         """Import one of the made-up sample corpora; its unit is the source."""
-        from engine.corpus.mapping import ColumnMapping
+        from engine.corpus.columns.mapping import ColumnMapping
         from engine.corpus.samples import ALL_SAMPLES, load_sample
 
         known = {s.id: s for s in ALL_SAMPLES}
@@ -242,9 +242,9 @@ class Corpora:
         cap_from_file: bool = False,
     ) -> CorpusSummary:
         from engine.corpus.build import build_corpus
+        from engine.corpus.columns.mapping import default_cap
+        from engine.corpus.columns.proposals import largest_cap
         from engine.corpus.label_rules import checked_labels, rare
-        from engine.corpus.mapping import default_cap
-        from engine.corpus.proposals import largest_cap
 
         name = _checked_name(name)
         if cap is None:

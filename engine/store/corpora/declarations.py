@@ -12,9 +12,9 @@ from engine.corpus.label_rules import FEWEST_HOLDERS, unusual
 from engine.errors import UserError
 from engine.json_types import JSON
 from engine.store.audit import now
-from engine.store.dialect import insert
+from engine.store.database.dialect import insert
+from engine.store.database.schema import declarations
 from engine.store.rows import AnyRow
-from engine.store.schema import declarations
 
 LABELS = "labels"
 CAP = "cap"

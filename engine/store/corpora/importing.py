@@ -14,8 +14,8 @@ from sqlalchemy import Connection
 from engine.store import queue
 from engine.store.audit import now
 from engine.store.budget import populations, reservations, unknown
+from engine.store.database.schema import corpora, record_index
 from engine.store.review.spans import FoundSpan, insert_spans, refresh, span_rows, weigh
-from engine.store.schema import corpora, record_index
 from engine.store.session import Session
 
 if TYPE_CHECKING:

@@ -27,13 +27,14 @@ from engine.at_rest.keys import DataKey
 from engine.errors import StorageError, UserError
 from engine.store.audit import now
 from engine.store.budget import unknown
-from engine.store.database import Database, database_errors
-from engine.store.disk import cipher, heads, parts
+from engine.store.database.database import Database, database_errors
+from engine.store.database.migrations import VERSION
+from engine.store.database.schema import corpora, pending_removals, releases, runs
+from engine.store.disk import heads, parts
 from engine.store.disk.copying import write_file
+from engine.store.disk.encryption import cipher, versions
 from engine.store.disk.folder import PARTS, SCRATCH, Folder, file_errors, part_beside, sync_folder
 from engine.store.disk.opening import open_database
-from engine.store.migrations import VERSION
-from engine.store.schema import corpora, pending_removals, releases, runs
 
 FORMAT = "understudy-workspace"
 MANIFEST = "manifest.json"
@@ -179,6 +180,7 @@ def _finish(folder: Folder, created: str, actor: str) -> None:
     try:
         with database.write() as connection:  # reservations of another machine, and of files it did not pack
             connection.execute(pending_removals.delete())
+        versions.restored(folder, database, left_out)
         unknown.restored(database, key, actor, created)
         heads.keep(folder, database, anew=True)
         if not database.truncate_log():
@@ -210,9 +212,8 @@ def _linked(folder: Folder, snapshot: Path, skipped: list[str]) -> dict[str, Pat
     for part in PARTS:
         for file in sorted((folder.path / part).rglob("*")):
             name = file.relative_to(folder.path).as_posix()
-            left_out = file.name.startswith((".", EMBEDDINGS)) or any(name.startswith(s + "/") for s in skipped)
-            left_out |= name.startswith("runs/") and SCRATCH in file.relative_to(folder.path).parts[2:-1]
-            if file.is_file() and not file.is_symlink() and not left_out:
+            out = left_out(PurePosixPath(name)) or any(name.startswith(s + "/") for s in skipped)
+            if file.is_file() and not file.is_symlink() and not out:
                 _safe(name)
                 files[name] = snapshot / f"{len(files):06d}"
                 try:
@@ -221,6 +222,12 @@ def _linked(folder: Folder, snapshot: Path, skipped: list[str]) -> dict[str, Pat
                     shutil.copyfile(file, files[name])
                     files[name].chmod(0o600)
     return files
+
+
+def left_out(path: PurePosixPath) -> bool:
+    """Say whether a backup leaves out a file, by its path below the workspace: it can be made again, or given again."""
+    passing = path.parts[0] == "runs" and SCRATCH in path.parts[2:-1]
+    return path.parts[0] not in PARTS or path.name.startswith((".", EMBEDDINGS)) or passing
 
 
 def _pack(files: Mapping[str, Path], target: Path) -> None:

@@ -13,11 +13,11 @@ from pathlib import Path
 from sqlalchemy import JSON, Column, ColumnElement, Connection, Text, bindparam, cast, func, select, type_coerce
 
 from engine.errors import StorageError
-from engine.store import dialect, schema
-from engine.store.database import Database
+from engine.store.database import dialect, schema
+from engine.store.database.database import Database
+from engine.store.database.migrations import current_version, migrate
 from engine.store.disk.folder import Folder
 from engine.store.disk.opening import KEY_TOLD
-from engine.store.migrations import current_version, migrate
 
 ROWS = 1000  # at a time
 PASSING = ("leases",)  # says who works now, not what is kept

@@ -19,6 +19,7 @@ from engine.at_rest import files, header, sealed
 from engine.errors import StorageError
 
 KEY_BYTES = 32
+REMOVALS = 50  # times that a tree is looked through, where another process removes it too
 OVERWRITE_BYTES = 1 << 22
 SCRATCH = "scratch"
 TEMPORARY = "temporary"  # of the worker of an encrypted workspace
@@ -201,6 +202,7 @@ def write_atomic(path: Path, data: bytes) -> None:
         temporary = write_private(path, files.stored(path, data))
         os.replace(temporary, path)
         sync_folder(path.parent)
+    files.settle(path)
 
 
 def sync_folder(path: Path) -> None:
@@ -215,18 +217,31 @@ def sync_folder(path: Path) -> None:
 
 
 def remove_tree(path: Path) -> None:
-    """Overwrite and delete a file, or a folder with the files below it; a missing one is no error."""
-    with file_errors():
-        if not path.exists():
+    """Overwrite and delete a file, or a folder with the files below it; a missing one is no error.
+
+    Nor is one that another process removes meanwhile: what is left of it is removed, however little.
+    """
+    with file_errors(), files.removing(path):
+        for _ in range(REMOVALS - 1):
+            try:
+                _remove(path)
+            except FileNotFoundError:
+                continue
             return
-        folder = path.is_dir() and not path.is_symlink()
-        for file in path.rglob("*") if folder else (path,):
-            if file.is_file() and not file.is_symlink():
-                overwrite(file)
-        if folder:
-            shutil.rmtree(path)
-        else:
-            path.unlink()
+        _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if not path.exists():
+        return
+    folder = path.is_dir() and not path.is_symlink()
+    for file in path.rglob("*") if folder else (path,):
+        if file.is_file() and not file.is_symlink():
+            overwrite(file)
+    if folder:
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def overwrite(file: Path) -> None:

@@ -24,12 +24,12 @@ from engine.errors import StorageError
 from engine.store import audit
 from engine.store.budget import lines as ledger_lines
 from engine.store.chain import Chain
-from engine.store.database import Database
-from engine.store.dialect import insert
+from engine.store.database.database import Database
+from engine.store.database.dialect import insert
+from engine.store.database.schema import settings
 from engine.store.disk.folder import Folder, file_errors, write_private
 from engine.store.disk.lock import locked
 from engine.store.disk.place import Place
-from engine.store.schema import settings
 
 CHAINS: tuple[Chain, ...] = (audit.CHAIN, ledger_lines.CHAIN)
 MARK = "head file kept"  # a setting: from here on a missing file is noticed

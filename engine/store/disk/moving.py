@@ -21,13 +21,13 @@ from engine.at_rest import header
 from engine.errors import StorageError, UserError
 from engine.store import audit
 from engine.store.budget import lines as ledger_lines
-from engine.store.database import Database
+from engine.store.database.database import Database
+from engine.store.database.postgresql import WRITER
 from engine.store.disk import heads, place
 from engine.store.disk.copying import copy_rows, empty_database, new_file
 from engine.store.disk.folder import PART_SUFFIX, PARTS, Folder, file_errors, sync_folder, write_atomic
 from engine.store.disk.lock import locked
 from engine.store.disk.opening import open_database
-from engine.store.postgresql import WRITER
 
 KEYS = "keys"  # of endpoints
 MOVED = ".moved"

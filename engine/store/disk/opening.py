@@ -16,13 +16,14 @@ from sqlalchemy import Connection, func, inspect, select
 from engine.at_rest import header
 from engine.corpus.keyed import keyed_digest
 from engine.errors import StorageError
-from engine.store import schema
-from engine.store.database import Database
-from engine.store.dialect import insert
-from engine.store.disk import header_age, heads, switch
+from engine.store.database import schema
+from engine.store.database.database import Database
+from engine.store.database.dialect import insert
+from engine.store.database.migrations import current_version, migrate
+from engine.store.disk import heads
+from engine.store.disk.encryption import header_age, switch, versions
 from engine.store.disk.folder import PARTS, Folder, file_errors
 from engine.store.disk.lock import locked
-from engine.store.migrations import current_version, migrate
 
 KEY_TOLD = "key of the workspace"  # a setting, on PostgreSQL: which key the database belongs to
 LEFT = "Nothing was changed."
@@ -60,6 +61,7 @@ def open_database(folder: Folder, *, check_heads: bool = True, check_header: boo
             heads.check(folder, database, key)
         if check_header:
             header_age.check(folder.path, database)
+        versions.adopt(folder, database)
     except BaseException:
         database.close()
         raise

@@ -1,5 +1,8 @@
 """Check both logs of a workspace, whatever state it is in, and hold an earlier export against the audit log.
 
+The rows of spot checks and intruder trials are held against the lines of the audit log that tell of them, and the
+files of an encrypted workspace against the versions that its database knows.
+
 Privacy posture: line numbers, counts and digests of the log.
 """
 
@@ -14,10 +17,13 @@ from engine.store import audit
 from engine.store.budget import lines as ledger_lines
 from engine.store.disk import heads
 from engine.store.disk.address import default_path
+from engine.store.disk.encryption import versions
 from engine.store.disk.folder import Folder
 from engine.store.disk.opening import open_database
 from engine.store.logs import file
 from engine.store.logs.breaks import breaks
+from engine.store.review.spot import chained as spot_rows
+from engine.store.runs.intruder import chained
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,10 @@ def check_logs(path: Path | None = None, export: bytes | None = None) -> Checked
                 lines[chain.name] = int(connection.execute(select(func.count()).select_from(chain.table)).scalar_one())
                 found = breaks(connection, chain, key, heads.kept(folder, chain.name))
                 broken += [f"{called}: {one.sentence}" for one in found]
+            broken += [f"Spot checks: {one}" for one in spot_rows.breaks(connection, key)]
+            broken += [f"Intruder trials: {one}" for one in chained.breaks(connection, key)]
             log = audit.read(connection, -1, 0).sort_values("seq").to_dict("records")
+        broken += [f"Files: {one}" for one in versions.breaks(folder, database)]
     finally:
         database.close()
     rows = [{str(name): row[name] for name in row} for row in log]

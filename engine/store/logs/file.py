@@ -75,7 +75,7 @@ def written(lines: Sequence[Line], kind: str, exported: str, corpus_id: str | No
         said = {"format": FORMAT, "about": ABOUT, "rule": RULE, "exported": exported, "corpus": corpus_id,
                 "count": len(lines), "head": head(lines), "lines": rows}  # fmt: skip
         return (json.dumps(said, indent=1, ensure_ascii=True) + "\n").encode()
-    from engine.release.export import neutralise
+    from engine.release.bundle.export import neutralise
 
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
@@ -163,7 +163,7 @@ def _from_json(text: str) -> Iterator[Line]:
 
 
 def _from_csv(text: str) -> Iterator[Line]:
-    from engine.release.export import restore
+    from engine.release.bundle.export import restore
 
     rows = csv.DictReader(io.StringIO(text, newline=""))
     if tuple(rows.fieldnames or ()) != (*FIELDS, "previous", "sha256"):

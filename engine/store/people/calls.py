@@ -25,7 +25,7 @@ CALLS: dict[str, dict[str, Right]] = {
     | _each(REVEAL, "frame records")
     | _each(MANAGE, "declare_labels delete import_file import_sample import_table preview rename subkey"),
     "descriptions": _each(READ, "get") | _each(MANAGE, "declare"),
-    "disk": _each(READ, "used") | _each(MANAGE, "backup restore"),
+    "disk": _each(READ, "cannot_encrypt used") | _each(MANAGE, "backup restore"),
     "doctor": _each(READ, "check") | _each(MANAGE, "support_file"),
     "examinations": _each(READ, "compare corpus_map findings look stopped tables")
     | _each(REVEAL, "note_reveal snapshots table")
@@ -53,7 +53,7 @@ CALLS: dict[str, dict[str, Right]] = {
     | _each(MANAGE, "add_endpoint give_consent import_folder remove set_precision test withdraw_consent"),
     "named": _each(READ, "spread") | _each(REVEAL, "names spellings") | _each(MANAGE, "make_known"),
     "packs": _each(READ, "all draft get prompts_of runs") | _each(MANAGE, "file write"),
-    "people": _each(READ, "all person") | _each(PEOPLE, "note_stranger remove set"),
+    "people": _each(READ, "all known person") | _each(PEOPLE, "note_stranger recognise remove set"),
     "plan": _each(
         READ,
         "blockers buys choosable claim completed copies count draft guarantee guarantee_curve language methods "
@@ -83,7 +83,7 @@ CALLS: dict[str, dict[str, Right]] = {
     | _each(REVEAL, "diagnostics lineage synthetic synthetic_frame")
     | _each(APPROVE, "approve approve_all_pending")
     | _each(MANAGE, "delete describe"),
-    "settings": _each(READ, "get named") | _each(MANAGE, "change set set_actor"),
+    "settings": _each(READ, "get language named set_language") | _each(MANAGE, "change set set_actor"),
     "signatures": _each(READ, "of") | _each(APPROVE, "sign"),
     "spot_checks": _each(READ, "drawable estimate high_if_clean latest needed")
     | _each(REVEAL, "differences next_for_second order")
@@ -97,7 +97,7 @@ CALLS: dict[str, dict[str, Right]] = {
 
 NUMBERS = frozenset(
     (
-        "attacks roc elp nearest_quantiles iterations lengths map classifier_labels classifier_groups "
+        "attacks roc elp nearest_quantiles iterations lengths likeness map classifier_labels classifier_groups "
         "extraction_types units unit_flags groups"
     ).split()
 )

@@ -18,11 +18,11 @@ from typing import Literal, ParamSpec, TypeVar, cast
 from sqlalchemy import select
 
 from engine.errors import NotAllowedError, ReasonNeededError, RefusedError, StorageError, UserError
+from engine.store.database.schema import corpora, runs
 from engine.store.people.calls import right_of
 from engine.store.people.members import Members
 from engine.store.people.reasons import check_reason
 from engine.store.people.roles import Person, Right
-from engine.store.schema import corpora, runs
 from engine.store.session import Session
 from engine.store.views import JobView
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, select
 
-from engine.errors import NotFoundError, UserError
+from engine.errors import NotAllowedError, NotFoundError, UserError
 from engine.store.audit import now
+from engine.store.database.schema import members
 from engine.store.people.names import check_readable, outlines
 from engine.store.people.roles import Person, Role
-from engine.store.schema import members
 from engine.store.session import Session
 
 LONGEST = 120
@@ -20,11 +20,15 @@ LONGEST = 120
 
 @dataclass(frozen=True)
 class Member:
-    """A person with roles, and since when and through whom."""
+    """A person with roles, since when and through whom.
+
+    account: issuer and subject of whoever signed in first as this person through a provider; empty before that.
+    """
 
     person: Person
     since: str
     added_by: str
+    account: str = ""
 
 
 def folded(identity: str) -> str:
@@ -51,6 +55,55 @@ class Members:
         """Return the person whom a sign-in vouched for, or None where they hold no role here."""
         wanted = folded(identity)
         return next((member.person for member in self.all() if folded(member.person.identity) == wanted), None)
+
+    def known(self, identity: str, account: str = "") -> Person | None:
+        """Return the person whom a sign-in vouched for, None where they hold no role or it is another's account.
+
+        Args:
+            identity: as for `person`. account: as for `recognise`; empty where the sign-in tells none.
+        """
+        wanted = folded(identity)
+        found = next((member for member in self.all() if folded(member.person.identity) == wanted), None)
+        return None if found is None or (account and found.account != account) else found.person
+
+    def recognise(self, identity: str, account: str) -> Person | None:
+        """Return the person whom a provider vouched for, or None where they hold no role here.
+
+        The account that first signs in as a person stays theirs: an address that is given to somebody else later, or
+        that two accounts carry, lets nobody in. Taking all roles and giving them again frees it.
+
+        Args:
+            identity: as for `person`. account: issuer and subject, which no provider gives twice.
+
+        Raises:
+            NotAllowedError: another account signed in as this person before, or this account as another person.
+        """
+        found = self._bound(self.all(), identity, account)
+        if found is None or found.account == account:
+            return None if found is None else found.person
+        with self.session.db.write() as connection:
+            known = self._bound(_in_force(connection), identity, account)
+            if known is not None and not known.account:
+                person = known.person
+                values = {"at": now(), "actor": person.name, "identity": person.identity, "name": person.name,
+                          "roles": [*person.roles], "account": account}  # fmt: skip
+                connection.execute(members.insert().values(**values))
+                self.session.write_audit(
+                    connection, "account of a person", "", person=person.name, identity=person.identity, account=account
+                )
+        return None if known is None else known.person
+
+    @staticmethod
+    def _bound(known: list[Member], identity: str, account: str) -> Member | None:
+        found = next((one for one in known if folded(one.person.identity) == folded(identity)), None)
+        if found is not None and found.account not in ("", account):
+            raise NotAllowedError(
+                "Another account of your provider signed in as this person before. Ask a custodian: where the account "
+                "is a new one of the same person, they take all roles from the person and give them again"
+            )
+        if any(one.account == account for one in known if one is not found):
+            raise NotAllowedError("Your account signed in here as another person before. Ask a custodian")
+        return found
 
     def note_stranger(self, identity: str) -> None:
         """Write into the audit log that somebody signed in who holds no role here."""
@@ -113,7 +166,12 @@ class Members:
         if not any(Role.CUSTODIAN in held for held in left):
             word = "the first person of a workspace" if first else "one person"
             raise UserError(f"role: {word} must be a custodian, or nobody could give roles")
-        values = {"at": now(), "actor": self.session.actor, "identity": identity, "name": name, "roles": [*roles]}
+        account = next(
+            (one.account for one in _in_force(connection) if roles and folded(one.person.identity) == folded(identity)),
+            "",
+        )
+        values = {"at": now(), "actor": self.session.actor, "identity": identity, "name": name, "roles": [*roles],
+                  "account": account or None}  # fmt: skip
         connection.execute(members.insert().values(**values))
         self.session.write_audit(
             connection, "roles given" if roles else "roles taken", "", person=name, identity=identity, roles=[*roles]
@@ -143,5 +201,9 @@ def _in_force(connection: Connection) -> list[Member]:
     latest: dict[str, Member] = {}
     for row in connection.execute(select(members).order_by(members.c.seq)):
         roles = tuple(Role(role) for role in row.roles)
-        latest[folded(row.identity)] = Member(Person(row.identity, row.name, roles), row.at, row.actor)
+        person, before = Person(row.identity, row.name, roles), latest.get(folded(row.identity))
+        if before is not None and row.account and before.account != row.account and before.person == person:
+            latest[folded(row.identity)] = replace(before, account=row.account)  # a sign-in; nobody gave anything
+            continue
+        latest[folded(row.identity)] = Member(person, row.at, row.actor, row.account or "")
     return sorted((one for one in latest.values() if one.person.roles), key=lambda one: one.person.name.casefold())

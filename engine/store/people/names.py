@@ -65,6 +65,11 @@ def outlines(name: str) -> frozenset[str]:
     return frozenset((_outline(flat), _outline(flat.casefold())))
 
 
+def one_person(name: str, other: str) -> bool:
+    """Return whether two names may be one person's: by what is to be done by somebody else, they count as one."""
+    return bool(outlines(name) & outlines(other))
+
+
 def _outline(name: str) -> str:
     bare = "".join(c for c in unicodedata.normalize("NFD", name) if unicodedata.category(c) != "Mn")
     shown = "".join(_ALIKE.get(c, c) for c in bare if c.isalnum() or c == "|")

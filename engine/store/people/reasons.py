@@ -33,7 +33,7 @@ def check_reason(session: Session, corpus_id: str, reason: str) -> None:
     Raises:
         RefusedError: it does.
     """
-    from engine.release.words import MOST_WORDS, check_typed, check_values
+    from engine.release.card.words import MOST_WORDS, check_typed, check_values
 
     if reason in STANDARD:
         return

@@ -14,12 +14,7 @@ from sqlalchemy import Connection, func, select
 
 from engine.errors import NotAllowedError, RefusedError
 from engine.store.audit import now
-from engine.store.people.members import Members, folded
-from engine.store.people.roles import Right
-from engine.store.runs import policies
-from engine.store.runs import waivers as waived
-from engine.store.runs.intruder import reading
-from engine.store.schema import (
+from engine.store.database.schema import (
     decisions,
     intruder_events,
     runs,
@@ -28,6 +23,11 @@ from engine.store.schema import (
     spot_events,
     synthetic,
 )
+from engine.store.people.members import Members, folded
+from engine.store.people.roles import Right
+from engine.store.runs import policies
+from engine.store.runs import waivers as waived
+from engine.store.runs.intruder import reading
 from engine.store.session import Session
 
 

@@ -19,8 +19,8 @@ from sqlalchemy import Connection, select
 from engine.errors import UserError
 from engine.models.marks import POOL, Mark
 from engine.store.budget import fitted
+from engine.store.database.schema import packs, pool_texts, runs, synthetic
 from engine.store.runs.runs import run_row
-from engine.store.schema import packs, pool_texts, runs, synthetic
 
 CHUNK = 5_000
 

@@ -24,10 +24,10 @@ from engine.errors import NotFoundError, UserError
 from engine.json_types import JSON, JSONObject, as_list, as_number, as_object
 from engine.store import queue
 from engine.store.audit import now
+from engine.store.database.schema import packs, pool_checks, pool_texts, pools, runs
 from engine.store.pools import origins
 from engine.store.pools.views import PackPrompt, PoolCheck, PoolSummary
 from engine.store.rows import AnyRow
-from engine.store.schema import packs, pool_checks, pool_texts, pools, runs
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
 

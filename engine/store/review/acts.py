@@ -11,7 +11,10 @@ from sqlalchemy import Connection, select, update
 
 from engine.pii.spans import NAME_LABELS
 from engine.store.audit import now
+from engine.store.database.schema import decisions as events
+from engine.store.database.schema import record_index, spans
 from engine.store.review import decisions
+from engine.store.review.desk.refusals import Refusal
 from engine.store.review.queries import (
     alike_rows,
     check_action,
@@ -20,13 +23,10 @@ from engine.store.review.queries import (
     span_row,
     spans_at,
 )
-from engine.store.review.refusals import Refusal
 from engine.store.review.search import matching, texts_at
 from engine.store.review.spans import CHUNK, refresh
 from engine.store.review.unmarked import Place, add, unmarked
 from engine.store.rows import SpanRow
-from engine.store.schema import decisions as events
-from engine.store.schema import record_index, spans
 from engine.store.session import Session
 
 

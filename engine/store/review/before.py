@@ -13,8 +13,8 @@ from typing import TypedDict
 
 from sqlalchemy import Connection, and_, select
 
+from engine.store.database.schema import decisions
 from engine.store.rows import AnyRow
-from engine.store.schema import decisions
 
 
 class Prior(TypedDict):

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, func, select
 
 from engine.errors import UserError
+from engine.store.database.schema import record_index, spans
 from engine.store.review import decisions
 from engine.store.review.queries import among, check_action
 from engine.store.review.search import texts_at
 from engine.store.review.spans import CHUNK, record_spans
 from engine.store.rows import SpanRow, span_of
-from engine.store.schema import record_index, spans
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
 from engine.store.views import SpanView

@@ -12,10 +12,10 @@ from sqlalchemy import JSON, Connection, Integer, String, func, select, text, up
 
 from engine.pii.decide.rules import Standing, after
 from engine.store.audit import now
+from engine.store.database.schema import corpora, decisions, spans
 from engine.store.review.before import Prior, before_batch
 from engine.store.review.spans import CHUNK, refresh
 from engine.store.rows import AnyRow, SpanRow
-from engine.store.schema import corpora, decisions, spans
 from engine.store.session import Session
 
 IN_THE_LOG = {  # action -> what the audit log calls it

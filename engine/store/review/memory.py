@@ -13,8 +13,8 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, func, select
 
-from engine.store.database import Database
-from engine.store.schema import corpora, decisions
+from engine.store.database.database import Database
+from engine.store.database.schema import corpora, decisions
 from engine.store.summaries import corpus_row
 
 ENTRIES = 64

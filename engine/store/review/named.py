@@ -20,11 +20,11 @@ from sqlalchemy import Connection, select, update
 
 from engine.errors import NotFoundError, UserError
 from engine.pii.spans import canonical_label, folded
+from engine.store.database.schema import corpora, record_index, spans
 from engine.store.records import read_table
 from engine.store.review.memory import remembered
 from engine.store.review.search import texts_at
 from engine.store.review.spans import value_key
-from engine.store.schema import corpora, record_index, spans
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
 

@@ -13,10 +13,10 @@ from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from engine.errors import NotFoundError, UserError
 from engine.pii.spans import LABELS
-from engine.store.dialect import one_of
+from engine.store.database.dialect import one_of
+from engine.store.database.schema import record_index, spans
 from engine.store.review.spans import CHUNK, span_number
 from engine.store.rows import AnyRow, AnySelect, SpanRow, span_of
-from engine.store.schema import record_index, spans
 from engine.store.summaries import corpus_row
 
 

@@ -15,8 +15,11 @@ from sqlalchemy import Connection, func, select, update
 
 from engine.errors import UserError
 from engine.store.audit import now
+from engine.store.database.schema import corpora, notes, record_index, spans
 from engine.store.records import read_rows
 from engine.store.review import acts, decisions
+from engine.store.review.desk.since import latest
+from engine.store.review.desk.steps import Step, Taken, take
 from engine.store.review.memory import remembered
 from engine.store.review.queries import (
     SpanCounts,
@@ -32,12 +35,9 @@ from engine.store.review.queries import (
     span_row,
 )
 from engine.store.review.search import matching, texts_at, texts_of
-from engine.store.review.since import latest
 from engine.store.review.spans import CHUNK, accepted_spans, activate, record_spans, refresh, value_key
-from engine.store.review.steps import Step, Taken, take
 from engine.store.review.unmarked import free_in
 from engine.store.rows import AnySelect
-from engine.store.schema import corpora, notes, record_index, spans
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
 from engine.store.views import Sheet, SpanView

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, func, select, text
 from engine.pii.decide.rules import ADDED_BY, hazard, rarity, undecided
 from engine.pii.detect.settings import DEFAULT_THRESHOLD
 from engine.pii.spans import canonical_label, default_identifier_type, folded
-from engine.store.schema import record_index, spans
+from engine.store.database.schema import record_index, spans
 from engine.store.views import SpanView
 
 ACCEPTED_COLUMNS = ["record_id", "start", "end", "label", "identifier_type"]

@@ -12,8 +12,8 @@ from sqlalchemy import Connection, or_, select
 
 from engine.pii.decide.rules import ADDED_BY
 from engine.pii.spans import default_identifier_type
+from engine.store.database.schema import spans
 from engine.store.review.spans import CHUNK, value_key
-from engine.store.schema import spans
 from engine.store.views import SpanView
 
 Place = tuple[int, int, int]  # record position, start, end

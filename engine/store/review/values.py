@@ -13,6 +13,7 @@ from sqlalchemy import Connection, func, select
 
 from engine.errors import NotFoundError
 from engine.store.corpora.corpora import Corpora
+from engine.store.database.schema import record_index, spans
 from engine.store.records import read_rows
 from engine.store.review import decisions
 from engine.store.review.memory import remembered
@@ -20,7 +21,6 @@ from engine.store.review.queries import alike_rows, check, check_action
 from engine.store.review.review import Review
 from engine.store.review.spans import accepted_spans
 from engine.store.rows import AnyRow
-from engine.store.schema import record_index, spans
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
 

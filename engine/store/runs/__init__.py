@@ -2,5 +2,6 @@
 
 runs          runs and their synthetic records, approvals
 examinations  what examinations found, and their tables; seen: examined outputs, which outlive their run
-releases      policies, the gate, the bundle in the workspace
+releases      policies, the gate, the bundle in the workspace; facts: what the gate is told of a run
+words         words that leave with a release, held against private text and numbers
 """

@@ -17,7 +17,8 @@ from engine.errors import UserError
 from engine.json_types import as_object
 from engine.store.budget.ledger import Ledger
 from engine.store.corpora.corpora import Corpora
-from engine.store.dialect import insert
+from engine.store.database.dialect import insert
+from engine.store.database.schema import settings
 from engine.store.review.spot.checks import SpotChecks
 from engine.store.review.spot.words import sentences
 from engine.store.review.values import Values
@@ -26,7 +27,6 @@ from engine.store.runs.intruder.trials import IntruderTrials
 from engine.store.runs.intruder.words import sentences as tried
 from engine.store.runs.releases import Releases
 from engine.store.runs.runs import Runs
-from engine.store.schema import settings
 from engine.store.session import Session
 from engine.store.views import RunSummary
 

@@ -13,9 +13,9 @@ from sqlalchemy import select
 from engine.json_types import JSON, as_list, as_object
 from engine.models.marks import RUN, Mark
 from engine.store.budget import fitted
+from engine.store.database.schema import synthetic
 from engine.store.rows import RunRow
 from engine.store.runs.runs import rows_of_corpus, run_row
-from engine.store.schema import synthetic
 from engine.store.session import Session
 
 CHOICE = "paid-choice"

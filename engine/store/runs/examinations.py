@@ -12,17 +12,17 @@ from sqlalchemy import Connection, select, text, update
 
 from engine.errors import NotFoundError, UnderstudyError, UserError
 from engine.store.audit import now
+from engine.store.database.schema import findings, runs, synthetic
 from engine.store.people.reasons import check_reason
 from engine.store.records import read_table, write_table
 from engine.store.review.queries import position_of
 from engine.store.runs import kept_parts
 from engine.store.runs.kept_parts import KeptParts
 from engine.store.runs.runs import run_row, seen
-from engine.store.schema import findings, runs, synthetic
 from engine.store.session import Session
 
 if TYPE_CHECKING:
-    from engine.examine.findings import Finding
+    from engine.examine.findings.findings import Finding
 
 MAP_FILE = "map.parquet"
 TABLE_NAME = re.compile(r"[a-z0-9_]{1,60}")
@@ -37,7 +37,7 @@ class Examinations:
 
     def findings(self, run_id: str) -> list[Finding]:
         """Return the run's findings in the order they were made."""
-        from engine.examine.findings import Finding
+        from engine.examine.findings.findings import Finding
 
         with self.session.db.read() as connection:
             run_row(connection, run_id)

@@ -22,9 +22,9 @@ from sqlalchemy import Connection, func, select
 from engine.at_rest import files
 from engine.at_rest.sealed import UnsealError
 from engine.json_types import JSON, as_object
+from engine.store.database.schema import corpora, jobs, synthetic
 from engine.store.disk.folder import remove_tree, write_atomic
 from engine.store.runs.runs import run_row
-from engine.store.schema import corpora, jobs, synthetic
 from engine.store.session import Session
 
 PLACE, SUFFIX = "examination", ".kept"

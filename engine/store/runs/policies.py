@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select
 
 from engine.errors import NotFoundError, UserError
 from engine.store.audit import now
-from engine.store.schema import own_policies
+from engine.store.database.schema import own_policies
 from engine.store.session import Session
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def current(connection: Connection) -> dict[str, str]:
 
 def in_force(connection: Connection) -> tuple[Policy, ...]:
     """Return the own policies in force; one that this program does not accept lets nothing pass and is left out."""
-    from engine.release.policy_file import read_own
+    from engine.release.policy.policy_file import read_own
 
     found = []
     for text in current(connection).values():
@@ -52,7 +52,7 @@ def add(session: Session, text: str, name: str) -> Policy:
     Raises:
         UserError: it is not a policy, or another own one has its title.
     """
-    from engine.release.policy_file import read_own
+    from engine.release.policy.policy_file import read_own
 
     policy = read_own(text, name)
     with session.db.write() as connection:

@@ -22,26 +22,26 @@ from engine.json_types import as_object
 from engine.store.audit import now
 from engine.store.budget.ledger import Ledger
 from engine.store.corpora.corpora import Corpora
+from engine.store.database.schema import releases, revocations, runs
 from engine.store.disk import staging
 from engine.store.disk.folder import file_errors
 from engine.store.people.signatures import Signatures
-from engine.store.review.spans import accepted_spans
 from engine.store.review.spot.checks import SpotChecks
-from engine.store.rows import AnyRow, RunRow
-from engine.store.runs import choosable
+from engine.store.rows import AnyRow
 from engine.store.runs import policies as own
 from engine.store.runs import waivers as waived
 from engine.store.runs.examinations import Examinations
-from engine.store.runs.intruder.trials import IntruderTrials, private_numbers
-from engine.store.runs.runs import Runs, run_row, seen
-from engine.store.schema import releases, revocations, runs
+from engine.store.runs.facts import Facts, was_examined, was_lost
+from engine.store.runs.intruder.trials import IntruderTrials
+from engine.store.runs.runs import Runs, run_row
+from engine.store.runs.words import Words
 from engine.store.session import Session, new_id
 from engine.store.views import ReleaseSummary, RunSummary
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from engine.release import Audience, DataCard, GateFacts, Missed, Policy, RuleVerdict, Verdict, Waiver
+    from engine.release import Audience, DataCard, Policy, RuleVerdict, Verdict, Waiver
 
 
 UNBOUNDED = (
@@ -52,7 +52,6 @@ UNBOUNDED = (
 
 LONGEST_REASON = 300
 PUBLISHED = ("manifest_sha256", "revoked", "reason")
-WATCHED = "watch_loss"  # the parameter that shows exact losses of private records
 
 
 class Releases:
@@ -70,6 +69,8 @@ class Releases:
         self.signatures = Signatures(session)
         self.spot_checks = spot_checks
         self.intruder = intruder
+        self._facts = Facts(session, runs, examinations, ledger, spot_checks, intruder)
+        self._words = Words(session, corpora, examinations, ledger, spot_checks, intruder)
 
     def policies(self) -> tuple[Policy, ...]:
         """Return the policies that come with the program, and then the workspace's own."""
@@ -102,7 +103,7 @@ class Releases:
 
         policy = self.policy(policy_id)
         signed = self._signed(run_id, policy_id, signed_off_by)
-        facts = self._facts(run_id, policy.requirements.whole_output, signed)
+        facts = self._facts.of(run_id, policy.requirements.whole_output, signed)
         return evaluate(policy, self.examinations.findings(run_id), facts, self.waivers(run_id, policy_id))
 
     def waivers(self, run_id: str, policy_id: str) -> tuple[Waiver, ...]:
@@ -127,7 +128,7 @@ class Releases:
 
         waived.check_named(self.session)
         run, policy = self.runs.get(run_id), self.policy(policy_id)
-        sample = self._sample(run, rule)
+        sample = self._facts.sample(run, rule)
         line = next((one for one in self.gate(run_id, policy_id).rules if one.rule == rule and one.passed is not True),
                     None)  # fmt: skip
         if line is None:
@@ -142,19 +143,9 @@ class Releases:
         said = reason_of(reason)
         last = expiry_of(expires, date.fromisoformat(waived.today()), allowed.longest_days)
         self.check_words(run, policy, {"the reason": said, "the name": self.session.actor})
-        self._check_names(run, {"the reason": said})
+        self._words.check_names(run, {"the reason": said})
         rests_on = basis(policy, line, run.examined_at or "", sample)  # as it was before the gate was asked
         return waived.give(self.session, run_id, run.corpus_id, policy_id, rule, rests_on, said, last, sample=sample)
-
-    def _sample(self, run: RunSummary, rule: str) -> str:
-        """Return the id of the spot check or intruder trial that a rule is judged by, empty where it is by none."""
-        from engine.release import INTRUDER_RULES, SPOT_RULES
-
-        if rule in INTRUDER_RULES:
-            trial = self.intruder.latest(run.id)
-            return "" if trial is None else trial.id
-        check = self.spot_checks.latest(run.corpus_id) if rule in SPOT_RULES else None
-        return "" if check is None else check.id
 
     def withdraw_waiver(self, run_id: str, policy_id: str, waiver_id: str) -> None:
         """Take a waiver back; releases that it let leave are not touched."""
@@ -171,56 +162,7 @@ class Releases:
         """Return to whom a run's text may go by what was measured, people's decisions taken as made."""
         from engine.release import audience
 
-        return audience(self.policies(), self.examinations.findings(run_id), self._facts(run_id, False, ""))
-
-    def _facts(self, run_id: str, whole: bool, signed_off_by: str) -> GateFacts:
-        from engine.release import GateFacts
-
-        run, counts = self.runs.get(run_id), self.runs.approval_counts(run_id)
-        return GateFacts(
-            approved=counts["approved"],
-            rejected=counts["rejected"],
-            pending=counts["pending"],
-            stale=run.stale or run.examination_stale,
-            examined=run.examined_at is not None,
-            text_examined=whole and self._examined_elsewhere(run_id),
-            lost=whole and self._lost_since(run_id),
-            watched=self._watched(run_id),
-            originals=self._approved_originals(run),
-            epsilon=run.guarantee.epsilon,
-            delta=run.guarantee.delta,
-            units=self.ledger.public_facts(run.corpus_id).units,
-            guarantee_kind=run.guarantee.kind,
-            run_state=run.state,
-            actor=self.session.actor,
-            signed_off_by=signed_off_by,
-            missed=None if run.guarantee.kind == "dp" else self._missed(run.corpus_id),
-            intruder=None if whole else self.intruder.known(run_id),
-            examination=run.examined_at or "",
-        )
-
-    def _missed(self, corpus_id: str) -> Missed | None:
-        """Return what the corpus' latest spot check says, None where none was drawn."""
-        from engine.release import Missed
-
-        found = self.spot_checks.estimate(corpus_id)
-        if found is None:
-            return None
-        check, direct, quasi = found.check, found.direct, found.quasi
-        return Missed(
-            check.drawn, check.read, check.drawn_from, check.records, check.stale, found.why,
-            None if direct is None else direct.high, None if quasi is None else quasi.high,
-            0 if direct is None else direct.hit, 0 if quasi is None else quasi.hit,
-            0.95 if direct is None else direct.level, check.twice, check.read_twice, check.disagreements, check.id,
-        )  # fmt: skip
-
-    def _approved_originals(self, run: RunSummary) -> int | None:
-        """Return how many approved records are an original, None where the examination did not look."""
-        found = None if run.guarantee.kind == "dp" else self.examinations.table(run.id, "originals")
-        if found is None:
-            return None
-        ids = list(found["record_id"])
-        return int((self.runs.synthetic(run.id, ids=ids)["approval"] == "approved").sum()) if ids else 0
+        return audience(self.policies(), self.examinations.findings(run_id), self._facts.of(run_id, False, ""))
 
     def makes_unbounded(self, run_id: str) -> bool:
         """Return whether releasing this run ends what can be proven about the people behind its corpus.
@@ -261,14 +203,14 @@ class Releases:
             signed_off_by: name of the second person, where the policy asks for one.
             title, source, contact, licence, purpose, recipient: public words for the data card.
             review: day (YYYY-MM-DD) by which the release is looked at again.
-            sign_key: file of a private key outside the workspace, made by `engine.release.signing.make_key`.
+            sign_key: file of a private key outside the workspace, made by `engine.release.bundle.signing.make_key`.
 
         Raises:
             RefusedError: the gate does not pass, or the total would become unbounded without consent.
             UserError: the day of review is none, or lies in the past.
         """
         from engine.release import work_folder, write_bundle
-        from engine.release.signing import read_key
+        from engine.release.bundle.signing import read_key
 
         run, policy = self.runs.get(run_id), self.policy(policy_id)
         if policy_digest not in ("", policy.digest):
@@ -284,9 +226,9 @@ class Releases:
         if verdict.passed and ends and not accept_unbounded:
             raise RefusedError(UNBOUNDED)
         given = [line.waived for line in verdict.waived_rules() if line.waived is not None]
-        self._check_names(run, {f"the reason of the waiver of {one.rule}": one.reason for one in given})
+        self._words.check_names(run, {f"the reason of the waiver of {one.rule}": one.reason for one in given})
         records = self.runs.synthetic_frame(run_id)
-        sources = self._sources(run)
+        sources = self._words.sources(run)
         release_id = new_id("rel")
         staged = None if target is None else staging.beside(target)
         inside = [f"releases/{name}" for name in (release_id, work_folder(Path(release_id)).name)]
@@ -306,7 +248,7 @@ class Releases:
                 sources=sources,
                 formats=tuple(formats),
                 ledger=self.ledger.of_run(run_id),
-                statistics=self._statistics(run),
+                statistics=self._words.statistics(run),
                 signer=signer,
             )
             for file in bundle.path.iterdir():
@@ -451,14 +393,7 @@ class Releases:
         Raises:
             RefusedError: one holds some; says which.
         """
-        from engine.release.words import MOST_WORDS, check_typed
-
-        if policy.requirements.whole_output:
-            return
-        frame = self.corpora.frame(run.corpus_id, None, ["text"])
-        private = [*self._sources(run), *frame["text"]]
-        longest = min(MOST_WORDS, policy.requirements.longest_copied_words or MOST_WORDS)
-        check_typed(given, private, self._statistics(run), longest)
+        self._words.check(run, policy, given)
 
     def _check_reason(self, release: ReleaseSummary, reason: str) -> None:
         """Refuse private words and numbers, unless the release's policy compares nothing with private text."""
@@ -472,30 +407,12 @@ class Releases:
             policy = self.policy("public")
         self.check_words(run, policy, {"the reason": reason})
         if not policy.requirements.whole_output:
-            self._check_names(run, {"the reason": reason})
-
-    def _check_names(self, run: RunSummary, given: Mapping[str, str]) -> None:
-        """Refuse texts, each under what it is, that hold a direct identifier of the corpus: one name is enough.
-
-        Raises:
-            RefusedError: one does; says which.
-        """
-        from engine.release.words import check_values
-
-        if not given:
-            return
-        frame = self.corpora.frame(run.corpus_id, None, ["record_id", "text"])
-        texts = dict(zip(frame["record_id"], frame["text"], strict=True))
-        with self.session.db.read() as connection:
-            found = accepted_spans(connection, run.corpus_id)
-        found = found[found["identifier_type"] == "direct"]
-        places = zip(found["record_id"], found["start"], found["end"], found["label"], strict=True)
-        check_values(given, {(texts[record][start:end], str(label)) for record, start, end, label in places})
+            self._words.check_names(run, {"the reason": reason})
 
     def revocation_list(self, sign_key: Path | None = None) -> str:
         """Return the list of withdrawn releases, for publishing; signed where a key file is given."""
-        from engine.release.revocations import revocation_list
-        from engine.release.signing import read_key
+        from engine.release.bundle.revocations import revocation_list
+        from engine.release.bundle.signing import read_key
 
         signer = None if sign_key is None else read_key(Path(sign_key), self.session.path)
         columns = [revocations.c.release_id.label("release"), *(revocations.c[name] for name in PUBLISHED)]
@@ -525,22 +442,13 @@ class Releases:
             raise RefusedError("This file was changed after its release. Release the run again.")
         return data
 
-    def _sources(self, run: RunSummary) -> list[str]:
-        """Return what a record must not repeat: the texts the method could read, and every label.
-
-        The labels of a `dp` run follow from a public list or were bought, so they are no copies.
-        """
-        frame = self.corpora.frame(run.corpus_id, None, ["text", "label", "split"])
-        labels = [] if run.guarantee.kind == "dp" else [str(label) for label in frame["label"].dropna().unique()]
-        return [*frame.loc[frame["split"] == "train", "text"], *labels]
-
     def card(
         self, run_id: str, policy: Policy, words: Mapping[str, str], waived_rules: Sequence[RuleVerdict] = ()
     ) -> DataCard:
         """Return the data card of a run under a policy, made of public facts and typed words."""
         from engine.methods import get_method
         from engine.release import CardFacts, build_card
-        from engine.release.naming import without_ids
+        from engine.release.card.naming import without_ids
 
         with self.session.db.read() as connection:
             row = run_row(connection, run_id)
@@ -552,63 +460,11 @@ class Releases:
                 parameters=row.parameters,
                 model=row.model,
                 versions={n: str(version) for n, version in as_object(row.manifest.get("versions")).items()},
-                selected=self._selected(row, policy),
+                selected=self._facts.selected(row, policy),
                 waived=tuple(waived_rules),
                 **words,
             )
         )
-
-    def _selected(self, row: RunRow, policy: Policy) -> bool:
-        """Say whether anything but the run's own mechanisms may have chosen what is released.
-
-        Only a policy for whole outputs leaves nothing to choose: its gate wants every record approved, no examination,
-        no loss watched and no comparison with the original.
-        """
-        counts = self.runs.approval_counts(row.id)
-        watched = self._watched(row.id)
-        held_back = counts["rejected"] + counts["pending"] > 0
-        if held_back or watched or row.examined_at is not None or not policy.requirements.whole_output:
-            return True
-        return self._examined_elsewhere(row.id) or self._lost_since(row.id)
-
-    def _statistics(self, run: RunSummary) -> set[float]:
-        """Return numbers of this corpus and run that are private: they must not stand in words that leave."""
-        known = self.corpora.statistics(run.corpus_id)
-        counts = (
-            known.records, known.units, known.train_records, known.train_units, known.holdout_records,
-            known.holdout_units, known.duplicates, known.over_cap, known.sources, known.without_source,
-            known.gold_spans, known.records_with_gold, *known.labels.values(), *(known.train_labels or {}).values(),
-            *known.characters.values(), *known.words.values(),
-        )  # fmt: skip
-        measured = [
-            value for found in self.examinations.findings(run.id) for value in (found.value, found.low, found.high)
-        ]
-        found = self.spot_checks.estimate(run.corpus_id)
-        rates = () if found is None else [rate for rate in (found.direct, found.quasi, *found.types.values()) if rate]
-        missed = [end for rate in rates for end in (rate.value, rate.low, rate.high, rate.hit)]
-        missed += private_numbers(self.intruder.estimate(run.id))
-        public = self.ledger.public_facts(run.corpus_id).units
-        return {float(value) for value in (*counts, *measured, *missed) if value is not None} - {float(public)}
-
-    def _watched(self, run_id: str) -> bool:
-        """Say whether exact losses of private records were shown while the run, or one it was chosen among, trained."""
-        with self.session.db.read() as connection:
-            row = run_row(connection, run_id)
-            behind, _ = _behind(connection, row)
-        return any(one.parameters.get(WATCHED) for one in (row, *behind))
-
-    def _lost_since(self, run_id: str) -> bool:
-        """Say whether nobody can tell what was examined after the run, or one it was chosen among, was made."""
-        with self.session.db.read() as connection:
-            return _lost(connection, run_row(connection, run_id))
-
-    def _examined_elsewhere(self, run_id: str) -> bool:
-        """Say whether the same texts were examined as another run's; see `engine.store.runs.seen`.
-
-        Of a choice, the texts and seeds of every run that could have been chosen count.
-        """
-        with self.session.db.read() as connection:
-            return _examined(connection, self.session.key, run_row(connection, run_id))
 
     def _record(
         self,
@@ -635,7 +491,7 @@ class Releases:
                     "The policy was changed while the release was written. Look at it, then release again."
                 )
             whole = policy.requirements.whole_output
-            again = whole and (_examined(connection, self.session.key, row) or _lost(connection, row))
+            again = whole and (was_examined(connection, self.session.key, row) or was_lost(connection, row))
             if row.examined_at != examined or again:
                 raise RefusedError(
                     "The run, or one with the same text or seed, was examined while the release was written. Look at "
@@ -734,31 +590,3 @@ def _free(out: Path) -> Path:
     if target.exists():
         raise UserError(f"out: {target.name} exists already; name a folder or zip file that does not")
     return target
-
-
-def _behind(connection: Connection, row: RunRow) -> tuple[list[RunRow], bool]:
-    """Return the runs that a run was chosen among and that are still there, and whether one is gone."""
-    found, gone = [], False
-    for name in choosable.among(row):
-        try:
-            found.append(run_row(connection, name))
-        except NotFoundError:
-            gone = True
-    return found, gone
-
-
-def _examined(connection: Connection, key: bytes, row: RunRow) -> bool:
-    """Say whether a run's text was examined: as another run's, in part as its own, or as one it was chosen among."""
-    behind, _ = _behind(connection, row)
-    own = row.examined_at is None and seen.looked_at(connection, row.id)  # a part of an examination that was stopped
-    return (
-        own
-        or any(seen.looked_at(connection, one.id) or seen.elsewhere(connection, key, one.id) for one in behind)
-        or seen.elsewhere(connection, key, row.id)
-    )
-
-
-def _lost(connection: Connection, row: RunRow) -> bool:
-    """Say whether the workspace lost a time in which a run may have been examined, or the run itself."""
-    behind, gone = _behind(connection, row)
-    return gone or any(seen.lost_since(connection, one.id) for one in (row, *behind))

@@ -13,12 +13,12 @@ import yaml
 from sqlalchemy import Connection, func, select, update
 
 from engine.errors import NotFoundError, UserError
-from engine.examine import run_notes
+from engine.examine.findings import run_notes
 from engine.json_types import JSON, JSONObject
 from engine.store.budget import reservations
+from engine.store.database.schema import corpora, runs, synthetic
 from engine.store.rows import AnySelect, RunRow, run_of
 from engine.store.runs import seen
-from engine.store.schema import corpora, runs, synthetic
 from engine.store.session import Session
 from engine.store.views import RunSummary
 

@@ -23,8 +23,8 @@ from collections.abc import Iterable, Iterator
 from sqlalchemy import Connection, func, select
 
 from engine.dp.guarantee import Guarantee
-from engine.store.dialect import insert
-from engine.store.schema import audit, runs, seen_outputs, synthetic
+from engine.store.database.dialect import insert
+from engine.store.database.schema import audit, runs, seen_outputs, synthetic
 
 ENOUGH = 0.5  # of the distinct texts of either run: one that repeats, or holds, half of the other is the same look
 LOST = ("workspace restored", "rollback accepted", "workspace copied")  # actions in the audit log

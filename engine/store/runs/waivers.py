@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 
 from engine.errors import NotFoundError, UserError
 from engine.store.audit import now
-from engine.store.schema import waivers
+from engine.store.database.schema import waivers
 from engine.store.session import Session, new_id
 from engine.store.upkeep import DEFAULT_ACTOR
 

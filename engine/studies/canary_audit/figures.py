@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from engine.figures import palette
 from engine.figures.base import Figure, styled
-from engine.studies.error_bars import error_bars
+from engine.studies.bench.error_bars import error_bars
 
 ECHOES = {"whole": "A whole secret", "half": "Half of a secret in a row"}
 SIDES = {"in": ("Planted", palette.VERMILION, ""), "out": ("Left out", palette.BLUE, "/")}

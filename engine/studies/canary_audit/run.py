@@ -25,10 +25,10 @@ from engine.methods import get_method
 from engine.store.disk.folder import remove_tree
 from engine.studies.audit_bounds import group_claim
 from engine.studies.base import Cell, StudyContext, StudySpec, StudyStep
+from engine.studies.bench.rerun import Terms, empty_folder, rerun, terms_of
+from engine.studies.bench.settings import parsed_settings
 from engine.studies.canary_audit.parameters import CanaryAuditParameters
 from engine.studies.canary_audit.unblind import Declaration, unblind
-from engine.studies.rerun import Terms, empty_folder, rerun, terms_of
-from engine.studies.settings import parsed_settings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

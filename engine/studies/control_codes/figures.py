@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from engine.figures import palette
 from engine.figures.base import Figure, listed, styled
-from engine.studies.error_bars import error_bars
+from engine.studies.bench.error_bars import error_bars
 
 TITLES: Mapping[str, str] = {
     "icl": "Examples alone", "control-icl": "With codes", "control-icl-blocked": "Codes, values blocked",

@@ -123,7 +123,7 @@ def make_private(
 
     It reads neither spans nor codes, so its texts are the same whatever counts as private.
     """
-    from engine.studies.rerun import rerun
+    from engine.studies.bench.rerun import rerun
 
     with tempfile.TemporaryDirectory(prefix="understudy-") as scratch:
         made = rerun(
@@ -203,13 +203,15 @@ def mauve(embedder: Embedder, texts: Sequence[str], unseen: Sequence[str], seed:
     import numpy as np
 
     from engine.examine.usefulness.base import Sample
-    from engine.examine.usefulness.embeddings import mauve as score
+    from engine.examine.usefulness.meaning.embeddings import LEAST
+    from engine.examine.usefulness.meaning.embeddings import mauve as score
 
     def sample(side: Sequence[str]) -> Sample:
         nothing = (np.array([], np.int32),) * len(side)  # MAUVE reads embeddings alone
         return Sample(nothing, np.arange(len(side)).astype(object), embedder.embed(list(side)))
 
-    return score(sample(texts), sample(unseen), seed).value if texts and unseen else math.nan
+    enough = min(len(texts), len(unseen)) >= LEAST
+    return score(sample(texts), sample(unseen), seed).value if enough else math.nan
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:

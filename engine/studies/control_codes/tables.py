@@ -20,6 +20,7 @@ from engine.methods.examples.common import token_counter
 from engine.models.contracts import Detector, Embedder
 from engine.pii.control_codes import Passage, Which
 from engine.studies.base import TableRow
+from engine.studies.bench.rerun import terms_of
 from engine.studies.control_codes.measures import (
     Made,
     Variant,
@@ -34,7 +35,6 @@ from engine.studies.control_codes.measures import (
 )
 from engine.studies.control_codes.paper import CODES, first_table, paper_tables
 from engine.studies.control_codes.parameters import PRIVATE, ControlCodesParameters
-from engine.studies.rerun import terms_of
 
 SHARED = ("icl", PRIVATE)  # read neither codes nor identifiers: the same texts in every setting
 _ENOUGH = 0.5  # score from which a detected span counts where identifiers are not known

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from engine.studies.bench_parameters import PooledParameters, SizedParameters
+from engine.studies.bench.parameters import PooledParameters, SizedParameters
 from engine.studies.epsilon_sweep.parameters import Budgeted, rising
 
 

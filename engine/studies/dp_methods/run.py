@@ -19,9 +19,9 @@ from engine.errors import InternalError, UserError
 from engine.figures.base import listed
 from engine.methods import get_method
 from engine.methods.base import Facts
-from engine.studies import compared
 from engine.studies.base import Cell, StudyContext, StudySpec, StudyStep
-from engine.studies.bench import (
+from engine.studies.bench import compared
+from engine.studies.bench.bench import (
     NOTHING,
     PROTECTION,
     Bench,
@@ -32,9 +32,9 @@ from engine.studies.bench import (
     settings_for,
     standard,
 )
-from engine.studies.bench_parameters import POOLED
+from engine.studies.bench.parameters import POOLED
+from engine.studies.bench.settings import parsed_settings
 from engine.studies.dp_methods.parameters import DpMethodsParameters
-from engine.studies.settings import parsed_settings
 
 PUBLIC = "public"
 KEYS = ("method", "epsilon", "n")

@@ -8,7 +8,7 @@ import pandas as pd
 
 from engine.figures import palette
 from engine.figures.base import Figure
-from engine.studies.bench_figures import along, finite, measures_of, share_of
+from engine.studies.bench.figures import along, finite, measures_of, share_of
 from engine.studies.epsilon_sweep.run import PUBLIC
 
 CAVEAT = (

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
-from engine.studies.bench_parameters import PooledParameters, SizedParameters
+from engine.studies.bench.parameters import PooledParameters, SizedParameters
 
 Budgeted = Literal[
     "aug-pe", "dpga", "dp-finetune", "dp-topics", "dp-steer", "dp-select", "private-prediction", "rpsg", "rpsg-public"

@@ -15,7 +15,7 @@ from engine.errors import InternalError, UserError
 from engine.methods import get_method
 from engine.methods.base import Facts
 from engine.studies.base import StudyContext, StudySpec, StudyStep
-from engine.studies.bench import (
+from engine.studies.bench.bench import (
     ENDLESS,
     NOTHING,
     PROTECTION,
@@ -27,10 +27,10 @@ from engine.studies.bench import (
     settings_for,
     standard,
 )
-from engine.studies.bench_parameters import POOLED
+from engine.studies.bench.parameters import POOLED
+from engine.studies.bench.settings import parsed_settings
 from engine.studies.epsilon_sweep.parameters import EpsilonSweepParameters
 from engine.studies.noiseless.parameters import VOTING
-from engine.studies.settings import parsed_settings
 
 PUBLIC = "public"
 KEYS = ("method", "epsilon")

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from engine.examine.stats.over_repeats import Difference, difference, from_nothing
-from engine.studies import compared
 from engine.studies.base import TableRow
+from engine.studies.bench import compared
 from engine.studies.evolution_ablation.tables import BASE, RATE, TAU
 
 HOLDS, FAILS = "holds", "does not hold"

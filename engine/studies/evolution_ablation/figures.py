@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from engine.figures.base import Figure, listed
-from engine.studies.bench_figures import along, measures_of, share_of, side_by_side
+from engine.studies.bench.figures import along, measures_of, share_of, side_by_side
 from engine.studies.evolution_ablation.claims import FAILS, HOLDS
 from engine.studies.evolution_ablation.tables import BASE, RATE, TAU
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
-from engine.studies.bench_parameters import Measures, SizedParameters
+from engine.studies.bench.parameters import Measures, SizedParameters
 
 Part = Literal["length", "keywords", "suppression", "as printed"]
 PARTS: tuple[Part, ...] = get_args(Part)

@@ -18,9 +18,9 @@ from engine.errors import InternalError
 from engine.json_types import JSONObject
 from engine.methods import get_method
 from engine.methods.base import Facts
-from engine.studies import measured
 from engine.studies.base import StudyContext, StudySpec, StudyStep
-from engine.studies.bench import (
+from engine.studies.bench import measured
+from engine.studies.bench.bench import (
     ENDLESS,
     PROTECTION,
     Bench,
@@ -31,10 +31,10 @@ from engine.studies.bench import (
     refusals,
     standard,
 )
+from engine.studies.bench.settings import parsed_settings
 from engine.studies.evolution_ablation.claims import claims
 from engine.studies.evolution_ablation.parameters import EvolutionAblationParameters
 from engine.studies.evolution_ablation.tables import BASE, KEYS, RATE, TAU, rounds_summary, table_3
-from engine.studies.settings import parsed_settings
 
 METHOD = "dpga"
 SET_HERE = ("epsilon", "rounds", "length", "keywords", "suppression", "tau", "sampling_rate")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from engine.studies import compared
+from engine.studies.bench import compared
 
 BASE = "dpga as it is"
 TAU, RATE = "τ", "q"

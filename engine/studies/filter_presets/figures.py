@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from engine.figures import palette
 from engine.figures.base import Figure, listed, styled
-from engine.studies.error_bars import ErrorBars, error_bars
+from engine.studies.bench.error_bars import ErrorBars, error_bars
 from engine.studies.filter_presets import apart
 
 TITLES: Mapping[str, str] = {

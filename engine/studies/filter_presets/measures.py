@@ -19,7 +19,7 @@ from engine.corpus.text.words import Vocabulary, cut
 from engine.examine.stats.intervals import mean as bootstrap
 from engine.examine.stats.intervals import wilson
 from engine.examine.usefulness.base import Sample
-from engine.examine.usefulness.ngrams import ngram_divergence
+from engine.examine.usefulness.wording.ngrams import ngram_divergence
 from engine.examine.values.context_leaks import LeakMeter
 from engine.methods.filter.stages import PLACEHOLDER, SIMILAR
 from engine.models.contracts import Embedder, Generator

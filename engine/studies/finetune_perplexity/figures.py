@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from engine.figures import palette
 from engine.figures.base import Figure, listed, styled
-from engine.studies.error_bars import ErrorBars, error_bars
+from engine.studies.bench.error_bars import ErrorBars, error_bars
 
 UNTUNED = "untuned"
 PARTS = (

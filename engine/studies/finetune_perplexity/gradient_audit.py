@@ -18,7 +18,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.dp.noise.private import Mechanisms, MemoryOutputs
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms
 from engine.dp.noise.private_data import PrivateData
 from engine.dp.noise.train import Document, Training
 

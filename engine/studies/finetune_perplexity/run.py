@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from engine.dp.noise.private import Mechanisms, MemoryOutputs
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms
 from engine.dp.noise.private_data import PrivateData
 from engine.dp.noise.train import Document
 from engine.errors import InternalError

@@ -16,20 +16,35 @@ from engine.examine.curves.lbf import Curve
 from engine.figures import palette
 from engine.figures.base import Figure, styled
 from engine.figures.iterations import INTERNAL
-from engine.figures.lbf import Drawn, epsilon_delta, rarity
+from engine.figures.privacy.lbf import Drawn, epsilon_delta, rarity
+from engine.studies import lemmas
 from engine.studies.ngram_curves import figures_beside as direct_beside
+from engine.studies.ngram_curves import figures_lemmas
 
 THESIS_EXPONENT = 0.83  # of single words of chats at δ = 0.001, to two digits (Stomakhin 2025, figure 5)
 _SYMBOLS = ("circle", "diamond", "square", "cross")
-_WORDS = {1: "words", 2: "pairs of words", 3: "three words in a row"}
+_SHARED = ("direct_part", "direct_words")  # tables of all kinds together
 
 
 def figures(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
     """Return every figure that the tables allow: curves, growth, hidden beside open, rarity, losses, adversaries."""
-    made: list[tuple[str, Figure]] = []
     table = tables.get("direct_curves")
     if table is None:
-        return made
+        return []
+    kinds = lemmas.kinds_in(table)
+    made: list[tuple[str, Figure]] = []
+    for kind in kinds:
+        own = {name: part if name in _SHARED else lemmas.of_kind(part, kind) for name, part in tables.items()}
+        made += [(f"{name}_lemmas" if kind == lemmas.LEMMAS else name, figure) for name, figure in _of_kind(own, kind)]
+    if len(kinds) > 1:
+        made += figures_lemmas.beside(tables)
+    return [(name, _told(figure, tables.get("direct_part"))) for name, figure in made]
+
+
+def _of_kind(tables: Mapping[str, pd.DataFrame], kind: str) -> list[tuple[str, Figure]]:
+    """Return the figures of word forms, or of lemmas; each says which."""
+    made: list[tuple[str, Figure]] = []
+    table = tables["direct_curves"]
     lengths = sorted(int(n) for n in table["n"].unique())
     for n in lengths:
         every = _of(tables, "direct_curves", n)
@@ -48,7 +63,8 @@ def figures(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
             made.append((f"adaptive_{n}", direct_beside.adaptive(most)))
     if len(lengths) > 1:
         made.append(("lengths", direct_beside.lengths(_open(tables["direct_trials"]))))
-    return [(name, _told(figure, tables.get("direct_part"))) for name, figure in made + _rarities(tables, lengths)]
+    made += _rarities(tables, lengths, figures_lemmas.NAMES[kind])
+    return [(name, figures_lemmas.told(figure, tables.get("direct_words"), kind)) for name, figure in made]
 
 
 def _open(table: pd.DataFrame) -> pd.DataFrame:
@@ -58,7 +74,9 @@ def _open(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["censor"] == 0]
 
 
-def _rarities(tables: Mapping[str, pd.DataFrame], lengths: list[int]) -> list[tuple[str, Figure]]:
+def _rarities(
+    tables: Mapping[str, pd.DataFrame], lengths: list[int], names: Mapping[int, str]
+) -> list[tuple[str, Figure]]:
     """Return how rare n-grams are in all records, and within one unit's own (figure 6)."""
     table = tables["direct_rarity"]
     parts = {"all": "rarity", "one unit": "rarity_one"} if "of" in table else {"": "rarity"}
@@ -67,7 +85,7 @@ def _rarities(tables: Mapping[str, pd.DataFrame], lengths: list[int]) -> list[tu
         shares = {}
         for n in lengths:
             part = table[(table["n"] == n) & (table["of"] == of)] if of else table[table["n"] == n]
-            shares[_WORDS[n]] = (part["occurrences"].astype(int).tolist(), part["share"].astype(float).tolist())
+            shares[names[n]] = (part["occurrences"].astype(int).tolist(), part["share"].astype(float).tolist())
         if name == "rarity":
             made.append((name, rarity(shares)))
         else:
@@ -163,6 +181,7 @@ def _fitted(delta: float, fit: pd.Series) -> str:
         text += f" (95%: {float(low):.2f} to {float(high):.2f})"
     if int(fit["infinite"]):
         text += f", {int(fit['infinite'])} of {int(fit['infinite']) + int(fit['used'])} trials infinite"
-    if int(fit["n"]) == 1 and str(fit["unit"]) == "source" and delta == 0.001:
+    forms = str(fit.get("words", lemmas.FORMS)) == lemmas.FORMS
+    if forms and int(fit["n"]) == 1 and str(fit["unit"]) == "source" and delta == 0.001:
         text += f"; the thesis found {THESIS_EXPONENT} for single words of chats"
     return text + "."

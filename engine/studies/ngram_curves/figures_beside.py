@@ -20,7 +20,7 @@ from engine.figures import palette
 from engine.figures.base import Figure, listed, styled
 from engine.figures.budget import FLOOR, probability
 from engine.figures.iterations import INTERNAL
-from engine.figures.lbf import READ_AT
+from engine.figures.privacy.lbf import READ_AT
 
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid", "dash")
 _SIDES = ((1, "favours X", "circle", palette.BLUE), (-1, "favours X without U", "diamond-open", palette.VERMILION))

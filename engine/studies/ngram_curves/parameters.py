@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from engine.examine.curves import lbf_direct
+from engine.studies import lemmas
 from engine.studies.ngram_curves.records import Part
 
 
@@ -16,6 +17,8 @@ class NgramCurvesParameters(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     n: tuple[int, ...] = Field((1, 3), min_length=1, max_length=3, description="Words that an attacker sees, 1 to 3.")
+    words: lemmas.Words = Field("forms", description=lemmas.DESCRIPTION)
+    language: str = Field("auto", pattern=lemmas.CODE, description=lemmas.LANGUAGE)
     excluded: tuple[int, ...] = Field(
         lbf_direct.SIZES, min_length=1, max_length=8, description="|U|: how many units are left out."
     )

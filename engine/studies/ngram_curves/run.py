@@ -17,12 +17,16 @@ import pandas as pd
 from engine.errors import InternalError, UserError
 from engine.examine.curves import lbf_adaptive, lbf_direct, ngram_counts
 from engine.examine.curves.ngram_sampling import DirectSampling, draw_sources
+from engine.studies import lemmas
 from engine.studies.base import StudyContext, StudySpec, StudyStep, TableRow
 from engine.studies.ngram_curves.parameters import NgramCurvesParameters
 from engine.studies.ngram_curves.records import direct_records
 from engine.studies.units import unit_numbers
 
-OBSERVED = {1: "one word", 2: "two words in a row", 3: "three words in a row"}
+OBSERVED = {
+    lemmas.FORMS: {1: "one word form", 2: "two word forms in a row", 3: "three word forms in a row"},
+    lemmas.LEMMAS: {1: "one lemma", 2: "two lemmas in a row", 3: "three lemmas in a row"},
+}
 MOST_POINTS = 1500  # of the scatter of losses, a length and size
 ADAPTIVE = np.unique(np.concatenate([np.geomspace(1e-4, math.log(1000.0), 45), np.log([1.01, 1.2, 2.0, 10.0])]))
 
@@ -34,7 +38,8 @@ class NgramCurvesStudy:
         id="ngram-curves",
         title="What drawing words directly gives away",
         summary="ε–δ curves of one n-gram drawn from the records themselves, with and without 1 to 1,000 people, also "
-        "with rare ones hidden; how ε grows with their number, how many n-grams occur once, which give most away, and "
+        "with rare ones hidden, of words as written or of lemmas; how ε grows with their number, how many n-grams "
+        "occur once, which give most away, and "
         "what an adversary gains who sees several before choosing.",
         citation="Stomakhin 2025, Framework for Privacy-Preserving Synthesis of Textual Data, sections 3.7 and 4",
         parameters=NgramCurvesParameters,
@@ -56,34 +61,37 @@ class NgramCurvesStudy:
         sizes = fitting(p.excluded, int(codes.max(initial=-1)) + 1)
         tables = dict(context.tables)
         done = list((context.state or {}).get("done", []))
-        known = ngram_counts.Numbers()
-        words = ngram_counts.tokens(records["text"].tolist(), known)
-        for n in lengths:
-            if n in done:
+        if not all(isinstance(one, str) for one in done):  # of an edition that counted forms alone
+            tables, done = {}, []
+        texts, told = _cut(context, p, records["text"].tolist())
+        steps = [(kind, n) for kind in texts for n in lengths]
+        for kind, n in steps:
+            if f"{kind} {n}" in done:
                 continue
-            counts = ngram_counts.count(words, codes, n, len(known))
+            counts = ngram_counts.count(texts[kind][0], codes, n, texts[kind][1])
             for censor in dict.fromkeys((0, p.censor)):
                 sampling = DirectSampling(counts, censor, p.censor_by)
-                for name, made in self._tables(context, sampling, sizes, unit).items():
+                for name, made in self._tables(context, sampling, sizes, unit, kind).items():
+                    made.insert(0, "words", kind)
                     tables[name] = pd.concat([tables[name], made], ignore_index=True) if name in tables else made
-            tables["direct_part"] = drawn.table(unit, int(codes.max()) + 1)
-            done.append(n)
-            yield StudyStep(len(done), len(lengths), OBSERVED[n], {"done": list(done)}, dict(tables))
+            tables |= {"direct_part": drawn.table(unit, int(codes.max()) + 1), "direct_words": told}
+            done.append(f"{kind} {n}")
+            yield StudyStep(len(done), len(steps), OBSERVED[kind][n], {"done": list(done)}, dict(tables))
 
     def _tables(
-        self, context: StudyContext, sampling: DirectSampling, sizes: tuple[int, ...], unit: str
+        self, context: StudyContext, sampling: DirectSampling, sizes: tuple[int, ...], unit: str, kind: str
     ) -> dict[str, pd.DataFrame]:
-        """Return the tables of one length."""
+        """Return the tables of one length, of forms or of lemmas."""
         p, n = context.parameters, sampling.counts.n
         assert isinstance(p, NgramCurvesParameters)
-        found = []
+        found, seen = [], OBSERVED[kind][n]
         hidden = f", {sampling.censor} or fewer hidden" if sampling.censor else ""
         for trial in lbf_direct.trials(sampling, sizes, p.trials, context.run.seed):
             found.append(trial)
-            context.progress(f"{OBSERVED[n]}, {trial.size:,} left out{hidden}", len(found), len(sizes) * p.trials)
+            context.progress(f"{seen}, {trial.size:,} left out{hidden}", len(found), len(sizes) * p.trials)
         direct = lbf_direct.summarise(sampling, found, unit)
         tables = {
-            "direct_curves": pd.concat([_curve(n, size) for size in direct.sizes], ignore_index=True),
+            "direct_curves": pd.concat([_curve(n, seen, size) for size in direct.sizes], ignore_index=True),
             "direct_trials": pd.DataFrame([_trial(n, trial) for trial in found]),
         }
         for table in tables.values():
@@ -94,9 +102,27 @@ class NgramCurvesStudy:
         tables["direct_rarity"] = _rarity(sampling)
         tables["direct_loss"] = pd.concat([_losses(sampling, s, context.run.seed) for s in sizes], ignore_index=True)
         if p.rounds:
-            context.progress(f"{OBSERVED[n]}, chosen afterwards", 0, len(sizes) * p.trials)
+            context.progress(f"{seen}, chosen afterwards", 0, len(sizes) * p.trials)
             tables["direct_adaptive"] = adaptive_table(sampling, sizes, p.trials, context.run.seed, p.rounds)
         return tables
+
+
+def _cut(
+    context: StudyContext, p: NgramCurvesParameters, texts: list[str]
+) -> tuple[dict[str, tuple[ngram_counts.Tokens, int]], pd.DataFrame]:
+    """Return the texts as numbers and how many distinct ones there are, by kind; and the table of what is counted."""
+    asked = lemmas.counted(texts, p.words, p.language)
+    known = ngram_counts.Numbers()
+    forms = ngram_counts.tokens(texts, known)
+    found = {lemmas.FORMS: (forms, len(known))}
+    changed = float("nan")
+    if asked.lemmatiser is not None:
+        names = list(known)
+        first = lemmas.lemmas_of(names, asked.lemmatiser, lambda at, every: context.progress("lemmas", at, every))
+        found[lemmas.LEMMAS] = ngram_counts.replaced(forms, first)
+        changed = lemmas.share_changed(names, first, np.bincount(forms.ids, minlength=len(names)))
+    told = asked.table(len(known), found[lemmas.LEMMAS][1] if lemmas.LEMMAS in found else 0, changed)
+    return {kind: found[kind] for kind in asked.kinds}, told
 
 
 def fitting(sizes: tuple[int, ...], units: int) -> tuple[int, ...]:
@@ -111,12 +137,12 @@ def fitting(sizes: tuple[int, ...], units: int) -> tuple[int, ...]:
     return kept
 
 
-def _curve(n: int, size: lbf_direct.SizeSummary) -> pd.DataFrame:
+def _curve(n: int, seen: str, size: lbf_direct.SizeSummary) -> pd.DataFrame:
     return pd.DataFrame({
         "n": n, "excluded": size.size, "trials": size.trials, "epsilon": lbf_direct.GRID,
         "delta": size.delta, "low": size.delta_low, "high": size.delta_high,
         "delta_standard": size.delta_standard, "standard_low": size.standard_low, "standard_high": size.standard_high,
-        "floor": size.floor, "observed": OBSERVED[n],
+        "floor": size.floor, "observed": seen,
     })  # fmt: skip
 
 

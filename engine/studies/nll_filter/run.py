@@ -3,7 +3,7 @@
 Table 14 of RPSG compares the full output with the filtered one, which is smaller; a model fitted to fewer texts is
 attacked less well or better for that alone. So a third variant holds as many texts as the filter leaves, drawn at
 random from the full output.
-Source: RPSG, section 3.4 and table 14; attacks and their sources as in `engine.examine.members.models`.
+Source: RPSG, section 3.4 and table 14; attacks and their sources as in `engine.examine.members.trained.models`.
 
 Privacy posture: outputs are an internal experiment and are gone when the study ends; tables hold numbers only.
 """
@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import UserError
-from engine.examine.members.models import examine_model_attacks
+from engine.examine.members.trained.models import examine_model_attacks
 from engine.examine.prepare import ExamineInput, prepare
 from engine.json_types import JSON, JSONObject
 from engine.methods import get_method
@@ -25,9 +25,9 @@ from engine.methods.base import parse_parameters
 from engine.methods.rpsg.parameters import RpsgParameters, left, needed
 from engine.models.cancel import Cancelled
 from engine.studies.base import StudyContext, StudySpec, StudyStep
+from engine.studies.bench.rerun import Terms, rerun, terms_of
+from engine.studies.bench.settings import parsed_settings
 from engine.studies.nll_filter.parameters import NllFilterParameters
-from engine.studies.rerun import Terms, rerun, terms_of
-from engine.studies.settings import parsed_settings
 
 METHOD = "rpsg"
 WITH, WITHOUT, AS_FEW = "with the filter", "without the filter", "without, as few texts"

@@ -23,9 +23,9 @@ from engine.methods import get_method
 from engine.methods.base import parse_parameters
 from engine.models.cancel import Cancelled
 from engine.studies.base import StudyContext, StudySpec, StudyStep
+from engine.studies.bench.rerun import rerun, terms_of
+from engine.studies.bench.settings import parsed_settings
 from engine.studies.noiseless.parameters import NoiselessParameters
-from engine.studies.rerun import rerun, terms_of
-from engine.studies.settings import parsed_settings
 
 PUBLIC = "public"
 NONE, OWN, ENDLESS = "no private text (ε = 0)", "the method at its ε", "without noise (ε = ∞)"

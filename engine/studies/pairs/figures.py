@@ -17,9 +17,9 @@ from engine.figures import palette
 from engine.figures.base import Figure, styled
 from engine.figures.budget import probability
 from engine.figures.iterations import INTERNAL
-from engine.figures.lbf import READ_AT, Drawn, Kind, epsilon_delta
+from engine.figures.privacy.lbf import READ_AT, Drawn, Kind, epsilon_delta
 from engine.studies.attacked import current
-from engine.studies.error_bars import error_bars
+from engine.studies.bench.error_bars import error_bars
 from engine.studies.pairs import figures_told as pairs_told
 from engine.studies.pairs.figures_meaning import meaning
 from engine.studies.pairs.figures_told import EPSILON_TICKS
@@ -27,7 +27,7 @@ from engine.studies.pairs.figures_words import chances, overlaid
 
 # kind in the table -> name on the chart, kind of the curve
 SHOWN: tuple[tuple[str, str, Kind], ...] = (
-    ("direct", "words drawn directly", "direct"),
+    ("direct", "word forms drawn directly", "direct"),
     ("synthetic single", "synthetic, one text a side", "single"),
     ("synthetic matched", "synthetic, averaged", "synthetic"),
     ("null", "twice on the same records", "null"),

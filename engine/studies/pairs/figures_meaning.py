@@ -10,7 +10,7 @@ import pandas as pd
 from engine.examine.curves.lbf_attack import TOO_FEW
 from engine.figures.base import Figure
 from engine.figures.iterations import INTERNAL
-from engine.figures.lbf import Drawn, Kind, epsilon_delta
+from engine.figures.privacy.lbf import Drawn, Kind, epsilon_delta
 from engine.studies.attacked import of_attack
 from engine.studies.pairs.figures_told import first
 from engine.studies.pairs.semantic import MAIN, TWICE

@@ -18,10 +18,10 @@ from engine.figures import palette
 from engine.figures.base import Figure, styled
 from engine.figures.budget import probability
 from engine.figures.iterations import INTERNAL
-from engine.figures.lbf import KINDS, READ_AT, Kind
+from engine.figures.privacy.lbf import KINDS, READ_AT, Kind
 
 COMPOSED: tuple[tuple[str, str, Kind], ...] = (
-    ("direct", "words drawn directly", "direct"),
+    ("direct", "word forms drawn directly", "direct"),
     ("synthetic matched", "synthetic, with and without U", "synthetic"),
     ("null", "synthetic, twice on the same records", "null"),
 )

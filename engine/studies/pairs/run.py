@@ -24,12 +24,12 @@ from engine.examine.curves.ngram_sampling import draw_sources
 from engine.json_types import JSONObject
 from engine.methods import get_method
 from engine.studies.base import StudyContext, StudySpec, StudyStep
+from engine.studies.bench.rerun import Terms, remembered, rerun, terms_of
+from engine.studies.bench.settings import parsed_settings
 from engine.studies.pairs import shown as analysis
 from engine.studies.pairs.keep import Keep, Words, together, words_of
 from engine.studies.pairs.near import Near, measured, near
 from engine.studies.pairs.parameters import PairsParameters
-from engine.studies.rerun import Terms, remembered, rerun, terms_of
-from engine.studies.settings import parsed_settings
 from engine.studies.units import some_units, unit_numbers
 
 if TYPE_CHECKING:

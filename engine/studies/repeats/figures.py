@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from engine.figures.base import Figure
-from engine.studies.bench_figures import side_by_side
+from engine.studies.bench.figures import side_by_side
 
 
 def figures(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from engine.studies.bench_parameters import SizedParameters
+from engine.studies.bench.parameters import SizedParameters
 
 
 class RepeatsParameters(SizedParameters):

@@ -15,10 +15,10 @@ from engine.errors import InternalError, UserError
 from engine.methods import get_method
 from engine.methods.base import Facts
 from engine.studies.base import StudyContext, StudySpec, StudyStep
-from engine.studies.bench import ENDLESS, PROTECTION, Bench, Tables, Variant, refusals, standard
+from engine.studies.bench.bench import ENDLESS, PROTECTION, Bench, Tables, Variant, refusals, standard
+from engine.studies.bench.settings import parsed_settings
 from engine.studies.noiseless.parameters import VOTING
 from engine.studies.repeats.parameters import RepeatsParameters
-from engine.studies.settings import parsed_settings
 
 
 class RepeatsStudy:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from engine.figures.base import Figure
-from engine.studies.bench_figures import along, measures_of
+from engine.studies.bench.figures import along, measures_of
 from engine.studies.rpsg_grid.tables import sentence
 
 CAVEAT = (

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from engine.studies.bench_parameters import BenchParameters, Measures
+from engine.studies.bench.parameters import BenchParameters, Measures
 
 
 def _sizes(values: tuple[int, ...]) -> tuple[int, ...]:

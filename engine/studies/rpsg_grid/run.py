@@ -13,12 +13,12 @@ from pydantic import BaseModel
 from engine.errors import InternalError
 from engine.methods import get_method
 from engine.methods.base import Facts
-from engine.studies import compared
 from engine.studies.base import StudyContext, StudySpec, StudyStep
-from engine.studies.bench import PROTECTION, Bench, Tables, Variant, check_settings, refusals
+from engine.studies.bench import compared
+from engine.studies.bench.bench import PROTECTION, Bench, Tables, Variant, check_settings, refusals
+from engine.studies.bench.settings import parsed_settings
 from engine.studies.rpsg_grid.parameters import RpsgGridParameters
 from engine.studies.rpsg_grid.tables import KEYS, effects, in_words, table_17
-from engine.studies.settings import parsed_settings
 
 
 class RpsgGridStudy:

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from engine.examine.stats.over_repeats import LEAST, Difference, from_nothing
-from engine.studies import compared
 from engine.studies.base import TableRow
+from engine.studies.bench import compared
 
 KEYS = ("size", "temperature")
 SIZE, TEMPERATURE = "each doubling of the texts", "each 0.1 of temperature"

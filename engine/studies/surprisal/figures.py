@@ -18,8 +18,10 @@ from engine.examine.curves.lbf_attack import TOO_FEW
 from engine.figures import palette
 from engine.figures.base import Figure, styled
 from engine.figures.iterations import INTERNAL
-from engine.figures.lbf import Drawn, epsilon_delta
+from engine.figures.privacy.lbf import Drawn, epsilon_delta
+from engine.studies import lemmas
 from engine.studies.attacked import current, of_attack
+from engine.studies.surprisal import figures_lemmas
 from engine.studies.surprisal.figures_models import ratio_models
 
 SIDES = {
@@ -45,6 +47,17 @@ def figures(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
     """Return the figures that the tables allow, each with a short name."""
     if not len(tables.get("models", ())):
         return []
+    kinds = lemmas.kinds_in(tables["models"])
+    made: list[tuple[str, Figure]] = []
+    for kind in kinds:
+        own = {name: lemmas.of_kind(part, kind) for name, part in tables.items() if name != "words"}
+        of_kind = [(name, figures_lemmas.told(one, tables.get("words"), kind)) for name, one in _of_kind(own)]
+        made += [(f"{name}_lemmas" if kind == lemmas.LEMMAS else name, one) for name, one in of_kind]
+    return made + ([figures_lemmas.beside(tables)] if len(kinds) > 1 else [])
+
+
+def _of_kind(tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, Figure]]:
+    """Return the figures of one kind of text."""
     made = [("auc", auc(tables["models"])), ("cdf", cdf(tables["cdf"], tables["models"]))]
     if len(tables.get("qq", ())):
         made.append(("qq", qq(tables["qq"])))

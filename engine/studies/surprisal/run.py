@@ -28,9 +28,10 @@ from engine.methods import get_method
 from engine.methods.base import parse_parameters
 from engine.models.contracts import Generator
 from engine.store.disk.folder import remove_tree
+from engine.studies import lemmas
 from engine.studies.base import StudyContext, StudySpec, StudyStep
-from engine.studies.rerun import Terms, rerun, terms_of, tuned_generator
-from engine.studies.settings import parsed_settings
+from engine.studies.bench.rerun import Terms, rerun, terms_of, tuned_generator
+from engine.studies.bench.settings import parsed_settings
 from engine.studies.surprisal import counterfactual
 from engine.studies.surprisal import shown as analysis
 from engine.studies.surprisal.parameters import SurprisalParameters
@@ -41,12 +42,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engine.dp.noise.train import Document
-    from engine.examine.members.surprisal import Surprisal
+    from engine.examine.members.trained.surprisal import Surprisal
     from engine.methods.tuned.common import TunedPrompts
     from engine.methods.tuned.parameters import TuningParameters
     from engine.models.tune.tunable import Tunable
+    from engine.pii.languages.lemmas import Lemmatiser
 
 TUNING = ("finetune", "goldfish", "dp-finetune")
+_KEPT = ("scores", "extracted", "public")
 _COLUMNS = ["model", "record_id", "unit", "side", "half", "surprisal", "tokens", "reference", "right"]
 
 Told = Callable[[str, int, int], None]  # what is under way, done, in all
@@ -64,6 +67,7 @@ class _World:
     terms: Terms
     p: TuningParameters
     domain: str
+    lemmatiser: Lemmatiser | None = None  # what has put the words of x into their first form
 
 
 class SurprisalStudy:
@@ -86,26 +90,63 @@ class SurprisalStudy:
         p = context.parameters
         if not isinstance(p, SurprisalParameters):
             raise InternalError("surprisal was started with another study's parameters")
-        world = _world(context, p)
-        tables = {name: frame for name, frame in context.tables.items() if name in ("scores", "extracted", "public")}
+        asked = lemmas.counted([str(text) for text in context.run.records["text"]], p.words, p.language)
+        worlds = _worlds(context, _world(context, p), asked)
+        tables = {name: with_words(renamed(context.tables[name])) for name in _KEPT if name in context.tables}
         done = int((context.state or {}).get("done", 0))
-        total = p.models + (1 if p.fragments else 0)
-        for model in range(done, total):
-            excluded = world.sets[model] if model < p.models else None
-            new = _asked(context, p, world, model, excluded)
+        steps = [(kind, model) for kind in asked.kinds for model in range(p.models)]
+        steps += [(asked.kinds[0], p.models)] if p.fragments else []
+        for number, (kind, model) in enumerate(steps[done:], start=done + 1):
+            excluded = worlds[kind].sets[model] if model < p.models else None
+            new = _asked(context, p, worlds[kind], model, excluded)
             tables |= {
-                name: pd.concat([tables[name], part], ignore_index=True) if name in tables else part
+                name: pd.concat([frame for frame in (tables.get(name), with_words(part, kind)) if frame is not None],
+                                ignore_index=True)
                 for name, part in new.items()
-            }
-            context.progress("comparing", model, total)
+            }  # fmt: skip
+            context.progress("comparing", number - 1, len(steps))
             title = "the public model" if excluded is None else f"model {model + 1}, {p.excluded} units left out"
+            title += " (lemmas)" if kind == lemmas.LEMMAS else ""
+            results = _by_kind(tables, asked.kinds, context.run.seed, number == len(steps))
             yield StudyStep(
-                model + 1,
-                total,
-                title,
-                {"done": model + 1},
-                tables | _results(tables, context.run.seed, model + 1 == total),
-            )
+                number, len(steps), title, {"done": number}, tables | results | {"words": asked.table()}
+            )  # fmt: skip
+
+
+def _worlds(context: StudyContext, world: _World, asked: lemmas.Counted) -> dict[str, _World]:
+    """Return X as it is written, and with every word in its first form; the same people are left out of both."""
+    found = {lemmas.FORMS: world}
+    if asked.lemmatiser is not None:
+        texts = []
+        for at, text in enumerate(world.x["text"]):
+            context.progress("lemmas", at, len(world.x))
+            texts.append(asked.lemmatiser.text(str(text)))
+        found[lemmas.LEMMAS] = dataclasses.replace(world, x=world.x.assign(text=texts), lemmatiser=asked.lemmatiser)
+    return found
+
+
+def with_words(table: pd.DataFrame, kind: str = lemmas.FORMS) -> pd.DataFrame:
+    """Return a table that says what was counted; one of an earlier edition is of forms."""
+    return table if "words" in table else table.assign(words=kind)
+
+
+def renamed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of an earlier edition, in which `words` were those that agreed, under today's names."""
+    earlier = "longest" in table and "agreed" not in table
+    return table.rename(columns={"words": "agreed"}) if earlier else table
+
+
+def _by_kind(
+    tables: Mapping[str, pd.DataFrame], kinds: Sequence[str], seed: int, last: bool
+) -> dict[str, pd.DataFrame]:
+    """Return the results of each kind that has scores, one below the other, `words` their last column."""
+    found: dict[str, list[pd.DataFrame]] = {}
+    for kind in kinds:
+        own = {name: part for name, table in tables.items() if len(part := lemmas.of_kind(table, kind))}
+        made = _results(own, seed, last) if "scores" in own else {}
+        for name, table in made.items():
+            found.setdefault(name, []).append(with_words(table, kind))
+    return {name: pd.concat(parts, ignore_index=True) for name, parts in found.items()}
 
 
 def _results(tables: Mapping[str, pd.DataFrame], seed: int, last: bool) -> dict[str, pd.DataFrame]:
@@ -169,7 +210,7 @@ def _asked(
         except UserError:
             if not (folder.path / "tuned" / "model.safetensors").is_file():
                 raise  # a model that writes nothing usable can still be asked
-        generator = tuned_generator(context.run, folder.path)
+        generator = tuned_generator(context.run, folder.path, world.p.tuned_model)
         if excluded is None:
             return {"public": _public(context, p, world, generator)}
         new = {"scores": _scored(context, world, generator, model, excluded, told)}
@@ -216,7 +257,7 @@ def _scored(
     excluded: NDArray[np.int64],
     told: Told,
 ) -> pd.DataFrame:
-    from engine.examine.members.surprisal import network_of, surprisal
+    from engine.examine.members.trained.surprisal import network_of, surprisal
 
     rows, units = world.x.iloc[world.asked], world.units[world.asked]
     documents = _documents(rows)
@@ -243,7 +284,7 @@ def _extracted(
     excluded: NDArray[np.int64], told: Told,
 ) -> pd.DataFrame:  # fmt: skip
     """Return, for each record and strategy, how many words of its continuation the model gave."""
-    from engine.examine.members.surprisal import network_of
+    from engine.examine.members.trained.surprisal import network_of
     from engine.studies.surprisal.extraction import STRATEGIES, extract, split_prefix
 
     prompts = _prompts(context, world, network_of(generator))
@@ -271,7 +312,7 @@ def _extracted(
                 pd.DataFrame(
                     {"model": model, "record_id": rows["record_id"].iloc[chosen].astype(str).to_numpy(),
                      "unit": units[chosen], "side": side, "strategy": strategy, "asked": p.prefix_words,
-                     "words": made.words, "longest": made.longest}
+                     "agreed": made.words, "longest": made.longest}
                 )
             )  # fmt: skip
     return pd.concat(found, ignore_index=True)
@@ -281,6 +322,8 @@ def _public(context: StudyContext, p: SurprisalParameters, world: _World, genera
     """Return the public model's surprisal of each fragment, a model of all of X."""
     every = pd.concat([context.run.records, context.holdout], ignore_index=True)
     rows = every[every["record_id"].astype(str).isin(p.fragments)]
+    if world.lemmatiser is not None:
+        rows = rows.assign(text=[world.lemmatiser.text(str(text)) for text in rows["text"]])
     missing = len(set(p.fragments)) - rows["record_id"].nunique()
     if missing:
         raise UserError(f"fragments: {missing} of the ids belong to no record of this corpus; correct them")

@@ -17,11 +17,11 @@ def extraction_rates(table: pd.DataFrame) -> pd.DataFrame:
     """Return, for each strategy and side, the share of prefixes whose continuation came out whole, and mean words."""
     rows = []
     for (strategy, side), part in table.groupby(["strategy", "side"], sort=False):
-        hits, number = int((part["words"] >= part["asked"]).sum()), len(part)
+        hits, number = int((part["agreed"] >= part["asked"]).sum()), len(part)
         low, high = wilson(hits, number)
         rows.append(
             {"strategy": strategy, "side": side, "share": hits / max(1, number), "low": low, "high": high,
-             "prefixes": number, "mean_words": float(part["words"].mean()),
+             "prefixes": number, "mean_words": float(part["agreed"].mean()),
              "mean_longest": float(part["longest"].mean())}
         )  # fmt: skip
     return pd.DataFrame(rows)

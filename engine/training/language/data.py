@@ -10,7 +10,7 @@ import random
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +114,24 @@ def chunks(text: str, words: int, rng: random.Random) -> Iterator[str]:
         size += length
     if buffer:
         yield " ".join(buffer)
+
+
+def pieces(documents: Sequence[Document], words: int, limit: int, rng: random.Random) -> list[Document]:
+    """Return documents cut to about `words` words, up to `limit` characters in all, in random order."""
+    cut = [
+        replace(d, text=c)
+        for d in documents
+        for c in (chunks(d.text, words, rng) if len(d.text.split()) > words else [d.text])
+        if len(c) >= 30
+    ]
+    rng.shuffle(cut)
+    total, out = 0, []
+    for piece in cut:
+        total += len(piece.text)
+        if total > limit:
+            break
+        out.append(piece)
+    return out
 
 
 def _reflow_paragraphs(text: str) -> str:

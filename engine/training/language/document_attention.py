@@ -19,6 +19,8 @@ from torch.nn import functional as F
 
 from engine.errors import InternalError
 from engine.models.builtin.decoder.bert_net import BertBlock, BertNet
+from engine.models.builtin.decoder.causal_net import CausalNet
+from engine.models.builtin.decoder.llama_net import Block, LlamaNet, rotate
 
 
 class Span(NamedTuple):
@@ -105,12 +107,20 @@ def document_attention(qkv: Tensor, heads: int, spans: Sequence[Span]) -> Tensor
     return _Attention.apply(qkv, heads, spans)
 
 
-def packed_hidden(net: BertNet, ids: Tensor, positions: Tensor, spans: Sequence[Span]) -> Tensor:
+def packed_hidden(net: CausalNet, ids: Tensor, positions: Tensor, spans: Sequence[Span]) -> Tensor:
     """Return what the output layer multiplies (B, T, C), each document read alone.
 
     Args:
         net: the network, without adapters. ids, positions: int64 (B, T). spans: the documents.
     """
+    if isinstance(net, BertNet):
+        return _bert_hidden(net, ids, positions, spans)
+    if isinstance(net, LlamaNet):
+        return _llama_hidden(net, ids, positions, spans)
+    raise InternalError(f"a network of the kind {type(net).__name__} has no packed form")
+
+
+def _bert_hidden(net: BertNet, ids: Tensor, positions: Tensor, spans: Sequence[Span]) -> Tensor:
     x = net.embedded(ids, positions)
     for layer in net.layers:
         if not isinstance(layer, BertBlock):
@@ -122,3 +132,18 @@ def packed_hidden(net: BertNet, ids: Tensor, positions: Tensor, spans: Sequence[
         x = layer.behind(x, own.o_proj(document_attention(qkv, own.heads, spans)))
     out: Tensor = net.transform(x)
     return out
+
+
+def _llama_hidden(net: LlamaNet, ids: Tensor, positions: Tensor, spans: Sequence[Span]) -> Tensor:
+    cos, sin = (table[positions][:, :, None, None] for table in (net.cos, net.sin))  # (B, T, 1, 1, size)
+    x = net.embed_tokens(ids)
+    for layer in net.layers:
+        if not isinstance(layer, Block):
+            raise InternalError(f"a layer of the network is a {type(layer).__name__}")
+        own = layer.self_attn
+        weight = torch.cat([p.weight for p in (own.q_proj, own.k_proj, own.v_proj)])
+        qkv = F.linear(layer.input_layernorm(x), weight).view(*ids.shape, 3, own.heads, -1)
+        turned = torch.cat([rotate(qkv[:, :, :2], cos, sin), qkv[:, :, 2:]], 2).flatten(2)
+        x = x + own.o_proj(document_attention(turned, own.heads, spans))
+        x = x + layer.mlp(layer.post_attention_layernorm(x))
+    return net.norm(x)

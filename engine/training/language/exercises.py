@@ -11,12 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from engine.models.builtin.format import BOS, EOS, clean
-from engine.training.language.data import Document
-from engine.training.language.prepare import pieces
+from engine.training.language.data import Document, pieces
 from engine.training.language.sequences import Exercises, Sequence_
 
 WEIGHTS = {
-    "invent": 46, "from_control_code": 18, "fill": 9, "expand": 9, "rephrase": 7, "vary": 3, "cross": 2,
+    "invent": 38, "from_control_code": 16, "fill": 12, "expand": 14, "rephrase": 9, "vary": 3, "cross": 2,
     "abstract": 3, "from_examples": 2, "judge": 1,
 }  # fmt: skip
 BARE = 0.1

@@ -1,6 +1,6 @@
 """Held-out texts for measuring the built-in language model's operators, and labelled text to train the judge on.
 
-Public and project-made text only: documents that no training has seen (`lm_data.split`, HELDOUT_SEED).
+Public and project-made text only: documents that no training has seen (`data.split`, HELDOUT_SEED).
 """
 
 from __future__ import annotations
@@ -10,20 +10,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.corpus.text.words import WORD
+from engine.training.language import sources
 from engine.training.language.data import (
     HELDOUT_SEED,
     SOURCES,
     TRAINING_SEEDS,
     Document,
+    pieces,
     read_samples,
     read_source,
     split,
 )
-from engine.training.language.prepare import pieces
 
 MIN_WORDS, MAX_WORDS = 8, 130  # as long as the exercises of the training
 _CHARACTERS = 400_000  # held-out text of a kind that is cut into pieces
 _LABELS = 8  # most frequent labels of a kind that are asked for
+_MORE = ("complaint", "health question")  # kinds of the newer sources whose labels say what a text is about
+_RUN = 6  # words of a run by which a text is known in another wording
 _TRAINING_TEXTS = 400  # texts a kind that the label classifier learns from
 
 
@@ -36,6 +40,23 @@ class Kind:
     labels: tuple[str, ...]
     learn: tuple[Document, ...]
     real: tuple[Document, ...]
+
+
+def without_twins(held: Sequence[Document], train: Sequence[Document]) -> list[Document]:
+    """Return the held-out documents of which no other wording was trained on.
+
+    Sources that pair a sentence with its simpler twin part the two by chance; a text whose twin was learned is no more
+    unseen than its twin. A document may have one where training holds any of its runs of six words, or it has none.
+    """
+    wanted = [_runs(d.text) for d in held]
+    asked = set().union(*wanted)
+    learned = {run for d in train for run in _runs(d.text) & asked}
+    return [d for d, own in zip(held, wanted, strict=True) if own and not own & learned]
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    words = [match.group().lower() for match in WORD.finditer(text)]
+    return {tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1)}
 
 
 def held_out_kinds(data: Path | None, seed: int = 0, made: int = 300) -> list[Kind]:
@@ -52,6 +73,10 @@ def held_out_kinds(data: Path | None, seed: int = 0, made: int = 300) -> list[Ki
         train, held = split(read_source(name, Path(str(data)) / "lm"))
         short = pieces(held, 110, _CHARACTERS, rng) if name in ("textbook", "novel") else held
         found.append(_kind(name, short, train, held, rng))
+    for source in sources.SOURCES if data is not None else ():
+        if source.kind in _MORE:
+            train, held = split(sources.read_table(source, Path(str(data)) / "lm"))
+            found.append(_kind(source.kind, held, train, held, rng))
     held_made, learn_made = read_samples([HELDOUT_SEED], made), read_samples(TRAINING_SEEDS[:4], made)
     for name in sorted({d.kind for d in held_made}):
         held = [d for d in held_made if d.kind == name]

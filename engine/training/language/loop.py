@@ -20,9 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import BackwardCFunction, FunctionCtx
-from torch.nn import functional as F
 
-from engine.models.builtin.decoder.bert_net import BertNet
 from engine.models.builtin.decoder.causal_net import CausalNet
 from engine.models.builtin.decoder.folders import save_folder
 from engine.training.language.document_attention import document_spans, packed_hidden, within
@@ -109,7 +107,7 @@ def batch_loss(net: CausalNet, batch: Batch, device: str) -> tuple[Tensor, int]:
     spans = document_spans(batch.documents)
     positions = torch.from_numpy(within(batch.documents, spans)).to(device)
     with torch.autocast(device.split(":")[0], torch.bfloat16):
-        if isinstance(net, BertNet) and device == "cpu":
+        if device == "cpu":
             hidden = packed_hidden(net, ids, positions, spans)
         else:
             hidden = net.hidden(ids, document_mask(batch.documents, device), positions)
@@ -275,26 +273,3 @@ class Trainer:
                     state.setdefault(int(index), {})[field] = value
             optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
         self.step, self.tokens, self.elapsed = counters["step"], counters["tokens"], counters["elapsed"]
-
-
-def bits_per_byte(net: CausalNet, texts: list[list[int]], sizes: list[int]) -> float:
-    """Return the bits a UTF-8 byte that bare documents cost the network.
-
-    Args:
-        net: The network.
-        texts: Token ids a document, `bos` first and `eos` last, cut to the context.
-        sizes: UTF-8 bytes a document.
-    """
-    device = next(net.parameters()).device
-    nats, order = 0.0, sorted(range(len(texts)), key=lambda i: len(texts[i]))
-    with torch.no_grad():
-        for at in range(0, len(order), 16):
-            rows = [texts[i] for i in order[at : at + 16]]
-            width = max(map(len, rows))
-            ids = torch.from_numpy(np.array([r + [0] * (width - len(r)) for r in rows])).to(device)
-            targets = ids[:, 1:].clone()
-            for i, row in enumerate(rows):
-                targets[i, len(row) - 1 :] = -100
-            logits = net(ids[:, :-1]).float()
-            nats += float(F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-100, reduction="sum"))
-    return nats / math.log(2) / max(1, sum(sizes))

@@ -116,12 +116,15 @@ class OperatorTest:
         self.generator, self.embedder, self.count, self.seed = generator, embedder, count, seed
         self.operators = BuiltinOperators()
 
-    def measure(self, kind: Kind) -> dict[str, list[bool]]:
-        """Return the outcomes of every measure that the kind allows."""
+    def measure(self, kind: Kind, alone: bool = False) -> dict[str, list[bool]]:
+        """Return the outcomes of every measure that the kind allows; `alone`: of those that decoding may help."""
         rng = random.Random(f"{self.seed} {kind.name}")
         chosen = list(kind.pieces[: self.count])
         found = {**self._lengths(chosen), **self._keywords(kind, chosen, rng), **self._codes(kind, rng)}
-        found |= {**self._blanks(chosen, rng), **self._sentiment(kind)}
+        found |= self._blanks(chosen, rng)
+        if alone:
+            return found
+        found |= self._sentiment(kind)
         if len(kind.labels) > 1:
             found |= {**self._labels(kind), **self._judged(kind, rng)}
         return found
@@ -236,25 +239,34 @@ class OperatorTest:
 
 
 def measure_operators(
-    generator: Generator, embedder: Embedder, kinds: Sequence[Kind], count: int = 60, seed: int = 0
+    generator: Generator, alone: Generator, embedder: Embedder, kinds: Sequence[Kind], count: int = 60, seed: int = 0
 ) -> dict[str, JSON]:
-    """Return operator accuracy: each measure over all kinds and by kind, what it asks, and how texts were drawn."""
-    test = OperatorTest(generator, embedder, count, seed)
-    by_kind = {kind.name: test.measure(kind) for kind in kinds}
-    names = list(dict.fromkeys(name for found in by_kind.values() for name in found))
-    rows = {}
-    for name in names:
-        own = {kind: found[name] for kind, found in by_kind.items() if found.get(name)}
-        rows[name] = {
-            "asks": MEASURES.get(name, "the same classifier on held-out real text: what it can do at best"),
-            **asdict(counted([x for outcomes in own.values() for x in outcomes])),
-            "kinds": {kind: asdict(counted(outcomes)) for kind, outcomes in own.items()},
-        }
+    """Return operator accuracy: each measure over all kinds and by kind, what it asks, and how texts were drawn.
+
+    Args:
+        generator: the model as methods use it. alone: the same, held to nothing while it decodes.
+        embedder: for the label classifier and the sentiment classifier.
+        kinds: of held-out text. count: outputs a measure and kind. seed: of what is drawn and written.
+    """
+    test, bare = (OperatorTest(model, embedder, count, seed) for model in (generator, alone))
     chance = {kind.name: round(1 / len(kind.labels), 4) for kind in kinds if len(kind.labels) > 1}
     return {
         "sampling": asdict(SAMPLING),
         "interval": "Wilson 1927, 95%",
         "outputs_a_kind": count,
         "label_chance": chance,
-        "measures": rows,
+        "measures": _rows({kind.name: test.measure(kind) for kind in kinds}),
+        "not_held_while_decoding": _rows({kind.name: bare.measure(kind, alone=True) for kind in kinds}),
     }
+
+
+def _rows(by_kind: Mapping[str, Mapping[str, Sequence[bool]]]) -> dict[str, JSON]:
+    rows: dict[str, JSON] = {}
+    for name in dict.fromkeys(name for found in by_kind.values() for name in found):
+        own = {kind: found[name] for kind, found in by_kind.items() if found.get(name)}
+        rows[name] = {
+            "asks": MEASURES.get(name, "the same classifier on held-out real text: what it can do at best"),
+            **asdict(counted([x for outcomes in own.values() for x in outcomes])),
+            "kinds": {kind: asdict(counted(outcomes)) for kind, outcomes in own.items()},
+        }
+    return rows

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.training.language.data import Document, read_samples, read_source
+from engine.training.language.data import SAMPLE_KINDS, Document, read_samples, read_source
 
 TRAINING_SEEDS = tuple(range(10_000, 10_024))
 
@@ -41,12 +41,20 @@ SOURCES: tuple[Source, ...] = (
     Source("wikisplit_en_BYSA.parquet", "generic", "encyclopedia", 5_500_000, 1.0),
     Source("commonvoice_en.parquet", "social", "sentence", 2_000_000, 1.0),
 )
+TWINS = frozenset({"encyclopedia"})
+"""Kinds whose texts come in two wordings."""
 OLD_LIMITS: Mapping[str, tuple[int, float]] = {
     "narrative": (10**9, 3.0), "abstract": (20_000_000, 1.0), "textbook": (14_000_000, 1.0), "novel": (12_000_000, 1.0),
 }  # fmt: skip
 """Characters and passes of the four sources that the first model learned from."""
 _TAGS = re.compile(r"</?[a-z]{1,10}\s?/?>", re.IGNORECASE)
 _DIGITS_ONLY = re.compile(r"[\d\W_]+")
+
+
+def domains() -> dict[str, str]:
+    """Return the kinds of documents a training reads, each with its control domain."""
+    old = {"narrative": "clinical", "abstract": "generic", "textbook": "generic", "novel": "generic"}
+    return old | {source.kind: source.domain for source in SOURCES} | {k: d for d, k in SAMPLE_KINDS.values()}
 
 
 def read_table(source: Source, folder: Path) -> list[Document]:

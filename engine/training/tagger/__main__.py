@@ -19,7 +19,16 @@ import torch
 
 from engine.models.builtin import minilm
 from engine.models.builtin.embedder import bf16_pays
-from engine.models.builtin.tagger import FROZEN, SHAPES, TAGS, TYPES, TaggerNet, collate, load_tokenizer, load_weights
+from engine.models.builtin.tagger.tagger import (
+    FROZEN,
+    SHAPES,
+    TAGS,
+    TYPES,
+    TaggerNet,
+    collate,
+    load_tokenizer,
+    load_weights,
+)
 from engine.training.tagger import data as tagger_data
 from engine.training.tagger.data import Document, Window
 from engine.training.tagger.made import made_documents

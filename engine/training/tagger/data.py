@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.models.builtin.tagger import MAX_PIECES, TAGS, TYPES, encode
+from engine.models.builtin.tagger.tagger import MAX_PIECES, TAGS, TYPES, encode
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -20,8 +20,8 @@ import torch
 from numpy.typing import NDArray
 
 from engine.models.builtin.embedder import bf16_pays
-from engine.models.builtin.tagger import TYPES
-from engine.models.builtin.word_tagger import OWN_TAGS, Batch, WordTaggerNet, words_in
+from engine.models.builtin.tagger.tagger import TYPES
+from engine.models.builtin.tagger.word_tagger import OWN_TAGS, Batch, WordTaggerNet, words_in
 from engine.training.word_tagger.data import ANY, Document, read_english, read_plain, read_sets
 from engine.training.word_tagger.made import Filler, World, grammar, made_documents, recased, renamed
 

@@ -20,10 +20,10 @@ import numpy as np
 import regex
 import torch
 
-from engine.models.builtin.tagger import TYPES
-from engine.models.builtin.tagger_spans import spans_of
-from engine.models.builtin.word_tagger import words_in
-from engine.models.builtin.word_tagger_run import WordTagger, load_word_tagger
+from engine.models.builtin.tagger.tagger import TYPES
+from engine.models.builtin.tagger.tagger_spans import spans_of
+from engine.models.builtin.tagger.word_tagger import words_in
+from engine.models.builtin.tagger.word_tagger_run import WordTagger, load_word_tagger
 from engine.pii.detect.detector import RecordDetector
 from engine.pii.detect.settings import DetectorSettings
 from engine.pii.spans import Span

@@ -20,6 +20,7 @@ FIGURES = {
     "shares": "Leaks and copies against chance",
     "closeness": "Closeness to real records",
     "lengths": "Lengths of records",
+    "likeness": "Likeness of texts among themselves",
     "map": "Map of texts",
     "funnel": "Where the outputs went",
     "attacks": "Membership attacks",
@@ -72,7 +73,7 @@ def _figure(
 ) -> Figure | None:
     """Return a run's figure, or None where its examination lacks what it needs."""
     from engine import figures
-    from engine.figures.membership import areas
+    from engine.figures.privacy.membership import areas
 
     def table(name: str, make: Callable[..., Figure], *more: object) -> Figure | None:
         rows = workspace.examinations.table(run.id, name)
@@ -83,6 +84,7 @@ def _figure(
         "shares": lambda: figures.triple_bars(findings),
         "closeness": lambda: table("nearest_quantiles", figures.closeness, findings),
         "lengths": lambda: table("lengths", figures.lengths),
+        "likeness": lambda: table("likeness", figures.likeness),
         "map": lambda: table("map", figures.text_map),
         "funnel": lambda: figures.funnel(run.funnel),
         "attacks": lambda: table("attacks", areas),

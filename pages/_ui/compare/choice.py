@@ -7,10 +7,12 @@ from functools import partial
 import streamlit as st
 
 import engine
-from pages._ui import once, states
+from pages._ui import states
 from pages._ui.current import current_corpus
 from pages._ui.navigation import go
+from pages._ui.parts import once
 from pages._ui.plan import budget as plan_budget
+from pages._ui.sign_in.closed import lacks
 from pages._ui.texts import count_of, number, plain, run_name, seconds
 
 METHOD, LEAST = "paid-choice", 2
@@ -70,7 +72,7 @@ def draw(workspace: engine.Workspace) -> None:
         _say(draft)
         if st.button(
             f"Choose among {count_of(len(names), 'run')}", key="compare.choice.start", type="primary",
-            icon=":material/how_to_vote:", disabled=bool(draft.blockers),
+            icon=":material/how_to_vote:", disabled=bool(draft.blockers) or lacks(engine.Right.MANAGE),
         ):  # fmt: skip
             asked = partial(workspace.jobs.synthesize, corpus.id, METHOD, count=int(count), parameters=settings)
             if once.act("compare.choice.start", partial(states.act, asked)) is None:

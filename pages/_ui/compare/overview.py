@@ -10,8 +10,8 @@ import streamlit as st
 
 import engine
 from engine import MEASURES, Finding, privacy_verdict, way_kept
-from pages._ui import wrapped
 from pages._ui.compare.table import cell
+from pages._ui.parts import wrapped
 from pages._ui.privacy.verdict import LEVELS
 from pages._ui.texts import count_of
 

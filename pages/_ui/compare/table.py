@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import MEASURES, REFERENCES, show_measure
-from pages._ui import wrapped
+from pages._ui.parts import wrapped
 from pages._ui.texts import count_of
 
 OUTCOMES = {"better": "▲ better", "worse": "▼ worse", "same": "= same", "cannot tell": "≈ cannot tell",

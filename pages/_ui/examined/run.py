@@ -17,8 +17,10 @@ from streamlit.delta_generator import DeltaGenerator
 import engine
 from pages._ui import states
 from pages._ui.current import choose_run, current_corpus, pick_run
+from pages._ui.language import tr
 from pages._ui.navigation import go
-from pages._ui.progress import job_progress, running_job
+from pages._ui.parts.progress import job_progress, running_job
+from pages._ui.sign_in.closed import only
 from pages._ui.states import act
 from pages._ui.texts import seconds, when
 
@@ -34,9 +36,9 @@ def finished_runs(workspace: engine.Workspace, *, key: str) -> list[engine.RunSu
     corpus = current_corpus(workspace)
     if corpus is None:
         states.empty(
-            "Nothing loaded yet",
-            "Load a file of private text first.",
-            action="Load a file",
+            tr("Nothing loaded yet"),
+            tr("Load a file of private text first."),
+            action=tr("Load a file"),
             page="load",
             key=f"{key}.load",
         )
@@ -44,9 +46,9 @@ def finished_runs(workspace: engine.Workspace, *, key: str) -> list[engine.RunSu
     runs = workspace.runs.all(corpus.id)
     if not runs:
         states.empty(
-            "No runs yet",
-            "There is no synthetic text of this corpus yet. Plan a run first.",
-            action="Plan a run",
+            tr("No runs yet"),
+            tr("There is no synthetic text of this corpus yet. Plan a run first."),
+            action=tr("Plan a run"),
             page="plan",
             key=f"{key}.plan",
         )
@@ -70,9 +72,9 @@ def choose(
         with st.container(border=True, key=f"{key}.progress"):
             job_progress(workspace, job.id, key=f"{key}.examine")
         if not findings:
-            st.caption("The findings appear here when the examination ends. You can leave this page meanwhile.")
+            st.caption(tr("The findings appear here when the examination ends. You can leave this page meanwhile."))
             st.stop()
-        st.caption("Below are the findings of the examination before.")
+        st.caption(tr("Below are the findings of the examination before."))
         return run, findings
     failed = _failed_examination(workspace, run)
     stopped = _stopped(workspace, run, key)
@@ -81,10 +83,13 @@ def choose(
         st.stop()
     if run.stale or run.examination_stale:
         states.stale(
-            "The review changed after this run was examined, so these numbers describe an older state of the corpus."
+            tr(
+                "The review changed after this run was examined, so these numbers describe an older state of the "
+                "corpus."
+            )
         )
     if failed or run.stale or run.examination_stale:
-        _examine_button(workspace, run, key, "Examine again", primary=False)
+        _examine_button(workspace, run, key, tr("Examine again"), primary=False)
     return run, findings
 
 
@@ -92,15 +97,18 @@ def _unfinished(workspace: engine.Workspace, run: engine.RunSummary, key: str) -
     """Say how the newest run stands when none is finished."""
     job = running_job(workspace, kind="synthesize", run_id=run.id)
     if job is not None:
-        st.markdown("The first run is still being made. This page fills when it is done.")
+        st.markdown(tr("The first run is still being made. This page fills when it is done."))
         with st.container(border=True, key=f"{key}.progress"):
             job_progress(workspace, job.id, key=f"{key}.synthesize")
         return
     if run.state == "failed":
-        states.failed("The newest run failed", run.error, "The Runs page can resume it from its last batch.")
+        states.failed(tr("The newest run failed"), run.error, tr("The Runs page can resume it from its last batch."))
     else:
-        st.info(f"The newest run is {run.state}. Resume it, or start another.", icon=":material/pause_circle:")
-    if st.button("Go to the runs", type="primary", key=f"{key}.runs"):
+        st.info(
+            tr("The newest run is {state}. Resume it, or start another.", state=tr(run.state)),
+            icon=":material/pause_circle:",
+        )
+    if st.button(tr("Go to the runs"), type="primary", key=f"{key}.runs"):
         choose_run(run.id)
         go("run")
 
@@ -111,7 +119,9 @@ def _failed_examination(workspace: engine.Workspace, run: engine.RunSummary) -> 
     newest = max(jobs, key=lambda job: job.created, default=None)
     if newest is None or newest.state != "failed" or newest.created <= (run.examined_at or ""):
         return False
-    states.failed("The last examination failed", newest.error, "Start it again; the run itself is not affected.")
+    states.failed(
+        tr("The last examination failed"), newest.error, tr("Start it again; the run itself is not affected.")
+    )
     return True
 
 
@@ -121,33 +131,43 @@ def _stopped(workspace: engine.Workspace, run: engine.RunSummary, key: str) -> b
     if kept is None:
         return False
     with st.container(border=True, key=f"{key}.stopped"):
-        st.subheader(f"Examination stopped: {kept.kept} of {kept.parts} parts kept", anchor=False)
+        st.subheader(
+            tr("Examination stopped: {kept} of {parts} parts kept", kept=kept.kept, parts=kept.parts), anchor=False
+        )
         st.markdown(
-            "Continue to measure what is missing; the findings are the same as without the stop. The parts are kept "
-            "until the review, the approvals or the settings change, or the run is deleted."
+            tr(
+                "Continue to measure what is missing; the findings are the same as without the stop. The parts are "
+                "kept until the review, the approvals or the settings change, or the run is deleted."
+            )
         )
         st.button(
-            "Continue", type="primary", icon=":material/play_arrow:", key=f"{key}.continue.{run.id}",
-            on_click=act, args=(workspace.jobs.continue_examination, run.id),
+            tr("Continue"), type="primary", icon=":material/play_arrow:", key=f"{key}.continue.{run.id}",
+            on_click=act, args=(workspace.jobs.continue_examination, run.id), **only(engine.Right.MANAGE),
         )  # fmt: skip
-        st.caption("This run was held against private text: it counts as examined when it is to leave unexamined.")
+        st.caption(tr("This run was held against private text: it counts as examined when it is to leave unexamined."))
     return True
 
 
 def _offer(workspace: engine.Workspace, run: engine.RunSummary, key: str, group: str, *, again: bool = False) -> None:
     if again:
-        with st.expander("Start a new examination instead"):
+        with st.expander(tr("Start a new examination instead")):
             _choices(workspace, run, key, primary=False)
         return
     other = bool(run.examined_at)
     with st.container(border=True, key=f"{key}.empty"):
-        st.subheader("Only half examined" if other else "Not examined yet", anchor=False)
+        st.subheader(tr("Only half examined") if other else tr("Not examined yet"), anchor=False)
         what = {
-            "privacy": "how much of the original leaks into this run",
-            "utility": "how well this run can stand in for the original",
+            "privacy": tr("how much of the original leaks into this run"),
+            "utility": tr("how well this run can stand in for the original"),
         }[group]
-        since = f" The other half was measured on {when(run.examined_at)}." if other else ""
-        st.markdown(f"An examination measures {what}, against text the method read and text it never saw.{since}")
+        since = tr(" The other half was measured on {examined_at}.", examined_at=when(run.examined_at)) if other else ""
+        st.markdown(
+            tr(
+                "An examination measures {what}, against text the method read and text it never saw.{since}",
+                what=what,
+                since=since,
+            )
+        )
         _choices(workspace, run, key, primary=True)
 
 
@@ -155,14 +175,20 @@ def _choices(workspace: engine.Workspace, run: engine.RunSummary, key: str, *, p
     """Draw the two ways to examine a run."""
     full, quick = (workspace.jobs.examination_seconds(run.id, models=models) for models in (True, False))
     with st.container(horizontal=True):
-        _examine_button(workspace, run, key, f"Examine this run (about {seconds(full)})", primary=primary)
+        _examine_button(workspace, run, key, tr("Examine this run (about {full})", full=seconds(full)), primary=primary)
         st.button(
-            f"Quick look (about {seconds(quick)})", icon=":material/speed:", key=f"{key}.quick.{run.id}",
-            on_click=act, args=(partial(workspace.jobs.examine, run.id, model_attacks=False),),
-        )  # fmt: skip
+            tr("Quick look (about {quick})", quick=seconds(quick)),
+            icon=":material/speed:",
+            key=f"{key}.quick.{run.id}",
+            on_click=act,
+            args=(partial(workspace.jobs.examine, run.id, model_attacks=False),),
+            **only(engine.Right.MANAGE),
+        )
     st.caption(
-        "A quick look trains no models on the text: the attacks through such models and the language model's next "
-        "words are missing, and can be measured later. Times are of two processor cores."
+        tr(
+            "A quick look trains no models on the text: the attacks through such models and the language model's next "
+            "words are missing, and can be measured later. Times are of two processor cores."
+        )
     )
 
 
@@ -176,4 +202,5 @@ def _examine_button(
         key=f"{key}.examine.{run.id}",
         on_click=act,
         args=(workspace.jobs.examine, run.id),
+        **only(engine.Right.MANAGE),
     )

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import MEASURES, REFERENCES, Finding, show_measure
-from pages._ui import wrapped
+from pages._ui.parts import wrapped
 from pages._ui.texts import plain
 
 EXCESS = "_excess"

@@ -13,7 +13,7 @@ import engine
 from pages._ui.current import choose_corpus, current_run, show_run
 from pages._ui.ledger import names as ledger_names
 from pages._ui.navigation import go
-from pages._ui.progress import QUIET
+from pages._ui.parts.progress import QUIET
 from pages._ui.runs import queue as run_queue
 from pages._ui.texts import STEPS, count_of, plain, when
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 import engine
-from pages._ui import samples
+from pages._ui.corpus import samples
 from pages._ui.current import choose_corpus, current_run, show_run
-from pages._ui.navigation import go
-from pages._ui.progress import running_job
+from pages._ui.navigation import go, page_only
+from pages._ui.parts.progress import running_job
 from pages._ui.states import act
 from pages._ui.texts import JOBS, count_of, number, plain
 
@@ -95,7 +95,7 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary | None) -> No
             st.markdown("Everything is done. The files are on the Release page, under Releases of this run.")
         elif not away:
             st.button("Put this list away", key="home.steps.away", type="tertiary", icon=":material/close:",
-                      on_click=act, args=(workspace.settings.set, SETTING, AWAY))  # fmt: skip
+                      on_click=act, args=(workspace.settings.set, SETTING, AWAY), **page_only("load"))  # fmt: skip
 
 
 def _line(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, line: Step, following: bool) -> None:
@@ -111,10 +111,12 @@ def _line(workspace: engine.Workspace, corpus: engine.CorpusSummary | None, line
     with right.container(horizontal=True, horizontal_alignment="right", key=f"home.step.{line.id}"):
         if line.id == "load":
             st.button("Start with a made-up sample", type="primary", key="home.step.sample",
-                      on_click=samples.try_sample, args=(workspace, SAMPLE))  # fmt: skip
-            if st.button("Load your own", icon=":material/upload_file:", key="home.load"):
+                      on_click=samples.try_sample, args=(workspace, SAMPLE),
+                      **page_only("load"))  # fmt: skip
+            if st.button("Load your own", icon=":material/upload_file:", key="home.load", **page_only("load")):
                 go("load")
-        elif st.button("Watch" if line.busy else "Go there", key=f"home.step.go.{line.id}", disabled=corpus is None,
+        elif st.button("Watch" if line.busy else "Go there", key=f"home.step.go.{line.id}",
+                       disabled=corpus is None or bool(page_only(line.page)),
                        type="primary" if following and not line.busy else "tertiary",
                        icon=":material/arrow_forward:", icon_position="right"):  # fmt: skip
             _leave(workspace, corpus, line)

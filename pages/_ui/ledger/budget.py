@@ -17,9 +17,10 @@ from pages._ui import states
 from pages._ui.current import corpus_names
 from pages._ui.examined import figure as examined_figure
 from pages._ui.ledger import names as ledger_names
-from pages._ui.pager import offset_of, pager
+from pages._ui.parts.pager import offset_of, pager
+from pages._ui.parts.sliders import slider
 from pages._ui.plan.promise import wait
-from pages._ui.sliders import slider
+from pages._ui.sign_in.closed import barred, lacks, only
 from pages._ui.texts import count_of, plain, run_name, share, when
 
 PAGE = 50
@@ -90,11 +91,13 @@ def questions(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: e
                 st.button(
                     "Same people: join", icon=":material/merge:", key=f"ledger.same.join.{other}",
                     on_click=states.act, args=(workspace.ledger.join_people, corpus.id, other),
+                    **only(engine.Right.MANAGE),
                     kwargs={"done": "The two ledgers are one now."},
                 )  # fmt: skip
                 st.button(
                     "Other people: keep apart", icon=":material/call_split:", key=f"ledger.same.apart.{other}",
                     on_click=states.act, args=(workspace.ledger.keep_apart, corpus.id, other),
+                    **only(engine.Right.MANAGE),
                     kwargs={"done": "The ledgers stay apart, by your word."},
                 )  # fmt: skip
 
@@ -113,7 +116,8 @@ def join(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: engine
         placeholder="Choose a corpus",
     )  # fmt: skip
     st.button(
-        "Join for good", icon=":material/merge:", key="ledger.join.do", disabled=chosen is None,
+        "Join for good", icon=":material/merge:", key="ledger.join.do",
+        disabled=chosen is None or lacks(engine.Right.MANAGE),
         on_click=states.act, args=(workspace.ledger.join_people, corpus.id, chosen),
         kwargs={"done": "The two ledgers are one now."},
     )  # fmt: skip
@@ -143,6 +147,7 @@ def spent_since(workspace: engine.Workspace, corpus: engine.CorpusSummary, view:
         st.button(
             "Enter this amount", icon=":material/check:", key="ledger.since.set",
             on_click=states.act, args=(workspace.ledger.declare_spent, corpus.id, epsilon, delta),
+            **only(engine.Right.MANAGE),
             kwargs={"done": f"ε = {epsilon:g} is counted as spent in the unknown time."},
         )  # fmt: skip
 
@@ -181,6 +186,8 @@ def set_limit(workspace: engine.Workspace, corpus: engine.CorpusSummary, view: e
     """Draw the form that changes the limit."""
     seen = bool((view.lines["kind"] == "spend").any()) if len(view.lines) else False
     with st.expander("Set the limit", icon=":material/tune:", key="ledger.limit.box"):
+        if barred("Setting a limit", engine.Right.MANAGE):
+            return
         st.markdown("What all runs with a guarantee together may cost the people behind this corpus, at most.")
         left, right = st.columns(2)
         with left:
@@ -261,7 +268,7 @@ def timeline(workspace: engine.Workspace, view: engine.LedgerView) -> None:
            for name, width in widths.items()},
         "In use after": st.column_config.TextColumn("In use", width=60, alignment="right", help="After this line"),
     }, alt="Every line of the ledger, latest first")  # fmt: skip
-    pager(len(latest), key="ledger.lines.page", size=PAGE, noun="lines")
+    pager(len(latest), key="ledger.lines.page", size=PAGE, counted=count_of(len(latest), "line"))
 
 
 def table(lines: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:

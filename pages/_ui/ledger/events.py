@@ -12,10 +12,11 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from pages._ui import states, wrapped
+from pages._ui import states
 from pages._ui.current import corpus_names
 from pages._ui.ledger import names as ledger_names
-from pages._ui.pager import offset_of, pager
+from pages._ui.parts import wrapped
+from pages._ui.parts.pager import offset_of, pager
 from pages._ui.texts import count_of, plain, when
 
 # kinds of the timeline, in the order of its rows
@@ -186,7 +187,7 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
                 "Chained hash": st.column_config.TextColumn(width=110),
             },
         )
-        pager(total, key=key, size=PAGE, noun="lines")
+        pager(total, key=key, size=PAGE, counted=count_of(total, "line"))
     st.caption(
         "The log holds who did what and when, with counts, ids and the reasons people typed; never record text. It "
         "keeps ids; the names are those of today."

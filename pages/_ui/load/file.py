@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 import engine
-from pages._ui import once, states
+from pages._ui import states
 from pages._ui.current import choose_corpus
+from pages._ui.language import mark, tr, translator
+from pages._ui.parts import once
 from pages._ui.texts import count_of
 
 if TYPE_CHECKING:
     from engine import ColumnMapping
 
-UPLOAD, PATH = "Upload from this computer", "Path on this machine"
+UPLOAD, PATH = mark("Upload from this computer"), mark("Path on this machine")
 PREVIEW = "_ui.load.preview"
 NEXT_VIEW = "_ui.load.next_view"
 
@@ -54,19 +56,26 @@ def choose() -> Chosen | None:
     """Draw the ways to name a file; return the choice, or None so far."""
     from engine import FILE_FORMATS
 
-    way = st.radio("Where is it?", [UPLOAD, PATH], key="load.way", horizontal=True, label_visibility="collapsed")
+    way = st.radio(
+        tr("Where is it?"),
+        [UPLOAD, PATH],
+        format_func=translator(),
+        key="load.way",
+        horizontal=True,
+        label_visibility="collapsed",
+    )
     source: Path | bytes | None = None
     filename = identity = ""
     if way == UPLOAD:
         generation = st.session_state.setdefault("_ui.load.generation", 0)
         read = ", ".join(sorted({suffix.lstrip(".").upper() for known in FILE_FORMATS for suffix in known.suffixes}))
         # any ending is taken: what cannot be read is refused by the reader's own sentence, which says what to do
-        upload = st.file_uploader(f"File: {read}, also packed as GZ", key=f"load.file.{generation}")
+        upload = st.file_uploader(tr("File: {read}, also packed as GZ", read=read), key=f"load.file.{generation}")
         if upload is not None:
             source, filename, identity = upload.getvalue(), upload.name, upload.file_id
     else:
         typed = st.text_input(
-            "Path of a file, or of a folder of texts (.txt, .docx, .pdf)",
+            tr("Path of a file, or of a folder of texts (.txt, .docx, .pdf)"),
             key="load.path",
             persist_state="session",
             placeholder="/data/letters.csv",
@@ -89,7 +98,7 @@ def _examples() -> None:
     """Offer one example file a format, made when it is asked for."""
     from engine import FILE_FORMATS, example_file
 
-    with st.popover("Examples of each format", icon=":material/description:", key="load.examples"):
+    with st.popover(tr("Examples of each format"), icon=":material/description:", key="load.examples"):
         for known in FILE_FORMATS:
             name, _ = example_file(known.id)
             st.download_button(
@@ -110,12 +119,22 @@ def _example_bytes(format_id: str) -> bytes:
 
 def _reading() -> tuple[str | None, str | None, str | None]:
     """Ask how to read a file that was read wrongly by itself."""
-    delimiters = {"Automatic": None, "Comma": ",", "Semicolon": ";", "Tab": "\t", "Vertical bar": "|"}
-    with st.popover("Reading options", icon=":material/tune:", key="load.reading"):
-        st.caption("Leave these alone unless the preview looks wrong.")
-        encoding = st.text_input("Character encoding", key="load.encoding", placeholder="automatic, or utf-8, cp1252 …")
-        delimiter = st.selectbox("Columns are separated by", list(delimiters), key="load.delimiter")
-        sheet = st.text_input("Excel sheet", key="load.sheet", placeholder="the first one")
+    delimiters = {
+        mark("Automatic"): None,
+        mark("Comma"): ",",
+        mark("Semicolon"): ";",
+        mark("Tab"): "\t",
+        mark("Vertical bar"): "|",
+    }
+    with st.popover(tr("Reading options"), icon=":material/tune:", key="load.reading"):
+        st.caption(tr("Leave these alone unless the preview looks wrong."))
+        encoding = st.text_input(
+            tr("Character encoding"), key="load.encoding", placeholder=tr("automatic, or utf-8, cp1252 …")
+        )
+        delimiter = st.selectbox(
+            tr("Columns are separated by"), list(delimiters), format_func=translator(), key="load.delimiter"
+        )
+        sheet = st.text_input(tr("Excel sheet"), key="load.sheet", placeholder=tr("the first one"))
     return (encoding or "").strip() or None, delimiters[delimiter], (sheet or "").strip() or None
 
 
@@ -127,10 +146,12 @@ def preview(workspace: engine.Workspace, chosen: Chosen) -> engine.FilePreview |
         return preview
     st.session_state.pop(PREVIEW, None)
     try:
-        with st.spinner("Reading the file …"):
+        with st.spinner(tr("Reading the file …")):
             result = workspace.corpora.preview(chosen.source, chosen.filename, chosen.options())
     except engine.UserError as error:
-        states.failed("This file cannot be read", str(error), "Nothing was stored. Correct it and choose it again.")
+        states.failed(
+            tr("This file cannot be read"), str(error), tr("Nothing was stored. Correct it and choose it again.")
+        )
         return None
     st.session_state[PREVIEW] = (chosen.digest, result)
     return result
@@ -152,7 +173,7 @@ def import_chosen(
     """
     name = str(st.session_state.get(f"load.name.{chosen.digest}") or chosen.stem)
     try:
-        with st.spinner("Reading, checking and splitting the file …"):
+        with st.spinner(tr("Reading, checking and splitting the file …")):
             importing = partial(
                 workspace.corpora.import_file,
                 chosen.source,
@@ -167,12 +188,14 @@ def import_chosen(
             )
             corpus = once.act(f"load.{chosen.digest}", importing)
     except engine.UserError as error:
-        states.failed("Nothing was imported", str(error), "Your choices are kept. Correct it, then import again.")
+        states.failed(
+            tr("Nothing was imported"), str(error), tr("Your choices are kept. Correct it, then import again.")
+        )
         return False
     st.session_state["_ui.load.generation"] = st.session_state.get("_ui.load.generation", 0) + 1
     st.session_state.pop(PREVIEW, None)
     st.session_state.pop("load.view", None)
-    st.session_state[NEXT_VIEW] = "What was loaded"
+    st.session_state[NEXT_VIEW] = mark("What was loaded")
     choose_corpus(corpus.id)
-    states.notice(f"{corpus.name} was imported: {count_of(corpus.records, 'record')}.")
+    states.notice(tr("{name} was imported: {records}.", name=corpus.name, records=count_of(corpus.records, "record")))
     return True

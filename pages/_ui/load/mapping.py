@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 import engine
-from pages._ui.charts import bars
-from pages._ui.sliders import slider
+from pages._ui.language import mark, sentence, tr
+from pages._ui.parts.charts import bars
+from pages._ui.parts.sliders import slider
 from pages._ui.texts import UNITS, count_of, number, plain
 
 if TYPE_CHECKING:
     from engine import ColumnMapping
     from pages._ui.load.file import Chosen
 
-NONE = "(none)"
+NONE = mark("(none)")
 TEXT_WIDTH = 430  # pixels of the text column in the preview
 COUNTED = "_ui.load.counted"
-DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+DELIMITERS = {",": mark("commas"), ";": mark("semicolons"), "\t": mark("tabs"), "|": mark("vertical bars")}
 
 
 def show_rows(preview: engine.FilePreview, chosen: Chosen) -> None:
     """Show the first ten rows as plain text and what was found out about the file."""
     facts = [preview.format.upper()]
     if preview.encoding:
-        facts.append(f"encoding {preview.encoding}")
+        facts.append(tr("encoding {encoding}", encoding=preview.encoding))
     if preview.delimiter:
-        facts.append(f"separated by {DELIMITERS.get(preview.delimiter, preview.delimiter)}")
+        facts.append(tr("separated by {delimiter}", delimiter=tr(DELIMITERS.get(preview.delimiter, preview.delimiter))))
     if preview.total_rows is not None:
         facts.append(count_of(preview.total_rows, "row"))
     st.caption(plain(" · ".join(facts)))
@@ -43,10 +45,15 @@ def show_rows(preview: engine.FilePreview, chosen: Chosen) -> None:
         column_config={
             column: st.column_config.TextColumn(width=TEXT_WIDTH if column == text else None) for column in rows.columns
         },
-        alt="The first ten rows of the file, the text first",
+        alt=tr("The first ten rows of the file, the text first"),
     )
     for warning in preview.warnings:
         st.warning(plain(warning), icon=":material/warning:")
+
+
+def _column_names() -> Callable[[str], str]:
+    none = tr(NONE)
+    return lambda name: none if name == NONE else name
 
 
 def _column(
@@ -54,7 +61,7 @@ def _column(
 ) -> str | None:
     options = [NONE, *columns] if optional else columns
     index = options.index(suggested) if suggested in options else 0
-    choice = st.selectbox(label, options, index=index, key=key, help=note)
+    choice = st.selectbox(label, options, index=index, key=key, help=note, format_func=_column_names())
     return None if choice == NONE else choice
 
 
@@ -65,54 +72,54 @@ def ask(preview: engine.FilePreview, chosen: Chosen) -> ColumnMapping | None:
     columns, guess, mark = list(preview.columns), preview.suggested, chosen.digest
     with st.grid(3, min_column_width=220):
         text = _column(
-            "Text",
+            tr("Text"),
             columns,
             guess.text,
             key=f"load.map.text.{mark}",
             optional=False,
-            note="The private text. Everything else is optional.",
+            note=tr("The private text. Everything else is optional."),
         )
         source = _column(
-            "Person, case or author",
+            tr("Person, case or author"),
             columns,
             guess.source_id,
             key=f"load.map.source.{mark}",
             optional=True,
-            note="Says which rows belong to the same person.",
+            note=tr("Says which rows belong to the same person."),
         )
         label = _column(
-            "Label",
+            tr("Label"),
             columns,
             guess.label,
             key=f"load.map.label.{mark}",
             optional=True,
-            note="A class such as an outcome, kept with synthetic records.",
+            note=tr("A class such as an outcome, kept with synthetic records."),
         )
         record = _column(
-            "Record number",
+            tr("Record number"),
             columns,
             guess.record_id,
             key=f"load.map.record.{mark}",
             optional=True,
-            note="Your own row number; numbers are made where there is none.",
+            note=tr("Your own row number; numbers are made where there is none."),
         )
         spans = _column(
-            "Known identifiers in the text",
+            tr("Known identifiers in the text"),
             columns,
             guess.spans,
             key=f"load.map.spans.{mark}",
             optional=True,
-            note="A list of start, end and type that someone has already marked by hand.",
+            note=tr("A list of start, end and type that someone has already marked by hand."),
         )
         used = {text, source, label, record, spans}
         others = [column for column in columns if column not in used]
         keep: list[str] = []
         if others:
             keep = st.multiselect(
-                "Keep for internal use",
+                tr("Keep for internal use"),
                 others,
                 key=f"load.map.keep.{mark}",
-                help="Other columns are dropped. Kept ones never leave with synthetic text.",
+                help=tr("Other columns are dropped. Kept ones never leave with synthetic text."),
             )
     if text is None:
         return None
@@ -128,14 +135,24 @@ def _person(preview: engine.FilePreview, chosen: Chosen, source: str | None, use
     key = f"load.map.source.{chosen.digest}"
     with st.container(horizontal=True, vertical_alignment="center"):
         if source == found.column:
-            st.caption(f":material/person: **{plain(found.column)}**: {plain(found.reason)} Check that it is so.")
+            st.caption(
+                tr(
+                    ":material/person: **{column}**: {reason} Check that it is so.",
+                    column=plain(found.column),
+                    reason=plain(found.reason),
+                )
+            )
         elif source is None:
             st.markdown(
-                f":material/person: Does **{plain(found.column)}** say whose row each is? {plain(found.reason)}",
+                tr(
+                    ":material/person: Does **{column}** say whose row each is? {reason}",
+                    column=plain(found.column),
+                    reason=plain(found.reason),
+                ),
                 width="content",
             )
             st.button(
-                "Yes, it names the person",
+                tr("Yes, it names the person"),
                 key=f"load.person.{chosen.digest}",
                 on_click=st.session_state.__setitem__,
                 args=(key, found.column),
@@ -152,42 +169,48 @@ def ask_unit(mapping: ColumnMapping, chosen: Chosen) -> tuple[str, int, bool]:
 
     units = list(UNITS)
     unit = st.radio(
-        "Who must be protected?",
+        tr("Who must be protected?"),
         units,
         index=1 if mapping.source_id else 0,
-        format_func=lambda key: UNITS[key][0].capitalize(),
-        captions=[UNITS[key][1] for key in units],
+        format_func={key: sentence(tr(UNITS[key][0])) for key in units}.__getitem__,
+        captions=[tr(UNITS[key][1]) for key in units],
         key=f"load.unit.{chosen.digest}.{mapping.source_id is not None}",
         label_visibility="collapsed",
     )
     if unit == "record":
         st.markdown(
-            "A proven guarantee would then mean: nobody can tell from a release whether any *one row* was in the file. "
-            "Someone with many rows is protected less."
+            tr(
+                "A proven guarantee would then mean: nobody can tell from a release whether any *one row* was in "
+                "the file. Someone with many rows is protected less."
+            )
         )
         return unit, 1, False
     if mapping.source_id is None:
-        st.warning("Choose the column that names the person, case or author first.", icon=":material/warning:")
+        st.warning(tr("Choose the column that names the person, case or author first."), icon=":material/warning:")
         return unit, 1, False
     st.markdown(
-        "A proven guarantee would then mean: nobody can tell from a release whether any *one person* "
-        "with all their rows was in the file."
+        tr(
+            "A proven guarantee would then mean: nobody can tell from a release whether any *one person* "
+            "with all their rows was in the file."
+        )
     )
     histogram = _rows_a_person(mapping.source_id, chosen)
     key = f"load.cap.{chosen.digest}"
     st.session_state.setdefault(key, default_cap(unit))
     largest = _propose_cap(histogram, key, default_cap(unit))
     cap = st.number_input(
-        "At most this many records of one person are used",
+        tr("At most this many records of one person are used"),
         min_value=1,
         max_value=10_000,
         key=key,
-        help="Limits how much one person can shape the result, and noise grows with it. Further records are not used. "
-        "The number counts as public: unless you say so above, the program does not take it from the file.",
+        help=tr(
+            "Limits how much one person can shape the result, and noise grows with it. Further records are not used. "
+            "The number counts as public: unless you say so above, the program does not take it from the file."
+        ),
     )
     left_out = sum((size - cap) * count for size, count in histogram.items() if size > cap)
     if left_out:
-        st.caption(f"{count_of(int(left_out), 'row')} beyond it will not be used.")
+        st.caption(tr("{rows} beyond it will not be used.", rows=count_of(int(left_out), "row")))
     return unit, int(cap), bool(st.session_state.get(f"{key}.public")) and cap == largest
 
 
@@ -195,24 +218,32 @@ def _propose_cap(histogram: dict[int, int], key: str, fixed: int) -> int:
     """Propose the smallest cap that keeps everybody's rows, and return it; it counts once a person lets it be public.
 
     It is read from private rows and stands in every claim, so that it must not be the default: `engine.default_cap` is
-    a constant, and `engine.corpus.proposals` says why.
+    a constant, and `engine.corpus.columns.proposals` says why.
     """
     largest = max(histogram, default=fixed)
     if largest == fixed:
         return largest
-    noise = "less noise" if largest < fixed else "nobody's rows are left out"
+    noise = tr("less noise") if largest < fixed else tr("nobody's rows are left out")
 
     def take() -> None:
         st.session_state[key] = largest if st.session_state[f"{key}.public"] else fixed
 
     st.checkbox(
-        f"Use {number(largest)}, the most rows of one person here: {noise}. I say that this number may be public.",
+        tr(
+            "Use {largest}, the most rows of one person here: {noise}. I say that this number may be public.",
+            largest=number(largest),
+            noise=noise,
+        ),
         key=f"{key}.public",
         on_change=take,
         wrap=True,
-        help=f"The cap stands in what is promised to readers, so whoever reads it learns that somebody in the file has "
-        f"{number(largest)} rows. Leave it unticked and the usual {number(fixed)} stays, or type any number of your "
-        "own that does not depend on the file.",
+        help=tr(
+            "The cap stands in what is promised to readers, so whoever reads it learns that somebody "
+            "in the file has {largest} rows. Leave it unticked and the usual {fixed} stays, or type "
+            "any number of your own that does not depend on the file.",
+            largest=number(largest),
+            fixed=number(fixed),
+        ),
     )
     return largest
 
@@ -223,7 +254,7 @@ def _rows_a_person(column: str, chosen: Chosen) -> dict[int, int]:
     if counted is None or counted[0] != (chosen.digest, column):
         from engine import read_table
 
-        with st.spinner("Counting rows a person …"):
+        with st.spinner(tr("Counting rows a person …")):
             table = read_table(chosen.source, chosen.filename, chosen.options())
             sizes = table[column].value_counts().value_counts().sort_index()
         counted = (
@@ -239,10 +270,15 @@ def _rows_a_person(column: str, chosen: Chosen) -> dict[int, int]:
         list(shown),
         list(shown.values()),
         key=f"load.people.{chosen.digest}",
-        takeaway=f"{number(people)} people with {number(rows)} rows, at most {max(histogram, default=0)} rows for one.",
-        x="Rows of one person",
-        y="People",
-        limits="" if len(shown) == len(histogram) else "Only the twenty smallest sizes are drawn.",
+        takeaway=tr(
+            "{people} people with {rows} rows, at most {largest} rows for one.",
+            people=number(people),
+            rows=number(rows),
+            largest=max(histogram, default=0),
+        ),
+        x=tr("Rows of one person"),
+        y=tr("People"),
+        limits="" if len(shown) == len(histogram) else tr("Only the twenty smallest sizes are drawn."),
         height=200,
     )
     return histogram
@@ -251,12 +287,23 @@ def _rows_a_person(column: str, chosen: Chosen) -> dict[int, int]:
 def ask_holdout(preview: engine.FilePreview, unit: str) -> float:
     """Ask how much is set aside, and say why."""
     st.markdown(
-        "Some people or records are drawn by lot and never shown to any method (the holdout). If synthetic text "
-        "resembles the rest more than it resembles them, it remembers what it should not."
+        tr(
+            "Some people or records are drawn by lot and never shown to any method (the holdout). If synthetic text "
+            "resembles the rest more than it resembles them, it remembers what it should not."
+        )
     )
-    percent = slider("Set aside", 5, 50, 20, 1, key="load.holdout", unit="%", persist=True)
+    percent = slider(tr("Set aside"), 5, 50, 20, 1, key="load.holdout", unit="%", persist=True)
     if preview.total_rows:
-        rows = f"About {number(round(preview.total_rows * percent / 100))} of {number(preview.total_rows)} rows"
-        whole = "; people are drawn with all their rows, so it may be some more or fewer." if unit == "source" else "."
-        st.caption(rows + whole)
+        some, every = number(round(preview.total_rows * percent / 100)), number(preview.total_rows)
+        if unit == "source":
+            st.caption(
+                tr(
+                    "About {some} of {every} rows; people are drawn with all their rows, so it may be some more or "
+                    "fewer.",
+                    some=some,
+                    every=every,
+                )
+            )
+        else:
+            st.caption(tr("About {some} of {every} rows.", some=some, every=every))
     return percent / 100

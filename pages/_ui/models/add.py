@@ -98,8 +98,17 @@ def server(workspace: engine.Workspace) -> None:
 
 
 def _details() -> None:
+    st.text_input(
+        "Further servers of the same model", key=f"{FORM}.s.replicas",
+        placeholder="http://127.0.0.1:8001/v1, http://127.0.0.1:8002/v1",
+        help="They share the load, and stand in for one another when one is down. Each must hold the same model under "
+        "the same name; the key is sent to all of them, and a consent names all of them.",
+    )  # fmt: skip
     left, right = st.columns(2)
-    left.number_input("Requests at once", 1, 64, 4, key=f"{FORM}.s.concurrency")
+    left.number_input(
+        "Requests at once", 1, 512, 4, key=f"{FORM}.s.concurrency",
+        help="At each server. One with continuous batching, such as vLLM, is fastest with hundreds.",
+    )  # fmt: skip
     right.number_input("Requests a minute at most (0: no limit)", 0, 100_000, 0, key=f"{FORM}.s.requests_per_minute")
     left.number_input("Seconds to wait for one answer", 1, 3600, 120, key=f"{FORM}.s.timeout_seconds")
     right.number_input("Attempts for one request", 1, 10, 5, key=f"{FORM}.s.tries",
@@ -124,6 +133,7 @@ def _server(workspace: engine.Workspace) -> None:
     values |= {
         "name": str(field("name") or "").strip(), "url": str(field("url") or ""), "model": str(field("model") or ""),
         "api": field("api"), "key_source": field("source"), "key_variable": str(field("variable") or "").strip(),
+        "replicas": str(field("replicas") or ""),
         "prompts": "" if chosen in (None, AUTO) else chosen, "licence": str(field("licence") or "").strip(),
     }  # fmt: skip
     key = str(field("key") or "")
@@ -132,5 +142,5 @@ def _server(workspace: engine.Workspace) -> None:
     info = act(workspace.models.add_endpoint, values, key if values["key_source"] == "file" else None)
     if info is not None:
         notice(f"{info.id} is kept. " + ("Test it once." if info.local else "Give a consent before it is used."))
-        for name in ("name", "url", "model"):
+        for name in ("name", "url", "model", "replicas"):
             st.session_state[f"{FORM}.s.{name}"] = ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from pages._ui.progress import job_progress, running_job
+from pages._ui.parts.progress import job_progress, running_job
 from pages._ui.states import act, failed, notice
 from pages._ui.texts import plain
 

@@ -12,15 +12,16 @@ import streamlit as st
 import engine
 from engine import CAPABILITIES
 from pages._ui.current import corpus_names
+from pages._ui.language import mark
 from pages._ui.models import describe as models_describe
 from pages._ui.states import act
 from pages._ui.texts import number, plain
 
 KINDS = {
-    "builtin": ("Built-in language model", "edit_note"),
-    "folder": ("Imported model", "folder"),
-    "hub": ("Model from the hub library's cache", "folder"),
-    "endpoint": ("Server", "dns"),
+    "builtin": (mark("Built-in language model"), "edit_note"),
+    "folder": (mark("Imported model"), "folder"),
+    "hub": (mark("Model from the hub library's cache"), "folder"),
+    "endpoint": (mark("Server"), "dns"),
 }
 REFUSED = "models.consent.refused"
 PRECISIONS = {"": "16 or 32 bit, as this machine is fast in", "8 bit": "8 bit", "4 bit": "4 bit"}

@@ -10,9 +10,9 @@ import streamlit as st
 
 import engine
 from engine import LANGUAGE_NAMES
-from pages._ui import wrapped
 from pages._ui.models import hub as models_hub
 from pages._ui.models.language import size
+from pages._ui.parts import wrapped
 from pages._ui.texts import count_of, number, plain
 
 KEY = "models.suggested"

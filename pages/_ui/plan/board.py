@@ -9,7 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 import engine
 from engine import JSON, JSONObject, Wanted
-from pages._ui import method_cards, parameters, readable, states
+from pages._ui import states
+from pages._ui.language import tr
+from pages._ui.methods import method_cards, parameters, readable
 from pages._ui.models import describe as models_describe
 from pages._ui.navigation import go
 from pages._ui.plan import budget as plan_budget
@@ -79,7 +81,7 @@ def _chosen(
         settings |= {} if epsilon == start else {"epsilon": epsilon}
     proof = st.container()
     count = _count(facts, inner, corpus.id)
-    box = st.expander("More settings", icon=":material/tune:", key=f"{key}.box")
+    box = st.expander(tr("More settings"), icon=":material/tune:", key=f"{key}.box")
     with box:
         method = plan_filter.ask(inner, corpus.id)
         key = f"plan.set.{corpus.id}.{method.id}"
@@ -91,14 +93,16 @@ def _chosen(
     if "generator" in method.needs:
         models_describe.form(workspace, corpus, "plan")
     if method.kind == "dp":
-        with st.expander("Labels of the outputs", icon=":material/label:", key="plan.labels.box"):
+        with st.expander(tr("Labels of the outputs"), icon=":material/label:", key="plan.labels.box"):
             plan_labels.draw(workspace, corpus, method)
             plan_pool.offer(workspace, method)
-    box = below.expander("Details: source, proof, budget, cost", icon=":material/fact_check:", key="plan.details")
+    box = below.expander(tr("Details: source, proof, budget, cost"), icon=":material/fact_check:", key="plan.details")
     claim, money = box.columns(2, gap="large")
     with claim:
-        st.markdown(f"**{plain(method.title)}** is its name on other pages. {plain(method.summary)}")
-        st.caption(f"Source: {plain(method.citation)}.")
+        st.markdown(
+            tr("**{title}** is its name on other pages.", title=plain(method.title)) + f" {plain(method.summary)}"
+        )
+        st.caption(tr("Source: {citation}.", citation=plain(method.citation)))
     with money:
         settings |= plan_promise.knobs(workspace, corpus, method, facts, key=key)
     with top:
@@ -135,23 +139,38 @@ def _count(facts: engine.Facts, method: engine.MethodSpec, corpus_id: str) -> in
     st.session_state[key] = min(most, max(1, int(st.session_state.get(key) or 1)))
     return int(
         st.number_input(
-            "Outputs wanted", min_value=1, max_value=max(1, most), step=10, key=key, persist_state="session",
-            help=f"At most one for each of the {number(facts.records)} records that were not set aside."
+            tr("Outputs wanted"),
+            min_value=1,
+            max_value=max(1, most),
+            step=10,
+            key=key,
+            persist_state="session",
+            help=tr(
+                "At most one for each of the {records} records that were not set aside.", records=number(facts.records)
+            )
             if method.one_to_one
-            else "How many synthetic records to keep. This number is published; filters may need to make more.",
+            else tr("How many synthetic records to keep. This number is published; filters may need to make more."),
         )
-    )  # fmt: skip
+    )
 
 
 def _seed(corpus_id: str, *, formal: bool) -> int:
     """Ask for the seed; where noise protects people, say that it never touches it."""
     seed = st.number_input(
-        "Number that fixes the draw (seed)", min_value=0, max_value=2**31 - 1, value=0, key=f"plan.seed.{corpus_id}",
-        help="It fixes prompts and wording." if formal else "The same corpus, settings and seed give the same outputs.",
+        tr("Number that fixes the draw (seed)"),
+        min_value=0,
+        max_value=2**31 - 1,
+        value=0,
+        key=f"plan.seed.{corpus_id}",
+        help=tr("It fixes prompts and wording.")
+        if formal
+        else tr("The same corpus, settings and seed give the same outputs."),
         persist_state="session",
-    )  # fmt: skip
+    )
     if formal:
-        st.caption("The seed never touches mechanism noise: that comes from the operating system and is drawn once.")
+        st.caption(
+            tr("The seed never touches mechanism noise: that comes from the operating system and is drawn once.")
+        )
     return int(seed)
 
 
@@ -160,10 +179,10 @@ def _besides(
 ) -> None:
     """Draw why the run may not start, and what else a person has to know first."""
     for blocker in draft.blockers:
-        states.refused(blocker, "Change this first, then start.")
+        states.refused(blocker, tr("Change this first, then start."))
     unseen = "spans" in method.needs and corpus.span_source is None
     if (unseen or workspace.plan.unreviewed(method, corpus)) and st.button(
-        "Go to review", key="plan.review", icon=":material/rate_review:"
+        tr("Go to review"), key="plan.review", icon=":material/rate_review:"
     ):
         go("review")
     for warning in draft.warnings:
@@ -184,11 +203,16 @@ def _money(
     plan_budget.buys(workspace, corpus, method, asked, draft.guarantee, count)
     for said in draft.advice:
         st.caption(plain(said))
-    st.markdown("**What it costs**")
+    st.markdown(tr("**What it costs**"))
     plan = draft.plan
     st.markdown(
-        f"{number(plan.outputs)} outputs, about {seconds(plan.seconds)} on this machine, {number(plan.model_calls)} "
-        f"model calls, {number(plan.tokens)} tokens."
+        tr(
+            "{outputs} outputs, about {time} on this machine, {model_calls} model calls, {tokens} tokens.",
+            outputs=number(plan.outputs),
+            time=seconds(plan.seconds),
+            model_calls=number(plan.model_calls),
+            tokens=number(plan.tokens),
+        )
     )
     for note in plan.notes:
         st.caption(plain(note))

@@ -10,21 +10,22 @@ import streamlit as st
 import engine
 from engine import JSONObject
 from pages._ui import states
+from pages._ui.language import tr
 from pages._ui.plan.promise import wait
-from pages._ui.texts import NO_CLAIM, meaning, plain, share
+from pages._ui.texts import NO_CLAIM, meaning, plain, share, significant
 
 
 def draw(guarantee: engine.Guarantee, what_if: engine.Admission | None) -> None:
     """Draw the budget before and after this run."""
-    st.subheader("What it does to the budget", anchor=False, help=meaning("budget (ε)", "ledger"))
+    st.subheader(tr("What it does to the budget"), anchor=False, help=meaning("budget (ε)", "ledger"))
     if guarantee.kind != "dp":
-        st.markdown(NO_CLAIM)
+        st.markdown(tr(NO_CLAIM))
         return
     if guarantee.epsilon == 0:
-        st.markdown("Nothing private is read, so nothing is spent.")
+        st.markdown(tr("Nothing private is read, so nothing is spent."))
         return
     if guarantee.pending or not what_if:
-        st.caption(":material/hourglass_top: Known once the exact accounting is there.")
+        st.caption(tr(":material/hourglass_top: Known once the exact accounting is there."))
         return
     both(what_if)
     st.caption(plain(what_if.sentence))
@@ -32,9 +33,9 @@ def draw(guarantee: engine.Guarantee, what_if: engine.Admission | None) -> None:
 
 def both(what_if: engine.Admission) -> None:
     """Draw the limit's use before and, where it fits, after what is planned."""
-    st.progress(_part(what_if.share_before), text=_line("Before", what_if.share_before, what_if.remaining_before))
+    st.progress(_part(what_if.share_before), text=_line(tr("Before"), what_if.share_before, what_if.remaining_before))
     if what_if.allowed:
-        st.progress(_part(what_if.share_after), text=_line("After", what_if.share_after, what_if.remaining_after))
+        st.progress(_part(what_if.share_after), text=_line(tr("After"), what_if.share_after, what_if.remaining_after))
 
 
 def _part(value: float) -> float:
@@ -42,8 +43,12 @@ def _part(value: float) -> float:
 
 
 def _line(title: str, used: float, remaining: float) -> str:
-    left = f"a further run may claim up to ε = {remaining:.3g}" if remaining > 0 else "nothing is left"
-    return f"{title}: {share(used, 0)} of the limit in use, {left}"
+    left = (
+        tr("a further run may claim up to ε = {remaining}", remaining=significant(remaining))
+        if remaining > 0
+        else tr("nothing is left")
+    )
+    return tr("{title}: {used} of the limit in use, {left}", title=title, used=share(used, 0), left=left)
 
 
 def buys(
@@ -57,7 +62,7 @@ def buys(
     """Draw what the budget buys on public text of this corpus' size, and advice where it buys nothing."""
     if guarantee.kind != "dp" or not guarantee.epsilon:
         return
-    st.subheader("What the budget buys", anchor=False)
+    st.subheader(tr("What the budget buys"), anchor=False)
     asked = dict(parameters)
     found = states.act(workspace.plan.buys, corpus.id, method.id, asked, count)
     states.flash()
@@ -66,14 +71,14 @@ def buys(
     if found.pending:
         wait(
             lambda: workspace.plan.buys(corpus.id, method.id, asked, count).pending,
-            key="plan.wait.buys", what="What the budget buys",
+            key="plan.wait.buys", what=tr("What the budget buys"),
         )  # fmt: skip
     else:
         for sentence in found.advice:
             st.warning(plain(sentence), icon=":material/lightbulb:")
         if found.rows:
-            st.dataframe(table(found.rows), hide_index=True, alt="What the budget buys, a row a figure")
-    st.caption("Computed on public text for as many records and outputs; the private text itself is not looked at.")
+            st.dataframe(table(found.rows), hide_index=True, alt=tr("What the budget buys, a row a figure"))
+    st.caption(tr("Computed on public text for as many records and outputs; the private text itself is not looked at."))
 
 
 def table(rows: Sequence[JSONObject]) -> pd.DataFrame:

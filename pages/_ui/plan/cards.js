@@ -16,7 +16,7 @@ function line(title, words) {
   return node
 }
 
-function draw(item, chosen) {
+function draw(item, chosen, words) {
   const card = document.createElement("button")
   card.type = "button"
   card.className = "card"
@@ -32,7 +32,7 @@ function draw(item, chosen) {
   const rest = part("", "")
   rest.id = `rest-${item.id}`
   rest.style.display = "contents"
-  rest.append(badge, part("line", item.does), line("Good for", item.good), line("Mind", item.mind), part("cost", item.cost))
+  rest.append(badge, part("line", item.does), line(words.good, item.good), line(words.mind, item.mind), part("cost", item.cost))
   card.setAttribute("aria-labelledby", name.id)
   card.setAttribute("aria-describedby", rest.id)
   card.append(head, rest)
@@ -50,7 +50,7 @@ export default function (component) {
   for (const group of data.groups) {
     if (group.title) nodes.push(part("group", group.title, "h3"))
     const row = part("row", "", "div")
-    for (const item of group.cards) row.append(draw(item, data.chosen))
+    for (const item of group.cards) row.append(draw(item, data.chosen, data))
     nodes.push(row)
   }
   deck.replaceChildren(...nodes)

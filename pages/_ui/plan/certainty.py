@@ -12,6 +12,7 @@ import streamlit as st
 
 import engine
 from engine import epsilon_for, posterior
+from pages._ui.language import localised, tr
 from pages._ui.texts import UNIT_NOUNS
 
 BEFORE = 0.10  # how sure the attacker of the question is beforehand
@@ -49,19 +50,29 @@ def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> float:
     epsilon, key = held(workspace, corpus.id), f"plan.sure.{corpus.id}"
     sure = 100.0 * posterior(BEFORE, epsilon)
     shown = min(MOST, max(LEAST, math.ceil(sure - 1e-6)))
-    said = f"{shown}%" if sure <= MOST else f"more than {MOST}%"
+    said = localised(f"{shown}%") if sure <= MOST else tr("more than {share}", share=localised(f"{MOST}%"))
     st.session_state[key] = float(shown)
 
     def moved() -> None:
         keep(workspace, corpus.id, epsilon_of_percent(float(st.session_state[key])))
 
-    what = UNIT_NOUNS[corpus.unit]
+    what = tr(UNIT_NOUNS[corpus.unit])
     st.slider(  # its value stands in the label, which screen readers find too
-        f"At most how sure may an attacker become, who was 10% sure? {said}",
-        float(LEAST), float(MOST), step=1.0, format=" ", key=key, on_change=moved,
-        help=f"Sure that {what} is in the data. Lower protects more and needs more people. The strength ε of the proof "
-        "follows from it.",
-    )  # fmt: skip
+        tr(
+            "At most how sure may an attacker become, who was {before} sure? {said}", before=localised("10%"), said=said
+        ),
+        float(LEAST),
+        float(MOST),
+        step=1.0,
+        format=" ",
+        key=key,
+        on_change=moved,
+        help=tr(
+            "Sure that {what} is in the data. Lower protects more and needs more people. The "
+            "strength ε of the proof follows from it.",
+            what=what,
+        ),
+    )
     return epsilon
 
 
@@ -74,9 +85,9 @@ def exact(workspace: engine.Workspace, corpus: engine.CorpusSummary, ends: tuple
         keep(workspace, corpus.id, float(st.session_state[key]))
 
     st.number_input(
-        "ε, how much a single person may change what leaves", min_value=max(0.01, ends[0]), max_value=ends[1],
+        tr("ε, how much a single person may change what leaves"), min_value=max(0.01, ends[0]), max_value=ends[1],
         step=0.1, format="%.4g", key=key, on_change=typed,
-        help="Follows from the attacker's certainty above. Below 1 is strong, above 8 is weak.",
+        help=tr("Follows from the attacker's certainty above. Below 1 is strong, above 8 is weak."),
     )  # fmt: skip
 
 

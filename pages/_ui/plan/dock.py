@@ -12,10 +12,12 @@ import streamlit as st
 
 import engine
 from engine import SignalVerdict
-from pages._ui import once, states
+from pages._ui import states
 from pages._ui.current import show_run
+from pages._ui.language import tr, trn
 from pages._ui.navigation import go
-from pages._ui.texts import count_of, plain, seconds, share
+from pages._ui.parts import once
+from pages._ui.texts import plain, seconds, share
 
 _FOLDER = Path(__file__).resolve().parent
 _STYLE = st.components.v2.component(
@@ -45,9 +47,12 @@ def draw(draft: engine.Draft, settled: Callable[[], str], reviews: str = "") -> 
                 st.markdown(line(draft, reviews))
                 st.caption(cost(draft))
             pressed = st.button(
-                f"Start: {count_of(draft.plan.outputs, 'output')}", type="primary", icon=":material/play_arrow:",
-                key="plan.start", disabled=bool(draft.blockers) or draft.guarantee.pending,
-            )  # fmt: skip
+                trn("Start: {n} output", "Start: {n} outputs", draft.plan.outputs),
+                type="primary",
+                icon=":material/play_arrow:",
+                key="plan.start",
+                disabled=bool(draft.blockers) or draft.guarantee.pending,
+            )
         if pressed:
             run_id = once.act("plan.start", partial(states.act, settled))
             if run_id is None:
@@ -71,9 +76,9 @@ def leave() -> None:
 def line(draft: engine.Draft, reviews: str = "") -> str:
     """Return the one line: why it cannot start, else that nobody reviewed, else signal against noise."""
     if draft.blockers:
-        return f":red[:material/block: **Cannot start.**] {plain(draft.blockers[0])}"
+        return tr(":red[:material/block: **Cannot start.**] {why}", why=plain(draft.blockers[0]))
     if reviews:
-        return f":orange[:material/warning: **Not reviewed.**] {plain(reviews)}"
+        return tr(":orange[:material/warning: **Not reviewed.**] {why}", why=plain(reviews))
     return verdict_line(draft.verdict)
 
 
@@ -89,13 +94,17 @@ def verdict_line(verdict: SignalVerdict) -> str:
 
 def cost(draft: engine.Draft) -> str:
     """Return time, outputs and budget in one line."""
-    parts = [f"About {seconds(draft.plan.seconds)} on this machine"]
+    parts = [tr("About {time} on this machine", time=seconds(draft.plan.seconds))]
     if draft.guarantee.kind != "dp":
-        parts.append("no budget is spent; a release makes the total unbounded")
+        parts.append(tr("no budget is spent; a release makes the total unbounded"))
     elif draft.guarantee.epsilon == 0:
-        parts.append("no budget is spent")
+        parts.append(tr("no budget is spent"))
     elif draft.what_if is not None and draft.what_if.allowed:
         parts.append(
-            f"budget in use {share(draft.what_if.share_before, 0)} before, {share(draft.what_if.share_after, 0)} after"
+            tr(
+                "budget in use {before} before, {after} after",
+                before=share(draft.what_if.share_before, 0),
+                after=share(draft.what_if.share_after, 0),
+            )
         )
     return "; ".join(parts) + "."

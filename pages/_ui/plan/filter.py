@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
+from pages._ui.language import tr
 
 ITSELF = "filter"
 PREFIX = "filter:"
@@ -16,13 +17,16 @@ def ask(method: engine.MethodSpec, corpus_id: str) -> engine.MethodSpec:
         return method
     formal = method.kind == "dp"
     on = st.toggle(
-        "Filter what comes out",
+        tr("Filter what comes out"),
         key=f"plan.filter.{corpus_id}.{method.id}",
-        help="Identifiers that are still found are replaced and sentences near a sensitive phrase are redacted. "
-        + (
+        help=tr(
+            "Identifiers that are still found are replaced and sentences near a sensitive phrase are redacted. "
             "Here it uses public rules alone, so the guarantee stays as it is."
-            if formal
-            else "It uses this corpus' own detector and what the review accepted."
+        )
+        if formal
+        else tr(
+            "Identifiers that are still found are replaced and sentences near a sensitive phrase are redacted. "
+            "It uses this corpus' own detector and what the review accepted."
         ),
         wrap=True,
     )

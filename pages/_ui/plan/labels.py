@@ -11,7 +11,8 @@ import streamlit as st
 import engine
 from engine import FEWEST_HOLDERS, LONGEST_LABEL, MOST_LABELS, unusual_labels
 from pages._ui import states
-from pages._ui.texts import count_of, plain, when
+from pages._ui.language import mark, tr, trn
+from pages._ui.texts import plain, when
 
 
 def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, method: engine.MethodSpec) -> None:
@@ -21,54 +22,74 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, method: engi
     found = workspace.labels.known(corpus.id)
     if not found.counts and found.declared is None:
         return
-    st.markdown("**Labels of the outputs**")
+    st.markdown(tr("**Labels of the outputs**"))
     key = f"plan.labels.{corpus.id}"
     if found.declared is not None:
         st.caption(
-            f"{count_of(len(found.declared), 'label')}, declared public by {plain(found.actor)} on "
-            f"{when(found.at)}. They stand in prompts and beside outputs."
+            trn(
+                "{n} label, declared public by {actor} on {at}. They stand in prompts and beside outputs.",
+                "{n} labels, declared public by {actor} on {at}. They stand in prompts and beside outputs.",
+                len(found.declared),
+                actor=plain(found.actor),
+                at=when(found.at),
+            )
         )
         _show(list(found.declared), found.people, key=f"{key}.list")
-        if st.button("These labels are not public", key=f"{key}.withdraw", icon=":material/undo:"):
+        if st.button(tr("These labels are not public"), key=f"{key}.withdraw", icon=":material/undo:"):
             states.act(workspace.labels.withdraw, corpus.id)
             st.rerun()
         return
     st.caption(
-        "These stand in the records, so a method with a proven bound does not use them by itself: one label that tells "
-        "something about one person would reach every reader. Read the list. If it may be public, say so; otherwise "
-        "the outputs carry no labels."
+        tr(
+            "These stand in the records, so a method with a proven bound does not use them by itself: one label "
+            "that tells something about one person would reach every reader. Read the list. If it may be public, "
+            "say so; otherwise the outputs carry no labels."
+        )
     )
     listed = list(found.counts)
     if found.rare and len(found.rare) < len(listed):
         left_out = st.checkbox(
-            f"Leave out {_labels_of_few(len(found.rare))}; their records count as having no label",
+            tr("Leave out {labels}; their records count as having no label", labels=_labels_of_few(len(found.rare))),
             value=True, key=f"{key}.rare", wrap=True,
-            help=f"A list without them tells readers that {FEWEST_HOLDERS} people or more hold each label that stays; "
-            "no noise covers that. A list that you name without the file tells nothing of it, and one that a run buys "
-            "is covered by noise.",
+            help=tr(
+"A list without them tells readers that {fewest} people or more hold each label "
+"that stays; no noise covers that. A list that you name without the file tells nothing "
+"of it, and one that a run buys is covered by noise.", fewest=FEWEST_HOLDERS),
         )  # fmt: skip
         listed = [label for label in listed if not left_out or label not in found.rare]
     _show(listed, found.people, key=f"{key}.list")
     if not found.people_named:
         st.caption(
-            "The file does not say whose each record is, so each counts as one person here: a label that one person's "
-            "many records hold looks common."
+            tr(
+                "The file does not say whose each record is, so each counts as one person here: a label that one "
+                "person's many records hold looks common."
+            )
         )
     few = sum(label in found.rare for label in listed)
     if few:
         st.warning(
-            f"The list holds {_labels_of_few(few)}. Each tells readers that these people are in the file.",
+            tr(
+                "The list holds {labels}. Each tells readers that these people are in the file.",
+                labels=_labels_of_few(few),
+            ),
             icon=":material/warning:",
         )
     odd = unusual_labels(listed)
     if odd:
         st.warning(
-            f"{plain(odd)} Names of classes are usually shorter than {LONGEST_LABEL} characters and fewer "
-            f"than {MOST_LABELS}; look for anything about a person.",
+            f"{plain(odd)} "
+            + tr(
+                "Names of classes are usually shorter than {longest} characters and fewer than {most}; look for "
+                "anything about a person.",
+                longest=LONGEST_LABEL,
+                most=MOST_LABELS,
+            ),
             icon=":material/warning:",
         )
-    said = "I have read this list, and all of it may be public" + (", long or many as they are" * bool(odd))
-    said += f", with what {'it tells' if few == 1 else 'they tell'} of single people" * bool(few)
+    said = tr("I have read this list, and all of it may be public")
+    said += f", {tr('long or many as they are')}" * bool(odd)
+    tells = tr("with what it tells of single people") if few == 1 else tr("with what they tell of single people")
+    said += f", {tells}" * bool(few)
     if st.checkbox(said, key=f"{key}.tick.{few}" if few else f"{key}.tick", wrap=True):
         declared = states.act(workspace.labels.declare, corpus.id, listed, unusual_too=bool(odd))
         if declared is not None:
@@ -77,14 +98,23 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary, method: engi
 
 
 def _labels_of_few(number: int) -> str:
-    return f"{count_of(number, 'label')} that fewer than {FEWEST_HOLDERS} people hold"
+    return trn(
+        "{n} label that fewer than {fewest} people hold",
+        "{n} labels that fewer than {fewest} people hold",
+        number,
+        fewest=FEWEST_HOLDERS,
+    )
 
 
 def _show(labels: list[str], people: dict[str, str], *, key: str) -> None:
     """Show labels beside how many people hold each, as cells, never as Markdown."""
     st.dataframe(
-        pd.DataFrame({"Label": labels, "People who hold it": [people[label] for label in labels]}), hide_index=True,
-        key=key, alt="The list of labels, and how many people of the training part hold each",
+        pd.DataFrame({"Label": labels, "People who hold it": [people[label] for label in labels]}),
+        hide_index=True,
+        key=key,
+        alt=tr("The list of labels, and how many people of the training part hold each"),
         height="content" if len(labels) < 8 else 240,
-        column_config={"Label": st.column_config.TextColumn(), "People who hold it": st.column_config.TextColumn()},
-    )  # fmt: skip
+        column_config={
+            name: st.column_config.TextColumn(tr(name)) for name in (mark("Label"), mark("People who hold it"))
+        },
+    )

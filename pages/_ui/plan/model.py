@@ -7,6 +7,7 @@ from collections.abc import Collection
 import streamlit as st
 
 import engine
+from pages._ui.language import lowered, tr
 from pages._ui.models.language import KINDS
 
 CHOICE = "plan.model"
@@ -28,14 +29,14 @@ def choose_for(workspace: engine.Workspace, needs: Collection[str], key: str) ->
     if len(models) == 1:
         return BUILTIN
     chosen = st.selectbox(
-        "Language model",
+        tr("Language model"),
         list(models),
-        format_func=lambda model: _name(models[model]),
+        format_func={name: _name(info) for name, info in models.items()}.__getitem__,
         key=key,
         persist_state="session",
-        help="Add others on the Models page. The run's manifest names the model and its checksum."
+        help=tr("Add others on the Models page. The run's manifest names the model and its checksum.")
         if key == CHOICE
-        else "Add others on the Models page. The study keeps which model it was run with.",
+        else tr("Add others on the Models page. The study keeps which model it was run with."),
     )
     return str(chosen or BUILTIN)
 
@@ -48,6 +49,6 @@ def called(workspace: engine.Workspace, model: str) -> str:
 
 def _name(info: engine.ModelInfo) -> str:
     if info.id == BUILTIN:
-        return "Built-in language model (for trying out)"
-    place = "" if info.local else ", on another machine"
-    return f"{info.id.partition(':')[2] or info.id} ({KINDS[info.back_end][0].lower()}{place})"
+        return tr("Built-in language model (for trying out)")
+    place = "" if info.local else f", {tr('on another machine')}"
+    return f"{info.id.partition(':')[2] or info.id} ({lowered(tr(KINDS[info.back_end][0]))}{place})"

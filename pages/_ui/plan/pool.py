@@ -6,7 +6,9 @@ import streamlit as st
 
 import engine
 from engine import JSON
-from pages._ui import method_cards, states
+from pages._ui import states
+from pages._ui.language import tr, trn
+from pages._ui.methods import method_cards
 from pages._ui.navigation import go
 from pages._ui.texts import count_of
 
@@ -21,18 +23,22 @@ def ask(workspace: engine.Workspace, method: engine.MethodSpec, *, key: str) -> 
     pools = {pool.name: pool for pool in workspace.pools.all()}
     if not pools:
         states.empty(
-            "No pool yet",
-            "This method chooses among texts that were made elsewhere. Write prompts and have them answered by any "
-            "model, or bring in a public corpus of the same kind of text.",
-            action="Get a pool", page="pool", key=f"{key}.none",
+            tr("No pool yet"),
+            tr("This method chooses among texts that were made elsewhere. Write prompts and have them answered by any "
+            "model, or bring in a public corpus of the same kind of text."),
+            action=tr("Get a pool"), page="pool", key=f"{key}.none",
         )  # fmt: skip
         return {}
     chosen = st.selectbox(
-        "Pool", list(pools), key=f"{key}.pool",
-        format_func=lambda name: f"{name} · {count_of(pools[name].texts, 'text')}",
-        help="Choose by what is known of the pools in public. Choosing by how they compare with private records is a "
-        "selection that no bound covers.",
-    )  # fmt: skip
+        tr("Pool"),
+        list(pools),
+        key=f"{key}.pool",
+        format_func={name: f"{name} · {count_of(found.texts, 'text')}" for name, found in pools.items()}.__getitem__,
+        help=tr(
+            "Choose by what is known of the pools in public. Choosing by how they compare with private records is a "
+            "selection that no bound covers."
+        ),
+    )
     return {"pool": chosen}
 
 
@@ -43,16 +49,24 @@ def offer(workspace: engine.Workspace, method: engine.MethodSpec) -> None:
     pools = workspace.pools.all()
     if pools:
         st.info(
-            f"{count_of(len(pools), 'pool')} of text made elsewhere {'is' if len(pools) == 1 else 'are'} here. "
-            "Choosing from one costs one release of votes, and its texts are whole.",
+            trn(
+                "{n} pool of text made elsewhere is here. Choosing from one costs one release of votes, and its "
+                "texts are whole.",
+                "{n} pools of text made elsewhere are here. Choosing from one costs one release of votes, and its "
+                "texts are whole.",
+                len(pools),
+            ),
             icon=":material/library_books:",
         )
-        st.button("Choose from a pool instead", key="plan.pool.use", on_click=_use)
+        st.button(tr("Choose from a pool instead"), key="plan.pool.use", on_click=_use)
     else:
         st.caption(
-            "Text of a larger model can be made elsewhere from public prompts, and chosen here under such a bound too."
+            tr(
+                "Text of a larger model can be made elsewhere from public prompts, and chosen here under such a "
+                "bound too."
+            )
         )
-        if st.button("How to get a pool", key="plan.pool.get"):
+        if st.button(tr("How to get a pool"), key="plan.pool.get"):
             go("pool")
 
 

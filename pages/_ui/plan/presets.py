@@ -8,7 +8,9 @@ import streamlit as st
 
 import engine
 from engine import JSON, READABLE_FIELD, MethodPreset
-from pages._ui import parameters
+from pages._ui.language import sentence, tr
+from pages._ui.language.words import code
+from pages._ui.methods import parameters
 from pages._ui.texts import seconds
 
 
@@ -38,8 +40,8 @@ def draw(
     own = f"plan.preset.{corpus.id}.{method.id}"
     st.session_state[own] = standing(method, facts, asked, count)
 
-    times = {name: _time(workspace, corpus.id, method.id, name) for name in found}
-    titles = {name: f"{found[name].title} · {times[name]}" for name in found}
+    times = {name: _time(workspace, corpus.id, method.id, name, code()) for name in found}
+    titles = {name: f"{tr(found[name].title)} · {times[name]}" for name in found}
 
     def chosen() -> None:
         preset = found.get(st.session_state[own])
@@ -51,11 +53,11 @@ def draw(
             st.session_state[count_key(corpus.id)] = preset.count(method, facts)
 
     st.pills(
-        "How thorough", list(found), key=own, on_change=chosen,
+        tr("How thorough"), list(found), key=own, on_change=chosen,
         format_func=titles.__getitem__,
     )  # fmt: skip
     now = found.get(st.session_state[own])
-    st.caption(f"{now.says[:1].upper()}{now.says[1:]}." if now else "Settings of your own.")
+    st.caption(f"{sentence(tr(now.says))}." if now else tr("Settings of your own."))
 
 
 def standing(
@@ -76,13 +78,13 @@ def standing(
 
 
 @st.cache_data(scope="session", show_spinner=False, max_entries=400)
-def _time(_workspace: engine.Workspace, corpus_id: str, method_id: str, preset_id: str) -> str:
-    """Return the time of a run by a preset; a corpus never changes, so neither does this."""
+def _time(_workspace: engine.Workspace, corpus_id: str, method_id: str, preset_id: str, language: str) -> str:
+    """Return the time of a run by a preset, in a language; a corpus never changes, so neither does this."""
     preset = next(preset for preset in engine.presets_of(method_id) if preset.id == preset_id)
     spec = engine.get_method(method_id).spec
     try:
         count = preset.count(spec, _workspace.ledger.facts(corpus_id))
         plan = _workspace.plan.draft(corpus_id, method_id, count=count, parameters=dict(preset.parameters)).plan
     except engine.UserError:
-        return "time unknown"
+        return tr("time unknown")
     return seconds(plan.seconds)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -21,10 +22,11 @@ from engine import MAX_DELTA, MIN_DELTA, JSONObject, default_delta, delta_strict
 from engine.figures.budget import guarantee_curve, probability
 from pages._ui import states
 from pages._ui.examined import figure as examined_figure
-from pages._ui.parameters import limits
+from pages._ui.language import localised, mark, tr
+from pages._ui.methods.parameters import limits
+from pages._ui.parts.sliders import slider
 from pages._ui.plan import certainty
-from pages._ui.sliders import slider
-from pages._ui.texts import UNIT_NOUNS, plain
+from pages._ui.texts import UNIT_NOUNS, number, plain, significant
 
 OWN = ("epsilon", "delta")  # parameters that have a knob here instead of in the form
 
@@ -43,14 +45,23 @@ def knobs(
         usual = default_delta(facts.units)
         low, high = limits(fields["delta"])
         given = st.number_input(
-            "δ, what is allowed on top of the factor of ε", min_value=max(low or 0.0, MIN_DELTA),
+            tr("δ, what is allowed on top of the factor of ε"), min_value=max(low or 0.0, MIN_DELTA),
             max_value=min(high or 1.0, MAX_DELTA), value=None,
             step=1e-6, format="%.2e", key=f"{key}.delta", placeholder=f"{usual:.2e}", persist_state="session",
-            help="Anything that leaves is at most e^ε times as likely with a person's data as without them, plus δ. "
-            f"Left empty: {usual:.2e}.",
+            help=tr(
+"Anything that leaves is at most e^ε times as likely with a person's data as without "
+"them, plus δ. Left empty: {usual}.", usual=significant(usual, ".2e")),
         )  # fmt: skip
-        formula = "at most 0.001, and 1 / (N ln N)" if usual >= MAX_DELTA else "1 / (N ln N)"
-        st.caption(f"Default {formula}, with N = {facts.units:,}: δ = {usual:.2e}, {probability(usual)}.")
+        formula = tr("at most 0.001, and 1 / (N ln N)") if usual >= MAX_DELTA else "1 / (N ln N)"
+        st.caption(
+            tr(
+                "Default {formula}, with N = {units}: δ = {usual}, {chance}.",
+                formula=formula,
+                units=number(facts.units),
+                usual=significant(usual, ".2e"),
+                chance=probability(usual),
+            )
+        )
         if given is not None:
             values["delta"] = float(given)
     return values
@@ -74,7 +85,7 @@ def sentence(
         wait(lambda: _pending(workspace, corpus, method, parameters), key="plan.wait.curve")
         return
     said = _said(corpus, guarantee, curve, certainty.BEFORE)
-    st.caption(f"{said} That is ε = {guarantee.bound[0]:.4g}.")
+    st.caption(f"{said} " + tr("That is ε = {bound}.", bound=significant(guarantee.bound[0], ".4g")))
 
 
 def draw(
@@ -90,19 +101,21 @@ def draw(
         curve = states.act(workspace.plan.guarantee_curve, method.id, corpus_id=corpus.id, parameters=dict(parameters))
         states.flash()
         if curve is None:
-            st.caption("The curve cannot be computed for these settings.")
+            st.caption(tr("The curve cannot be computed for these settings."))
         elif not (guarantee.pending or curve.pending):
-            prior = slider("How sure an attacker is beforehand", 1, 99, 10, 1, key="plan.prior", unit="%", persist=True)
+            prior = slider(
+                tr("How sure an attacker is beforehand"), 1, 99, 10, 1, key="plan.prior", unit="%", persist=True
+            )
             st.markdown(_said(corpus, guarantee, curve, prior / 100))
             figure = guarantee_curve(curve.epsilons, curve.standard, curve.strict, *guarantee.bound)
             examined_figure.draw(figure, key="plan.curve")
     noise_table(guarantee)
     accounted(guarantee)
-    groups(guarantee, "records" if corpus.unit == "record" else "people")
+    groups(guarantee, tr("records") if corpus.unit == "record" else tr("people"))
     if guarantee.assumptions or guarantee.voided_by:
-        st.markdown("**What it relies on, and what breaks it**")
-        st.markdown("\n".join(f"- Relies on: {plain(line)}" for line in guarantee.assumptions))
-        st.markdown("\n".join(f"- Broken by: {plain(line)}" for line in guarantee.voided_by))
+        st.markdown(tr("**What it relies on, and what breaks it**"))
+        st.markdown("\n".join(f"- {tr('Relies on: {line}', line=plain(line))}" for line in guarantee.assumptions))
+        st.markdown("\n".join(f"- {tr('Broken by: {line}', line=plain(line))}" for line in guarantee.voided_by))
 
 
 def _pending(
@@ -121,12 +134,17 @@ def _pending(
 
 
 @st.fragment(run_every="1s")
-def wait(pending: Callable[[], bool], *, key: str, what: str = "The exact accounting") -> None:
+def wait(pending: Callable[[], bool], *, key: str, what: str = "") -> None:
     """Say that an answer is being computed; run the page once when it is there."""
     if not pending():
         st.rerun()
     with st.container(key=key):
-        st.caption(f":material/hourglass_top: {what} is being computed and appears here by itself.")
+        st.caption(
+            tr(
+                ":material/hourglass_top: {what} is being computed and appears here by itself.",
+                what=what or tr("The exact accounting"),
+            )
+        )
 
 
 def strict_at(guarantee: engine.Guarantee, curve: engine.BudgetCurve, epsilon: float) -> float:
@@ -147,24 +165,26 @@ def _said(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engi
 
 def prior_sentence(prior: float, after: float, chance: float, noun: str, adjacency: str) -> str:
     """Return what an attacker can become sure of, with the probability that this fails."""
-    what = f"{noun} is in the data"
+    noun = tr(noun)
     if adjacency.startswith("replace"):
-        what = f"{noun} has one text rather than another"
-    return (
-        f"If someone is already **{_percent(prior)}** sure that {what}, after the release they can be at most "
-        f"**{_percent(after)}** sure. This bound fails with a chance of at most {probability(chance)}."
+        what = tr("{noun} has one text rather than another", noun=noun)
+    else:
+        what = tr("{noun} is in the data", noun=noun)
+    return tr(
+        "If someone is already **{prior}** sure that {what}, after the release they can be at "
+        "most **{after}** sure. This bound fails with a chance of at most {chance}.",
+        prior=_percent(prior),
+        what=what,
+        after=_percent(after),
+        chance=probability(chance),
     )
 
 
 def _percent(value: float) -> str:
     """Return a fraction as percent, rounded so that certainty is never claimed."""
-    return (
-        f"{math.ceil(100 * value - 1e-6)}%"
-        if 0.01 <= value <= 0.99
-        else f"{100 * value:.2g}%"
-        if value < 0.01
-        else _high(value)
-    )
+    if 0.01 <= value <= 0.99:
+        return localised(f"{math.ceil(100 * value - 1e-6)}%")
+    return localised(f"{100 * value:.2g}%" if value < 0.01 else _high(value))
 
 
 def _high(value: float) -> str:
@@ -186,10 +206,17 @@ def noise_table(guarantee: engine.Guarantee) -> None:
         }
         for name, noise in guarantee.noise.items()
     ]
-    numbers = {name: st.column_config.NumberColumn(format="%.3g") for name in ("Noise (σ)", "One unit changes it by")}
-    st.markdown("**Noise on each statistic**")
+    columns: dict[str, Any] = {
+        name: st.column_config.NumberColumn(tr(name), format="%.3g")
+        for name in (mark("Noise (σ)"), mark("One unit changes it by"))
+    }
+    columns["Statistic"] = st.column_config.TextColumn(tr("Statistic"))
+    st.markdown(tr("**Noise on each statistic**"))
     st.dataframe(
-        pd.DataFrame(rows), hide_index=True, column_config=numbers, alt="Standard deviation of the noise by statistic"
+        pd.DataFrame(rows),
+        hide_index=True,
+        column_config=columns,
+        alt=tr("Standard deviation of the noise by statistic"),
     )
 
 
@@ -198,23 +225,34 @@ def groups(guarantee: engine.Guarantee, noun: str) -> None:
     if guarantee.kind != "dp" or not guarantee.epsilon or guarantee.pending:
         return
     found = {size: gaussian_mu(guarantee.mechanisms, size) for size in (2, 5)}
-    words = [f"{size} {noun}: ε = {epsilon_of(mu, guarantee.bound[1]):.3g}" for size, mu in found.items() if mu]
+    words = [
+        f"{size} {noun}: ε = {significant(epsilon_of(mu, guarantee.bound[1]))}" for size, mu in found.items() if mu
+    ]
     if words:
-        st.caption(f"For several who belong together, such as a family, at the same δ: {'; '.join(words)}.")
+        st.caption(
+            tr("For several who belong together, such as a family, at the same δ: {words}.", words="; ".join(words))
+        )
 
 
 def accounted(guarantee: engine.Guarantee) -> None:
     """Draw the totals recomputed from the events, side by side."""
     names = {
-        "epsilon_pld": "by loss distributions (upper end)",
-        "epsilon_pld_low": "by loss distributions (lower end)",
-        "epsilon_rdp": "by Rényi divergence, as a check",
-        "epsilon_paper": "by the formula of the paper",
+        "epsilon_pld": mark("by loss distributions (upper end)"),
+        "epsilon_pld_low": mark("by loss distributions (lower end)"),
+        "epsilon_rdp": mark("by Rényi divergence, as a check"),
+        "epsilon_paper": mark("by the formula of the paper"),
     }
     found = [
         (names[name], value) for name, value in guarantee.accounting.items() if name in names and value is not None
     ]
     if guarantee.kind == "dp" and found:
         st.caption(
-            "Recomputed from the planned noise: " + "; ".join(f"ε = {v:.4g} {words}" for words, v in found) + "."
+            tr(
+                "Recomputed from the planned noise: {found}.",
+                found="; ".join(
+                    f"ε = {significant(float(value), '.4g')} {tr(words)}"
+                    for words, value in found
+                    if isinstance(value, int | float)
+                ),
+            )
         )

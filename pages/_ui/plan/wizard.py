@@ -13,7 +13,8 @@ import streamlit as st
 
 import engine
 from engine import Answers, JSONObject, Proposal, Recipients, Recommended, propose, recommended
-from pages._ui import method_cards
+from pages._ui.language import mark, tr, translator
+from pages._ui.methods import method_cards
 from pages._ui.navigation import go
 from pages._ui.plan import certainty
 from pages._ui.plan.words import card_of
@@ -21,18 +22,24 @@ from pages._ui.release.policy import CHOICE as POLICY
 from pages._ui.texts import count_of, number, plain
 
 RECIPIENTS: dict[Recipients, str] = {
-    "team": "People who may read the original",
-    "organisation": "Colleagues under the same duties",
-    "researchers": "Researchers under an agreement",
-    "public": "Anyone",
+    "team": mark("People who may read the original"),
+    "organisation": mark("Colleagues under the same duties"),
+    "researchers": mark("Researchers under an agreement"),
+    "public": mark("Anyone"),
 }
 BESIDE = {
-    False: "No, they read the new text alone",
-    True: "Yes, beside the original",
+    False: mark("No, they read the new text alone"),
+    True: mark("Yes, beside the original"),
 }
-YES_NO = {True: "Yes", False: "No"}
-ABOUT = {"unit": "Who is protected", "cap": "Records of one person", "method": "Method", "label": "Labels",
-         "policy": "Policy", "review": "Review"}  # fmt: skip
+YES_NO = {True: mark("Yes"), False: mark("No")}
+ABOUT = {
+    "unit": mark("Who is protected"),
+    "cap": mark("Records of one person"),
+    "method": mark("Method"),
+    "label": mark("Labels"),
+    "policy": mark("Policy"),
+    "review": mark("Review"),
+}
 OF = "plan.method.of"  # the corpus that the chosen method was chosen for
 
 
@@ -66,22 +73,28 @@ def ask(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine
 
     with st.container(key="plan.wizard.box", horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.selectbox(
-            "Who will receive the text?", list(RECIPIENTS), format_func=RECIPIENTS.__getitem__,
+            tr("Who will receive the text?"), list(RECIPIENTS), format_func=translator(RECIPIENTS),
             key=f"{key}.recipients", on_change=changed, width=250,
         )  # fmt: skip
         st.selectbox(
-            "Will somebody compare it with the original?", list(BESIDE), format_func=BESIDE.__getitem__,
-            key=f"{key}.beside", on_change=changed, width=250,
-            help="Whoever leaves records out after a look at private text chooses by private text, and no proven bound "
-            "covers that choice. Reading the new text alone keeps a bound whole.",
-        )  # fmt: skip
+            tr("Will somebody compare it with the original?"),
+            list(BESIDE),
+            format_func=translator(BESIDE),
+            key=f"{key}.beside",
+            on_change=changed,
+            width=250,
+            help=tr(
+                "Whoever leaves records out after a look at private text chooses by private text, and no proven bound "
+                "covers that choice. Reading the new text alone keeps a bound whole."
+            ),
+        )
         if labelled:
             st.selectbox(
-                "Should texts carry a label?", list(YES_NO), format_func=YES_NO.__getitem__, key=f"{key}.label",
+                tr("Should texts carry a label?"), list(YES_NO), format_func=translator(YES_NO), key=f"{key}.label",
                 on_change=changed, width=185,
             )  # fmt: skip
         found = Found(recommended(answers, tuple(specs)), propose(answers, tuple(specs)))
-        with st.popover("Why these", icon=":material/quiz:", key="plan.why"):
+        with st.popover(tr("Why these"), icon=":material/quiz:", key="plan.why"):
             _reasons(workspace, corpus, facts, found, specs)
     return found
 
@@ -138,33 +151,43 @@ def _reasons(
     specs: dict[str, engine.MethodSpec],
 ) -> None:
     """Draw why these methods and which policy, and what was fixed at import."""
-    st.markdown("**Why these methods**")
+    st.markdown(tr("**Why these methods**"))
     for one in found.recommended:
         st.markdown(f"- **{plain(card_of(specs[one.method]).name)}**: {plain(one.why)}")
     policies = {policy.id: policy for policy in workspace.releases.policies()}
-    st.markdown(f"**Policy for a release**: {plain(policies[found.proposal.policy].title)}")
+    st.markdown(tr("**Policy for a release**: {policy}", policy=plain(policies[found.proposal.policy].title)))
     for why in found.proposal.reasons:
         if why.about in ("policy", "review", "label"):
-            st.markdown(f"- {ABOUT[why.about]}: {plain(why.sentence)}")
-    st.markdown("**Fixed at import**")
+            st.markdown(f"- {tr(ABOUT[why.about])}: {plain(why.sentence)}")
+    st.markdown(tr("**Fixed at import**"))
     st.markdown(fixed(workspace, corpus, facts))
-    if st.button("Load the file again", key="plan.wizard.load", icon=":material/upload_file:"):
+    if st.button(tr("Load the file again"), key="plan.wizard.load", icon=":material/upload_file:"):
         go("load")
 
 
 def fixed(workspace: engine.Workspace, corpus: engine.CorpusSummary, facts: engine.Facts) -> str:
     """Return what was fixed at import, and what a cap beyond anybody's records costs."""
     if corpus.unit == "record":
-        return (
-            f"Each record is protected by itself; {number(facts.units)} may be learned from. If one person has several "
-            "records, load the file again and name the column that says whose they are."
+        return tr(
+            "Each record is protected by itself; {units} may be learned from. If one person has "
+            "several records, load the file again and name the column that says whose they are.",
+            units=number(facts.units),
         )
     cap = count_of(corpus.cap, "record")
-    said = f"People are protected, with at most {cap} each; {number(facts.units)} may be learned from."
+    said = tr(
+        "People are protected, with at most {cap} each; {units} may be learned from.",
+        cap=cap,
+        units=number(facts.units),
+    )
     sizes = [int(size) for size in workspace.corpora.statistics(corpus.id).records_per_unit]
     if sizes and max(sizes) < corpus.cap:
-        said += (
-            f" Nobody here has more than {max(sizes)}, but noise is made for the {corpus.cap} that were declared. If "
-            "you would name a smaller number without this file, load it again with that; the count itself is private."
+        said += " " + (
+            tr(
+                "Nobody here has more than {largest}, but noise is made for the {cap} that were declared. "
+                "If you would name a smaller number without this file, load it again with that; the "
+                "count itself is private.",
+                largest=max(sizes),
+                cap=corpus.cap,
+            )
         )
     return said

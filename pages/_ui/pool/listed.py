@@ -7,7 +7,7 @@ import streamlit as st
 import engine
 from pages._ui import states
 from pages._ui.current import corpus_names
-from pages._ui.progress import job_progress, running_job
+from pages._ui.parts.progress import job_progress, running_job
 from pages._ui.texts import count_of, number, plain, when
 
 PAGE = 20

@@ -11,8 +11,9 @@ import streamlit as st
 import engine
 from engine import JSON, PACK_DECLARED
 from engine import PROMPT_DOMAINS as DOMAINS
-from pages._ui import once, states
+from pages._ui import states
 from pages._ui.current import run_names
+from pages._ui.parts import once
 from pages._ui.pool import view
 from pages._ui.texts import count_of, number
 

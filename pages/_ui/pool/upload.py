@@ -15,7 +15,8 @@ import streamlit as st
 
 import engine
 from engine import POOL_DECLARED, POOL_SUFFIXES
-from pages._ui import once, states
+from pages._ui import states
+from pages._ui.parts import once
 from pages._ui.texts import count_of, plain
 
 KEY = "pool.in"

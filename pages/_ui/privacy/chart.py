@@ -18,7 +18,7 @@ from pages._ui.texts import meaning, plain
 
 if TYPE_CHECKING:
     from engine.figures.base import Figure
-    from engine.figures.lbf import Drawn
+    from engine.figures.privacy.lbf import Drawn
 
 VIEWS = ["Members found against false alarms", "ε–δ curves"]
 MOST = 6
@@ -75,7 +75,7 @@ def pick(sides: Sequence[Examined], *, key: str, first: int = FIRST) -> list[str
 
 
 def _trade_off(sides: Sequence[Examined]) -> None:
-    from engine.figures.proof_attack import proof_and_roc
+    from engine.figures.privacy.proof_attack import proof_and_roc
 
     shown = pick(sides, key="privacy.attacks") if titles(sides) else []
     figures: list[Figure | None] = [
@@ -86,7 +86,7 @@ def _trade_off(sides: Sequence[Examined]) -> None:
 
 
 def _curves(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
-    from engine.figures.proof_attack import proof_and_curves
+    from engine.figures.privacy.proof_attack import proof_and_curves
 
     found = [curves(workspace, side) for side in sides]
     audits = [side.audit for side in sides]
@@ -110,8 +110,8 @@ def _curves(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
 
 def curves(workspace: engine.Workspace, side: Examined) -> tuple[dict[str, Drawn], list[str], bool]:
     """Return every ε–δ curve there is for a run, what is missing in words, and whether its attack shows nothing."""
-    from engine.figures.lbf import Drawn
-    from engine.figures.proof_attack import shown_curve
+    from engine.figures.privacy.lbf import Drawn
+    from engine.figures.privacy.proof_attack import shown_curve
 
     drawn: dict[str, Drawn] = {}
     if side.claim is not None:

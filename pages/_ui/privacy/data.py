@@ -16,7 +16,7 @@ from engine import Finding
 from pages._ui.privacy import studies as privacy_studies
 
 if TYPE_CHECKING:
-    from engine.figures.proof_attack import Audited, Claim
+    from engine.figures.privacy.proof_attack import Audited, Claim
 
 NEW = "blind"  # a finding that examinations have since they carry out membership attacks
 ATTACKS = ["attack", "title", "observes", "auc", "low", "high", "p", "tpr_01", "tpr_01_low", "tpr_01_high", "tpr_001",
@@ -69,7 +69,7 @@ def _load(workspace: engine.Workspace, run: engine.RunSummary, letter: str) -> E
 
 
 def _claim(workspace: engine.Workspace, run: engine.RunSummary) -> tuple[Claim | None, bool]:
-    from engine.figures.proof_attack import Claim
+    from engine.figures.privacy.proof_attack import Claim
 
     if run.guarantee.kind != "dp" or run.guarantee.epsilon is None:
         return None, False

@@ -32,7 +32,7 @@ def near(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
     """Draw how close synthetic records come to a copy."""
     if closed("The records that are nearly copies"):
         return
-    from engine.figures.near_copies import near_copies
+    from engine.figures.privacy.near_copies import near_copies
 
     _section(workspace, sides, "near_copies", near_copies, "Nearly copied", "near_copies_05")
 
@@ -41,8 +41,8 @@ def people(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
     """Draw who is singled out by combined details, and what is guessed of them."""
     if closed("The details that single somebody out"):
         return
-    from engine.figures.inference import inference
-    from engine.figures.linkage import linkage
+    from engine.figures.privacy.inference import inference
+    from engine.figures.privacy.linkage import linkage
 
     _section(workspace, sides, "linkage", linkage, "Singled out by details that stand together", "linkage")
     _section(workspace, sides, "inference", inference, "Guessed from similar records",

@@ -31,7 +31,7 @@ def draw(sides: Sequence[Examined]) -> None:
     left, right = st.columns(2)
     by = left.selectbox("Groups by", groupings, key="privacy.groups.by", format_func=str.capitalize)
     attack = right.selectbox("Attack", list(attacks), key="privacy.groups.attack", format_func=lambda i: attacks[i])
-    from engine.figures.groups import by_group
+    from engine.figures.privacy.groups import by_group
 
     figures: list[Figure | None] = []
     for table in tables:

@@ -13,8 +13,8 @@ import streamlit as st
 
 import engine
 from engine import show_measure
-from pages._ui.highlight import LABEL_HUES, Mark, highlight, segments
-from pages._ui.pager import digest, offset_of, pager
+from pages._ui.parts.highlight import LABEL_HUES, Mark, highlight, segments
+from pages._ui.parts.pager import digest, offset_of, pager
 from pages._ui.sign_in.closed import closed
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, label_name
@@ -87,7 +87,7 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     left, right = st.columns([3, 4], gap="medium")
     with left:
         chosen = _list(run.id, rows)
-        pager(len(records), key=key, size=SIZE)
+        pager(len(records), key=key, size=SIZE, counted=count_of(len(records), "record"))
     with right:
         if chosen is not None:
             _one(workspace, run, chosen)

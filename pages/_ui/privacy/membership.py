@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import BLIND, holm, judge_attacks
-from pages._ui import wrapped
+from pages._ui.parts import wrapped
 from pages._ui.privacy import beside as privacy_beside
 from pages._ui.privacy import chart as privacy_chart
 from pages._ui.privacy.data import Examined
@@ -35,7 +35,7 @@ HELPS = {
 
 def draw(sides: Sequence[Examined]) -> None:
     """Draw both figures and the table of attacks."""
-    from engine.figures.membership import areas, roc_curves
+    from engine.figures.privacy.membership import areas, roc_curves
 
     st.markdown(
         "An attacker holds a text and asks: was it used? The members are records that were used, the others records "

@@ -13,7 +13,7 @@ MISSING = "Closeness was not measured in this examination (no encoder or no hold
 
 def draw(workspace: engine.Workspace, sides: Sequence[Examined]) -> None:
     """Draw how similar the nearest record is, as a share of synthetic records."""
-    from engine.figures.privacy import closeness
+    from engine.figures.privacy.privacy import closeness
 
     tables = [workspace.examinations.table(side.run.id, "nearest_quantiles") for side in sides]
     privacy_beside.draw(

@@ -23,12 +23,13 @@ SHOWS = {
     "same records show is noise (the null curve), and only what exceeds it is leakage.",
     "surprisal": "Models are tuned, each without some people, and asked how surprised they are by records they have "
     "read and by records left out. It shows what the tuned model itself remembers: its public release, not its texts, "
-    "is what is attacked.",
+    "is what is attacked. Records are taken as they are written (word forms); the settings have lemmas beside them.",
     "nll-filter": "RPSG writes once with its likelihood filter and once without it; fresh models are trained on both "
     "outputs and attacked. It shows what the filter keeps from leaking (RPSG's table 14).",
     "ngram-curves": "No method and no model: one word, or three in a row, is drawn straight from the records, with and "
     "without 1 to 1,000 people. It shows what text that only repeats the records' words would give away, how that "
-    "grows with the number of people, and how many words occur once.",
+    "grows with the number of people, and how many words occur once. It counts words as they are written (word forms), "
+    "and beside them their first forms (lemmas) where something installed tells them for the corpus' language.",
 }  # fmt: skip
 SURPRISAL_MODELS = 5
 
@@ -80,6 +81,8 @@ def set_up(study: str, run: engine.RunSummary) -> None:
     from engine import get_study
 
     fields = get_study(study).spec.parameters.model_fields
+    if study == "ngram-curves":  # counting is cheap; where nothing tells lemmas, the study says so
+        st.session_state[f"study.settings.{study}.words"] = "both"
     st.session_state["compare.what"] = "Studies"
     st.session_state["study.which"] = study
     if "method" in fields:

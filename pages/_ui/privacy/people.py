@@ -12,8 +12,8 @@ import pandas as pd
 import streamlit as st
 
 from engine import wider_level
-from pages._ui import wrapped
-from pages._ui.pager import digest, offset_of, pager
+from pages._ui.parts import wrapped
+from pages._ui.parts.pager import digest, offset_of, pager
 from pages._ui.privacy.data import Examined
 from pages._ui.texts import count_of
 
@@ -135,4 +135,9 @@ def _ranked(run_id: str, units: pd.DataFrame, titles: Mapping[str, str], noun: s
         shown, hide_index=True, row_height=wrapped.ROW, column_config=config, alt="Units at risk, riskiest first",
         key=f"privacy.units.{run_id}.{digest(rows['unit'])}",
     )  # fmt: skip
-    pager(len(units), key=key, size=SIZE, noun="people" if noun == "person" else "records")
+    pager(
+        len(units),
+        key=key,
+        size=SIZE,
+        counted=count_of(len(units), "person", "people") if noun == "person" else count_of(len(units), "record"),
+    )

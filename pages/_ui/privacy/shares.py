@@ -21,7 +21,7 @@ MISSING = "No leakage was measured in this run."
 def figure(sides: Sequence[Examined]) -> None:
     """Draw shares with their intervals."""
     from engine.figures.palette import GREY
-    from engine.figures.privacy import triple_bars
+    from engine.figures.privacy.privacy import triple_bars
 
     figures = [triple_bars(side.findings) for side in sides]
     for made in figures:

@@ -12,8 +12,8 @@ import streamlit as st
 
 import engine
 from pages._ui.examined import figure as examined_figure
+from pages._ui.parts.progress import ACTIVE
 from pages._ui.privacy import offer as privacy_offer
-from pages._ui.progress import ACTIVE
 from pages._ui.sign_in.closed import closed
 from pages._ui.sign_in.visitor import may
 from pages._ui.studies import table as study_table
@@ -22,8 +22,8 @@ from pages._ui.texts import plain, when
 if TYPE_CHECKING:
     import pandas as pd
 
-    from engine.figures.lbf import Drawn, Kind
-    from engine.figures.proof_attack import Audited
+    from engine.figures.privacy.lbf import Drawn, Kind
+    from engine.figures.privacy.proof_attack import Audited
 
 AUDIT = "canary-audit"
 PAIRS = "pairs"
@@ -50,7 +50,7 @@ WORDS = {
 
 # kind of a curve in a pair experiment's table -> what it is called here, and how it is drawn
 PAIR_CURVES: dict[str, tuple[str, Kind]] = {
-    "direct": ("words drawn directly from the records", "direct"),
+    "direct": ("word forms drawn directly from the records", "direct"),
     "synthetic pooled": ("synthetic text, all runs pooled", "synthetic"),
     "synthetic matched": ("synthetic text, half of the runs", "synthetic"),
     "null": ("null: the same data twice, half of the runs", "null"),
@@ -86,7 +86,7 @@ def under_way(workspace: engine.Workspace, run: engine.RunSummary, study: str) -
 
 def audited(workspace: engine.Workspace, run: engine.RunSummary) -> Audited | None:
     """Return the audited lower bound of the newest canary audit, the row that was declared beforehand."""
-    from engine.figures.proof_attack import Audited
+    from engine.figures.privacy.proof_attack import Audited
 
     found = latest(workspace, run, AUDIT) if may(engine.Right.REVEAL) else None
     bounds = workspace.studies.results(found.id).get("bounds") if found is not None else None
@@ -142,6 +142,10 @@ def surprisal_curves(tables: Mapping[str, pd.DataFrame]) -> dict[str, Drawn]:
     table = tables.get("curves")
     if table is None or not curves_are_current(table):
         return {}
+    if "words" in table:  # beside a run's text belong the models of text as it is written
+        table = table[table["words"] == "forms"]
+    if table.empty:
+        return {}
     score = next(name for name in (*SCORES, str(table["score"].iloc[0])) if (table["score"] == name).any())
     rows = table[table["score"] == score]
     sides: tuple[tuple[str, str, Kind], ...] = (
@@ -154,7 +158,7 @@ def surprisal_curves(tables: Mapping[str, pd.DataFrame]) -> dict[str, Drawn]:
 
 def _drawn(rows: pd.DataFrame, sort: Kind) -> Drawn:
     from engine import Curve
-    from engine.figures.lbf import Drawn
+    from engine.figures.privacy.lbf import Drawn
 
     columns = [rows[c].to_numpy(float) for c in ("epsilon", "delta", "delta_standard")]
     low, high = (rows[c].to_numpy(float) for c in ("standard_low", "standard_high"))

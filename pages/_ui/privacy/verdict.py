@@ -8,8 +8,9 @@ import streamlit as st
 
 import engine
 from engine import Sentence, privacy_verdict, ranked_sentences
-from pages._ui import loading
+from pages._ui.parts import loading
 from pages._ui.privacy.data import Examined
+from pages._ui.sign_in.closed import lacks
 from pages._ui.states import act
 from pages._ui.texts import count_of, plain
 
@@ -27,7 +28,7 @@ BROKEN = (":material/gpp_bad:", "proof contradicted", "red")
 
 def sentences(side: Examined) -> tuple[Sentence, ...]:
     """Return the engine's sentences about one run."""
-    from engine.figures.proof_attack import violations
+    from engine.figures.privacy.proof_attack import violations
 
     passed = violations(side.roc, side.attacks, side.claim)
     if side.audit is not None and side.audit.violated:
@@ -89,6 +90,6 @@ def _answer(found: engine.Audience) -> tuple[str, str]:
 def _again(workspace: engine.Workspace, side: Examined) -> None:
     st.button(
         "Examine again", key=f"privacy.examine_new.{side.run.id}", icon=":material/query_stats:",
-        on_click=act, args=(workspace.jobs.examine, side.run.id),
+        on_click=act, args=(workspace.jobs.examine, side.run.id), disabled=lacks(engine.Right.MANAGE),
         help="This run was examined before membership attacks were carried out. Examining takes some minutes.",
     )  # fmt: skip

@@ -12,14 +12,22 @@ import streamlit as st
 
 import engine
 from engine import LONGEST_ANSWER, assessment_questions
+from pages._ui.language import mark, tr
 from pages._ui.release.bundle import card_words
+from pages._ui.sign_in.closed import barred
 from pages._ui.states import act, flash
 from pages._ui.texts import plain
 
 MADE = "release.assessment.made"
 EDITIONS: dict[Literal["internal", "external"], tuple[str, str]] = {
-    "internal": ("Make the internal edition", "With measured values and the policy's answer. It stays in the house."),
-    "external": ("Make the external edition", "No measured value; words that repeat the original are refused."),
+    "internal": (
+        mark("Make the internal edition"),
+        mark("With measured values and the policy's answer. It stays in the house."),
+    ),
+    "external": (
+        mark("Make the external edition"),
+        mark("No measured value; words that repeat the original are refused."),
+    ),
 }
 
 
@@ -27,15 +35,20 @@ EDITIONS: dict[Literal["internal", "external"], tuple[str, str]] = {
 def draw(workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy, signed: str) -> None:
     """Draw the questions, folded, and what was made of them; an answer is kept when its field is left."""
     flash()
-    with st.expander("Assessment file", icon=":material/fact_check:", key="release.assessment"):
+    with st.expander(tr("Assessment file"), icon=":material/fact_check:", key="release.assessment"):
         kept = workspace.assessments.answers(run.corpus_id)
         groups = assessment_questions().groups()
         asked = [one for fields in groups.values() for one in fields]
         st.caption(
-            "For the data-protection officer: what is proven, what was tested and against whom, and what was not "
-            f"tested. It gives no verdict. {sum(one.id in kept for one in asked)} of its {len(asked)} questions for a "
-            "person are answered; answers are kept with the corpus."
+            tr(
+                "For the data-protection officer: what is proven, what was tested and against whom, and "
+                "what was not tested. It gives no verdict. {answered} of its {asked} questions for a person "
+                "are answered; answers are kept with the corpus.",
+                answered=sum(one.id in kept for one in asked),
+                asked=len(asked),
+            )
         )
+        fixed = barred(tr("Answering these questions"), engine.Right.MANAGE)
         names = {one.id: f"release.assessment.{run.corpus_id}.{one.id}" for one in asked}
         for title, fields in groups.items():
             st.markdown(f"**{title}**")
@@ -44,13 +57,14 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Pol
                 st.session_state.setdefault(names[one.id], kept.get(one.id, ""))
                 columns[place % 2].text_area(
                     one.title, key=names[one.id], placeholder=one.asks, height=80, max_chars=LONGEST_ANSWER,
-                    help=None if one.outside else "Stands in the internal edition alone.",
+                    disabled=fixed,
+                    help=None if one.outside else tr("Stands in the internal edition alone."),
                     on_change=_keep, args=(workspace, run.corpus_id, names),
                 )  # fmt: skip
         with st.container(horizontal=True):
             for edition, (label, said) in EDITIONS.items():
                 st.button(
-                    label, key=f"release.assessment.{edition}", help=said, on_click=_make,
+                    tr(label), key=f"release.assessment.{edition}", help=tr(said), on_click=_make,
                     args=(workspace, run.id, policy.id, edition, signed),
                 )  # fmt: skip
         _made(run, policy)
@@ -63,7 +77,7 @@ def _made(run: engine.RunSummary, policy: engine.Policy) -> None:
         return
     edition, page = made["edition"], made["page"]
     st.download_button(
-        f"Download the {edition} edition",
+        tr("Download the internal edition") if edition == "internal" else tr("Download the external edition"),
         data=page.encode(),
         file_name=f"assessment_{edition}.html",
         mime="text/html",
@@ -72,7 +86,12 @@ def _made(run: engine.RunSummary, policy: engine.Policy) -> None:
         icon=":material/download:",
         on_click="ignore",
     )
-    st.caption(f"One page without outside parts; print it to PDF from the browser. Under {plain(policy.title)}.")
+    st.caption(
+        tr(
+            "One page without outside parts; print it to PDF from the browser. Under {policy}.",
+            policy=plain(policy.title),
+        )
+    )
 
 
 def _keep(workspace: engine.Workspace, corpus_id: str, names: dict[str, str]) -> None:

@@ -8,25 +8,30 @@ from pathlib import Path
 import streamlit as st
 
 import engine
-from pages._ui import once
+from pages._ui.language import mark, tr, trn
+from pages._ui.language.words import date_pattern
+from pages._ui.parts import once
 from pages._ui.sign_in import visitor
+from pages._ui.sign_in.closed import barred
 from pages._ui.sign_in.settings import current
 from pages._ui.states import act, notice
-from pages._ui.texts import count_of, plain, when
+from pages._ui.texts import plain, when
 
 FORMATS = {"csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
 WORDS = ("title", "source", "contact", "licence", "purpose", "recipient")
 KEPT = ("source", "contact", "licence", "recipient")  # offered again with the next release of a corpus
 INSIDE = (
-    "approved records only: a fresh random id, the text, and the label if the run has one",
-    "a report and a data card: method, settings, guarantee, purpose, recipient, limits; for people and for programs",
-    "the policy's answer without measured values, and what the run drew from the budget",
-    "checksums, a program that checks them with nothing but Python, and your signature where you give a key",
+    mark("approved records only: a fresh random id, the text, and the label if the run has one"),
+    mark(
+        "a report and a data card: method, settings, guarantee, purpose, recipient, limits; for people and for programs"
+    ),
+    mark("the policy's answer without measured values, and what the run drew from the budget"),
+    mark("checksums, a program that checks them with nothing but Python, and your signature where you give a key"),
 )
 OUTSIDE = (
-    "rejected and undecided records",
-    "original text, source records, other columns, ids and order of the run",
-    "any number measured on the original, and the name of the corpus unless you give one",
+    mark("rejected and undecided records"),
+    mark("original text, source records, other columns, ids and order of the run"),
+    mark("any number measured on the original, and the name of the corpus unless you give one"),
 )
 
 
@@ -37,10 +42,10 @@ def second_person(workspace: engine.Workspace, run: engine.RunSummary, policy: e
     if current() is not None:
         return _signature(workspace, run, policy)
     return st.text_input(
-        "Second person",
+        tr("Second person"),
         key="release.second",
         max_chars=80,
-        help="Someone other than the person acting, who looked at the check-list and a sample of the records.",
+        help=tr("Someone other than the person acting, who looked at the check-list and a sample of the records."),
     )
 
 
@@ -48,58 +53,64 @@ def _signature(workspace: engine.Workspace, run: engine.RunSummary, policy: engi
     """Draw who signed as the second person, or offer to sign; a name counts only as theirs who signed in."""
     signature = workspace.signatures.of(run.id, policy.id)
     if signature is not None:
-        st.caption(f"Signed by {plain(signature.name)}, {when(signature.at)}. A change of the records, the examination "
-                   "or the policy undoes it.")  # fmt: skip
+        st.caption(tr(
+"Signed by {name}, {at}. A change of the records, the examination or the policy undoes "
+"it.", name=plain(signature.name), at=when(signature.at)))  # fmt: skip
     elif visitor.may(engine.Right.APPROVE):
-        st.button("Sign as the second person", key="release.sign", icon=":material/draw:", on_click=act,
+        st.button(tr("Sign as the second person"), key="release.sign", icon=":material/draw:", on_click=act,
                   args=(workspace.signatures.sign, run.id, policy.id),
-                  help="You looked at the check-list and at records, and somebody else releases.")  # fmt: skip
+                  help=tr("You looked at the check-list and at records, and somebody else releases."))  # fmt: skip
     else:
-        st.caption("Not signed yet: an approver who signs in can sign here.")
+        st.caption(tr("Not signed yet: an approver who signs in can sign here."))
     return "" if signature is None else signature.name
 
 
 def words(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     """Ask for the words on the card and the file formats; say what will be inside and what will not."""
+    if barred(tr("Building a release"), engine.Right.RELEASE):
+        return
     _offer_again(workspace, run.corpus_id)
-    st.caption("Public words: only what you type here names the original. Leave empty what readers must not know.")
+    st.caption(tr("Public words: only what you type here names the original. Leave empty what readers must not know."))
     left, right = st.columns(2)
     for place, name, label, empty, longest in (
-        (left, "purpose", "Purpose", "not stated", 200),
-        (right, "recipient", "Recipient", "not named", 200),
-        (left, "contact", "Contact", "not given", 200),
-        (right, "licence", "Licence", "not stated", 200),
-        (left, "title", "Title", "Synthetic text records", 120),
-        (right, "source", "Name of the original", "not named", 200),
+        (left, "purpose", mark("Purpose"), mark("not stated"), 200),
+        (right, "recipient", mark("Recipient"), mark("not named"), 200),
+        (left, "contact", mark("Contact"), mark("not given"), 200),
+        (right, "licence", mark("Licence"), mark("not stated"), 200),
+        (left, "title", mark("Title"), mark("Synthetic text records"), 120),
+        (right, "source", mark("Name of the original"), mark("not named"), 200),
     ):
-        place.text_input(label, key=f"release.card.{name}", placeholder=empty, max_chars=longest)
+        place.text_input(tr(label), key=f"release.card.{name}", placeholder=tr(empty), max_chars=longest)
     tomorrow = datetime.now(UTC).date() + timedelta(days=1)
     left.date_input(
-        "Look at it again by",
+        tr("Look at it again by"),
         value=None,
         min_value=tomorrow,
         max_value=tomorrow + timedelta(days=3650),
+        format=date_pattern(),
         key="release.card.review",
-        help="New attacks and new sources appear: by this day somebody looks whether the release can stand.",
+        help=tr("New attacks and new sources appear: by this day somebody looks whether the release can stand."),
     )
     right.text_input(
-        "Signing key",
+        tr("Signing key"),
         key="release.key",
-        placeholder="not signed",
+        placeholder=tr("not signed"),
         max_chars=400,
-        help="Path of a key file on this machine, outside the workspace. `python -m engine key FILE` makes one.",
+        help=tr("Path of a key file on this machine, outside the workspace. `python -m engine key FILE` makes one."),
     )
     st.multiselect(
-        "File formats",
+        tr("File formats"),
         list(FORMATS),
         format_func=FORMATS.__getitem__,
         default=list(FORMATS),
         key="release.formats",
     )
-    with st.expander("What will be inside, and what will not", icon=":material/inventory_2:", key="release.contents"):
+    with st.expander(
+        tr("What will be inside, and what will not"), icon=":material/inventory_2:", key="release.contents"
+    ):
         left, right = st.columns(2)
-        left.markdown("**What will be inside**\n" + "\n".join(f"- {line}" for line in INSIDE))
-        right.markdown("**What will not**\n" + "\n".join(f"- {line}" for line in OUTSIDE))
+        left.markdown("\n".join((f"**{tr('What will be inside')}**", *(f"- {tr(line)}" for line in INSIDE))))
+        right.markdown("\n".join((f"**{tr('What will not')}**", *(f"- {tr(line)}" for line in OUTSIDE))))
 
 
 def _offer_again(workspace: engine.Workspace, corpus_id: str) -> None:
@@ -131,11 +142,11 @@ def card_words() -> dict[str, str]:
 def missing_words() -> list[str]:
     """Return what readers will look for on the card and nobody typed."""
     asked = {
-        "purpose": "its purpose",
-        "recipient": "its recipient",
-        "contact": "a contact",
-        "licence": "a licence",
-        "review": "a day of review",
+        "purpose": tr("its purpose"),
+        "recipient": tr("its recipient"),
+        "contact": tr("a contact"),
+        "licence": tr("a licence"),
+        "review": tr("a day of review"),
     }
     return [said for name, said in asked.items() if not st.session_state.get(f"release.card.{name}")]
 
@@ -152,4 +163,10 @@ def release(
                     sign_key=Path(key) if key else None, **card_words()),
     )  # fmt: skip
     if made is not None:
-        notice(f"{count_of(made.records, 'record')} released. The files are under Releases of this run.")
+        notice(
+            trn(
+                "{n} record released. The files are under Releases of this run.",
+                "{n} records released. The files are under Releases of this run.",
+                made.records,
+            )
+        )

@@ -10,12 +10,14 @@ from pathlib import Path
 import streamlit as st
 
 import engine
-from pages._ui import once
 from pages._ui.current import run_label
+from pages._ui.language import mark, tr, trn
+from pages._ui.parts import once
 from pages._ui.release import preview
 from pages._ui.release.bundle import chosen_formats, missing_words, release
+from pages._ui.sign_in.closed import lacks
 from pages._ui.states import act
-from pages._ui.texts import count_of, number, plain
+from pages._ui.texts import number, plain, significant
 
 _FOLDER = Path(__file__).resolve().parent
 _STYLE = st.components.v2.component(
@@ -24,15 +26,15 @@ _STYLE = st.components.v2.component(
     js=(_FOLDER / "dock.js").read_text(encoding="utf-8"),
     isolate_styles=False,
 )
-STAYS = (
+STAYS = mark(
     "What has left cannot be called back. A release can be withdrawn later: that tells everybody who checks it, and "
     "deletes nothing."
 )
-UNBOUNDED = (
+UNBOUNDED = mark(
     "This run carries no formal guarantee. Once it is released, no finite ε can be claimed any more for the people "
     "behind this corpus, in this and in every later release. **That cannot be undone.**"
 )
-UNBOUNDED_BEFORE = (
+UNBOUNDED_BEFORE = mark(
     "This run carries no formal guarantee, and neither did a release before it: no finite ε can be claimed for the "
     "people behind this corpus already, and this release changes nothing in that."
 )
@@ -55,25 +57,30 @@ def draw(
                 st.markdown(_line(run_label(workspace, run), policy, verdict))
                 st.progress(
                     decided / total if total else 0.0,
-                    text=f"{number(decided)} of {count_of(total, 'record')} decided, {number(counts['approved'])} "
-                    "approved",
+                    text=trn(
+                        "{decided} of {n} record decided, {approved} approved",
+                        "{decided} of {n} records decided, {approved} approved",
+                        total,
+                        decided=number(decided),
+                        approved=number(counts["approved"]),
+                    ),
                 )
             if st.button(
-                "Internal preview",
+                tr("Internal preview"),
                 icon=":material/visibility:",
                 key="release.preview",
-                disabled=not total,
+                disabled=not total or lacks(engine.Right.REVEAL),
                 on_click=act,
                 args=(workspace.releases.note_preview, run.id),
-                help="Read the records here. Nothing leaves, and the budget stays as it is.",
+                help=tr("Read the records here. Nothing leaves, and the budget stays as it is."),
             ):
                 preview.show(workspace, run.id, total)
             pressed = st.button(
-                "Build release",
+                tr("Build release"),
                 type="primary",
                 icon=":material/inventory_2:",
                 key="release.build",
-                disabled=not verdict.passed or not chosen_formats(),
+                disabled=not verdict.passed or not chosen_formats() or lacks(engine.Right.RELEASE),
             )
     if pressed:
         _confirm(workspace, run, policy, signed, counts["approved"])
@@ -83,55 +90,84 @@ def draw(
 
 def _line(run: str, policy: engine.Policy, verdict: engine.Verdict) -> str:
     """Return the gate's state with the run it speaks of and the first thing that stands in its way."""
-    which = f"{plain(policy.title)}, for the run {plain(run)}"
+    which = tr("{policy}, for the run {run}", policy=plain(policy.title), run=plain(run))
     if not verdict.passed:
         first = verdict.open_rules()[0]
-        return f":orange[:material/lock: **Closed**] ({which}). “{plain(first.title)}”: {plain(first.remedy)}"
+        return tr(
+            ":orange[:material/lock: **Closed**] ({which}). “{rule}”: {remedy}",
+            which=which,
+            rule=plain(first.title),
+            remedy=plain(first.remedy),
+        )
     if not chosen_formats():
-        return f":orange[:material/lock: **Choose at least one file format**] ({which})."
+        return tr(":orange[:material/lock: **Choose at least one file format**] ({which}).", which=which)
     waived = verdict.waived_rules()
     if waived:
-        return f":orange[:material/lock_open: **Open, with {count_of(len(waived), 'rule')} waived**] ({which})."
+        return trn(
+            ":orange[:material/lock_open: **Open, with {n} rule waived**] ({which}).",
+            ":orange[:material/lock_open: **Open, with {n} rules waived**] ({which}).",
+            len(waived),
+            which=which,
+        )
     high = verdict.high_rules()
     if high:
-        return f":orange[:material/warning: **Open, but {count_of(len(high), 'measured value')} high**] ({which})."
-    return f":green[:material/lock_open: **Open**] ({which})."
+        return trn(
+            ":orange[:material/warning: **Open, but {n} measured value high**] ({which}).",
+            ":orange[:material/warning: **Open, but {n} measured values high**] ({which}).",
+            len(high),
+            which=which,
+        )
+    return tr(":green[:material/lock_open: **Open**] ({which}).", which=which)
 
 
 def effect(workspace: engine.Workspace, run: engine.RunSummary) -> str:
     """Return what releasing a run does to the budget of the people behind it."""
     claim = run.guarantee
     if claim.kind != "dp":
-        return UNBOUNDED if workspace.releases.makes_unbounded(run.id) else UNBOUNDED_BEFORE
+        return tr(UNBOUNDED if workspace.releases.makes_unbounded(run.id) else UNBOUNDED_BEFORE)
     if not claim.epsilon:
-        return "This run read no private text, so its release takes nothing from the budget."
+        return tr("This run read no private text, so its release takes nothing from the budget.")
     epsilon, delta = claim.drawn
-    said = f"The run drew ε = {epsilon:g} at δ = {delta:g} from the budget when it was made. Releasing it takes none."
+    said = tr(
+        "The run drew ε = {epsilon} at δ = {delta} from the budget when it was made. Releasing it takes none.",
+        epsilon=significant(epsilon, "g"),
+        delta=significant(delta, "g"),
+    )
     if claim.bound == claim.drawn:
         return said
-    return (
-        f"{said} Its statement, ε = {claim.epsilon:g} at δ = {claim.delta:g}, counts the earlier runs that it rests on "
-        "too; they had drawn their share before."
+    more = tr(
+        "Its statement, ε = {epsilon} at δ = {delta}, counts the earlier runs that it "
+        "rests on too; they had drawn their share before.",
+        epsilon=significant(claim.epsilon or 0.0, "g"),
+        delta=significant(claim.delta or 0.0, "g"),
     )
+    return f"{said} {more}"
 
 
-@st.dialog("Release these records?", dismissible=False)  # a second press beside it takes no question away
 def _confirm(
     workspace: engine.Workspace, run: engine.RunSummary, policy: engine.Policy, signed: str, approved: int
 ) -> None:
     """Say what leaves and what cannot be undone, and ask once."""
     which = plain(run_label(workspace, run))
-    st.markdown(f"**{count_of(approved, 'record')}** of the run {which}, under “{plain(policy.title)}”.")
+    st.markdown(
+        trn(
+            "**{n} record** of the run {which}, under “{policy}”.",
+            "**{n} records** of the run {which}, under “{policy}”.",
+            approved,
+            which=which,
+            policy=plain(policy.title),
+        )
+    )
     st.markdown(f":material/account_balance: {effect(workspace, run)}")
-    st.markdown(f":material/outbox: {STAYS}")
+    st.markdown(f":material/outbox: {tr(STAYS)}")
     if run.guarantee.kind != "dp":
-        st.markdown(":material/visibility: Only looking? The internal preview shows the records without a release.")
+        st.markdown(tr(":material/visibility: Only looking? The internal preview shows the records without a release."))
     missing = missing_words()
     if missing:
-        st.warning(f"The card will not say: {', '.join(missing)}.", icon=":material/edit_note:")
+        st.warning(tr("The card will not say: {missing}.", missing=", ".join(missing)), icon=":material/edit_note:")
     ends = workspace.releases.makes_unbounded(run.id)
     if st.button(
-        "Release it, and claim no ε any more" if ends else "Release it",
+        tr("Release it, and claim no ε any more") if ends else tr("Release it"),
         type="primary",
         key="release.build.sure",
         on_click=release,
@@ -139,5 +175,5 @@ def _confirm(
         kwargs={"accepted": ends},
     ):
         st.rerun()
-    if st.button("Do not release", key="release.build.keep"):
+    if st.button(tr("Do not release"), key="release.build.keep"):
         st.rerun()

@@ -13,7 +13,8 @@ import streamlit as st
 
 import engine
 from engine import BUNDLE_FILES, VERIFY_COMMANDS
-from pages._ui.sign_in.closed import closed
+from pages._ui.language import tr, trn
+from pages._ui.sign_in.closed import barred, closed
 from pages._ui.states import act
 from pages._ui.texts import count_of, number, plain, when
 
@@ -32,48 +33,57 @@ def releases(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     known = workspace.releases.all(run.corpus_id)
     made = [release for release in known if release.run_id == run.id]
     if not made:
-        st.caption("Nothing has been released from this run.")
+        st.caption(tr("Nothing has been released from this run."))
     titles = {policy.id: policy.title for policy in workspace.releases.policies()}
     for release in made:
         _release(workspace, release, titles.get(release.policy, release.policy))
     if len(known) > len(made):
-        st.caption(f"{count_of(len(known) - len(made), 'release')} from other runs of this corpus: see the ledger.")
+        st.caption(
+            trn(
+                "{n} release from other runs of this corpus: see the ledger.",
+                "{n} releases from other runs of this corpus: see the ledger.",
+                len(known) - len(made),
+            )
+        )
     if any(release.revoked for release in known):
         st.download_button(
-            "Download the list of withdrawn releases",
+            tr("Download the list of withdrawn releases"),
             data=lambda: workspace.releases.revocation_list().encode(),
             file_name="revocations.json",
             mime="application/json",
             key="release.revocations",
             icon=":material/playlist_remove:",
             on_click="ignore",
-            help="Publish it where your recipients look. Signed: python -m engine revocations --sign-key",
+            help=tr("Publish it where your recipients look. Signed: python -m engine revocations --sign-key"),
         )
 
 
 def _release(workspace: engine.Workspace, release: engine.ReleaseSummary, policy: str) -> None:
     with st.container(border=True, key=f"release.made.{release.id}"):
-        state = " · :red-badge[withdrawn]" if release.revoked else ""
-        signed = "signed" if release.signed_by else "not signed"
+        state = f" · :red-badge[{tr('withdrawn')}]" if release.revoked else ""
+        signed = tr("signed") if release.signed_by else tr("not signed")
         st.markdown(
             f":material/inventory_2: **{when(release.created)}** · {count_of(release.records, 'record')} · "
             f"{plain(policy)} · {signed}{state}"
         )
         said = [
-            f"for {release.words['recipient']}" if release.words.get("recipient") else "",
-            f"purpose: {release.words['purpose']}" if release.words.get("purpose") else "",
-            f"to be reviewed by {release.words['review']}" if release.words.get("review") else "",
+            tr("for {recipient}", recipient=release.words["recipient"]) if release.words.get("recipient") else "",
+            tr("purpose: {purpose}", purpose=release.words["purpose"]) if release.words.get("purpose") else "",
+            tr("to be reviewed by {review}", review=release.words["review"]) if release.words.get("review") else "",
         ]
         if any(said):
             st.caption(plain("; ".join(part for part in said if part)))
         if release.revoked:
-            st.error(f"Withdrawn on {release.revoked}: {plain(release.reason)}", icon=":material/playlist_remove:")
+            st.error(
+                tr("Withdrawn on {day}: {reason}", day=release.revoked, reason=plain(release.reason)),
+                icon=":material/playlist_remove:",
+            )
             return
-        if closed("The files of a release"):
+        if closed(tr("The files of a release")):
             return
         with st.container(horizontal=True):
             st.download_button(
-                "Download as one zip",
+                tr("Download as one zip"),
                 data=partial(workspace.releases.archive, release.id),
                 file_name=f"{release.id}.zip",
                 mime="application/zip",
@@ -81,32 +91,36 @@ def _release(workspace: engine.Workspace, release: engine.ReleaseSummary, policy
                 type="primary",
                 icon=":material/folder_zip:",
                 on_click="ignore",
-                help="Every file is checked again before it is handed out",
+                help=tr("Every file is checked again before it is handed out"),
             )
             _withdraw(workspace, release)
-        with st.expander("Single files", key=f"release.files.{release.id}", icon=":material/draft:"):
+        with st.expander(tr("Single files"), key=f"release.files.{release.id}", icon=":material/draft:"):
             _files(workspace, release)
-        with st.expander("How to check it", key=f"release.check.{release.id}", icon=":material/verified:"):
-            st.caption("Recipients check it in the folder of the files; with Understudy, from anywhere:")
+        with st.expander(tr("How to check it"), key=f"release.check.{release.id}", icon=":material/verified:"):
+            st.caption(tr("Recipients check it in the folder of the files; with Understudy, from anywhere:"))
             commands = VERIFY_COMMANDS.rstrip() + f"\npython -m engine verify {release.path}"
             st.code(commands, language=None, wrap_lines=True)
-            st.caption("SHA-256 of manifest.json, as in the audit log:")
+            st.caption(tr("SHA-256 of manifest.json, as in the audit log:"))
             st.code(release.manifest_sha256, language=None, wrap_lines=True)
             if release.signed_by:
-                st.caption("Public key that signed it; publish it apart from the release:")
+                st.caption(tr("Public key that signed it; publish it apart from the release:"))
                 st.code(release.signed_by, language=None, wrap_lines=True)
 
 
 def _withdraw(workspace: engine.Workspace, release: engine.ReleaseSummary) -> None:
-    with st.popover("Withdraw", icon=":material/playlist_remove:", key=f"release.withdraw.{release.id}"):
+    with st.popover(tr("Withdraw"), icon=":material/playlist_remove:", key=f"release.withdraw.{release.id}"):
+        if barred(tr("Withdrawing a release"), engine.Right.RELEASE):
+            return
         st.markdown(
-            "It stays on the list of withdrawn releases for good, and is not handed out here any more. Copies that "
-            "left stay where they are. **That cannot be undone.**"
+            tr(
+                "It stays on the list of withdrawn releases for good, and is not handed out here any more. Copies that "
+                "left stay where they are. **That cannot be undone.**"
+            )
         )
         key = f"release.reason.{release.id}"
-        reason = st.text_input("Reason, for every recipient to read", key=key, max_chars=300)
+        reason = st.text_input(tr("Reason, for every recipient to read"), key=key, max_chars=300)
         st.button(
-            "Withdraw this release",
+            tr("Withdraw this release"),
             key=f"release.revoke.{release.id}",
             disabled=not reason.strip(),
             on_click=_revoke,
@@ -115,25 +129,27 @@ def _withdraw(workspace: engine.Workspace, release: engine.ReleaseSummary) -> No
 
 
 def _revoke(workspace: engine.Workspace, release_id: str, key: str) -> None:
-    act(workspace.releases.revoke, release_id, st.session_state.get(key, ""), done="The release is withdrawn.")
+    act(workspace.releases.revoke, release_id, st.session_state.get(key, ""), done=tr("The release is withdrawn."))
 
 
 def _files(workspace: engine.Workspace, release: engine.ReleaseSummary) -> None:
     for name, size in release.files.items():
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(
-                f"**{plain(name)}**  \n:small[{BUNDLE_FILES.get(name, 'part of the release')} · {number(size)} bytes]",
+                f"**{plain(name)}**  \n:small[{BUNDLE_FILES.get(name, tr('part of the release'))} · "
+                + tr("{size} bytes", size=number(size))
+                + "]",
                 width="content",
             )
             st.download_button(
-                "Download",
+                tr("Download"),
                 data=_reader(workspace, release.id, name),
                 file_name=name,
                 mime=MIME.get(name.rpartition(".")[2], "text/plain"),
                 key=f"release.download.{release.id}.{name}",
                 icon=":material/download:",
                 on_click="ignore",
-                help=f"{name}, checked again before it is handed out",
+                help=tr("{name}, checked again before it is handed out", name=name),
             )
 
 

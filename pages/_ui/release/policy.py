@@ -9,18 +9,19 @@ import streamlit as st
 
 import engine
 from pages._ui.current import run_label
+from pages._ui.language import mark, tr, trn
 from pages._ui.release import waivers as release_waivers
-from pages._ui.texts import count_of, plain
+from pages._ui.texts import plain
 
 CHOICE = "release.policy.choice"
 # passed -> icon, word; the word carries the meaning, the colour only repeats it
 STATES = {
-    True: (":material/check_circle:", "met", "green"),
-    False: (":material/cancel:", "not met", "red"),
-    None: (":material/help:", "not known, counts as not met", "orange"),
+    True: (":material/check_circle:", mark("met"), "green"),
+    False: (":material/cancel:", mark("not met"), "red"),
+    None: (":material/help:", mark("not known, counts as not met"), "orange"),
 }
-WAIVED = (":material/approval_delegation:", "not met, waived", "orange")
-HIGH = (":material/warning:", "measured, high", "orange")
+WAIVED = (":material/approval_delegation:", mark("not met, waived"), "orange")
+HIGH = (":material/warning:", mark("measured, high"), "orange")
 
 
 def choose(workspace: engine.Workspace) -> engine.Policy:
@@ -29,13 +30,13 @@ def choose(workspace: engine.Workspace) -> engine.Policy:
     if st.session_state.get(CHOICE) not in policies:
         st.session_state[CHOICE] = next(iter(policies))
     chosen = st.radio(
-        "Policy",
+        tr("Policy"),
         list(policies),
         format_func=lambda policy_id: policies[policy_id].title,
         key=CHOICE,
         horizontal=True,
         persist_state="session",
-        help="From the smallest circle of readers to the largest.",
+        help=tr("From the smallest circle of readers to the largest."),
     )
     policy = policies[chosen or next(iter(policies))]
     st.caption(plain(policy.sentence))
@@ -49,23 +50,43 @@ def check_list(
     open_rules, which = verdict.open_rules(), plain(run_label(workspace, run))
     if verdict.passed:
         waived = len(verdict.waived_rules())
-        but = f" but {count_of(waived, 'rule')} that {'was' if waived == 1 else 'were'} waived" if waived else ""
+        stands = {"which": which, "rules": len(verdict.rules), "policy": plain(policy.title)}
         st.success(
-            f"**The gate is open** for the run {which}. Each of the {len(verdict.rules)} rules of "
-            f"“{plain(policy.title)}” is met{but}.",
+            trn(
+                "**The gate is open** for the run {which}. Each of the {rules} rules of “{policy}” is met but {n} "
+                "rule that was waived.",
+                "**The gate is open** for the run {which}. Each of the {rules} rules of “{policy}” is met but {n} "
+                "rules that were waived.",
+                waived,
+                **stands,
+            )
+            if waived
+            else tr(
+                "**The gate is open** for the run {which}. Each of the {rules} rules of “{policy}” is met.", **stands
+            ),
             icon=":material/lock_open:",
         )
         high = verdict.high_rules()
         if high:
             st.warning(
-                f"**{count_of(len(high), 'measured value')} {'is' if len(high) == 1 else 'are'} high.** This policy "
-                "only asks that they are known, so they do not close the gate. Read them before you build.",
+                trn(
+                    "**{n} measured value is high.** This policy only asks that they are known, so they "
+                    "do not close the gate. Read them before you build.",
+                    "**{n} measured values are high.** This policy only asks that they are known, so they "
+                    "do not close the gate. Read them before you build.",
+                    len(high),
+                ),
                 icon=":material/warning:",
             )
     else:
         st.warning(
-            f"**The gate is closed** for the run {which}. {count_of(len(open_rules), 'rule')} of "
-            f"{len(verdict.rules)} {'is' if len(open_rules) == 1 else 'are'} not met.",
+            trn(
+                "**The gate is closed** for the run {which}. {n} rule of {rules} is not met.",
+                "**The gate is closed** for the run {which}. {n} rules of {rules} are not met.",
+                len(open_rules),
+                which=which,
+                rules=len(verdict.rules),
+            ),
             icon=":material/lock:",
         )
     release_waivers.void(workspace, verdict, policy, run.id)
@@ -77,8 +98,8 @@ def check_list(
 def _line(workspace: engine.Workspace, line: engine.RuleVerdict, policy: engine.Policy, run: engine.RunSummary) -> None:
     icon, word, colour = WAIVED if line.waived else HIGH if line.high else STATES[line.passed]
     with st.container(key=f"release.rule.{line.rule}", gap=None):
-        st.markdown(f":{colour}[{icon}] **{plain(line.title)}** · :{colour}[{word}]")
+        st.markdown(f":{colour}[{icon}] **{plain(line.title)}** · :{colour}[{tr(word)}]")
         st.caption(plain(line.sentence))
         if line.passed is not True:
-            st.markdown(f":small[:material/arrow_forward: What would help: {plain(line.remedy)}]")
+            st.markdown(tr(":small[:material/arrow_forward: What would help: {remedy}]", remedy=plain(line.remedy)))
             release_waivers.draw(workspace, line, policy, run)

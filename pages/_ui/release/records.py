@@ -10,16 +10,17 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from pages._ui.highlight import highlight, segments
-from pages._ui.pager import digest, offset_of, pager
+from pages._ui.language import mark, sentence, tr, trn
+from pages._ui.parts.highlight import highlight, segments
+from pages._ui.parts.pager import digest, offset_of, pager
+from pages._ui.parts.sliders import slider
 from pages._ui.privacy.leaks import marks, of_record
-from pages._ui.sign_in.closed import closed
-from pages._ui.sliders import slider
+from pages._ui.sign_in.closed import barred, closed, only
 from pages._ui.states import act, notice
-from pages._ui.texts import count_of, number
+from pages._ui.texts import count_of, decimal, number
 
 SIZE = 25
-DECISIONS = {"pending": "undecided", "approved": "approved", "rejected": "rejected"}
+DECISIONS = {"pending": mark("undecided"), "approved": mark("approved"), "rejected": mark("rejected")}
 ICONS = {
     "pending": ":material/radio_button_unchecked:",
     "approved": ":material/check_circle:",
@@ -31,14 +32,24 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, 
     """Draw the station for one run."""
     total, known = sum(counts.values()), bool(run.examined_at)
     st.markdown(
-        f"**{number(counts['approved'])}** approved · **{number(counts['rejected'])}** rejected · "
-        f"**{number(counts['pending'])}** undecided, of {count_of(total, 'record')}. "
-        + ("Riskiest first." if known else "In the order of the run: without an examination no record has a risk.")
+        tr(
+            "**{approved}** approved · **{rejected}** rejected · **{pending}** undecided, of {records}.",
+            approved=number(counts["approved"]),
+            rejected=number(counts["rejected"]),
+            pending=number(counts["pending"]),
+            records=count_of(total, "record"),
+        )
+        + " "
+        + (
+            tr("Riskiest first.")
+            if known
+            else tr("In the order of the run: without an examination no record has a risk.")
+        )
     )
     if total == 0:
-        st.info("This run kept no record, so there is nothing to release.", icon=":material/info:")
+        st.info(tr("This run kept no record, so there is nothing to release."), icon=":material/info:")
         return
-    if closed("The outputs of this run"):
+    if closed(tr("The outputs of this run")):
         return
     equal = _originals(workspace, run)
     _together(workspace, run, counts)
@@ -49,11 +60,13 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[str, 
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _table(run.id, rows, ids)
-        pager(total, key=key, size=SIZE)
+        pager(total, key=key, size=SIZE, counted=count_of(total, "record"))
     with right:
         if chosen is not None:
             if chosen in equal:
-                st.error("This record equals a record of the corpus. It cannot leave.", icon=":material/content_copy:")
+                st.error(
+                    tr("This record equals a record of the corpus. It cannot leave."), icon=":material/content_copy:"
+                )
             _one(workspace, run, rows.iloc[ids.index(chosen)], ids)
 
 
@@ -68,15 +81,19 @@ def _originals(workspace: engine.Workspace, run: engine.RunSummary) -> frozenset
     if open_ids:
         is_one = len(open_ids) == 1
         st.warning(
-            f"**{count_of(len(open_ids), 'record')} {'is an original' if is_one else 'are originals'}**, in the same "
-            "or another spelling. Under no policy may they leave.",
+            trn(
+                "**{n} record is an original**, in the same or another spelling. Under no policy may they leave.",
+                "**{n} records are originals**, in the same or another spelling. Under no policy may they leave.",
+                len(open_ids),
+            ),
             icon=":material/content_copy:",
         )
         st.button(
-            f"Reject {'it' if is_one else f'these {number(len(open_ids))}'}",
+            tr("Reject it") if is_one else tr("Reject these {n}", n=number(len(open_ids))),
             key=f"release.originals.{run.id}",
             on_click=act,
             args=(workspace.runs.approve, run.id, open_ids, "rejected"),
+            **only(engine.Right.APPROVE),
         )
     return frozenset(ids)
 
@@ -101,7 +118,7 @@ def _table(run_id: str, rows: pd.DataFrame, ids: list[str]) -> None:
 
     shown = pd.DataFrame(
         {
-            "Decision": [DECISIONS[state] for state in rows["approval"]],
+            "Decision": [tr(DECISIONS[state]) for state in rows["approval"]],
             "Risk": rows["risk"].astype("float64"),
             "Label": rows["label"].astype(object),
             "Text": [" ".join(str(text)[:300].split()) for text in rows["text"]],
@@ -118,16 +135,17 @@ def _table(run_id: str, rows: pd.DataFrame, ids: list[str]) -> None:
         selection_mode="single-row",
         hide_index=True,
         height=460,
-        alt="Synthetic records of this run with their decision",
+        alt=tr("Synthetic records of this run with their decision"),
         column_config={
-            "Decision": st.column_config.TextColumn(width=90),
+            "Decision": st.column_config.TextColumn(tr("Decision"), width=90),
             "Risk": st.column_config.NumberColumn(
+                tr("Risk"),
                 format="%.2f",
                 width=60,
-                help="0 to 1: how much this record's own findings stand out. Not a probability.",
+                help=tr("0 to 1: how much this record's own findings stand out. Not a probability."),
             ),
-            "Label": st.column_config.TextColumn(width=90),
-            "Text": st.column_config.TextColumn(width="large"),
+            "Label": st.column_config.TextColumn(tr("Label"), width=90),
+            "Text": st.column_config.TextColumn(tr("Text"), width="large"),
         },
     )
 
@@ -136,23 +154,23 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
     """Draw one record in full with its decision buttons."""
     record = str(row["record_id"])
     place = ids.index(record)
-    risk = "" if pd.isna(row["risk"]) else f" · risk {number(float(row['risk']))}"
-    st.markdown(f"{ICONS[row['approval']]} **{DECISIONS[row['approval']].capitalize()}**{risk}")
+    risk = "" if pd.isna(row["risk"]) else f" · {tr('risk {risk}', risk=number(float(row['risk'])))}"
+    st.markdown(f"{ICONS[row['approval']]} **{sentence(tr(DECISIONS[row['approval']]))}**{risk}")
     with st.container(border=True, height=330, key=f"release.text.{record}"):
         text = str(row["text"])
         highlight(
             segments(text, marks(text, of_record(workspace, run.id, record))),
             key=f"release.marks.{run.id}.{record}",
-            label="Synthetic record, copies marked",
+            label=tr("Synthetic record, copies marked"),
         )
     with st.container(horizontal=True):
         for label, state, shortcut, kind in (
-            ("Approve", "approved", "A", "primary"),
-            ("Reject", "rejected", "X", "secondary"),
-            ("Undecide", "pending", "U", "tertiary"),
+            (mark("Approve"), "approved", "A", "primary"),
+            (mark("Reject"), "rejected", "X", "secondary"),
+            (mark("Undecide"), "pending", "U", "tertiary"),
         ):
             st.button(
-                label,
+                tr(label),
                 key=_key(state, record),
                 type=kind,  # type: ignore[arg-type]
                 shortcut=shortcut,
@@ -161,7 +179,7 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
                 args=(workspace, run.id, record, state, ids),
             )
         st.button(
-            "Next",
+            tr("Next"),
             key=_key("next", record),
             shortcut="J",
             disabled=place + 1 >= len(ids),
@@ -169,14 +187,14 @@ def _one(workspace: engine.Workspace, run: engine.RunSummary, row: pd.Series, id
             args=(run.id, ids[min(place + 1, len(ids) - 1)]),
         )
         st.button(
-            "Previous",
+            tr("Previous"),
             key=_key("previous", record),
             shortcut="K",
             disabled=place == 0,
             on_click=_show,
             args=(run.id, ids[max(place - 1, 0)]),
         )
-    st.caption("Approving or rejecting moves on to the next record of this page.")
+    st.caption(tr("Approving or rejecting moves on to the next record of this page."))
 
 
 def _key(action: str, record: str) -> str:
@@ -192,7 +210,7 @@ def _decide(workspace: engine.Workspace, run_id: str, record: str, state: str, i
     """
     late = st.session_state.get(f"release.record.{run_id}") not in (None, record)
     if late or sum(bool(st.session_state.get(_key(one, record))) for one in DECISIONS) > 1:
-        notice("A key came before the next record was shown, and was not counted.", kind="problem")
+        notice(tr("A key came before the next record was shown, and was not counted."), kind="problem")
         return
     if act(workspace.runs.approve, run_id, [record], state) is not None and state != "pending":
         place = ids.index(record)
@@ -203,19 +221,26 @@ def _together(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[
     """Offer to approve the rest below a risk, with the count first."""
     if not counts["pending"]:
         return
-    with st.expander("Approve the rest together", icon=":material/done_all:", key=f"release.rest.{run.id}"):
-        st.markdown("Look at the riskiest records first. Then approve what is left below a risk you accept.")
-        limit = slider("Risk at most", 0.0, 1.0, 0.2, 0.05, key=f"release.limit.{run.id}")
+    with st.expander(tr("Approve the rest together"), icon=":material/done_all:", key=f"release.rest.{run.id}"):
+        if barred(tr("Approving records"), engine.Right.APPROVE):
+            return
+        st.markdown(tr("Look at the riskiest records first. Then approve what is left below a risk you accept."))
+        limit = slider(tr("Risk at most"), 0.0, 1.0, 0.2, 0.05, key=f"release.limit.{run.id}")
         fitting = workspace.runs.pending_below(run.id, limit)
         lowest = workspace.runs.lowest_pending_risk(run.id)
         if lowest is not None:
-            st.caption(f"The lowest risk of an undecided record is {lowest:.2f}.")
+            st.caption(tr("The lowest risk of an undecided record is {lowest}.", lowest=decimal(lowest, 2)))
         everything = counts["pending"]
         with st.container(horizontal=True):
             st.button(
-                f"Approve {count_of(fitting, 'undecided record')} with risk at most {limit:.2f}"
+                trn(
+                    "Approve {n} undecided record with risk at most {limit}",
+                    "Approve {n} undecided records with risk at most {limit}",
+                    fitting,
+                    limit=decimal(limit, 2),
+                )
                 if fitting
-                else f"No undecided record has a risk of at most {limit:.2f}",
+                else tr("No undecided record has a risk of at most {limit}", limit=decimal(limit, 2)),
                 key=f"release.rest.below.{run.id}",
                 disabled=not fitting,
                 on_click=_approve_rest,
@@ -223,20 +248,22 @@ def _together(workspace: engine.Workspace, run: engine.RunSummary, counts: dict[
             )
             if not run.examined_at:
                 st.button(
-                    f"Approve all {number(everything)} unread",
+                    tr("Approve all {everything} unread", everything=number(everything)),
                     key=f"release.rest.all.{run.id}",
                     on_click=_approve_rest,
                     args=(workspace, run.id, None),
                 )
         st.caption(
-            "Records approved together count as decided. The audit log says that they were approved together and at "
-            "which risk."
+            tr(
+                "Records approved together count as decided. The audit log says that they were approved together "
+                "and at which risk."
+            )
             if run.examined_at
-            else "This run was not examined, so no record has a risk yet. Examine it on the Privacy page first."
+            else tr("This run was not examined, so no record has a risk yet. Examine it on the Privacy page first.")
         )
 
 
 def _approve_rest(workspace: engine.Workspace, run_id: str, limit: float | None) -> None:
     done = act(workspace.runs.approve_all_pending, run_id, limit)
     if done is not None:
-        notice(f"{count_of(done, 'record')} approved together.")
+        notice(trn("{n} record approved together.", "{n} records approved together.", done))

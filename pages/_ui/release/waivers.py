@@ -7,6 +7,9 @@ from datetime import UTC, datetime, timedelta
 import streamlit as st
 
 import engine
+from pages._ui.language import tr
+from pages._ui.language.words import date_pattern
+from pages._ui.sign_in.closed import barred, only
 from pages._ui.states import act
 from pages._ui.texts import count_of, plain
 
@@ -18,31 +21,48 @@ def draw(workspace: engine.Workspace, line: engine.RuleVerdict, policy: engine.P
     if line.waived is not None:
         given = line.waived
         st.markdown(
-            f":small[Waived by {plain(given.person)} on {given.given}, until {given.expires}: {plain(given.reason)}]"
+            tr(
+                ":small[Waived by {person} on {given}, until {expires}: {reason}]",
+                person=plain(given.person),
+                given=given.given,
+                expires=given.expires,
+                reason=plain(given.reason),
+            )
         )
         st.button(
-            "Take the waiver back", key=f"release.waiver.back.{given.id}", icon=":material/undo:",
+            tr("Take the waiver back"), key=f"release.waiver.back.{given.id}", icon=":material/undo:",
             on_click=act, args=(workspace.releases.withdraw_waiver, run.id, policy.id, given.id),
+            **only(engine.Right.RELEASE),
         )  # fmt: skip
         return
     allowed = policy.requirements.waivers
     if allowed is None or not engine.waivable(policy, line) or run.stale or run.examination_stale:
         return
     reason, day = f"release.waive.{line.rule}.reason", f"release.waive.{line.rule}.day"
-    with st.popover("Waive this rule", icon=":material/approval_delegation:", key=f"release.waive.{line.rule}"):
+    with st.popover(tr("Waive this rule"), icon=":material/approval_delegation:", key=f"release.waive.{line.rule}"):
+        if barred(tr("Waiving a rule"), engine.Right.RELEASE):
+            return
         st.caption(
-            f"You, {plain(workspace.actor)}, let this run pass although the rule is not met. Your name, the reason and "
-            "the day stand in the bundle, its card and the audit log; recipients read them. It holds for what was "
-            "found now and becomes void with any other number."
+            tr(
+                "You, {actor}, let this run pass although the rule is not met. Your name, the reason and "
+                "the day stand in the bundle, its card and the audit log; recipients read them. It holds "
+                "for what was found now and becomes void with any other number.",
+                actor=plain(workspace.actor),
+            )
         )
-        st.text_area("Reason", key=reason, max_chars=LONGEST, height=90)
+        st.text_area(tr("Reason"), key=reason, max_chars=LONGEST, height=90)
         today = datetime.now(UTC).date()
         st.date_input(
-            "Holds until", value=None, min_value=today, max_value=today + timedelta(days=allowed.longest_days), key=day,
-            help=f"At most {count_of(allowed.longest_days, 'day')}, as the policy says.",
-        )  # fmt: skip
+            tr("Holds until"),
+            value=None,
+            format=date_pattern(),
+            min_value=today,
+            max_value=today + timedelta(days=allowed.longest_days),
+            key=day,
+            help=tr("At most {days}, as the policy says.", days=count_of(allowed.longest_days, "day")),
+        )
         st.button(
-            "Waive it", type="primary", key=f"release.waive.{line.rule}.give", on_click=_give,
+            tr("Waive it"), type="primary", key=f"release.waive.{line.rule}.give", on_click=_give,
             args=(workspace, run.id, policy.id, line.rule, reason, day),
         )  # fmt: skip
 
@@ -55,8 +75,20 @@ def void(workspace: engine.Workspace, verdict: engine.Verdict, policy: engine.Po
     for one in workspace.releases.waivers(run_id, policy.id):
         if one.id in applied or one.rule in met:
             continue
-        why = "has expired" if one.expires < today else "was given for something else than is found now"
-        st.caption(f"A waiver of “{plain(one.rule)}” by {plain(one.person)} {why}; it no longer holds.")
+        said = (
+            tr(
+                "A waiver of “{rule}” by {person} has expired; it no longer holds.",
+                rule=plain(one.rule),
+                person=plain(one.person),
+            )
+            if one.expires < today
+            else tr(
+                "A waiver of “{rule}” by {person} was given for something else than is found now; it no longer holds.",
+                rule=plain(one.rule),
+                person=plain(one.person),
+            )
+        )
+        st.caption(said)
 
 
 def _give(workspace: engine.Workspace, run_id: str, policy_id: str, rule: str, reason: str, day: str) -> None:
@@ -64,7 +96,7 @@ def _give(workspace: engine.Workspace, run_id: str, policy_id: str, rule: str, r
     said, until = str(st.session_state.get(reason) or ""), st.session_state.get(day)
     expires = until.isoformat() if until else ""
     made = act(
-        workspace.releases.waive, run_id, policy_id, rule, said, expires, done="The rule is waived for this run."
+        workspace.releases.waive, run_id, policy_id, rule, said, expires, done=tr("The rule is waived for this run.")
     )
     if made is not None:
         st.session_state[reason] = ""

@@ -7,41 +7,65 @@ import streamlit as st
 import engine
 from engine import LABELS
 from pages._ui import states
-from pages._ui.highlight import LABEL_HUES, Mark, highlight, segments
-from pages._ui.pager import digest
-from pages._ui.sliders import slider
-from pages._ui.texts import count_of, label_name
+from pages._ui.language import mark, tr, translator, trn
+from pages._ui.parts.highlight import LABEL_HUES, Mark, highlight, segments
+from pages._ui.parts.pager import digest
+from pages._ui.parts.sliders import slider
+from pages._ui.texts import count_of, label_name, label_names, number
 
 DRAWN = 10
 AROUND = 90  # characters of text on both sides of what is shown
-WHO = {"custodian": "marked by a person", "gold": "came with the file", "tagger": "built-in tagger"}
-WORDS = {"accept": "go", "reject": "stay"}
+WHO = {"custodian": mark("marked by a person"), "gold": mark("came with the file"), "tagger": mark("built-in tagger")}
+WORDS = {"accept": mark("They go"), "reject": mark("They stay")}
 
 
 def draw(workspace: engine.Workspace, corpus_id: str) -> None:
     """Draw the choice, what it holds, the buttons and the preview."""
     choice = _choice(workspace, corpus_id)
     if choice == engine.BulkChoice(again=choice.again):
-        st.markdown("Choose a type, who found it, or a range of confidence; what it holds is shown before you decide.")
+        st.markdown(
+            tr("Choose a type, who found it, or a range of confidence; what it holds is shown before you decide.")
+        )
         return
     held = workspace.bulk.count(corpus_id, choice)
     if not held.findings:
-        st.markdown("No finding fits." if not held.left else f"A person decided all {held.left:,} of these.")
+        st.markdown(
+            tr("No finding fits.") if not held.left else tr("A person decided all {n} of these.", n=number(held.left))
+        )
         return
-    left = f" {count_of(held.left, 'finding')} that a person decided {'is' if held.left == 1 else 'are'} left alone."
     st.markdown(
-        f"**{count_of(held.findings, 'finding')}** in {count_of(held.records, 'text')}: {held.accepted:,} go now, "
-        f"{held.rejected:,} stay.{left if held.left else ''}"
+        trn("**{n} finding**", "**{n} findings**", held.findings)
+        + " "
+        + trn(
+            "in {n} text: {go} go now, {stay} stay.",
+            "in {n} texts: {go} go now, {stay} stay.",
+            held.records,
+            go=number(held.accepted),
+            stay=number(held.rejected),
+        )
+        + (" " * bool(held.left))
+        + (
+            trn(
+                "{n} finding that a person decided is left alone.",
+                "{n} findings that a person decided are left alone.",
+                held.left,
+            )
+            if held.left
+            else ""
+        )
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         action = st.radio(
-            "Decision", list(WORDS), key="review.bulk.action", horizontal=True, label_visibility="collapsed",
-            format_func=lambda name: f"They {WORDS[name]}", index=1,
+            tr("Decision"), list(WORDS), key="review.bulk.action", horizontal=True, label_visibility="collapsed",
+            format_func=translator(WORDS), index=1,
         )  # fmt: skip
         st.button(
-            f"Decide {held.findings:,}: they {WORDS[action]}", key="review.bulk.decide", type="primary",
+            tr("Decide {n}: they go", n=number(held.findings))
+            if action == "accept"
+            else tr("Decide {n}: they stay", n=number(held.findings)),
+            key="review.bulk.decide", type="primary",
             on_click=_decide, args=(workspace, corpus_id, choice, action),
-            help="One act in the log, and one undo.",
+            help=tr("One act in the log, and one undo."),
         )  # fmt: skip
     _preview(workspace, corpus_id, choice, action, held.records)
 
@@ -49,17 +73,25 @@ def draw(workspace: engine.Workspace, corpus_id: str) -> None:
 def _choice(workspace: engine.Workspace, corpus_id: str) -> engine.BulkChoice:
     found = workspace.bulk.recognisers(corpus_id)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        labels = st.multiselect("Types", list(LABELS), format_func=label_name, key="review.bulk.labels", width=300)
+        labels = st.multiselect(
+            tr("Types"), list(LABELS), format_func=label_names(), key="review.bulk.labels", width=300
+        )
         names = st.multiselect(
-            "Found by", list(found), format_func=lambda name: f"{WHO.get(name, name)} ({found.get(name, 0):,})",
+            tr("Found by"), list(found), format_func={
+                name: f"{tr(WHO[name]) if name in WHO else name} ({number(count)})" for name, count in found.items()
+            }.__getitem__,
             key="review.bulk.who", width=300,
         )  # fmt: skip
     with st.grid(2, min_column_width=220):
-        low = slider("Confidence from", 0.0, 1.0, 0.0, 0.05, key="review.bulk.low", help="Counted with the bound.")
-        high = slider("Confidence up to", 0.0, 1.0, 1.0, 0.05, key="review.bulk.high", help="Counted with the bound.")
+        low = slider(
+            tr("Confidence from"), 0.0, 1.0, 0.0, 0.05, key="review.bulk.low", help=tr("Counted with the bound.")
+        )
+        high = slider(
+            tr("Confidence up to"), 0.0, 1.0, 1.0, 0.05, key="review.bulk.high", help=tr("Counted with the bound.")
+        )
     again = st.checkbox(
-        "Those that a person has decided, too", key="review.bulk.again", wrap=True,
-        help="Without this, a person's decisions stay as they are.",
+        tr("Those that a person has decided, too"), key="review.bulk.again", wrap=True,
+        help=tr("Without this, a person's decisions stay as they are."),
     )  # fmt: skip
     return engine.BulkChoice(tuple(labels), tuple(names), float(low), float(high), again)
 
@@ -69,8 +101,15 @@ def _preview(workspace: engine.Workspace, corpus_id: str, choice: engine.BulkCho
     seed = int(st.session_state.get("_ui.review.bulk.seed", 0))
     drawn = workspace.bulk.draw(corpus_id, choice, DRAWN, seed)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"{count_of(len(drawn), 'text')} of {records:,}, drawn at random, as it would be:")
-        st.button("Draw others", key="review.bulk.draw", on_click=_draw_others, disabled=len(drawn) == records)
+        st.markdown(
+            trn(
+                "{n} text of {records}, drawn at random, as it would be:",
+                "{n} texts of {records}, drawn at random, as it would be:",
+                len(drawn),
+                records=number(records),
+            )
+        )
+        st.button(tr("Draw others"), key="review.bulk.draw", on_click=_draw_others, disabled=len(drawn) == records)
     fate = "goes" if action == "accept" else "stays"
     for one in drawn:
         begin, end = max(0, one.spans[0].start - AROUND), min(len(one.text), one.spans[0].end + AROUND)
@@ -87,7 +126,7 @@ def _preview(workspace: engine.Workspace, corpus_id: str, choice: engine.BulkCho
             highlight(
                 segments(one.text[begin:end], marks),
                 key=f"review.bulk.{one.record_id}.{digest([fate, *(span.span_id for span in one.spans)])}",
-                label=f"Excerpt of text {one.record_id}",
+                label=tr("Excerpt of text {record}", record=one.record_id),
             )
 
 
@@ -99,4 +138,16 @@ def _decide(workspace: engine.Workspace, corpus_id: str, choice: engine.BulkChoi
     """Decide on what the choice holds; a callback."""
     done = states.act(workspace.bulk.decide, corpus_id, choice, action)
     if done:
-        states.notice(f"{count_of(done, 'finding')} decided: they {WORDS[action]}. Undo takes all of it back.")
+        states.notice(
+            trn(
+                "{n} finding decided: they go. Undo takes all of it back.",
+                "{n} findings decided: they go. Undo takes all of it back.",
+                done,
+            )
+            if action == "accept"
+            else trn(
+                "{n} finding decided: they stay. Undo takes all of it back.",
+                "{n} findings decided: they stay. Undo takes all of it back.",
+                done,
+            )
+        )

@@ -1,4 +1,4 @@
-// Draws the desk and reads its keys. `marks.js` and `desk_state.js` stand before it.
+// Draws the desk and reads its keys. `say.js`, `marks.js` and `desk_state.js` stand before it.
 // Every decision is drawn at once from what the browser knows; sending follows behind.
 
 function el(tag, className, text, values) {
@@ -68,16 +68,17 @@ function drawAfter(area, sheet, data, slice, length) {
 
 function drawBar(desk, root, data) {
   const counts = data.counts
-  const n = (value) => value.toLocaleString("en")
   const part = counts.records ? counts.reviewed / counts.records : 0
   root.querySelector(".counts").textContent =
-    `${n(counts.reviewed)} of ${counted(counts.records, "text")} read · ${n(counts.accepted)} findings go · ` +
-    `${n(counts.rejected)} stay · ${n(counts.undecided)} not looked at`
+    sayMany("{read} of {n} text read · {go} findings go · {stay} stay · {open} not looked at",
+      "{read} of {n} texts read · {go} findings go · {stay} stay · {open} not looked at", counts.records,
+      { read: num(counts.reviewed), go: num(counts.accepted), stay: num(counts.rejected), open: num(counts.undecided) })
   root.querySelector(".fill").style.inlineSize = `${Math.round(100 * part)}%`
   const waiting = desk.outbox.length
   const late = desk.flight && performance.now() - desk.flight.at > 3000
-  const words = desk.trouble ? `Not stored yet: ${desk.trouble}` : waiting
-    ? `Storing ${counted(waiting, "decision")}${late ? "; this machine is busy, go on" : ""} …` : "All stored"
+  const words = desk.trouble ? say("Not stored yet: {why}", { why: desk.trouble }) : !waiting ? say("All stored") : late
+    ? sayMany("Storing {n} decision; this machine is busy, go on …", "Storing {n} decisions; this machine is busy, go on …", waiting)
+    : sayMany("Storing {n} decision …", "Storing {n} decisions …", waiting)
   const status = root.querySelector(".status")
   if (status.textContent !== words) status.textContent = words
   status.dataset.waiting = String(waiting)
@@ -100,8 +101,8 @@ function drawQueue(desk, root, data, go) {
     if (row.id === desk.current) name.setAttribute("aria-current", "true")
     const cell = el("td")
     cell.append(name)
-    const done = el("td", "tick", read ? "✓" : "", read ? { "aria-label": "read" } : {})
-    line.append(done, cell, el("td", "number", String(open)), el("td", "number", row.risk.toFixed(2)))
+    const done = el("td", "tick", read ? "✓" : "", read ? { "aria-label": say("read") } : {})
+    line.append(done, cell, el("td", "number", String(open)), el("td", "number", num(row.risk, 2)))
     line.onclick = () => go(row.id)
     return line
   }))
@@ -111,48 +112,54 @@ function drawQueue(desk, root, data, go) {
   desk.shownRow = desk.current
   const pages = Math.max(1, Math.ceil(data.total / data.size))
   root.querySelector(".page").textContent =
-    `${(data.page * data.size + 1).toLocaleString("en")} to ${Math.min(data.total, (data.page + 1) * data.size).toLocaleString("en")} of ${data.total.toLocaleString("en")}`
+    say("{first} to {last} of {all}", { first: num(data.page * data.size + 1),
+      last: num(Math.min(data.total, (data.page + 1) * data.size)), all: num(data.total) })
   root.querySelector(".back").disabled = data.page <= 0
   root.querySelector(".forth").disabled = data.page >= pages - 1
 }
 
-const TYPES = { direct: "points at one person by itself", quasi: "points at a person together with others", none: "points at nobody by itself" }
+const TYPES = {
+  direct: () => say("points at one person by itself"), quasi: () => say("points at a person together with others"),
+  none: () => say("points at nobody by itself"),
+}
 
 function drawCard(desk, root, data, sheet, span, slice, press) {
   const card = root.querySelector(".finding")
   if (!sheet) {
-    card.replaceChildren(el("p", "quiet", desk.current ? "Opening the text …" : "No text fits."))
+    card.replaceChildren(el("p", "quiet", desk.current ? say("Opening the text …") : say("No text fits.")))
     return
   }
   const spans = lasting(sheet)
   const open = spans.filter((one) => !one.decided).length
   const nodes = []
-  if (!spans.length) nodes.push(el("p", "strong", "Nothing was found in this text."), el("p", "quiet", "If something is missing, select it in the text or type it below."))
-  else if (!span) nodes.push(el("p", "strong", `All ${spans.length} findings here are decided.`), el("p", "quiet", "N opens the next text; K or a click goes back to a finding."))
+  if (!spans.length) nodes.push(el("p", "strong", say("Nothing was found in this text.")), el("p", "quiet", say("If something is missing, select it in the text or type it below.")))
+  else if (!span) nodes.push(el("p", "strong", say("All {n} findings here are decided.", { n: spans.length })), el("p", "quiet", say("N opens the next text; K or a click goes back to a finding.")))
   else {
     const at = spans.indexOf(span)
     const [name] = data.labels[span.label] || [span.label]
     nodes.push(el("h3", "", name.charAt(0).toUpperCase() + name.slice(1)), el("p", "value", slice(span.start, span.end)))
-    nodes.push(el("p", "quiet", `Finding ${at + 1} of ${spans.length} · ${TYPES[span.type] || ""}`))
-    nodes.push(el("p", "quiet", `Confidence ${Math.round(100 * span.score)} % · ${data.who[span.who] || span.who}`))
-    nodes.push(el("p", "now", `Now: ${span.state === "accepted" ? "goes" : "stays in the text"}, ${span.decided ? "decided by a person" : "not looked at"}`))
+    nodes.push(el("p", "quiet", `${say("Finding {n} of {all}", { n: at + 1, all: spans.length })} · ${TYPES[span.type] ? TYPES[span.type]() : ""}`))
+    nodes.push(el("p", "quiet", `${say("Confidence {n} %", { n: Math.round(100 * span.score) })} · ${data.who[span.who] || span.who}`))
+    nodes.push(el("p", "now", span.state === "accepted"
+      ? span.decided ? say("Now: goes, decided by a person") : say("Now: goes, not looked at")
+      : span.decided ? say("Now: stays in the text, decided by a person") : say("Now: stays in the text, not looked at")))
     nodes.push(sameWords(desk, data, sheet, span, press))
     const pair = el("div", "pair")
     pair.append(
-      button("Accept", "A", () => press("accept"), { className: "primary", name: "accept" }),
-      button("Reject", "X", () => press("reject"), { name: "reject" }),
-      button("Previous", "K", () => press("previous"), { name: "previous" }),
-      button("Next", "J", () => press("next"), { name: "next" }),
+      button(say("Accept"), "A", () => press("accept"), { className: "primary", name: "accept" }),
+      button(say("Reject"), "X", () => press("reject"), { name: "reject" }),
+      button(say("Previous"), "K", () => press("previous"), { name: "previous" }),
+      button(say("Next"), "J", () => press("next"), { name: "next" }),
     )
     nodes.push(pair, typeChoice(desk, data, span, press), alike(desk, data, span, press))
   }
   const all = el("div", "pair")
   all.append(
-    button("Accept all here", "⇧A", () => press("accept text"), { disabled: !open, name: "accept-text" }),
-    button("Reject all here", "⇧X", () => press("reject text"), { disabled: !open, name: "reject-text" }),
+    button(say("Accept all here"), "⇧A", () => press("accept text"), { disabled: !open, name: "accept-text" }),
+    button(say("Reject all here"), "⇧X", () => press("reject text"), { disabled: !open, name: "reject-text" }),
   )
-  if (spans.length) nodes.push(el("p", "quiet", `${counted(open, "finding")} of this text not looked at:`), all)
-  nodes.push(button(open ? "Done, next text" : "Next text", "N", () => press("finish"), { className: open ? "wide" : "wide primary", name: "finish" }))
+  if (spans.length) nodes.push(el("p", "quiet", sayMany("{n} finding of this text not looked at:", "{n} findings of this text not looked at:", open)), all)
+  nodes.push(button(open ? say("Done, next text") : say("Next text"), "N", () => press("finish"), { className: open ? "wide" : "wide primary", name: "finish" }))
   const kept = root.getRootNode().activeElement
   const name = kept && card.contains(kept) ? kept.dataset.act : null
   card.replaceChildren(...nodes)
@@ -177,9 +184,9 @@ function sameWords(desk, data, sheet, span, press) {
   const box = el("div", "same")
   if (!here && !elsewhere) return box
   const where = []
-  if (here) where.push(`${counted(here, "more place")} here`)
-  if (elsewhere) where.push(`${elsewhere.toLocaleString("en")} in ${counted(more.others, "other text")}`)
-  const words = `The same words stand unmarked at ${where.join(", ")}.`
+  if (here) where.push(sayMany("{n} more place here", "{n} more places here", here))
+  if (elsewhere) where.push(sayMany("{places} in {n} other text", "{places} in {n} other texts", more.others, { places: num(elsewhere) }))
+  const words = say("The same words stand unmarked at {places}.", { places: where.join(", ") })
   box.append(el("p", "", words))
   if (here) {
     const label = el("label")
@@ -187,15 +194,15 @@ function sameWords(desk, data, sheet, span, press) {
     tick.dataset.act = "same"
     tick.checked = wanted(desk, data, span)
     tick.onchange = () => { press("toggle same") }
-    label.append(tick, document.createTextNode(` Accepting marks those here too`), el("kbd", "", "M"))
+    label.append(tick, document.createTextNode(` ${say("Accepting marks those here too")}`), el("kbd", "", "M"))
     box.append(label)
   }
   return box
 }
 
 function typeChoice(desk, data, span, press) {
-  const label = el("label", "type", "Type ")
-  const select = el("select", "", undefined, { "aria-label": "Type" })
+  const label = el("label", "type", `${say("Type")} `)
+  const select = el("select", "", undefined, { "aria-label": say("Type") })
   select.dataset.act = "type"
   for (const [id, [name]] of Object.entries(data.labels)) {
     const option = el("option", "", name, { value: id })
@@ -213,21 +220,21 @@ function alike(desk, data, span, press) {
   box.open = Boolean(desk.openAlike)
   box.ontoggle = () => { desk.openAlike = box.open }
   if (!more) {
-    box.append(el("summary", "quiet", "The same words elsewhere: counting …"))
+    box.append(el("summary", "quiet", say("The same words elsewhere: counting …")))
     return box
   }
-  if (more.total <= 1 && !more.elsewhere) return el("p", "quiet", "The same words stand in no other place.")
+  if (more.total <= 1 && !more.elsewhere) return el("p", "quiet", say("The same words stand in no other place."))
   const unmarked = more.elsewhere + more.here
   const free = more.total - more.decided
-  box.append(el("summary", "", `All like this: ${counted(more.total, "finding")}${unmarked ? `, ${unmarked.toLocaleString("en")} unmarked` : ""}`))
-  if (more.decided) box.append(el("p", "quiet", `A person decided ${more.decided.toLocaleString("en")} of them; those stay as they are.`))
+  box.append(el("summary", "", sayMany("All like this: {n} finding", "All like this: {n} findings", more.total) + (unmarked ? `, ${say("{n} unmarked", { n: num(unmarked) })}` : "")))
+  if (more.decided) box.append(el("p", "quiet", say("A person decided {n} of them; those stay as they are.", { n: num(more.decided) })))
   const pair = el("div", "pair")
   pair.append(
-    button(`Accept ${free.toLocaleString("en")}`, "", () => press("accept alike"), { name: "accept-alike" }),
-    button(`Reject ${free.toLocaleString("en")}`, "", () => press("reject alike"), { name: "reject-alike" }),
+    button(say("Accept {n}", { n: num(free) }), "", () => press("accept alike"), { name: "accept-alike" }),
+    button(say("Reject {n}", { n: num(free) }), "", () => press("reject alike"), { name: "reject-alike" }),
   )
   box.append(pair)
-  if (unmarked) box.append(button(`Accept and mark all ${(free + unmarked).toLocaleString("en")}`, "", () => press("accept alike mark"), { className: "wide", name: "mark-alike" }))
+  if (unmarked) box.append(button(say("Accept and mark all {n}", { n: num(free + unmarked) }), "", () => press("accept alike mark"), { className: "wide", name: "mark-alike" }))
   return box
 }
 
@@ -236,7 +243,7 @@ function drawText(desk, root, data, sheet, span, press) {
   const after = root.querySelector(".after")
   const head = root.querySelector(".head")
   if (!sheet) {
-    head.textContent = desk.current ? `Text ${desk.current}` : ""
+    head.textContent = desk.current ? say("Text {record}", { record: desk.current }) : ""
     area.replaceChildren()
     after.replaceChildren()
     return { slice: () => "", length: 0 }
@@ -245,9 +252,11 @@ function drawText(desk, root, data, sheet, span, press) {
   const length = Array.from(sheet.text).length
   const open = lasting(sheet).filter((one) => !one.decided).length
   const direct = lasting(sheet).filter((one) => !one.decided && one.type === "direct").length
-  const pressing = direct ? `, ${direct} of them ${direct === 1 ? "points" : "point"} at one person` : ""
+  const pressing = direct ? `, ${sayMany("{n} of them points at one person", "{n} of them point at one person", direct)}` : ""
   head.textContent =
-    `Text ${sheet.id} · ${counted(lasting(sheet).length, "finding")}, ${open} not looked at${pressing}${sheet.reviewed ? " · read" : ""}`
+    `${say("Text {record}", { record: sheet.id })} · ` +
+    sayMany("{n} finding, {open} not looked at", "{n} findings, {open} not looked at", lasting(sheet).length, { open }) +
+    `${pressing}${sheet.reviewed ? ` · ${say("read")}` : ""}`
   const kept = root.getRootNode().activeElement
   const focused = kept && area.contains(kept) && kept !== area
   drawSegments(area, parts, span ? span.id : "", true, (id) => press("choose", id))
@@ -266,18 +275,18 @@ function drawText(desk, root, data, sheet, span, press) {
 function drawAdding(desk, root, data, sheet, press) {
   const tool = root.querySelector(".tool")
   if (!desk.range || !sheet) {
-    tool.replaceChildren(el("span", "quiet", "Missed something? Select it in the text, or type it on the right."))
+    tool.replaceChildren(el("span", "quiet", say("Missed something? Select it in the text, or type it on the right.")))
     return
   }
-  const mark = button("Mark the selected text as", "", () => press("add", select.value), { className: "primary", name: "add" })
+  const mark = button(say("Mark the selected text as"), "", () => press("add", select.value), { className: "primary", name: "add" })
   mark.onmousedown = (event) => event.preventDefault()
   const select = labelSelect(data, desk.adding)
   select.onchange = () => { desk.adding = select.value }
-  tool.replaceChildren(mark, select, button("Leave it", "", () => press("leave"), { name: "leave" }))
+  tool.replaceChildren(mark, select, button(say("Leave it"), "", () => press("leave"), { name: "leave" }))
 }
 
 function labelSelect(data, value) {
-  const select = el("select", "", undefined, { "aria-label": "Type of what is marked" })
+  const select = el("select", "", undefined, { "aria-label": say("Type of what is marked") })
   for (const [id, [name]] of Object.entries(data.labels)) {
     const option = el("option", "", name, { value: id })
     option.selected = id === value
@@ -318,6 +327,8 @@ export default function (component) {
   const { data, parentElement, setTriggerValue } = component
   const root = parentElement.querySelector(".desk")
   if (!root) return
+  speak(data.language)
+  sayAll(root)
   const desk = openDesk(data.corpus)
   receive(desk, data)
   const send = (message) => setTriggerValue("sync", message)
@@ -352,7 +363,7 @@ export default function (component) {
     const at = span ? spans.indexOf(span) : by > 0 ? -1 : spans.length
     const target = spans[at + by]
     if (target) desk.span = target.id
-    else desk.told = by > 0 ? "This was the last finding. N opens the next text." : "This is the first finding."
+    else desk.told = by > 0 ? say("This was the last finding. N opens the next text.") : say("This is the first finding.")
     rest()
   }
 
@@ -391,17 +402,17 @@ export default function (component) {
     const span = chosen(desk, sheet)
     if (name === "undo") undoLast(desk)
     else if (name === "open") { if (given !== desk.current) leaveFor(given) }
-    else if (name === "back") leaveFor(preceding(desk), "This is the first text of the list.")
-    else if (!sheet) desk.told = "A key came before the text was shown, and was not counted."
+    else if (name === "back") leaveFor(preceding(desk), say("This is the first text of the list."))
+    else if (!sheet) desk.told = say("A key came before the text was shown, and was not counted.")
     else if (name === "finish") {
       act(desk, { action: "finish", record: sheet.id })
-      leaveFor(following(desk), "No further text waits in this queue.")
+      leaveFor(following(desk), say("No further text waits in this queue."))
     } else if (name.endsWith(" text")) { act(desk, { action: name, record: sheet.id }); desk.span = "" }
     else if (name === "choose") { desk.span = given; rest() }
     else if (name === "next" || name === "previous") step(sheet, span, name === "next" ? 1 : -1)
     else if (name === "leave") desk.range = null
     else if (name === "add" || name === "type") add(sheet, name, given)
-    else if (!span) desk.told = lasting(sheet).length ? "Every finding here is decided; N opens the next text." : "Nothing was found here; N opens the next text."
+    else if (!span) desk.told = lasting(sheet).length ? say("Every finding here is decided; N opens the next text.") : say("Nothing was found here; N opens the next text.")
     else if (name === "toggle same") desk.same[`${span.value}.${span.label}`] = !wanted(desk, data, span)
     else decide(name, sheet, span, given)
     after()
@@ -413,7 +424,7 @@ export default function (component) {
     desk.range = null
     const free = places.filter((at) => !sheet.spans.some((one) => one.start === at[0] && one.end === at[1] && one.label === given))
     if (!free.length) {
-      desk.told = places.length ? "This is marked already." : "These words do not stand in this text."
+      desk.told = places.length ? say("This is marked already.") : say("These words do not stand in this text.")
       return
     }
     const made = act(desk, { action: "add", record: sheet.id, places: free, label: given })
@@ -450,7 +461,7 @@ export default function (component) {
   typed.onkeydown = (event) => { if (event.key === "Enter") press("type", typedLabel.value) }
   typed.oninput = () => {
     const sheet = seen(desk, desk.current)
-    root.querySelector(".found").textContent = typed.value && sheet ? `Found at ${counted(placesOf(sheet.text, typed.value).length, "place")} of this text.` : ""
+    root.querySelector(".found").textContent = typed.value && sheet ? sayMany("Found at {n} place of this text.", "Found at {n} places of this text.", placesOf(sheet.text, typed.value).length) : ""
   }
   root.querySelector(".take-back").onclick = () => press("undo")
   const turn = (by) => { desk.page = data.page + by; desk.ask = true; pump(desk, send) }

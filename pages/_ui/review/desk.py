@@ -18,7 +18,9 @@ import streamlit as st
 
 import engine
 from engine import LABELS, NAME_LABELS, JSONObject, as_list, as_number, as_object
-from pages._ui.highlight import LABEL_HUES
+from pages._ui.language import mark, tr
+from pages._ui.language.script import language
+from pages._ui.parts.highlight import LABEL_HUES
 from pages._ui.review import state
 from pages._ui.texts import label_name
 
@@ -26,9 +28,9 @@ AHEAD = 12  # texts that lie ready in the browser
 AHEAD_CHARACTERS = 150_000
 ROWS = 40
 COUNTED = ("finish", "undo", "add")  # acts that may change the estimate of what was missed
-WHO = {"custodian": "marked by a person", "gold": "came with the file", "tagger": "built-in tagger"}
+WHO = {"custodian": mark("marked by a person"), "gold": mark("came with the file"), "tagger": mark("built-in tagger")}
 
-_SHARED = Path(__file__).resolve().parent.parent
+_SHARED = Path(__file__).resolve().parent.parent / "parts"
 _OWN = Path(__file__).resolve().parent
 
 
@@ -36,11 +38,13 @@ def _read(*paths: Path) -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in paths)
 
 
+_HTML = _read(_OWN / "desk.html")
+_SCRIPT = _read(_SHARED / "say.js", _SHARED / "marks.js", _OWN / "desk_state.js", _OWN / "desk.js")
 _COMPONENT = st.components.v2.component(
     "understudy_review_desk",
-    html=_read(_OWN / "desk.html"),
+    html=_HTML,
     css=_read(_SHARED / "highlight.css", _OWN / "desk.css"),
-    js=_read(_SHARED / "marks.js", _OWN / "desk_state.js", _OWN / "desk.js"),
+    js=_SCRIPT,
 )
 
 
@@ -95,7 +99,8 @@ def _data(workspace: engine.Workspace, corpus_id: str, mine: state.Desk) -> dict
         "corpus": corpus_id,
         "labels": {label: [label_name(label), LABEL_HUES.get(label, 6)] for label in LABELS},
         "names": sorted(NAME_LABELS),
-        "who": WHO,
+        "who": {name: tr(said) for name, said in WHO.items()},
+        "language": language(_SCRIPT, _HTML),
         "go": {"n": mine.moves, "record": current},
         "total": len(order),
         "size": ROWS,
@@ -103,7 +108,8 @@ def _data(workspace: engine.Workspace, corpus_id: str, mine: state.Desk) -> dict
         "rows": [
             {"id": record_id, "open": open_, "risk": risk, "reviewed": reviewed}
             for record_id, open_, risk, reviewed in zip(
-                *(rows[name].tolist() for name in ("record_id", "undecided", "risk", "reviewed")), strict=True
+                *(rows[name].tolist() for name in ("record_id", "undecided", "risk", "reviewed")),
+                strict=True,
             )
         ],
         "next": ahead,

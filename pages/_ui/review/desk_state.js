@@ -54,8 +54,10 @@ function adopt(desk, key) {
   for (const act of found) desk.clients.add(act.client)
   desk.outbox = [...young, ...desk.outbox].sort((a, b) => a.at - b.at || a.seq - b.seq)
   const lost = found.length - young.length
-  if (young.length) desk.told = `${counted(young.length, "decision")} from before the page was opened again: being stored.`
-  if (lost) desk.told += ` ${counted(lost, "decision")} of an earlier day ${lost === 1 ? "was" : "were"} never stored and not sent again.`
+  if (young.length) desk.told = sayMany("{n} decision from before the page was opened again: being stored.",
+    "{n} decisions from before the page was opened again: being stored.", young.length)
+  if (lost) desk.told += ` ${sayMany("{n} decision of an earlier day was never stored and not sent again.",
+    "{n} decisions of an earlier day were never stored and not sent again.", lost)}`
   keep(desk)
   if (desk.redraw) desk.redraw()
 }
@@ -78,7 +80,6 @@ function past(corpus) {
   try { return JSON.parse(sessionStorage.getItem(`${MADE}${corpus}`)) || [] } catch (error) { return [] }
 }
 
-const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`
 
 const copied = (sheet) => ({ ...sheet, spans: sheet.spans.map((span) => ({ ...span })) })
 
@@ -186,7 +187,7 @@ function act(desk, values) {
 function undoLast(desk) {
   const last = desk.history.pop()
   if (!last) {
-    desk.told = "Nothing was decided in this tab that could be taken back. What others decided stays."
+    desk.told = say("Nothing was decided in this tab that could be taken back. What others decided stays.")
     return
   }
   act(desk, { action: "undo", of: [last.client, last.seq], prior: last.prior })
@@ -212,8 +213,8 @@ function receive(desk, data) {
     if (done.action === "undo" && !done.prior) for (const id of [...desk.sheets.keys()]) if (!given.has(id)) desk.sheets.delete(id)
   }
   if (refusals.length) {
-    desk.told = refusals.length === 1 ? `Not stored: ${refusals[0]}.`
-      : `${counted(refusals.length, "decision")} not stored. The first: ${refusals[0]}.`
+    desk.told = refusals.length === 1 ? say("Not stored: {why}.", { why: refusals[0] })
+      : sayMany("{n} decision not stored. The first: {why}.", "{n} decisions not stored. The first: {why}.", refusals.length, { why: refusals[0] })
     for (const id of [...desk.sheets.keys()]) if (!given.has(id)) desk.sheets.delete(id)
     desk.ask = true
   }

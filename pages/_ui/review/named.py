@@ -11,7 +11,8 @@ import engine
 from engine import group_bound, group_words
 from pages._ui import states
 from pages._ui.current import distinct
-from pages._ui.pager import digest, offset_of, pager
+from pages._ui.language import sentence, tr, trn
+from pages._ui.parts.pager import digest, offset_of, pager
 from pages._ui.texts import UNIT_PLURALS, count_of, number, plain, run_name
 
 SIZE = 50
@@ -21,27 +22,35 @@ STEPS = ((2, 2), (3, 5), (6, 10))
 
 def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw in how many units names stand, the bound of a run for them, and the table."""
-    units = UNIT_PLURALS[corpus.unit]
+    units = tr(UNIT_PLURALS[corpus.unit])
     st.markdown(
-        f"A formal guarantee protects those whose records these are. Somebody who is **named** in the texts of several "
-        f"{units} is protected only as a group of that many. Here is who that concerns, before a run."
+        tr(
+            "A formal guarantee protects those whose records these are. Somebody who is **named** in "
+            "the texts of several {units} is protected only as a group of that many. Here is who "
+            "that concerns, before a run.",
+            units=units,
+        )
     )
     spread = workspace.named.spread(corpus.id)
     if spread.largest < 2:
-        st.info(f"No name that is marked as a person stands in the texts of two {units} or more.")
+        st.info(tr("No name that is marked as a person stands in the texts of two {units} or more.", units=units))
         _limits(units)
         return
     st.markdown(_spread(spread, units))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         least = st.number_input(
-            "Named by at least", 2, max(spread.largest, 2), min(3, spread.largest), key=LEAST, width=200
+            tr("Named by at least"), 2, max(spread.largest, 2), min(3, spread.largest), key=LEAST, width=200
         )
         claim = _claim(workspace, corpus)
     if claim is not None:
         bound = group_words(group_bound(claim, spread.largest))
         st.markdown(
-            f"For somebody whom {number(spread.largest)} of them name, the claim of this run is worth: **{bound}**, "
-            f"held against a corpus without the data of all {number(spread.largest)}."
+            tr(
+                "For somebody whom {largest} of them name, the claim of this run is worth: **{bound}**, "
+                "held against a corpus without the data of all {largest}.",
+                largest=number(spread.largest),
+                bound=bound,
+            )
         )
     _table(workspace, corpus, int(least), claim, units)
     _limits(units)
@@ -50,16 +59,23 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
 def _spread(spread: engine.NamedSpread, units: str) -> str:
     """Return how many names stand in how many units, in a sentence."""
     parts = [
-        f"{number(count)} in {low if low == high else f'{low} to {high}'}"
+        tr(
+            "{names} in {texts}",
+            names=number(count),
+            texts=low if low == high else tr("{low} to {high}", low=low, high=high),
+        )
         for low, high in STEPS
         if (count := spread.at_least(low) - spread.at_least(high + 1))
     ]
     more = spread.at_least(STEPS[-1][1] + 1)
-    parts += [f"{number(more)} in more than {STEPS[-1][1]}"] if more else []
-    return (
-        f"The name that occurs most widely stands in the texts of **{number(spread.largest)}** of the "
-        f"{number(spread.units)} {units} in the training part. How many names stand in those of several: "
-        f"{', '.join(parts)}."
+    parts += [tr("{names} in more than {texts}", names=number(more), texts=STEPS[-1][1])] if more else []
+    return tr(
+        "The name that occurs most widely stands in the texts of **{largest}** of the {all} "
+        "{units} in the training part. How many names stand in those of several: {parts}.",
+        largest=number(spread.largest),
+        all=number(spread.units),
+        units=units,
+        parts=", ".join(parts),
     )
 
 
@@ -73,7 +89,7 @@ def _claim(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> engine.
     if not formal:
         return None
     named = distinct({run_id: run_name(run) for run_id, run in formal.items()})
-    chosen = st.selectbox("What the claim of this run is worth", list(formal), format_func=named.__getitem__,
+    chosen = st.selectbox(tr("What the claim of this run is worth"), list(formal), format_func=named.__getitem__,
                           key="review.named.run", width=420)  # fmt: skip
     return formal[chosen].guarantee
 
@@ -99,23 +115,27 @@ def _table(
         on_select="rerun",
         selection_mode="multi-row",
         column_config={
-            "name": st.column_config.TextColumn("Name", width="medium"),
-            "units": st.column_config.NumberColumn(units.capitalize(), help="In the texts of how many it stands."),
-            "bound": st.column_config.TextColumn("As a group of that many"),
-            "records": st.column_config.NumberColumn("Texts"),
-            "spellings": st.column_config.NumberColumn("Spellings"),
-            "known": st.column_config.CheckboxColumn("Known", help="On the list of known identifiers."),
+            "name": st.column_config.TextColumn(tr("Name"), width="medium"),
+            "units": st.column_config.NumberColumn(sentence(units), help=tr("In the texts of how many it stands.")),
+            "bound": st.column_config.TextColumn(tr("As a group of that many")),
+            "records": st.column_config.NumberColumn(tr("Texts")),
+            "spellings": st.column_config.NumberColumn(tr("Spellings")),
+            "known": st.column_config.CheckboxColumn(tr("Known"), help=tr("On the list of known identifiers.")),
         },
-        alt="Names with the number of units that they stand in",
+        alt=tr("Names with the number of units that they stand in"),
     )
-    pager(total, key=PAGER, size=SIZE, noun="names")
+    pager(total, key=PAGER, size=SIZE, counted=count_of(total, "name"))
     chosen = [keys[row] for row in event.selection.rows if row < len(keys)]
-    what = count_of(len(chosen), "chosen name") if chosen else f"all {count_of(total, 'name')}"
+    put = (
+        trn("Put {n} chosen name on the list", "Put {n} chosen names on the list", len(chosen))
+        if chosen
+        else trn("Put all {n} name on the list", "Put all {n} names on the list", total)
+    )
     st.button(
-        f"Put {what} on the list", key="review.named.known", type="primary", icon=":material/playlist_add:",
+        put, key="review.named.known", type="primary", icon=":material/playlist_add:",
         on_click=_make_known, args=(workspace, corpus.id, chosen, least), disabled=not total,
-        help="On the list of known identifiers (Detector settings). The next detection finds them wherever they "
-        "stand, also shortened or misspelt.",
+        help=tr("On the list of known identifiers (Detector settings). The next detection finds them wherever they "
+        "stand, also shortened or misspelt."),
     )  # fmt: skip
 
 
@@ -124,26 +144,39 @@ def _make_known(workspace: engine.Workspace, corpus_id: str, chosen: list[str], 
     at_least = None if chosen else least
     added = states.act(workspace.named.make_known, corpus_id, name_keys=chosen, at_least=at_least)
     if added:
-        states.notice(f"{count_of(added, 'value')} put on the list of known identifiers. Look again under “Detector "
-                      "settings”, so that every place is found.")  # fmt: skip
+        states.notice(
+            trn(
+                "{n} value put on the list of known identifiers. Look again under “Detector settings”, so that "
+                "every place is found.",
+                "{n} values put on the list of known identifiers. Look again under “Detector settings”, so that "
+                "every place is found.",
+                added,
+            )
+        )
     elif added == 0:
-        states.notice("They were on the list already.")
+        states.notice(tr("They were on the list already."))
 
 
 def _limits(units: str) -> None:
     """Say what the counts cannot tell."""
-    with st.expander("What this counts, and what helps", key="review.named.limits"):
+    with st.expander(tr("What this counts, and what helps"), key="review.named.limits"):
         st.markdown(
             plain(
-                f"Counted are the places that are marked as a person and accepted, in the training part, each of the "
-                f"{units} once; whoever the records belong to counts too. Names are compared whole, whatever "
-                "capitals, accents and titles they have. One name can be several people: then the number is too high. "
-                "One person can have several spellings, a name can be shortened or not found: then it is too low."
+                tr(
+                    "Counted are the places that are marked as a person and accepted, in the training part, each of "
+                    "the {units} once; whoever the records belong to counts too. Names are compared whole, whatever "
+                    "capitals, accents and titles they have. One name can be several people: then the number is too "
+                    "high. One person can have several spellings, a name can be shortened or not found: then it is "
+                    "too low.",
+                    units=units,
+                )
             )
         )
         st.markdown(
-            "A method that replaces what is marked (such as surrogates) takes these names out. A method with a formal "
-            "guarantee reads the texts **as they are**, names included: if its bound for a group of this size is not "
-            "enough, replace these names in the file and load that instead, before the run. None of these counts "
-            "leaves: what is released states the bound for 2, 5 and 10 alone."
+            tr(
+                "A method that replaces what is marked (such as surrogates) takes these names out. A method with a "
+                "formal guarantee reads the texts **as they are**, names included: if its bound for a group of this "
+                "size is not enough, replace these names in the file and load that instead, before the run. None of "
+                "these counts leaves: what is released states the bound for 2, 5 and 10 alone."
+            )
         )

@@ -9,17 +9,23 @@ import streamlit as st
 import engine
 from engine import LABELS
 from pages._ui import states
+from pages._ui.language import mark, tr, translator
+from pages._ui.parts.sliders import slider
 from pages._ui.review import state as review_state
-from pages._ui.sliders import slider
-from pages._ui.texts import label_name
+from pages._ui.texts import label_names
 
-STATES = {"All": None, "Not looked at": "undecided", "Accepted": "accepted", "Rejected": "rejected"}
-SPOT = "The spot check"
+STATES = {
+    mark("All"): None,
+    mark("Not looked at"): "undecided",
+    mark("Accepted"): "accepted",
+    mark("Rejected"): "rejected",
+}
+SPOT = mark("The spot check")
 ORDERS: dict[str, Literal["risk", "position", "random", "spot"]] = {
-    "Riskiest first": "risk",
+    mark("Riskiest first"): "risk",
     SPOT: "spot",
-    "Drawn at random": "random",
-    "In the file's order": "position",
+    mark("Drawn at random"): "random",
+    mark("In the file's order"): "position",
 }
 
 
@@ -32,9 +38,11 @@ def show_failure(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> N
     if latest is None or latest.state not in ("failed", "cancelled"):
         return
     if latest.state == "cancelled":
-        st.caption("The latest look for identifiers was cancelled before its end.")
+        st.caption(tr("The latest look for identifiers was cancelled before its end."))
         return
-    states.failed("Looking for identifiers stopped", latest.error, "Start it again below; your decisions are kept.")
+    states.failed(
+        tr("Looking for identifiers stopped"), latest.error, tr("Start it again below; your decisions are kept.")
+    )
 
 
 class Filters(TypedDict):
@@ -49,22 +57,25 @@ class Filters(TypedDict):
 
 def filters() -> Filters:
     """Draw the filters; return the arguments of `workspace.review.order`."""
-    with st.popover("Filters", icon=":material/filter_list:", key="review.filters"):
+    with st.popover(tr("Filters"), icon=":material/filter_list:", key="review.filters"):
         labels = st.multiselect(
-            "Types", list(LABELS), format_func=label_name, key="review.filter.labels", persist_state="session"
+            tr("Types"), list(LABELS), format_func=label_names(), key="review.filter.labels", persist_state="session"
         )
-        state = st.selectbox("Decision", list(STATES), key="review.filter.state", persist_state="session")
+        state = st.selectbox(
+            tr("Decision"), list(STATES), format_func=translator(), key="review.filter.state", persist_state="session"
+        )
         below = slider(
-            "Confidence below", 0.0, 1.0, 1.0, 0.05, key="review.filter.below", persist=True,
-            help="Shows texts with a finding the detector was less sure of.",
+            tr("Confidence below"), 0.0, 1.0, 1.0, 0.05, key="review.filter.below", persist=True,
+            help=tr("Shows texts with a finding the detector was less sure of."),
         )  # fmt: skip
-        search = st.text_input("Words in the text", key="review.filter.search", persist_state="session")
+        search = st.text_input(tr("Words in the text"), key="review.filter.search", persist_state="session")
         order = st.radio(
-            "Order",
+            tr("Order"),
             list(ORDERS),
+            format_func=translator(),
             key="review.filter.order",
             persist_state="session",
-            help="Only texts that were drawn at random tell how much was missed in the others: see “Spot check”.",
+            help=tr("Only texts that were drawn at random tell how much was missed in the others: see “Spot check”."),
         )
     return {
         "labels": tuple(labels),

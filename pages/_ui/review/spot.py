@@ -10,13 +10,14 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from pages._ui import once
+from pages._ui.language import localised, mark, tr, trn
+from pages._ui.parts import once
 from pages._ui.review import second
 from pages._ui.review.queue import SPOT
 from pages._ui.states import act, notice
-from pages._ui.texts import count_of, label_name, number, plain
+from pages._ui.texts import decimal, label_name, number, plain, significant
 
-TEXTS = "Text by text"
+TEXTS = mark("Text by text")
 TARGETS = (100.0, 50.0, 20.0, 10.0, 5.0)  # records in 1,000
 LEAST, TWICE = 30, 20
 
@@ -25,14 +26,18 @@ def line(workspace: engine.Workspace, corpus_id: str) -> str:
     """Return the spot check's state in a sentence, for below the texts."""
     found = workspace.spot_checks.estimate(corpus_id)
     if found is None:
-        return "How much was missed in the texts nobody reads? A random sample tells: see “Spot check” above."
+        return tr("How much was missed in the texts nobody reads? A random sample tells: see “Spot check” above.")
     if found.check.stale:
-        return f"The spot check is out of date. {plain(found.check.stale)}"
+        return tr("The spot check is out of date.") + f" {plain(found.check.stale)}"
     if found.direct is None:
-        return f"The spot check tells nothing yet: {plain(found.why)} Choose the order “{SPOT}” under Filters."
-    return (
-        f"By the spot check, at most **{found.direct.high:.1f}** of 1,000 texts still hold a direct identifier that "
-        "nobody marked."
+        return tr(
+            "The spot check tells nothing yet: {why} Choose the order “{order}” under Filters.",
+            why=plain(found.why),
+            order=tr(SPOT),
+        )
+    return tr(
+        "By the spot check, at most **{high}** of 1,000 texts still hold a direct identifier that nobody marked.",
+        high=decimal(found.direct.high, 1),
     )
 
 
@@ -41,8 +46,10 @@ def draw(workspace: engine.Workspace, corpus_id: str) -> None:
     found = workspace.spot_checks.estimate(corpus_id)
     if found is None:
         st.markdown(
-            "Texts are drawn at random, you read each to the end and mark what is missing. From what had been missed "
-            "in them follows, with its interval, how many of the **other** texts still hold something."
+            tr(
+                "Texts are drawn at random, you read each to the end and mark what is missing. From what had been "
+                "missed in them follows, with its interval, how many of the **other** texts still hold something."
+            )
         )
         _new(workspace, corpus_id, first=True)
         return
@@ -50,29 +57,37 @@ def draw(workspace: engine.Workspace, corpus_id: str) -> None:
     if found.direct is not None and found.quasi is not None:
         _numbers(found)
     second.draw(workspace, corpus_id, found)
-    with st.expander("Draw a new spot check", icon=":material/casino:", key="review.spot.again"):
+    with st.expander(tr("Draw a new spot check"), icon=":material/casino:", key="review.spot.again"):
         _new(workspace, corpus_id, first=False)
 
 
 def _state(workspace: engine.Workspace, corpus_id: str, found: engine.SpotEstimate) -> None:
     check = found.check
     st.markdown(
-        f"**Spot check {check.look}**: {number(check.drawn)} of {number(check.drawn_from)} texts, drawn at random by "
-        f"{plain(check.actor)}; {number(check.read)} read."
+        tr(
+            "**Spot check {look}**: {drawn} of {all} texts, drawn at random by {person}; {read} read.",
+            look=check.look,
+            drawn=number(check.drawn),
+            all=number(check.drawn_from),
+            person=plain(check.actor),
+            read=number(check.read),
+        )
     )
     st.progress(check.read / check.drawn if check.drawn else 0.0)
     if check.stale:
-        st.warning(f"**Out of date.** {plain(check.stale)}", icon=":material/history:")
+        st.warning(tr("**Out of date.** {sentence}", sentence=plain(check.stale)), icon=":material/history:")
     elif found.why:
         st.markdown(plain(found.why))
     if not check.complete and not check.stale:
         st.button(
-            "Read its texts", type="primary", icon=":material/menu_book:", key="review.spot.read", on_click=_read,
-            help="Nothing is told before all are read: who could stop when the number suits would bend it.",
+            tr("Read its texts"), type="primary", icon=":material/menu_book:", key="review.spot.read", on_click=_read,
+            help=tr("Nothing is told before all are read: who could stop when the number suits would bend it."),
         )  # fmt: skip
         st.caption(
-            "Mark what is missing wherever it stands. Deciding, outside of these texts, that something stays which "
-            "goes now makes the sample out of date."
+            tr(
+                "Mark what is missing wherever it stands. Deciding, outside of these texts, that something stays which "
+                "goes now makes the sample out of date."
+            )
         )
 
 
@@ -80,34 +95,48 @@ def _numbers(found: engine.SpotEstimate) -> None:
     """Show what was missed as a table, and what it does not show."""
     assert found.direct is not None
     assert found.quasi is not None
-    rates = {"Direct identifiers": found.direct, "Indirect identifiers": found.quasi}
+    rates = {tr("Direct identifiers"): found.direct, tr("Indirect identifiers"): found.quasi}
     rates |= {f"· {label_name(name)}": rate for name, rate in found.types.items()}
     st.markdown(
-        f"At most **{found.direct.high:.1f}** of 1,000 texts still hold a direct identifier that nobody marked, and at "
-        f"most **{found.quasi.high:.1f}** an indirect one."
+        tr(
+            "At most **{direct}** of 1,000 texts still hold a direct identifier that nobody marked, "
+            "and at most **{indirect}** an indirect one.",
+            direct=decimal(found.direct.high, 1),
+            indirect=decimal(found.quasi.high, 1),
+        )
     )
     st.dataframe(
         pd.DataFrame(
             [
                 {
-                    "Missed": name, "In the sample": f"{rate.hit:,} of {rate.read:,}",
-                    "Per 1,000": round(rate.value, 1),
-                    f"{100 * rate.level:.4g}% interval": f"{rate.low:.1f} to {rate.high:.1f}",
+                    tr("Missed"): name,
+                    tr("In the sample"): tr("{hit} of {read}", hit=number(rate.hit), read=number(rate.read)),
+                    tr("Per 1,000"): round(rate.value, 1),
+                    tr("{level} interval", level=localised(f"{100 * rate.level:.4g}%")): tr(
+                        "{low} to {high}", low=decimal(rate.low, 1), high=decimal(rate.high, 1)
+                    ),
                 }
                 for name, rate in rates.items()
             ]
         ),
-        hide_index=True, height="content", alt="Texts that still hold something missed, by type, per 1,000 texts",
+        hide_index=True, height="content", alt=tr("Texts that still hold something missed, by type, per 1,000 texts"),
     )  # fmt: skip
     places = sum(found.places)
     missed = (
-        f"{count_of(places, 'identifier')} had been missed in the sample; what is marked now counts as there no more."
+        trn(
+            "{n} identifier had been missed in the sample; what is marked now counts as there no more.",
+            "{n} identifiers had been missed in the sample; what is marked now counts as there no more.",
+            places,
+        )
+        if places
+        else tr("Nothing had been missed in the sample.")
     )
     st.caption(
-        f"{missed if places else 'Nothing had been missed in the sample.'} A text counts once, however much was missed "
-        "in it. What a reader "
-        "overlooked is not in these numbers; texts that were read before count as settled. Each interval holds by "
-        "itself."
+        f"{missed} "
+        + tr(
+            "A text counts once, however much was missed in it. What a reader overlooked is not in these numbers; "
+            "texts that were read before count as settled. Each interval holds by itself."
+        )
     )
 
 
@@ -115,40 +144,64 @@ def _new(workspace: engine.Workspace, corpus_id: str, *, first: bool) -> None:
     """Ask how many texts to draw, and say what that can show."""
     given = workspace.spot_checks.drawable(corpus_id)
     if not given.drawn_from:
-        st.markdown("This corpus has no text.")
+        st.markdown(tr("This corpus has no text."))
         return
     target = st.selectbox(
-        "Wanted: at most", TARGETS, index=1, key="review.spot.target", width=320,
-        format_func=lambda bound: f"{bound:g} of 1,000 texts with something missed",
+        tr("Wanted: at most"), TARGETS, index=1, key="review.spot.target", width=320,
+        format_func={
+            bound: tr("{n} of 1,000 texts with something missed", n=significant(bound, "g")) for bound in TARGETS
+        }.__getitem__,
     )  # fmt: skip
     needed = workspace.spot_checks.needed(corpus_id, target)
     st.caption(
-        f"That takes {count_of(needed, 'text')} in which nothing was missed, of {number(given.drawn_from)} that "
-        f"{'were read before' if given.again else 'nobody has read to the end'}. If something was missed, the bound is "
-        "higher."
+        trn(
+            "That takes {n} text in which nothing was missed, of {all} that were read before. If something was missed, "
+            "the bound is higher.",
+            "That takes {n} texts in which nothing was missed, of {all} that were read before. If something was "
+            "missed, the bound is higher.",
+            needed,
+            all=number(given.drawn_from),
+        )
+        if given.again
+        else trn(
+            "That takes {n} text in which nothing was missed, of {all} that nobody has read to the end. If "
+            "something was missed, the bound is higher.",
+            "That takes {n} texts in which nothing was missed, of {all} that nobody has read to the end. If "
+            "something was missed, the bound is higher.",
+            needed,
+            all=number(given.drawn_from),
+        )
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         count = st.number_input(
-            "Texts to draw", 1, given.drawn_from, needed, key=f"review.spot.count.{given.look}.{needed}", width=180
+            tr("Texts to draw"), 1, given.drawn_from, needed, key=f"review.spot.count.{given.look}.{needed}", width=180
         )
         twice = st.number_input(
-            "A second person reads", 0, int(count), min(TWICE, int(count)), key=f"review.spot.twice.{int(count)}",
-            width=180, help="How many of them. Drawn at random, and not told which.",
+            tr("A second person reads"), 0, int(count), min(TWICE, int(count)), key=f"review.spot.twice.{int(count)}",
+            width=180, help=tr("How many of them. Drawn at random, and not told which."),
         )  # fmt: skip
         st.button(
-            "Draw at random", type="primary" if first else "secondary", icon=":material/casino:",
+            tr("Draw at random"), type="primary" if first else "secondary", icon=":material/casino:",
             key="review.spot.draw", on_click=_draw, args=(workspace, corpus_id, int(count), int(twice), given.look),
         )  # fmt: skip
     once.rearm("review.spot.draw")
     if int(count) < min(LEAST, given.drawn_from):
-        st.warning(f"Of fewer than {LEAST} texts nothing is told.", icon=":material/info:")
+        st.warning(tr("Of fewer than {least} texts nothing is told.", least=LEAST), icon=":material/info:")
     else:
         high = workspace.spot_checks.high_if_clean(corpus_id, int(count))
-        st.markdown(f"If nothing was missed in {number(int(count))}: at most **{high:.1f}** of 1,000.")
+        st.markdown(
+            tr(
+                "If nothing was missed in {count}: at most **{high}** of 1,000.",
+                count=number(int(count)),
+                high=decimal(high, 1),
+            )
+        )
     if not first:
         st.caption(
-            "Each further sample halves the error that its interval may make, so that drawing until the number suits "
-            "does not pay."
+            tr(
+                "Each further sample halves the error that its interval may make, so that drawing until the number "
+                "suits does not pay."
+            )
         )
 
 
@@ -159,7 +212,14 @@ def _draw(workspace: engine.Workspace, corpus_id: str, count: int, twice: int, l
         lambda: act(workspace.spot_checks.draw, corpus_id, count, twice=twice, look=look),
     )
     if made is not None:
-        notice(f"{count_of(made.drawn, 'text')} drawn. Read them in the order “{SPOT}”.")
+        notice(
+            trn(
+                "{n} text drawn. Read them in the order “{order}”.",
+                "{n} texts drawn. Read them in the order “{order}”.",
+                made.drawn,
+                order=tr(SPOT),
+            )
+        )
 
 
 def _read() -> None:

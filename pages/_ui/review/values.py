@@ -9,34 +9,45 @@ import streamlit as st
 import engine
 from engine import LABELS
 from pages._ui import states
-from pages._ui.pager import digest, offset_of, pager
-from pages._ui.texts import count_of, label_name
+from pages._ui.language import mark, tr, translator, trn
+from pages._ui.parts.pager import digest, offset_of, pager
+from pages._ui.texts import count_of, label_name, label_names, number
 
 SIZE = 50
 PAGER = "review.values.page"
-STATES = {"All": None, "Not all looked at": "undecided", "Replaced": "accepted", "Kept": "rejected", "Mixed": "mixed"}
-SHOWN = {"accepted": "replaced", "rejected": "stays", "mixed": "mixed"}
+STATES = {
+    mark("All"): None,
+    mark("Not all looked at"): "undecided",
+    mark("Replaced"): "accepted",
+    mark("Kept"): "rejected",
+    mark("Mixed"): "mixed",
+}
+SHOWN = {"accepted": mark("replaced"), "rejected": mark("stays"), "mixed": mark("mixed")}
 
 
 def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
     """Draw filters, the table, and what can be done with the chosen rows."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        labels = st.multiselect("Types", list(LABELS), format_func=label_name, key="review.values.labels", width=320)
-        state = st.selectbox("Decision", list(STATES), key="review.values.state", width=200)
-        search = st.text_input("Value contains", key="review.values.search", width=240)
+        labels = st.multiselect(
+            tr("Types"), list(LABELS), format_func=label_names(), key="review.values.labels", width=320
+        )
+        state = st.selectbox(
+            tr("Decision"), list(STATES), format_func=translator(), key="review.values.state", width=200
+        )
+        search = st.text_input(tr("Value contains"), key="review.values.search", width=240)
     asked: dict[str, Any] = {"labels": tuple(labels), "state": STATES[state], "search": (search or "").strip() or None}
     frame, total = workspace.values.table(corpus.id, offset=offset_of(PAGER, SIZE), limit=SIZE, **asked)
     if frame.empty and total:
         st.session_state.pop(PAGER, None)
         frame, total = workspace.values.table(corpus.id, offset=0, limit=SIZE, **asked)
     if frame.empty:
-        st.markdown("No value fits these filters.")
+        st.markdown(tr("No value fits these filters."))
         return
     keys = [str(key) for key in frame["value_key"]]
     places = dict(zip(keys, frame["count"].astype(int), strict=True))
     shown = frame.assign(
         label=[label_name(label) for label in frame["label"]],
-        state=[SHOWN.get(state, state) for state in frame["state"]],
+        state=[tr(SHOWN[state]) if state in SHOWN else state for state in frame["state"]],
     )
     table_key = f"review.values.{digest([corpus.id, *keys])}"
     event = st.dataframe(
@@ -47,19 +58,24 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         on_select="rerun",
         selection_mode="multi-row",
         column_config={
-            "value": st.column_config.TextColumn("Value", width=190),
-            "label": st.column_config.TextColumn("Type", width=105),
-            "count": st.column_config.NumberColumn("Places", width=60),
-            "records": st.column_config.NumberColumn("Texts", width=55),
+            "value": st.column_config.TextColumn(tr("Value"), width=190),
+            "label": st.column_config.TextColumn(tr("Type"), width=105),
+            "count": st.column_config.NumberColumn(tr("Places"), width=60),
+            "records": st.column_config.NumberColumn(tr("Texts"), width=55),
             "confidence": st.column_config.NumberColumn(
-                "Confidence", width=85, format="percent", help="How sure the detector was, on average over the places."
+                tr("Confidence"),
+                width=85,
+                format="percent",
+                help=tr("How sure the detector was, on average over the places."),
             ),
-            "state": st.column_config.TextColumn("Now", width=90),
-            "decided": st.column_config.NumberColumn("Decided", width=70, help="Places a person has decided on."),
+            "state": st.column_config.TextColumn(tr("Now"), width=90),
+            "decided": st.column_config.NumberColumn(
+                tr("Decided"), width=70, help=tr("Places a person has decided on.")
+            ),
         },
-        alt="Distinct values with their counts and decisions",
+        alt=tr("Distinct values with their counts and decisions"),
     )
-    pager(total, key=PAGER, size=SIZE, noun="values")
+    pager(total, key=PAGER, size=SIZE, counted=count_of(total, "value"))
     chosen = [keys[row] for row in event.selection.rows if row < len(keys)]
     _bulk(workspace, corpus.id, chosen, places)
 
@@ -67,21 +83,33 @@ def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
 def _bulk(workspace: engine.Workspace, corpus_id: str, chosen: list[str], places: dict[str, int]) -> None:
     """Draw the decisions for the chosen rows, with how many places they concern."""
     if not chosen:
-        st.caption("Choose rows on the left edge of the table to decide on all their places at once.")
+        st.caption(tr("Choose rows on the left edge of the table to decide on all their places at once."))
         return
     total = sum(places[key] for key in chosen)
-    st.markdown(f"**{count_of(len(chosen), 'value')}** in **{count_of(total, 'place')}**:")
+    st.markdown(
+        trn("**{n} value**", "**{n} values**", len(chosen))
+        + " "
+        + trn("in **{n} place**:", "in **{n} places**:", total)
+    )
     again = st.checkbox(
-        "Those that a person has decided, too", key="review.values.again", wrap=True,
-        help="Without this, a person's decisions stay as they are.",
+        tr("Those that a person has decided, too"), key="review.values.again", wrap=True,
+        help=tr("Without this, a person's decisions stay as they are."),
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.button(f"Accept {total:,}", key="review.values.accept", type="primary", icon=":material/check:",
-                  on_click=_decide, args=(workspace, corpus_id, chosen, "accept", again))  # fmt: skip
-        st.button(f"Reject {total:,}", key="review.values.reject", icon=":material/close:",
+        st.button(
+            tr("Accept {n}", n=number(total)),
+            key="review.values.accept",
+            type="primary",
+            icon=":material/check:",
+            on_click=_decide,
+            args=(workspace, corpus_id, chosen, "accept", again),
+        )
+        st.button(tr("Reject {n}", n=number(total)), key="review.values.reject", icon=":material/close:",
                   on_click=_decide, args=(workspace, corpus_id, chosen, "reject", again))  # fmt: skip
-        label = st.selectbox("New type", list(LABELS), format_func=label_name, key="review.values.type", width=260)
-        st.button(f"Change {total:,}", key="review.values.relabel",
+        label = st.selectbox(
+            tr("New type"), list(LABELS), format_func=label_names(), key="review.values.type", width=260
+        )
+        st.button(tr("Change {n}", n=number(total)), key="review.values.relabel",
                   on_click=_decide, args=(workspace, corpus_id, chosen, "relabel", again, label))  # fmt: skip
 
 
@@ -96,11 +124,20 @@ def _decide(
     """Decide on the chosen values; a callback."""
     changed = states.act(workspace.values.decide, corpus_id, chosen, action, label, again=again) or 0
     if changed:
-        words = {"accept": "accepted", "reject": "rejected", "relabel": f"changed to {label_name(label or 'MISC')}"}
-        states.notice(f"{count_of(changed, 'place')} {words[action]}. Undo takes all of it back.")
+        said = {
+            "accept": trn("{n} place accepted.", "{n} places accepted.", changed),
+            "reject": trn("{n} place rejected.", "{n} places rejected.", changed),
+            "relabel": trn(
+                "{n} place changed to {type}.",
+                "{n} places changed to {type}.",
+                changed,
+                type=label_name(label or "MISC"),
+            ),
+        }
+        states.notice(f"{said[action]} {tr('Undo takes all of it back.')}")
 
 
 def undo(workspace: engine.Workspace, corpus_id: str) -> None:
     """Take back the latest decision; a callback."""
     taken: str | None = states.act(workspace.review.undo, corpus_id)
-    states.notice(taken or "There is nothing to take back.")
+    states.notice(taken or tr("There is nothing to take back."))

@@ -7,10 +7,12 @@ from functools import partial
 import streamlit as st
 
 import engine
-from pages._ui import once, states
+from pages._ui import states
 from pages._ui.compare import table as compare_table
 from pages._ui.current import show_run
-from pages._ui.progress import ACTIVE
+from pages._ui.parts import once
+from pages._ui.parts.progress import ACTIVE
+from pages._ui.sign_in.closed import only
 from pages._ui.texts import meaning, number, plain, when
 
 REFERENCE = "public"
@@ -47,7 +49,7 @@ def _missing(workspace: engine.Workspace, run: engine.RunSummary) -> None:
     st.markdown("Held against nothing yet: there is no run of the same prompts without private text on this corpus.")
     st.button(
         f"Make {number(run.count)} outputs without private text (ε = 0)", icon=":material/add:", key="run.bought.make",
-        on_click=_make, args=(workspace, run),
+        on_click=_make, args=(workspace, run), **only(engine.Right.MANAGE),
     )  # fmt: skip
     once.rearm("run.bought.make")
 
@@ -73,7 +75,8 @@ def _unexamined(workspace: engine.Workspace, run: engine.RunSummary, other: engi
     names = " and ".join("this run" if item.id == run.id else "the reference" for item in open_ones)
     st.markdown(f"To compare, {names} must be examined first. Examinations are internal and cost no budget.")
     st.button("Examine", icon=":material/science:", key="run.bought.examine",
-              on_click=_examine, args=(workspace, [item.id for item in open_ones]))  # fmt: skip
+              on_click=_examine, args=(workspace, [item.id for item in open_ones]),
+              **only(engine.Right.MANAGE))  # fmt: skip
 
 
 def _examine(workspace: engine.Workspace, run_ids: list[str]) -> None:

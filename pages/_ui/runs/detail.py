@@ -7,13 +7,15 @@ from functools import partial
 import streamlit as st
 
 import engine
-from pages._ui import once, readable, states
-from pages._ui.charts import bars
+from pages._ui import states
 from pages._ui.current import choose_run, show_run
-from pages._ui.method_cards import badge
+from pages._ui.methods import readable
+from pages._ui.methods.method_cards import badge
 from pages._ui.navigation import go
-from pages._ui.progress import ACTIVE
-from pages._ui.progress import draw as draw_job
+from pages._ui.parts import once
+from pages._ui.parts.charts import bars
+from pages._ui.parts.progress import ACTIVE
+from pages._ui.parts.progress import draw as draw_job
 from pages._ui.runs import blocked as run_blocked
 from pages._ui.runs import bought as run_bought
 from pages._ui.runs import budget as run_budget
@@ -23,7 +25,7 @@ from pages._ui.runs import loss as run_loss
 from pages._ui.runs import named
 from pages._ui.runs import outputs as run_outputs
 from pages._ui.runs import rounds as run_rounds
-from pages._ui.sign_in.closed import closed
+from pages._ui.sign_in.closed import closed, lacks, only
 from pages._ui.sign_in.visitor import may
 from pages._ui.texts import count_of, number, plain, seconds, when
 
@@ -106,7 +108,8 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
     with st.container(horizontal=True):
         if run.state in ("failed", "cancelled"):
             st.button("Resume", type="primary", icon=":material/play_arrow:", key="run.resume",
-                      on_click=states.act, args=(workspace.jobs.resume, run.id))  # fmt: skip
+                      on_click=states.act, args=(workspace.jobs.resume, run.id),
+                      **only(engine.Right.MANAGE))  # fmt: skip
         if run.state == "done":
             done = run.examined_at is not None
             if st.button(
@@ -120,7 +123,7 @@ def _ended(workspace: engine.Workspace, run: engine.RunSummary, runs: list[engin
                 go("privacy")
         _again(workspace, run)
         named.edit(workspace, run)
-        if st.button("Delete …", icon=":material/delete:", key="run.delete"):
+        if st.button("Delete …", icon=":material/delete:", key="run.delete", **only(engine.Right.MANAGE)):
             _confirm_delete(workspace, run)
     if _plain(run):  # nothing to draw, so nothing to stand beside
         left = right = st.container()
@@ -212,7 +215,7 @@ def _again(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         said = "with a new seed, since without noise the old one would give the same text."
     st.button("Run again", icon=":material/replay:", key="run.again",
               help=f"A new run with the same method, settings and model, {said}",
-              on_click=_rerun, args=(workspace, run))  # fmt: skip
+              on_click=_rerun, args=(workspace, run), disabled=lacks(engine.Right.MANAGE))  # fmt: skip
     once.rearm("run.again")
 
 

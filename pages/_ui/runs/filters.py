@@ -11,9 +11,9 @@ import streamlit as st
 
 import engine
 from engine import JSON, JSONObject, as_list, as_number, as_object
-from engine.figures.thresholds import attack_grid
+from engine.figures.privacy.thresholds import attack_grid
 from pages._ui.examined import figure as examined_figure
-from pages._ui.sliders import slider
+from pages._ui.parts.sliders import slider
 from pages._ui.texts import number
 
 

@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from pages._ui import wrapped
-from pages._ui.pager import digest, pager
+from pages._ui.parts import wrapped
+from pages._ui.parts.pager import digest, pager
 from pages._ui.runs.detail import difference
-from pages._ui.texts import GUARANTEES, STATES, seconds, when
+from pages._ui.texts import GUARANTEES, STATES, count_of, seconds, when
 
 SIZE = 25
 LEFT_OUT = ("Name", "Released", "Examined", "Different from the run before")  # where nothing stands in them
@@ -23,7 +23,7 @@ def draw(runs: list[engine.RunSummary]) -> None:
     page = runs[offset : offset + SIZE] or runs[:SIZE]
     with st.container(key=f"run.history.{digest(run.id for run in page)}"):
         wrapped.table(table(page, runs), right=("Kept",))
-    pager(len(runs), key="run.history.page", size=SIZE, noun="runs")
+    pager(len(runs), key="run.history.page", size=SIZE, counted=count_of(len(runs), "run"))
 
 
 def table(page: Sequence[engine.RunSummary], runs: list[engine.RunSummary]) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from pages._ui.pager import pager
+from pages._ui.parts.pager import pager
 from pages._ui.texts import count_of
 
 SIZE, WIDE = 6, 2  # texts a page, and columns
@@ -29,4 +29,4 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
             with columns[free], st.container(border=True, gap="small"):
                 st.text(f"{place:,}" + (f" · {row.label}" if isinstance(row.label, str) else ""))
                 st.text(str(row.text))
-    pager(run.kept, key=key, size=SIZE, noun="outputs")
+    pager(run.kept, key=key, size=SIZE, counted=count_of(run.kept, "output"))

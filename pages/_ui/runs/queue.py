@@ -8,7 +8,7 @@ import streamlit as st
 
 import engine
 from pages._ui.current import corpus_names
-from pages._ui.progress import QUIET, left
+from pages._ui.parts.progress import QUIET, left
 from pages._ui.texts import JOBS, count_of, plain
 
 SHOWN = 6

@@ -16,8 +16,9 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from pages._ui import loading, wrapped
 from pages._ui.current import corpus_names
+from pages._ui.parts import loading, wrapped
+from pages._ui.sign_in.closed import lacks
 from pages._ui.states import act, notice
 from pages._ui.texts import count_of, number, plain
 
@@ -29,6 +30,21 @@ DOMAINS = {
     "social": "Posts and interviews",
     "reviews": "Reviews and tickets",
 }
+PROTECTS = """
+**It protects from** whoever gets the disk, the folder, a copy or a backup of it while the program is stopped or locked:
+database, texts, spans, tables, embeddings, caches, tuned weights, kept bundles and backups cannot be read, and what was
+cut, swapped, changed or put back in an earlier state is refused, one file or several. The checks below, and
+`audit --verify`, name such a file, and one that was removed.
+
+**It does not protect from** whoever reads the memory of the running, unlocked program or the swap of this machine;
+whoever knows the passphrase or has the key file, an earlier one too where they kept an earlier copy. The whole folder
+put back with its database in an earlier state is noticed only against a head or an export of the audit log that you
+keep elsewhere. Names and sizes of files and models you added stay readable, and plain copies from before may stay on
+a solid-state disk or in a snapshot. Who may do what inside the program is a matter of roles, not of this.
+
+**Without passphrase or key file nobody opens it again**, not even whoever made this program. An encrypted disk (LUKS,
+FileVault, BitLocker), swap and temporary folder included, belongs under it either way.
+"""
 RESTORED = "_ui.settings.restored"
 PARTS = {
     "database": "Decisions, synthetic text and the audit log (database)",
@@ -78,23 +94,43 @@ def storage(workspace: engine.Workspace) -> None:
         used = workspace.disk.used()
     st.markdown(f"**{_size(used['total'])}** in this workspace:")
     st.code(str(workspace.path), language=None, wrap_lines=True)
-    st.markdown(at_rest(engine.opens_with(workspace.path)))
+    _at_rest(workspace, engine.opens_with(workspace.path))
     rows = [(PARTS.get(name, name), _size(size)) for name, size in used.items() if name != "total"]
     wrapped.table(pd.DataFrame(rows, columns=["What takes up room", "Size"]), right=("Size",))
 
 
+def _at_rest(workspace: engine.Workspace, by: str | None) -> None:
+    """Say whether the workspace is encrypted, what that protects from and what not, and the command that changes it.
+
+    No passphrase is typed here: the command asks for it in a terminal, while the program is stopped.
+    """
+    st.markdown(at_rest(by))
+    with st.expander("What encryption protects from, and how", icon=":material/lock:", key="settings.at_rest"):
+        st.markdown(PROTECTS)
+        if by is None:
+            missing = workspace.disk.cannot_encrypt()
+            if missing:
+                st.markdown(plain(missing))
+            st.markdown("To encrypt it, stop the program, then run this in a terminal. It asks for a passphrase:")
+            st.code(_command(workspace, "encrypt"), language=None, wrap_lines=True)
+            st.markdown("Or let a key file open it, kept on another disk; it is made where there is none:")
+            st.code(_command(workspace, "encrypt --key-file FILE"), language=None, wrap_lines=True)
+            return
+        st.markdown("To change what opens it, or to go back, stop the program, then run one of these in a terminal:")
+        for verb in ("rekey --new-passphrase", "rekey --new-key-file FILE", "decrypt"):
+            st.code(_command(workspace, verb), language=None, wrap_lines=True)
+
+
+def _command(workspace: engine.Workspace, words: str) -> str:
+    """Return the exact command line for this workspace."""
+    return f"python -m engine --workspace {shlex.quote(str(workspace.path))} {words}"
+
+
 def at_rest(by: str | None) -> str:
-    """Say whether the workspace is encrypted and what that covers; `by`: what opens it, None for a plain one."""
+    """Say in a line whether the workspace is encrypted; `by`: what opens it, None for a plain one."""
     if by is None:
-        return (
-            "**Not encrypted**: whoever reads this disk reads the text. Keep it on an encrypted disk, or stop the "
-            "program and run `python -m engine encrypt`."
-        )
-    return (
-        f"**Encrypted**, and opened with its {by}: database, texts, spans, tables, embeddings, tuned weights, backups. "
-        "Not covered: the memory of this running program, swap, models you added, names and sizes of files. What is "
-        "released or exported leaves without encryption. Another passphrase or key file: `python -m engine rekey`."
-    )
+        return "**Not encrypted**: whoever reads this disk, or a copy of it, reads the text."
+    return f"**Encrypted**, and opened with its {by}. What is released or exported leaves without encryption."
 
 
 def backup(workspace: engine.Workspace) -> None:
@@ -225,6 +261,7 @@ def self_check(workspace: engine.Workspace) -> None:
             key="settings.support",
             icon=":material/download:",
             on_click="ignore",
+            disabled=lacks(engine.Right.MANAGE),
             help="Versions, checks, counts and job states for someone who helps you. No record text, no names.",
         )
     answer = st.session_state.get("settings.checks")

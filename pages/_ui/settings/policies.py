@@ -9,7 +9,8 @@ import streamlit as st
 
 import engine
 from engine import MEASURES, REFERENCES, show_measure
-from pages._ui import wrapped
+from pages._ui.parts import wrapped
+from pages._ui.sign_in.closed import barred
 from pages._ui.states import act
 from pages._ui.texts import GUARANTEES, plain
 
@@ -47,13 +48,16 @@ def _own(workspace: engine.Workspace) -> None:
             "it cannot let an original, an undecided record or an outdated examination pass. Its rules go into every "
             "bundle that it lets leave. A release asked for under an earlier version is refused."
         )
-        given = st.file_uploader("Policy file", type=["yaml", "yml"], key="settings.policies.file", max_upload_size=1)
+        changes = not barred("Changing policies", engine.Right.MANAGE)
+        given = st.file_uploader(
+            "Policy file", type=["yaml", "yml"], key="settings.policies.file", max_upload_size=1, disabled=not changes
+        )
         with st.container(horizontal=True):
             st.button(
                 "Put it in force",
                 key="settings.policies.add",
                 type="primary",
-                disabled=given is None,
+                disabled=not changes or given is None,
                 on_click=_add,
                 args=(workspace, given.getvalue() if given is not None else b""),
             )
@@ -80,6 +84,7 @@ def _own(workspace: engine.Workspace) -> None:
                     "Remove",
                     key=f"settings.policies.remove.{policy_id}",
                     icon=":material/delete:",
+                    disabled=not changes,
                     on_click=act,
                     args=(workspace.releases.remove_policy, policy_id),
                     kwargs={"done": "The policy is no longer in force. Its versions are kept."},

@@ -20,7 +20,7 @@ def draw(workspace: engine.Workspace) -> None:
     if current() is None:
         st.caption(
             "One person uses this workspace: the account that the program runs as. For several, start it with "
-            "`--sign-in proxy`, see README; roles can be given before."
+            "`--sign-in oidc` or `--sign-in proxy`, see README; roles can be given before."
         )
     if members:
         table = pd.DataFrame(
@@ -31,6 +31,7 @@ def draw(workspace: engine.Workspace) -> None:
                     "Roles": ", ".join(one.person.roles),
                     "Since": when(one.since),
                     "Given by": one.added_by,
+                    **({"Account": one.account} if any(member.account for member in members) else {}),
                 }
                 for one in members
             ]

@@ -9,6 +9,9 @@ import streamlit as st
 
 import engine
 from pages._ui import states
+from pages._ui.sign_in.oidc import Oidc
+from pages._ui.sign_in.settings import Way
+from pages._ui.texts import plain
 
 OTHER = "Another reason"
 
@@ -18,22 +21,41 @@ def _stop() -> NoReturn:
     raise AssertionError  # `st.stop` does not come back
 
 
-def sign_in() -> NoReturn:
+def sign_in(chosen: Way) -> NoReturn:
     """Ask a visitor to sign in."""
     st.title("Please sign in", anchor=False)
+    if isinstance(chosen, Oidc):
+        st.markdown("This program holds private text. It opens for people of this office who hold a role here.")
+        st.button("Sign in", type="primary", key="sign_in.go", on_click=to_provider)
+        _stop()
     st.error("The proxy in front of this program did not say who you are.", icon=":material/error:")
     st.markdown("Open the address that your office gave you, and sign in there.")
     _stop()
 
 
-def no_role(identity: str, *, nobody: bool) -> NoReturn:
-    """Tell somebody who signed in that they hold no role here."""
+def to_provider() -> None:
+    """Send the browser to the provider's page; used as a callback."""
+    st.login()
+
+
+def turned_away(sentence: str, on_click: Callable[[], None]) -> NoReturn:
+    """Tell somebody that their sign-in does not count here, or no longer."""
+    st.title("Please sign in again", anchor=False)
+    st.error(plain(sentence), icon=":material/error:")
+    st.button("Sign in again", type="primary", key="sign_in.go", on_click=on_click)
+    _stop()
+
+
+def no_role(identity: str, chosen: Way, *, nobody: bool, other: Callable[[], None]) -> NoReturn:
+    """Tell somebody who signed in that they hold no role here; with a provider, they may leave as another."""
     st.title("You are signed in, but hold no role here", anchor=False)
     st.markdown("A custodian of this workspace can give you one, under Settings. They will ask what you are called:")
     st.code(identity, language=None)
     if nobody:
         st.markdown("Nobody holds a role yet. Whoever runs this program names the first custodian, on its machine:")
         st.code("python -m engine people --add IDENTITY --name NAME --role custodian", language=None)
+    if isinstance(chosen, Oidc):
+        st.button("Sign out", key="sign_in.out", on_click=other)
     _stop()
 
 

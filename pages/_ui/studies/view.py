@@ -11,12 +11,14 @@ import streamlit as st
 
 import engine
 from engine import JSON
-from pages._ui import once, parameters, states
+from pages._ui import states
 from pages._ui.current import current_corpus, distinct
 from pages._ui.examined import figure as examined_figure
+from pages._ui.methods import parameters
+from pages._ui.parts import once
+from pages._ui.parts.progress import ACTIVE, job_progress
 from pages._ui.plan import model as plan_model
-from pages._ui.progress import ACTIVE, job_progress
-from pages._ui.sign_in.closed import closed
+from pages._ui.sign_in.closed import closed, lacks, only
 from pages._ui.studies import table as study_table
 from pages._ui.texts import count_of, plain, when
 
@@ -68,7 +70,8 @@ def _start(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
         states.refused(blocker, "Change this first, then start.")
     st.button(
         "Start the study", type="primary", key=f"study.start.{spec.id}", icon=":material/play_arrow:",
-        on_click=_begin, args=(workspace, corpus.id, spec.id, settings, model), disabled=bool(blockers),
+        on_click=_begin, args=(workspace, corpus.id, spec.id, settings, model),
+        disabled=bool(blockers) or lacks(engine.Right.MANAGE),
         help="Reads private records; the ledger says so. It can be cancelled and resumed.",
     )  # fmt: skip
     once.rearm("study.start")
@@ -91,7 +94,8 @@ def _results(workspace: engine.Workspace, run: engine.StudyRun) -> None:
         reason = run.error or "It was stopped before its last variant."
         states.failed(title, reason, "Finished variants are kept; resuming goes on behind them.")
         st.button("Resume", key=f"study.resume.{run.id}", icon=":material/resume:",
-                  on_click=states.act, args=(workspace.studies.resume, run.id))  # fmt: skip
+                  on_click=states.act, args=(workspace.studies.resume, run.id),
+                  **only(engine.Right.MANAGE))  # fmt: skip
     if closed("The results of a study"):
         return
     found = workspace.studies.results(run.id)
@@ -107,4 +111,5 @@ def _results(workspace: engine.Workspace, run: engine.StudyRun) -> None:
     study_table.draw(found, run.id)
     if run.state not in ACTIVE:
         st.button("Delete this study", key=f"study.delete.{run.id}", icon=":material/delete:",
-                  on_click=states.act, args=(workspace.studies.delete, run.id))  # fmt: skip
+                  on_click=states.act, args=(workspace.studies.delete, run.id),
+                  **only(engine.Right.MANAGE))  # fmt: skip

@@ -9,10 +9,10 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from pages._ui import wrapped
 from pages._ui.examined.table import cell
-from pages._ui.progress import running_job
-from pages._ui.sign_in.closed import closed
+from pages._ui.parts import wrapped
+from pages._ui.parts.progress import running_job
+from pages._ui.sign_in.closed import closed, only
 from pages._ui.states import act
 
 SIDES = {"train": "Synthetic", "real": "As much real", "full": "All real", "gap": "Lost"}
@@ -115,6 +115,7 @@ def trained(workspace: engine.Workspace, run: engine.RunSummary, findings: Seque
         st.button(
             "Train a small transformer too", icon=":material/model_training:", key=f"utility.tuned.{run.id}",
             on_click=act, args=(partial(workspace.jobs.examine, privacy=False, tuned_classifier=True), run.id),
+            **only(engine.Right.MANAGE),
         )  # fmt: skip
 
 

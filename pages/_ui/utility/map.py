@@ -12,8 +12,8 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from pages._ui import loading
 from pages._ui.current import run_names
+from pages._ui.parts import loading
 from pages._ui.sign_in.closed import closed
 from pages._ui.texts import count_of, plain
 

@@ -13,7 +13,7 @@ from engine.dp.accounting import closed_form, rdp
 from engine.dp.accounting.accountant import CachedAccountant, ExactAccountant
 from engine.dp.events import Event
 from engine.dp.noise import label_list, mechanisms
-from engine.dp.noise.private import MemoryOutputs
+from engine.dp.noise.outputs import MemoryOutputs
 from engine.errors import InternalError, UserError
 from tests.dp.noise.test_private import bound
 

@@ -199,7 +199,8 @@ def test_selection(noise, expected, handed, monkeypatch):
     scales = []
     real = mechanisms.noisy_argmax
     monkeypatch.setattr(mechanisms, "noisy_argmax", lambda u, e, *a: scales.append((e, *a)) or real(u, e, *a))
-    from engine.dp.noise.private import Mechanisms, MemoryOutputs
+    from engine.dp.noise.outputs import MemoryOutputs
+    from engine.dp.noise.private import Mechanisms
 
     held = Mechanisms(None, MemoryOutputs())
     held.noisy_selection("k", np.zeros((4, 3)), **noise)

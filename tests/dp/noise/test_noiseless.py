@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from engine.dp.noise.noiseless import NoiselessMechanisms
-from engine.dp.noise.private import MemoryOutputs, PrivateData
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import PrivateData
 from engine.errors import UserError
 from engine.methods import get_method, method_ids
 from engine.methods.base import parse_parameters
@@ -61,9 +62,9 @@ def test_only_studies_reach_it():
         return any(isinstance(n, ast.ImportFrom) and n.module == "engine.dp.noise.noiseless" for n in ast.walk(tree))
 
     found = {path.relative_to(ENGINE).as_posix() for path in ENGINE.rglob("*.py") if imports(path)}
-    assert found == {"studies/rerun.py"}
+    assert found == {"studies/bench/rerun.py"}
     asking = {p.relative_to(ENGINE).as_posix() for p in ENGINE.rglob("*.py") if "noiseless=" in p.read_text("utf-8")}
-    assert asking == {"studies/bench.py", "studies/noiseless/run.py"}
+    assert asking == {"studies/bench/bench.py", "studies/noiseless/run.py"}
 
 
 @pytest.mark.parametrize("method_id", method_ids())

@@ -11,7 +11,8 @@ import pytest
 from engine.dp.events import Event
 from engine.dp.noise import mechanisms
 from engine.dp.noise.cells import Cell, check_cells
-from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData, digest
+from engine.dp.noise.outputs import MemoryOutputs, digest
+from engine.dp.noise.private import Mechanisms, PrivateData
 from engine.errors import InternalError
 
 KEY = b"k" * 32

@@ -8,7 +8,8 @@ import pytest
 
 from engine.dp.noise import sums
 from engine.dp.noise.mechanisms import GRID
-from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms, PrivateData
 from engine.errors import InternalError
 
 KEY, SIZE, CAP = b"k" * 32, 5, 3

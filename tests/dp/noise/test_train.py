@@ -11,7 +11,8 @@ import torch
 from engine.dp.accounting.exact import account
 from engine.dp.events import Event, vector_sensitivity
 from engine.dp.noise import mechanisms, train
-from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms, PrivateData
 from engine.dp.noise.train import Training, clipped_sum, gaussian_noise
 from engine.dp.noise.train_store import FolderKeeper, MemoryKeeper
 from engine.errors import InternalError, UserError

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from engine.examine.battery import SO_FAR
+from engine.examine.findings.part import Part
 from engine.examine.members.groups import LEAST_UNITS, examine_groups
 from engine.examine.members.membership import SCORES, MembershipScores
 from engine.examine.members.unit_risk import examine_units
-from engine.examine.part import Part
 from engine.examine.prepare import ExamineInput, Prepared, prepare
 
 SPANS = pd.DataFrame(columns=["record_id", "start", "end", "label", "identifier_type"])

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.examine.members import models as model_attacks
-from engine.examine.members.models import CLASSIFIER, FULL, LANGUAGE, examine_model_attacks, shadow_count
+from engine.examine.members.trained import models as model_attacks
+from engine.examine.members.trained.models import CLASSIFIER, FULL, LANGUAGE, examine_model_attacks, shadow_count
 from engine.examine.prepare import CancelledError, ExamineInput, Prepared, prepare
 
 ATTACKS = (*LANGUAGE, *CLASSIFIER)

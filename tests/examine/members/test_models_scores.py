@@ -8,9 +8,9 @@ import zlib
 import numpy as np
 import pytest
 
-from engine.examine.members import classifiers_scores as classifier
-from engine.examine.members import models_scores as attack
-from engine.examine.members.shadows import balanced_coins, nearest_text
+from engine.examine.members.trained import classifiers_scores as classifier
+from engine.examine.members.trained import models_scores as attack
+from engine.examine.members.trained.shadows import balanced_coins, nearest_text
 
 
 def table(*log_probabilities, mean=-2.0, spread=0.5):

@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from engine.corpus.text.words import Vocabulary, cut
+from engine.examine.findings.part import Part
 from engine.examine.members.neighbours import examine_neighbours
 from engine.examine.members.neighbours_scores import by_words
 from engine.examine.members.ngrams import examine_ngrams, public_words
 from engine.examine.members.ngrams_scores import fit, score
-from engine.examine.part import Part
 from engine.examine.prepare import CancelledError, ExamineInput, Prepared, prepare
 from engine.examine.stats.roc import auc
 from tests.examine.examine_helpers import WordEmbedder, spans_of, synthetic

@@ -11,11 +11,11 @@ import pytest
 
 from engine.corpus.text.words import cut
 from engine.examine.base import Side
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
+from engine.examine.findings.part import Part
 from engine.examine.guesses.attributes import age_band, examine_inference
 from engine.examine.measures import MEASURES
 from engine.examine.members.blind import KEPT, Blind
-from engine.examine.part import Part
 from engine.examine.persons.authorship import examine_style, examine_words
 from engine.examine.persons.linkage import examine_linkage
 from engine.examine.persons.people import details

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.examine.part import Part
+from engine.examine.findings.part import Part
 from engine.examine.prepare import CancelledError, ExamineInput, Prepared, prepare
 from engine.examine.repeats.near_copies import examine_near_copies
 from tests.examine.examine_helpers import spans_of, synthetic

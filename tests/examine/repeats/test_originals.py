@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from engine.examine.findings.risk import record_risk
 from engine.examine.prepare import ExamineInput, prepare
 from engine.examine.repeats.originals import examine_originals
-from engine.examine.risk import record_risk
 
 REAL = ["No complaints.", "Seen on 31 August 2006 by Dr Łukasz; rest, fluids.", "…"]
 HELD = ["Nothing new since Monday."]

@@ -107,3 +107,16 @@ def test_two_units_have_an_interval_of_their_mean_and_one_has_none() -> None:
     two = intervals.mean(np.array([0.0, 1.0, 1.0]), 0, ["a", "b", "b"])
     assert (two.low, two.high) == (0.0, 1.0)
     assert intervals.mean(np.array([0.0, 1.0]), 0, ["a", "a"]).low is None
+
+
+def test_a_share_that_nothing_left_out_changes_has_wilsons_width() -> None:
+    flat = intervals.jackknife(lambda rows: 1.0, np.arange(30), 1.0, (0.0, 1.0), 0)
+    assert (flat.low, flat.high) == (1.0, 1.0)
+    wider = intervals.no_narrower_than_wilson(flat, 30)
+    assert (wider.low, wider.high) == pytest.approx(intervals.wilson(30, 30))
+    assert "Wilson" in wider.method
+    values = np.repeat([0.0, 1.0], [15, 15])
+    own = intervals.jackknife(lambda rows: float(values[rows].mean()), np.repeat(np.arange(6), 5), 0.5, (0.0, 1.0), 0)
+    assert intervals.no_narrower_than_wilson(own, 30) == own, "a jackknife over few people is wider, and stays"
+    nothing = intervals.jackknife(lambda rows: 1.0, [0, 0], 1.0, (0.0, 1.0), 0)
+    assert intervals.no_narrower_than_wilson(nothing, 1).low is None

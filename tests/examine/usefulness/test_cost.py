@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
 from engine.examine.prepare import Effort, ExamineInput, prepare
 from engine.examine.usefulness.cost import examine_cost
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.examine.usefulness import distribution as of
 from engine.examine.usefulness.base import Sample
-from engine.examine.usefulness.embeddings import buckets, mauve
-from engine.examine.usefulness.frechet import frechet
+from engine.examine.usefulness.meaning import distribution as of
+from engine.examine.usefulness.meaning.embeddings import buckets, mauve
+from engine.examine.usefulness.meaning.frechet import frechet
 
 
 def sample(rows: np.ndarray, units: np.ndarray | None = None, centres: np.ndarray | None = None) -> Sample:

@@ -12,8 +12,8 @@ import pytest
 from engine.examine.measures import MEASURES
 from engine.examine.prepare import ExamineInput, Prepared, prepare
 from engine.examine.usefulness.metrics import METRICS
-from engine.examine.usefulness.reference_loss import examine_reference_loss
 from engine.examine.usefulness.sides import Trio, pick
+from engine.examine.usefulness.wording.reference_loss import examine_reference_loss
 from engine.models.builtin.embedder import load_embedder
 
 SPANS = pd.DataFrame(columns=["record_id", "start", "end", "label", "identifier_type"])

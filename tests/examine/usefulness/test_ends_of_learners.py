@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
+from engine.examine.findings.part import Part
 from engine.examine.measures import MEASURES
-from engine.examine.part import Part
 from engine.examine.prepare import ExamineInput, Prepared, prepare
-from engine.examine.usefulness.downstream import examine_downstream
-from engine.examine.usefulness.entity_mix import examine_entity_mix
-from engine.examine.usefulness.extraction import examine_extraction
-from engine.examine.usefulness.label_agreement import examine_label_agreement
-from engine.examine.usefulness.language_model import examine_language
-from engine.examine.usefulness.tone import examine_tone
+from engine.examine.usefulness.downstream.downstream import examine_downstream
+from engine.examine.usefulness.downstream.extraction import examine_extraction
+from engine.examine.usefulness.downstream.label_agreement import examine_label_agreement
+from engine.examine.usefulness.downstream.language_model import examine_language
+from engine.examine.usefulness.mixture.entity_mix import examine_entity_mix
+from engine.examine.usefulness.mixture.tone import examine_tone
 from engine.models.builtin.embedder import load_embedder
 from engine.pii.detect.detector import RecordDetector
 from engine.pii.detect.settings import DetectorSettings

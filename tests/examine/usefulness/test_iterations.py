@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from engine.examine.usefulness.iterations import COLUMNS, fid, iteration_table
-from engine.examine.usefulness.self_similarity import self_similarity
+from engine.examine.usefulness.meaning.self_similarity import self_similarity
 
 
 class Points:

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.examine.part import Part
+from engine.examine.findings.part import Part
 from engine.examine.prepare import ExamineInput, prepare
-from engine.examine.usefulness.label_agreement import examine_label_agreement
+from engine.examine.usefulness.downstream.label_agreement import examine_label_agreement
 
 SPANS = pd.DataFrame(columns=["record_id", "start", "end", "label", "identifier_type"])
 TELLING = {"mild": "walks home well soon", "severe": "ward drip surgeon urgent"}

@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.examine.part import Part
+from engine.examine.findings.part import Part
 from engine.examine.prepare import ExamineInput, prepare
-from engine.examine.usefulness import language_model
-from engine.examine.usefulness.language_model import examine_language
+from engine.examine.usefulness.downstream import language_model
+from engine.examine.usefulness.downstream.language_model import examine_language
 from engine.models.tune import small_causal as lm
 
 SPANS = pd.DataFrame(columns=["record_id", "start", "end", "label", "identifier_type"])
+WHOLE = [0, 7, 14]  # places of the models of each side as it is; behind the first two stand six trained anew
 NOUNS = ["arm", "leg", "head", "back", "knee"]
 
 
@@ -62,6 +63,13 @@ def test_the_same_words_turned_around_teach_little(alike):
     assert found["next_word", "train"] < values(alike)["next_word", "real"] / 2
 
 
+def test_one_repeated_sentence_teaches_itself_alone(alike):
+    found = asked(["the patient had pain in the arm and took 3 tablets of it"] * 120)
+    ours, real = (next(f for f in found.findings if (f.name, f.reference) == ("next_word_loss", side))
+                  for side in ("train", "real"))  # fmt: skip
+    assert ours.low > real.high
+
+
 def test_where_real_text_teaches_no_word_neither_side_has_an_accuracy():
     rng = np.random.default_rng(0)
     words = ["".join(rng.choice(list("abcdefghijklmnop"), 6)) for _ in range(3000)]
@@ -87,7 +95,9 @@ def test_all_sides_are_trained_on_as_many_tokens(monkeypatch):
     fitted = lm.fitted
 
     def spy(rows, members, *more):
-        seen.extend(int(sum(len(row) for row, member in zip(rows, mine, strict=True) if member)) for mine in members)
+        seen.extend(
+            int(sum(len(row) for row, member in zip(rows, mine, strict=True) if member)) for mine in members[WHOLE]
+        )
         return fitted(rows, members, *more)
 
     monkeypatch.setattr(lm, "fitted", spy)
@@ -106,6 +116,13 @@ def test_what_cannot_be_asked_says_why(options, why):
     for one in asked(notes(120, 3), **options).findings:
         assert math.isnan(one.value)
         assert why in one.settings["why"]
+
+
+@pytest.mark.parametrize("made", [[""] * 40, notes(3, 3)], ids=["nothing", "three records"])
+def test_nothing_and_three_records_are_too_few(made):
+    for one in asked(made).findings:
+        assert math.isnan(one.value)
+        assert "at least 500 are needed" in one.settings["why"]
 
 
 def test_words_are_what_stands_between_blanks():
@@ -134,3 +151,44 @@ def test_next_tokens_agree_with_the_mean_log_probability():
     for row, mean, found in zip(rows, lm.mean_log_probability(stack, rows).T, lm.next_tokens(stack, rows), strict=True):
         assert found.shape == (2, 2, len(row))
         assert found[0].mean(axis=1) == pytest.approx(mean, rel=1e-5)
+
+
+def test_texts_of_people_drawn_twice_are_given_twice(monkeypatch):
+    """Each refit has as many people as the side, each person's texts as often as the person was drawn."""
+    seen = []
+    fitted = lm.fitted
+
+    def spy(rows, members, *more):
+        seen.append(([row.tobytes() for row in rows], members))
+        return fitted(rows, members, *more)
+
+    monkeypatch.setattr(lm, "fitted", spy)
+    (one, *_) = [f for f in asked(notes(70, 3), real=90).findings if f.name == "next_word_loss"]
+    rows, members = seen[0]
+    assert one.settings["models_trained_anew"] == 6
+    assert "training anew" in one.settings["interval_is_of"]
+    given = [[row for row, own in zip(rows, mine, strict=True) if own] for mine in members]
+    whole, again = given[0], given[1:7]
+    assert len({tuple(sorted(one)) for one in again}) == 6, "each is drawn anew"
+    for one in again:
+        assert set(one) <= set(whole)
+        assert len(one) == len(whole)
+        assert len(set(one)) < len(set(whole))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(2400)
+@pytest.mark.parametrize("texts", [30, 120])
+def test_intervals_hold_what_models_score_on_average(texts):
+    """Forty draws of texts, of what is asked and of training; over the words asked alone, the loss was held in half."""
+    found = []
+    for draw in range(40):
+        made, train, held = (frame(notes(n, 1_000 + 3 * draw + i), mark) for i, (n, mark) in
+                             enumerate(((texts, "s"), (texts, "t"), (40, "h"))))  # fmt: skip
+        part = examine_language(prepare(ExamineInput(made, train, held, SPANS, SPANS, privacy=False, seed=draw)))
+        found += [(f.name, f.value, f.low, f.high) for f in part.findings if f.reference != "unrelated"]
+    for name in ("next_word", "next_word_loss"):
+        values, low, high = np.array([one[1:] for one in found if one[0] == name], float).T
+        assert len(values) >= 60, "in most draws the models learn something"
+        assert np.mean((low <= values.mean()) & (values.mean() <= high)) >= 0.85
+        assert np.mean(high - low) < 3 * 2 * 1.96 * values.std()

@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 from safetensors.numpy import load_file
 
-from engine.examine.part import Part
+from engine.examine.findings.part import Part
 from engine.examine.prepare import ExamineInput, prepare
-from engine.examine.usefulness.entity_mix import examine_entity_mix
-from engine.examine.usefulness.mixes import Mix, apart, mix_of
-from engine.examine.usefulness.tone import examine_tone
-from engine.examine.usefulness.topics import nameable, topics
+from engine.examine.usefulness.meaning.topics import nameable, topics
+from engine.examine.usefulness.mixture.entity_mix import examine_entity_mix
+from engine.examine.usefulness.mixture.mixes import Mix, apart, mix_of
+from engine.examine.usefulness.mixture.tone import examine_tone
 from engine.models.builtin.sentiment import sentiment_folder
 from tests.contract.examining import MARK, world
 from tests.examine.examine_helpers import PatternDetector, WordEmbedder
@@ -81,19 +81,31 @@ def test_total_variation_by_hand() -> None:
     assert apart(nothing, one, 0).low is None
 
 
-@pytest.mark.parametrize("a_unit", [1, 4])
-def test_the_interval_holds_the_true_distance(a_unit: int) -> None:
-    """Two hundred samples of 200 texts a side; texts of one person are of one kind."""
-    p, q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
-    hits = 0
+@pytest.mark.parametrize("other", [(0.5, 0.3, 0.2), (0.2, 0.3, 0.5), (0.0, 0.0, 1.0)], ids=["equal", "shift", "one"])
+@pytest.mark.parametrize(("texts", "a_unit"), [(24, 1), (200, 1), (200, 4)])
+def test_the_interval_holds_the_distance(texts: int, a_unit: int, other: tuple[float, ...]) -> None:
+    """Two hundred samples; texts of one person are of one kind. Small samples lie apart by chance as well."""
+    p, q = np.array([0.5, 0.3, 0.2]), np.array(other)
+    found = []
     for seed in range(200):
         rng = np.random.default_rng(seed)
-        people = 200 // a_unit
+        people = texts // a_unit
         units = np.repeat(np.arange(2 * people), a_unit).astype(object)
         kinds = [np.repeat(rng.choice(3, people, p=shares), a_unit) for shares in (p, q)]
-        found = apart(mix_of(kinds[0], 3, units[:200]), mix_of(kinds[1], 3, units[200:]), seed)
-        hits += found.low <= 0.3 <= found.high
-    assert hits >= 180
+        one = apart(mix_of(kinds[0], 3, units[:texts]), mix_of(kinds[1], 3, units[texts:]), seed)
+        found.append((one.value, one.low, one.high))
+    values, low, high = np.array(found).T
+    truth = 0.5 * float(np.abs(p - q).sum())
+    for expected in [values.mean(), *([truth] if truth else [])]:
+        assert np.mean((low <= expected) & (expected <= high)) >= 0.9
+
+
+def test_where_all_is_of_one_kind_the_interval_has_a_width() -> None:
+    one = mix_of(np.zeros(30, np.int64), 3, np.arange(30).astype(object))
+    two = mix_of(np.zeros(30, np.int64), 3, np.arange(30, 60).astype(object))
+    found = apart(one, two, 0)
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert 0.05 < found.high < 0.2
 
 
 def test_sentiment_of_one_source_is_close_and_a_shift_shows() -> None:

@@ -10,18 +10,19 @@ import pytest
 
 from engine.corpus.text.words import Vocabulary, cut
 from engine.examine.usefulness.base import Sample
-from engine.examine.usefulness.diversity import (
+from engine.examine.usefulness.meaning.embeddings import embedding_similarity, mauve
+from engine.examine.usefulness.meaning.text_map import lay_out
+from engine.examine.usefulness.wording.diversity import (
     EPSILON,
     compression,
     distinct_grams,
     distinct_of,
+    equal_texts,
     self_bleu,
     self_bleu_parts,
 )
-from engine.examine.usefulness.embeddings import embedding_similarity, mauve
-from engine.examine.usefulness.lengths import length_distance
-from engine.examine.usefulness.ngrams import jensen_shannon, ngram_codes, ngram_divergence
-from engine.examine.usefulness.text_map import lay_out
+from engine.examine.usefulness.wording.lengths import length_distance
+from engine.examine.usefulness.wording.ngrams import jensen_shannon, ngram_codes, ngram_divergence
 
 
 def of(*texts: list[int]) -> Sample:
@@ -130,9 +131,9 @@ def test_self_bleu_is_one_for_copies_and_uses_equal_texts() -> None:
     same = of(*[[1, 2, 3, 4, 5, 6]] * 5)
     other = of(*[[1, 2, 3, 4]] * 3)
     assert self_bleu(same, same).value == pytest.approx(1.0)
-    for value in (self_bleu(same, other), self_bleu(other, same)):
-        assert value.parts is not None
-        assert len(value.parts) == 3
+    for pair in ((same, other), (other, same)):
+        assert equal_texts(*pair) == ([[1, 2, 3, 4]] * 3, 4)
+        assert self_bleu(*pair).value == pytest.approx(1.0)
 
 
 def test_distinct_pairs_by_hand() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from engine.examine.findings import Finding
+from engine.examine.findings.findings import Finding
+from engine.examine.findings.verdict import privacy_verdict
 from engine.examine.prepare import ExamineInput, prepare
-from engine.examine.usefulness.readable import examine_readable
-from engine.examine.verdict import privacy_verdict
+from engine.examine.usefulness.wording.readable import examine_readable
 
 PHRASE = "repeats nothing because it says nothing"
 

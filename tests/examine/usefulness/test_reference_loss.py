@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from engine.corpus.samples import load_sample
-from engine.examine.part import Part
+from engine.examine.findings.part import Part
 from engine.examine.prepare import ExamineInput, prepare
-from engine.examine.usefulness.reference_loss import bits_a_word, encoded, examine_reference_loss, model_of
+from engine.examine.usefulness.wording.reference_loss import bits_a_word, encoded, examine_reference_loss, model_of
 
 SPANS = pd.DataFrame(columns=["record_id", "start", "end", "label", "identifier_type"])
 

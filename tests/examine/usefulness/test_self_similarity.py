@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import wasserstein_distance
 
+from engine.examine.prepare import prepare
 from engine.examine.usefulness.base import Sample
-from engine.examine.usefulness.self_similarity import BINS, alike, likeness_shift
+from engine.examine.usefulness.meaning.likeness import BINS as DRAWN
+from engine.examine.usefulness.meaning.likeness import COLUMNS, likeness
+from engine.examine.usefulness.meaning.self_similarity import BINS, alike, likeness_shift, shares_of_pairs
+from tests.contract.examining import world
 
 
 def sample(n: int, seed: int, common: float = 1.0) -> Sample:
@@ -55,3 +59,19 @@ def test_nothing_and_one_text() -> None:
     for side in (none, one):
         assert np.isnan(alike(side, side).value)
         assert np.isnan(likeness_shift(side, sample(5, 1)).value)
+
+
+def test_shares_of_pairs_are_those_of_a_histogram() -> None:
+    rows = sample(40, 3).embeddings
+    expected = np.histogram(cosines(sample(40, 3)), 20, (-1.0, 1.0))[0] / (40 * 39 / 2)
+    assert shares_of_pairs(rows, 20) == pytest.approx(expected)
+
+
+def test_the_table_has_a_curve_a_side_of_equally_many_texts() -> None:
+    table = likeness(prepare(world()))
+    assert list(table.columns) == COLUMNS
+    assert table.groupby("kind").size().to_dict() == dict.fromkeys(("synthetic", "private", "other private"), DRAWN)
+    assert table.groupby("kind")["share"].sum().to_numpy() == pytest.approx(np.ones(3))
+    assert table["texts"].nunique() == 1
+    assert table["cosine"].between(-1, 1).all()
+    assert likeness(prepare(world(people=2, copies=1, made=1, holdout=1))).empty

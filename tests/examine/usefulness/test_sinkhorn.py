@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import InternalError
 from engine.examine.usefulness.base import Sample
-from engine.examine.usefulness.sinkhorn import BLUR, sinkhorn, transport
+from engine.examine.usefulness.meaning.sinkhorn import BLUR, sinkhorn, transport
 
 
 def sample(n: int, seed: int, shift: float = 0.0, dimensions: int = 24) -> Sample:

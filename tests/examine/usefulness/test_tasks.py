@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from sklearn.metrics import f1_score
 
-from engine.examine.part import Part
+from engine.examine.findings.part import Part
 from engine.examine.prepare import ExamineInput, prepare
-from engine.examine.usefulness.tasks import COLUMNS, NAMES, TABLE, THE_LABEL, examine_tasks
+from engine.examine.usefulness.downstream.tasks import COLUMNS, NAMES, TABLE, THE_LABEL, examine_tasks
 
 SPANS = pd.DataFrame(columns=["record_id", "start", "end", "label", "identifier_type"])
 SEXES, WARDS = ("F", "M"), ("knee", "heart", "[eye](http://x) **bold**")  # a value may hold anything
@@ -95,6 +95,13 @@ def test_text_that_says_nothing_of_them_is_a_loss():
     assert one(part, "tasks_f1", "train").high < one(part, "tasks_f1", "real").low
 
 
+def test_copies_teach_what_their_sources_do_and_one_repeated_sentence_nothing():
+    copies = frame(400, 1, "t").head(200)
+    gap = one(asked(copies.assign(record_id=[f"s{i}" for i in range(200)])), "tasks_gap", "real")
+    assert gap.low <= 0 <= gap.high
+    assert one(asked(frame(200, 3, "s").assign(text="she came back with pain")), "tasks_gap", "real").low > 0.2
+
+
 def test_text_that_says_half_of_them_lies_between():
     half = asked(frame(200, 3, "s").assign(text=lambda t: t["text"].str.replace(r"s\dv\d", "word0", regex=True)))
     table = rows(half)
@@ -164,9 +171,16 @@ def test_columns_that_no_text_tells_count_in_no_mean():
     assert set(part.tables[TABLE]["why"]) != {""}
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(1200)
-@pytest.mark.parametrize(("size", "questions", "draws"), [(60, 60, 100), (300, 200, 40)])
+@pytest.mark.timeout(2400)
+@pytest.mark.parametrize(
+    ("size", "questions", "draws"),
+    [
+        pytest.param(60, 60, 100, marks=pytest.mark.slow),
+        pytest.param(300, 200, 40, marks=pytest.mark.slow),
+        pytest.param(60, 60, 200, marks=pytest.mark.long),
+        pytest.param(300, 200, 200, marks=pytest.mark.long),
+    ],
+)
 def test_the_interval_of_the_gap_holds_zero_for_other_real_text(size, questions, draws):
     """95% of intervals, within what so many draws tell; a planted loss is found."""
     held, judged, found = 0, 0, 0

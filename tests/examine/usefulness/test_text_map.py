@@ -11,7 +11,7 @@ import pytest
 from engine.examine import tables
 from engine.examine.examination import ExamineInput
 from engine.examine.prepare import prepare
-from engine.examine.usefulness.text_map import lay_out, put_in
+from engine.examine.usefulness.meaning.text_map import lay_out, put_in
 from tests.examine.examine_helpers import WordEmbedder
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from engine.examine.examination import ExamineInput
-from engine.examine.part import Part
+from engine.examine.findings.part import Part
 from engine.examine.prepare import prepare
 from engine.examine.values.canaries import examine_canaries
 from engine.store.store import Store

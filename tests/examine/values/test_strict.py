@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from engine.examine.examination import ExamineInput
+from engine.examine.findings.verdict import privacy_verdict
 from engine.examine.prepare import prepare
 from engine.examine.values.strict import examine_strict
-from engine.examine.verdict import privacy_verdict
 
 GIVEN = "Anna Bertil Cecilia Doris Erik Fanny Gustav Hilda Ivar Jonna".split()
 FIRST, LAST = "Hass Lind Berg Ek Sund Dal Ros Holm Ny Gran".split(), "lund ström qvist mark gren berga".split()

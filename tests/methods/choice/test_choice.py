@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms, PrivateData
 from engine.errors import UserError
 from engine.methods import get_method
-from engine.methods.advice import advice
+from engine.methods.advice.advice import advice
 from engine.methods.base import Context, Facts, parse_parameters
 from engine.methods.choice.method import behind, blockers
 from tests.methods.evolving import KEY, Hashed

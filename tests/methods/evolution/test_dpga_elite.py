@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engine.dp.noise.votes import nearest
-from engine.examine.run_notes import read
+from engine.examine.findings.run_notes import read
 from engine.methods.evolution.dpga_elite import as_printed, elite, near_duplicate, smoothed
 from engine.methods.evolution.kept_votes import kept_votes
 

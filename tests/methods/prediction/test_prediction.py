@@ -10,8 +10,9 @@ import pytest
 from engine.dp.accounting.closed_form import zcdp_rho
 from engine.dp.accounting.rdp import epsilon_rdp
 from engine.dp.events import Event
+from engine.dp.noise.outputs import MemoryOutputs
 from engine.dp.noise.prediction import check_disjoint
-from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.private import Mechanisms, PrivateData
 from engine.errors import UserError
 from engine.methods import get_method
 from engine.methods.base import Context, Facts, parse_parameters

@@ -12,7 +12,8 @@ import pytest
 from engine.corpus.samples import load_sample
 from engine.dp.accounting.closed_form import default_delta, epsilon, gaussian_mu
 from engine.dp.events import Event
-from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms, PrivateData
 from engine.errors import InternalError
 from engine.methods.base import Context, Facts
 from engine.methods.rpsg.parameters import RpsgPublicParameters
@@ -174,7 +175,7 @@ def test_quotas_sum_to_the_total(shares, total, expected):
 
 
 def test_tones_are_asked_for_in_turn_only_where_a_model_follows_instructions(models, whole):
-    from engine.examine.run_notes import read
+    from engine.examine.findings.run_notes import read
     from engine.models.contracts import Generation
     from engine.models.prompts.operators_instruct import InstructOperators
 

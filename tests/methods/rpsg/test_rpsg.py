@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from engine.corpus.samples import load_sample
-from engine.dp.noise.private import Mechanisms, MemoryOutputs
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms
 from engine.errors import InternalError, UserError
 from engine.methods.base import Context, Facts, parse_parameters
 from engine.methods.rpsg.claim import best_wins, best_wins_exact
@@ -262,7 +263,7 @@ def test_rules_of_the_parameters(values):
 
 
 def test_the_sentiment_of_abstractions_choices_and_outputs_is_counted_beside_the_seeds(whole):
-    from engine.examine.run_notes import read
+    from engine.examine.findings.run_notes import read
     from engine.jobs.tasks.synthesize import added
 
     _, steps, _ = whole

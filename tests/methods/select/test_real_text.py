@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms, PrivateData
 from engine.examine.usefulness.base import Sample
-from engine.examine.usefulness.distribution import kid
+from engine.examine.usefulness.meaning.distribution import kid
 from engine.methods import get_method
 from engine.methods.base import Context, Facts, parse_parameters
 

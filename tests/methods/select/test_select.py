@@ -11,7 +11,8 @@ import pytest
 
 from engine.dp.events import Event
 from engine.dp.noise.classes import class_of
-from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms, PrivateData
 from engine.errors import UserError
 from engine.methods import get_method
 from engine.methods.base import Context, Facts, parse_parameters

@@ -11,14 +11,15 @@ import torch
 from engine.dp.accounting.closed_form import default_delta, epsilon, noise_multiplier
 from engine.dp.events import Event
 from engine.dp.noise.noiseless import NoiselessMechanisms
-from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms, PrivateData
 from engine.errors import UserError
 from engine.methods import get_method
-from engine.methods.advice import advice
+from engine.methods.advice.advice import advice
+from engine.methods.advice.verdict import signal_verdict
 from engine.methods.base import Context, Facts, parse_parameters
 from engine.methods.steer import public, vector
 from engine.methods.steer.method import _Run
-from engine.methods.verdict import signal_verdict
 from engine.models.cancel import Cancelled
 from engine.models.catalogue import lacks
 from engine.models.contracts import Sampling, Steerable

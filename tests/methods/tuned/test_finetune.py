@@ -12,11 +12,12 @@ from engine.corpus.samples import load_sample
 from engine.dp.accounting.accountant import CachedAccountant, ExactAccountant
 from engine.dp.accounting.accounts import AccountingPending
 from engine.dp.events import Event
-from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms, PrivateData
 from engine.errors import InternalError, UserError
 from engine.methods import get_method
+from engine.methods.advice.signal import vote_signal
 from engine.methods.base import Context, Facts, parse_parameters
-from engine.methods.signal import vote_signal
 from engine.methods.tuned import common as ft
 from engine.methods.tuned.claim import figures, values_trained
 from engine.methods.tuned.dp_finetune import _Run

@@ -172,7 +172,9 @@ def test_transformers_opens_the_folder_and_agrees(generator):
     other = AutoModelForCausalLM.from_pretrained(lm_folder(), dtype=torch.float32, local_files_only=True).eval()
     ids = torch.tensor([generator.tokenizer.encode(TEXTS[0], add_special_tokens=False).ids])
     with torch.inference_mode():
-        assert torch.allclose(generator.net(ids), other(ids).logits, atol=2e-3)
+        own, theirs = generator.net(ids).log_softmax(-1), other(ids).logits.log_softmax(-1)
+    assert (own.argmax(-1) == theirs.argmax(-1)).float().mean() > 0.9
+    assert float((own.exp() * (own - theirs)).sum(-1).mean()) < 1e-3  # nats a token: the file keeps 8 bits of a number
 
 
 def test_missing_files_are_named(tmp_path):
@@ -184,8 +186,28 @@ def test_registry_lists_what_is_there():
     entries = {entry["id"]: entry for entry in builtin_models()}
     entry = entries["builtin"]
     assert 6_000_000 <= entry["parameters"] <= 18_000_000
-    assert entry["bytes"] <= 20_000_000
+    assert entry["bytes"] <= 45_000_000
     assert len(entry["sha256"]) == 64
+
+
+def test_an_output_layer_that_follows_from_other_weights_is_no_parameter(tmp_path):
+    from safetensors.torch import save_file
+
+    from engine.models.builtin.shipped import _parameters
+
+    made = {"transform.weight": torch.zeros(4, 4), "x": torch.zeros(7, 2), "lm_head.decoder.weight": torch.zeros(9, 4)}
+    save_file(made, tmp_path / "a.safetensors")
+    save_file({name: t for name, t in made.items() if name != "transform.weight"}, tmp_path / "b.safetensors")
+    assert (_parameters(tmp_path / "a.safetensors"), _parameters(tmp_path / "b.safetensors")) == (30, 50)
+
+
+def test_without_help_a_length_is_the_networks_alone(generator):
+    alone = BuiltinGenerator(lm_folder(), steered=False)
+    prompt = BuiltinOperators().prompt("invent", domain="clinical", kind="narrative", words=60)
+    sampling = Sampling(max_new_tokens=160, temperature=0.7, top_p=0.9, seed=0)
+    held, free = ([len(g.text.split()) for g in m.generate([prompt] * 24, sampling)] for m in (generator, alone))
+    assert min(held) >= 51  # the bucket's least
+    assert held != free
 
 
 def test_generator_names_its_capabilities():

@@ -13,9 +13,9 @@ import torch
 
 from engine.errors import UserError
 from engine.models.builtin import minilm
-from engine.models.builtin.tagger import MAX_PIECES, TAGS, TYPES, TaggerNet, encode, load_tokenizer, word_shape
-from engine.models.builtin.tagger_run import FOLDER, STRIDE, Tagger, _starts, load_tagger
-from engine.models.builtin.tagger_spans import rescale
+from engine.models.builtin.tagger.tagger import MAX_PIECES, TAGS, TYPES, TaggerNet, encode, load_tokenizer, word_shape
+from engine.models.builtin.tagger.tagger_run import FOLDER, STRIDE, Tagger, _starts, load_tagger
+from engine.models.builtin.tagger.tagger_spans import rescale
 
 
 @pytest.fixture(scope="module")

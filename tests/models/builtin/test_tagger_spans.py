@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import regex
 
-from engine.models.builtin.tagger import TAGS, TYPES, Pieces
-from engine.models.builtin.tagger_spans import Tagged, spans_of
+from engine.models.builtin.tagger.tagger import TAGS, TYPES, Pieces
+from engine.models.builtin.tagger.tagger_spans import Tagged, spans_of
 
 THRESHOLDS = np.full(len(TYPES), 0.2, dtype=np.float32)
 
@@ -95,7 +95,7 @@ def test_no_division_earns_more_than_the_one_found() -> None:
     """Compare the decoder with every division of a short text."""
     from itertools import product
 
-    from engine.models.builtin import tagger_spans as m
+    from engine.models.builtin.tagger import tagger_spans as m
 
     rng = np.random.default_rng(4)
     for _ in range(60):

@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 import torch
 
-from engine.dp.noise.private import Mechanisms, MemoryOutputs, PrivateData
+from engine.dp.noise.outputs import MemoryOutputs
+from engine.dp.noise.private import Mechanisms, PrivateData
 from engine.dp.noise.train import Document, Training
 from engine.errors import UserError
 from engine.models.constraints import Blocklist

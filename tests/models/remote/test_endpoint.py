@@ -91,7 +91,7 @@ def test_a_reply_of_another_form_is_an_empty_one(body):
         (made,) = one.generate(["x"], Sampling(max_new_tokens=3))
         assert made.text == ""
         assert one.listed() == []
-        assert not one.offers_scores()
+        assert one.score_form() is None
 
 
 def test_as_many_requests_at_once_as_allowed_and_no_more(served):
@@ -111,12 +111,13 @@ def test_rate_limit_spaces_requests(served):
 
 
 def test_faults_are_tried_again_and_counted(served):
-    one = generator(served, timeout_seconds=1.0, tries=5)
-    served.faults(500, "drop", "slow", "rubbish")
+    one = generator(served, timeout_seconds=1.0, tries=6)
+    faults = [500, "drop", "cut", "slow", "rubbish"]
+    served.faults(*faults)
     made = one.generate(["x"], Sampling(max_new_tokens=3))
     assert made[0].tokens == 3
-    assert (one.usage.requests, one.usage.retries) == (5, 4)
-    assert served.stats()["faults"][-4:] == [500, "drop", "slow", "rubbish"]
+    assert (one.usage.requests, one.usage.retries) == (6, 5)
+    assert served.stats()["faults"][-5:] == faults
 
 
 def test_waiting_grows_and_honours_retry_after(served):
@@ -220,7 +221,7 @@ def test_tokens_and_cost_are_counted(served):
 
 
 def test_scores_where_offered_only(served):
-    assert generator(served).offers_scores()
+    assert generator(served).score_form() == "echo"
     values = generator(served, scores=True).score(["one two three", "four five"])
     assert [len(v) for v in values] == [2, 1]  # none for a text's first token
     assert values[0].dtype == np.float32
@@ -336,8 +337,8 @@ def test_only_literal_loopback_is_this_machine(host, local):
     ("name", "value"),
     [
         ("name", "Two words"), ("name", "../x"), ("model", " "), ("api", "grpc"), ("prompts", "morse"),
-        ("timeout_seconds", 0), ("concurrency", 65), ("requests_per_minute", -1), ("tries", 0), ("price_in", -1),
-        ("key_source", "database"), ("context", True),
+        ("timeout_seconds", 0), ("concurrency", 513), ("requests_per_minute", -1), ("tries", 0), ("price_in", -1),
+        ("key_source", "database"), ("context", True), ("score_form", "guess"),
     ],
 )  # fmt: skip
 def test_settings_name_the_rule_they_break(name, value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.pii.detect.overlap import choose_spans
-from engine.pii.detect.plain_words import doubted
+from engine.pii.detect.plain.plain_words import doubted
 from engine.pii.spans import Span
 
 

@@ -6,12 +6,12 @@ import pytest
 
 from engine.errors import UserError
 from engine.pii.detect.detector import RecordDetector
-from engine.pii.detect.plain_words import held_back
+from engine.pii.detect.plain.plain_words import held_back
+from engine.pii.detect.plain.register import scholarly
+from engine.pii.detect.plain.vitals import is_reading
 from engine.pii.detect.presets import DEFAULT_PRESET, PRESETS, presets
-from engine.pii.detect.register import scholarly
 from engine.pii.detect.rules import Rules
 from engine.pii.detect.settings import CustomPattern, DetectorSettings
-from engine.pii.detect.vitals import is_reading
 from engine.pii.spans import LABELS, Span
 
 ABSTRACT = (

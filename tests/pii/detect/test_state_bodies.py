@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.pii.detect.plain_words import SUGGESTION, doubted
-from engine.pii.detect.state_bodies import names_state_body
+from engine.pii.detect.plain.plain_words import SUGGESTION, doubted
+from engine.pii.detect.plain.state_bodies import names_state_body
 from engine.pii.spans import Span
 
 

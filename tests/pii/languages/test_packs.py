@@ -12,7 +12,7 @@ import yaml
 
 from engine.corpus.text.language import PACKED
 from engine.errors import InternalError, UserError
-from engine.pii.detect.function_words import FUNCTION_WORDS
+from engine.pii.detect.plain.function_words import FUNCTION_WORDS
 from engine.pii.languages import pack as packs
 from engine.pii.languages.pack import FOLDER, codes, pack
 from engine.pii.languages.pools import read_pools

@@ -9,6 +9,7 @@ import pytest
 from engine.pii.languages.national_ids import national_ids
 from engine.pii.languages.pack import codes, pack
 from engine.pii.languages.pools import read_pools
+from engine.pii.languages.synthesis import names_of
 from engine.pii.spans import Span
 from engine.pii.surrogates import SurrogateMaker
 from engine.pii.surrogates.keyed import Draw, fold
@@ -38,7 +39,7 @@ def test_estonian_cases_of_one_person(key: bytes) -> None:
         "et",
         key,
     )
-    table = pack("et").inflection
+    table = names_of("et")
     assert table is not None
     surname = full.split()[-1]
     assert (all_, gen, com, nom) == (
@@ -52,7 +53,7 @@ def test_estonian_cases_of_one_person(key: bytes) -> None:
 @pytest.mark.parametrize("key", KEYS)
 def test_an_estonian_name_whose_genitive_is_its_first_form_gets_such_a_one(key: bytes) -> None:
     _, (name,) = replaced("{PERSON:Sirje} vererõhk oli kõrge.", "et", key)
-    table = pack("et").inflection
+    table = names_of("et")
     assert table is not None
     assert table.genitive(name) == name  # right in either reading
 
@@ -261,6 +262,6 @@ def test_one_person_in_two_records_of_a_source() -> None:
     for record in texts:
         maker.observe(texts[record], spans[record], record, "s")
     made = {r: maker.replace(t, spans[r], r, "s").text for r, t in texts.items()}
-    table = pack("et").inflection
+    table = names_of("et")
     assert table is not None
     assert made["a"] == table.inflected(made["b"].split()[-1], "all")

@@ -7,7 +7,7 @@ import random
 import pandas as pd
 import pytest
 
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.people.equal_marks import COMMON, LINES, RESTS, equal_marks
 from engine.corpus.people.equal_overlap import EqualOverlap, equal_pairs
 from tests.corpus.answering import WORDS
@@ -48,7 +48,7 @@ def readings(rng: random.Random, count: int) -> list[str]:
 
 
 def imported(store, texts):
-    return store.corpora.import_table(pd.DataFrame({"text": texts}), MAPPING, name="Answers")
+    return store.corpora.import_table(pd.DataFrame({"text": texts}), MAPPING, name="Answers", holdout=0)
 
 
 def asked_about(store, corpus, other) -> bool:

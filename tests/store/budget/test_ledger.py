@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.dp.accounting.closed_form import default_delta, epsilon, noise_multiplier
 from engine.dp.events import Event
 from engine.dp.filter import limit_rdp, used_rdp
@@ -16,7 +16,7 @@ from engine.dp.guarantee import Guarantee
 from engine.dp.ledger import Admission
 from engine.errors import InternalError, RefusedError, UserError
 from engine.store.budget import reservations
-from engine.store.schema import mechanism_outputs
+from engine.store.database.schema import mechanism_outputs
 from tests.store.conftest import MAPPING, made_up
 from tests.store.ledger_making import DELTA, draw, end, gaussian, kinds, limited, reserved_run
 from tests.store.making import examine, finding, finished_run

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.dp.accounting.closed_form import default_delta
 from engine.errors import UserError
-from engine.store.schema import populations
+from engine.store.database.schema import populations
 from tests.store.conftest import MAPPING, made_up
 from tests.store.ledger_making import draw, gaussian, kinds, reserved_run
 
@@ -83,7 +83,7 @@ def test_joined_people_keep_the_larger_number(store, small):
 
 
 def test_a_workspace_of_the_first_edition_counts_its_largest_corpus(store, small):
-    from engine.store.migrations import largest_units
+    from engine.store.database.migrations import largest_units
 
     imported(store, 1500)
     with store.session.db.write() as connection:

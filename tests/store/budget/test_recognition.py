@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from sqlalchemy import update
 
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.people.marks import chance_of, people_marks
 from engine.errors import NotFoundError, RefusedError, UserError
 from engine.store.budget import recognition
-from engine.store.schema import people_questions
+from engine.store.database.schema import people_questions
 from engine.store.store import Store
 from tests.store.ledger_making import gaussian, limited, reserved_run
 
@@ -134,7 +134,7 @@ def test_an_answer_of_an_earlier_version_asks_again_where_there_is_more(store, n
 def test_source_ids_are_compared_under_every_unit(store, narratives, units):
     rng = random.Random(1)
     ids = [f"MRN{rng.randrange(10**7, 10**8)}" for _ in range(120)]
-    before, after = ({"name": "x", "unit": unit, "cap": 5 if unit == "source" else 1} for unit in units)
+    before, after = ({"name": "x", "unit": unit, "cap": 5 if unit == "source" else 1, "holdout": 0} for unit in units)
     first = store.corpora.import_table(table(narratives[:120], ids), SOURCE, **before)
     second = store.corpora.import_table(table(narratives[600:720], ids), SOURCE, **after)
     assert second.population == first.population

@@ -7,10 +7,10 @@ import random
 import pandas as pd
 import pytest
 
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.corpus.people.population import former_short_hashes
 from engine.errors import RefusedError
-from engine.store.schema import equal_marks, short_marks, unit_hashes
+from engine.store.database.schema import equal_marks, short_marks, unit_hashes
 from engine.store.store import Store
 from tests.corpus.answering import common_answers, free_answers, one_word_changed
 from tests.store.ledger_making import gaussian, limited, reserved_run
@@ -104,7 +104,7 @@ def test_people_who_are_joined_share_their_marks(store, answers):
 def test_one_person_who_repeats_an_answer_is_one(store):
     mapping = ColumnMapping(text="text", source_id="who")
     table = pd.DataFrame({"text": ["The food was cold"] * 9, "who": ["a", "a", "a", "b", "b", "b", "c", "c", "c"]})
-    store.corpora.import_table(table, mapping, name="x", unit="source", cap=3)
+    store.corpora.import_table(table, mapping, name="x", unit="source", cap=3, holdout=0)
     with store.session.db.read() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM short_marks WHERE whole").scalar() == 3
 

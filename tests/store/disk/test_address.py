@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import inspect
 
 from engine.errors import StorageError
-from engine.store import migrations, postgresql, schema
+from engine.store.database import migrations, postgresql, schema
 from engine.store.disk.address import default_path, workspace_folder
 from engine.store.store import Store
 from tests import postgres
@@ -111,7 +111,7 @@ class TestServed:
         store.corpora.import_table(made_up(), MAPPING, name="Letters")
         store.close()
         for other, said in (
-            (address.replace("/w", "/missing"), "no database"),
+            (address.replace("/w", "/missing", 1), "no database"),
             (postgres.server().database(), "no tables of ours"),
         ):
             postgres.workspace_on(store.path, other)

@@ -6,7 +6,8 @@ import zipfile
 import pytest
 
 from engine.errors import StorageError, UserError
-from engine.store import migrations, restore
+from engine.store import restore
+from engine.store.database import migrations
 from engine.store.store import Store
 from tests.store.making import finished_run
 

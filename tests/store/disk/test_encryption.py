@@ -19,8 +19,8 @@ from engine.at_rest import header, keys, sealed, unlocking
 from engine.at_rest.header import LockedError, Secret, WrongSecretError
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
 from engine.release import verify
-from engine.store.disk import cipher, encryption, switch
 from engine.store.disk.backup import opened_by, restore
+from engine.store.disk.encryption import cipher, encryption, switch
 from engine.store.store import Store
 from tests.store.conftest import CANARY, MAPPING, made_up
 from tests.store.making import examine, finding, finished_run

@@ -5,11 +5,12 @@ import os
 import sqlite3
 import stat
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from engine.errors import StorageError
-from engine.store.database import database_errors
+from engine.store.database.database import database_errors
 from engine.store.disk.address import default_path
 from engine.store.disk.folder import Folder, file_errors, remove_tree, write_atomic
 from engine.store.store import Store
@@ -67,6 +68,19 @@ def test_a_removed_tree_is_gone_and_a_missing_one_is_no_error(tmp_path):
     remove_tree(tmp_path / "t")
     remove_tree(tmp_path / "t")
     assert not (tmp_path / "t").exists()
+
+
+def test_two_who_remove_the_same_tree_are_no_error(tmp_path):
+    """As a program and its worker do, which both look for condemned folders."""
+    with ThreadPoolExecutor(2) as two:
+        for number in range(40):
+            tree = tmp_path / str(number)
+            for name in ("a", "b", "c"):
+                (tree / name).mkdir(parents=True)
+                (tree / name / "f").write_bytes(b"x")
+            for done in [two.submit(remove_tree, tree) for _ in range(2)]:
+                done.result()
+            assert not tree.exists()
 
 
 @pytest.mark.parametrize(
@@ -141,7 +155,7 @@ def test_a_read_only_folder_is_reported(tmp_path):
 def test_no_statement_parameter_reaches_an_exception(store, corpus):
     from sqlalchemy.exc import IntegrityError
 
-    from engine.store.schema import settings
+    from engine.store.database.schema import settings
 
     twice = [{"key": "Zanzibarnacle", "value": 1}] * 2
     with pytest.raises(IntegrityError) as caught, store.session.db.write() as connection:

@@ -118,7 +118,7 @@ def test_a_creation_that_was_cut_off_is_finished(tmp_path):
                 database.execute("DELETE FROM settings")
                 database.commit()
         again = Store(tmp_path / name)
-        again.corpora.import_table(made_up(5), MAPPING, name="Letters")
+        again.corpora.import_table(made_up(5), MAPPING, name="Letters", holdout=0)
         again.close()
 
 

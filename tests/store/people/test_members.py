@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -132,7 +133,7 @@ def test_names_of_one_script_are_names(workspace, name):
 
 def test_somebody_who_had_such_a_name_before_keeps_it(workspace):
     from engine.store.audit import now
-    from engine.store.schema import members
+    from engine.store.database.schema import members
 
     workspace.people.set("a", "Alice", ["custodian"])
     with workspace.session.db.write() as connection:
@@ -172,3 +173,57 @@ def test_every_change_stays_and_stands_in_the_audit_log(workspace):
     assert workspace.audit.lines(limit=3)["action"].tolist() == ["roles taken", "roles given", "roles given"]
     with pytest.raises(SQLAlchemyError), workspace.session.db.write() as connection:
         connection.exec_driver_sql("DELETE FROM members")
+
+
+ISSUER = "https://id.example.org"
+
+
+def test_the_first_account_that_signs_in_as_a_person_stays_theirs(workspace):
+    workspace.people.set("mara@example.org", "Mara", ["custodian"])
+    assert workspace.people.recognise("stranger@example.org", f"{ISSUER}|9") is None
+    before = workspace.people.all()[0]
+    for _ in range(2):
+        assert workspace.people.recognise("MARA@example.org", f"{ISSUER}|7").name == "Mara"
+    with pytest.raises(NotAllowedError, match="Another account"):
+        workspace.people.recognise("mara@example.org", f"{ISSUER}|8")
+    workspace.people.set("b", "B", ["custodian"])
+    with pytest.raises(NotAllowedError, match="as another person"):
+        workspace.people.recognise("b", f"{ISSUER}|7")
+    one = next(one for one in workspace.people.all() if one.person.name == "Mara")
+    assert (one.since, one.added_by, one.account) == (before.since, before.added_by, f"{ISSUER}|7")
+    lines = workspace.audit.lines(limit=50)
+    assert (lines["action"] == "account of a person").sum() == 1
+
+
+def test_other_roles_keep_the_account_and_taking_all_frees_it(workspace):
+    workspace.people.set("a", "A", ["custodian"])
+    workspace.people.set("b", "B", ["reviewer"])
+    workspace.people.recognise("b", f"{ISSUER}|7")
+    workspace.people.set("b", "B", ["auditor"])
+    with pytest.raises(NotAllowedError):
+        workspace.people.recognise("b", f"{ISSUER}|8")
+    workspace.people.remove("b")
+    assert workspace.people.recognise("b", f"{ISSUER}|8") is None
+    workspace.people.set("b", "B", ["reviewer"])
+    assert workspace.people.recognise("b", f"{ISSUER}|8").roles == (Role.REVIEWER,)
+    workspace.people.set("c", "C", ["reviewer"])
+    assert workspace.people.recognise("c", f"{ISSUER}|7").name == "C"
+
+
+def test_of_two_accounts_at_the_same_moment_one_is_bound(workspace):
+    workspace.people.set("a", "A", ["custodian"])
+    barrier, came = threading.Barrier(2), []
+
+    def arrive(subject: str) -> None:
+        barrier.wait()
+        try:
+            came.append(workspace.people.recognise("a", f"{ISSUER}|{subject}"))
+        except NotAllowedError:
+            came.append(None)
+
+    threads = [threading.Thread(target=arrive, args=(subject,)) for subject in "78"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(one is None for one in came) == [False, True]

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from engine.errors import UserError
-from engine.store import schema
+from engine.store.database import schema
 from engine.store.review.bulk import Choice
 from tests.store.span_tables import span_table
 

@@ -7,8 +7,8 @@ import pytest
 
 from engine.errors import NotFoundError, UserError
 from engine.methods import get_method
-from engine.release.card import CardFacts, build_card
-from engine.release.policy import policies
+from engine.release.card.card import CardFacts, build_card
+from engine.release.policy.policy import policies
 from engine.store.review.named import Spread
 from tests.store.conftest import CANARY, MAPPING, made_up
 from tests.store.span_tables import add_span, span_table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from engine.corpus.mapping import ColumnMapping
+from engine.corpus.columns.mapping import ColumnMapping
 from engine.errors import NotFoundError, RefusedError, UserError
 from engine.store.store import Store
 from tests.store.conftest import CANARY

@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 
 from engine.errors import NotFoundError, UserError
 from engine.pii.decide.rules import Standing, after
-from engine.store import schema
+from engine.store.database import schema
 from tests.store.conftest import CANARY, MAPPING, made_up
 from tests.store.span_tables import add_span, span_table
 
@@ -170,7 +170,7 @@ def test_marking_as_reviewed_decides_spans_as_they_stand(store, corpus):
 def test_a_record_without_spans_can_be_marked_and_unmarked(store):
     table = made_up(5)
     table.at[2, "spans"] = []
-    corpus = store.corpora.import_table(table, MAPPING, name="Bare")
+    corpus = store.corpora.import_table(table, MAPPING, name="Bare", holdout=0)
     store.review.mark_reviewed(corpus.id, ["id2"])
     assert store.review.queue(corpus.id, order="position")[0]["reviewed"].sum() == 1
     assert "1 record " in store.review.undo(corpus.id)
@@ -289,7 +289,7 @@ def test_gold_is_evaluated_against_itself(store, corpus):
 def test_choosing_gold_moves_the_corpus_on_and_needs_gold(store, corpus):
     store.review.use_gold(corpus.id)
     assert store.corpora.get(corpus.id).next_step == "review"
-    plain = store.corpora.import_table(made_up(5, 500).drop(columns="spans"), _without_spans(), name="Plain")
+    plain = store.corpora.import_table(made_up(5, 500).drop(columns="spans"), _without_spans(), name="Plain", holdout=0)
     assert plain.span_source is None
     with pytest.raises(UserError, match="no gold spans"):
         store.review.use_gold(plain.id)

@@ -8,8 +8,8 @@ import random
 import pytest
 
 from engine.errors import NotFoundError, UserError
-from engine.store.review.refusals import SENTENCES
-from engine.store.review.steps import Step, read_steps
+from engine.store.review.desk.refusals import SENTENCES
+from engine.store.review.desk.steps import Step, read_steps
 from engine.store.store import Store
 from tests.store.span_tables import span_table
 

@@ -63,7 +63,14 @@ def test_words_start_near_the_encoders_own(start):
         assert int((encoder @ own).argmax()) == lines.index(word), word
 
 
-def test_packed_rows_are_read_as_each_document_alone(start):
+@pytest.fixture(scope="module")
+def shipped():
+    return load_folder(lm_folder())
+
+
+@pytest.mark.parametrize("which", ["start", "shipped"])
+def test_packed_rows_are_read_as_each_document_alone(which, request):
+    net = request.getfixturevalue(which)
     documents = np.array([[0] * 7 + [1] * 21 + [-1] * 2, [0] * 30])
     spans = document_spans(documents)
     assert spans == [(0, 0, 7), (0, 7, 28), (1, 0, 30)]
@@ -71,9 +78,9 @@ def test_packed_rows_are_read_as_each_document_alone(start):
     assert positions[0].tolist() == [*range(7), *range(21), 0, 0]
     ids = torch.randint(300, 7000, (2, 30), generator=torch.Generator().manual_seed(3))
     with torch.no_grad():
-        packed = packed_hidden(start, ids, positions, spans)
+        packed = packed_hidden(net, ids, positions, spans)
         for row, a, b in spans:
-            torch.testing.assert_close(packed[row, a:b], start.hidden(ids[row : row + 1, a:b])[0], rtol=1e-4, atol=1e-4)
+            torch.testing.assert_close(packed[row, a:b], net.hidden(ids[row : row + 1, a:b])[0], rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(("dtype", "near"), [(torch.float64, 1e-9), (torch.bfloat16, 0.05)])

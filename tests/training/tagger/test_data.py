@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from engine.models.builtin import minilm
-from engine.models.builtin.tagger import MAX_PIECES, TAGS, TYPES, load_tokenizer
+from engine.models.builtin.tagger.tagger import MAX_PIECES, TAGS, TYPES, load_tokenizer
 from engine.training.tagger.data import (
     ALL,
     FOUR,

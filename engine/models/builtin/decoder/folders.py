@@ -36,10 +36,9 @@ def save_folder(net: CausalNet, folder: Path, dtype: torch.dtype = torch.bfloat1
         files.write_bytes(part, save(ready, {"format": "pt"}), at=weights)
     else:
         save_file(ready, part, metadata={"format": "pt"})
-    part.replace(weights)
+    files.put(part, weights)
     values["torch_dtype"] = str(dtype).removeprefix("torch.")
-    about = folder / "config.json"
-    about.write_bytes(files.stored(about, (json.dumps(values, indent=1) + "\n").encode()))
+    files.write_bytes(folder / "config.json", (json.dumps(values, indent=1) + "\n").encode())
 
 
 def load_folder(folder: Path, dtype: torch.dtype = torch.float32) -> CausalNet:

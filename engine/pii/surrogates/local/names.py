@@ -13,6 +13,7 @@ from functools import lru_cache
 from engine.pii.languages.inflection import GENITIVE, NOMINATIVE
 from engine.pii.languages.pack import Pack, pack
 from engine.pii.languages.pools import read_pools
+from engine.pii.languages.synthesis import names_of
 from engine.pii.surrogates.keyed import Draw, fold
 from engine.pii.surrogates.people import Household, Names, cased
 
@@ -38,7 +39,7 @@ class Forms:
     """Tells the key and the case of a written name token, and puts surrogates into a case."""
 
     def __init__(self, own: Pack) -> None:
-        self.own, self.table = own, own.inflection
+        self.own, self.table = own, names_of(own.code)
         self.words = _known(own.code)[1]
         self.keys: set[str] = set()  # keys of tokens seen
         self.first: dict[str, set[str]] = {}  # key -> first forms seen

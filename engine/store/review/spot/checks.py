@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from engine.errors import NotFoundError
-from engine.store.review.spot import draw, reading, second
+from engine.store.review.spot import chained, draw, reading, second
 from engine.store.review.spot.reading import Seen
 from engine.store.review.spot.views import Difference, Drawable, Estimate, SecondSheet, SpotCheck
 from engine.store.rows import AnyRow
@@ -81,7 +81,10 @@ class SpotChecks:
             if check is None:
                 return None
             records = reading.seen(connection, check)
-            return _estimate(_view(connection, check, records), check, records)
+            view = _view(connection, check, records)
+            if not chained.holds(connection, self.session.key, check.id):
+                return Estimate(view, why=chained.BROKEN)
+            return _estimate(view, check, records)
 
     def next_for_second(self, corpus_id: str) -> SecondSheet | None:
         """Return the next text that the person acting reads as the second one, None where there is none."""

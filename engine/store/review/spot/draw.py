@@ -15,9 +15,10 @@ from engine.errors import RefusedError, UserError
 from engine.pii.decide.missed import parts_of, shares_of
 from engine.pii.spans import canonical_label
 from engine.store.audit import now
+from engine.store.database.schema import corpora, decisions, record_index, spans, spot_checks, spot_records
 from engine.store.review.spans import CHUNK
+from engine.store.review.spot import chained
 from engine.store.review.spot.views import Drawable
-from engine.store.schema import corpora, decisions, record_index, spans, spot_checks, spot_records
 from engine.store.session import Session, new_id
 from engine.store.summaries import corpus_row
 
@@ -86,8 +87,9 @@ def draw(session: Session, connection: Connection, corpus_id: str, count: int, t
     if found.again:
         _open_again(connection, corpus_id, [position for position, _ in chosen])
     session.write_audit(
-        connection, "spot check drawn", check_id, corpus=corpus_id, look=found.look, drawn=len(chosen),
+        connection, chained.DRAWN, check_id, corpus=corpus_id, look=found.look, drawn=len(chosen),
         drawn_from=found.drawn_from, twice=len(second), parts=len(sizes), again=found.again,
+        row=chained.of_check(connection, session.key, check_id),
     )  # fmt: skip
     return check_id
 

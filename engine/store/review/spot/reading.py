@@ -16,11 +16,12 @@ from sqlalchemy import Connection, or_, select
 from engine.pii.decide.missed import Part
 from engine.pii.decide.second import Place, pairs
 from engine.pii.spans import default_identifier_type
+from engine.store.database.schema import decisions, record_index, spot_checks, spot_events, spot_records
+from engine.store.people.names import one_person
 from engine.store.review.spot.draw import Before, marks, standing
 from engine.store.review.spot.views import Difference
 from engine.store.review.spot.withdrawn import Withdrawn, withdrawn
 from engine.store.rows import AnyRow
-from engine.store.schema import decisions, record_index, spot_checks, spot_events, spot_records
 
 AGAIN = "Identifiers were looked for again, or other marks were chosen, after the sample was drawn. Draw another."
 REJECTED = (
@@ -73,7 +74,12 @@ class Seen:
     @property
     def read_twice(self) -> bool:
         """Whether two different people read it to the end."""
-        return self.twice and self.done and bool(self.readers) and same(self.marked_by) not in map(same, self.readers)
+        return (
+            self.twice
+            and self.done
+            and bool(self.readers)
+            and not any(one_person(self.marked_by, name) for name in self.readers)
+        )
 
     def differences(self) -> list[Difference]:
         """Return what one of its two readers alone found, and what was taken back after it was read.
@@ -105,16 +111,16 @@ class Seen:
         return found, marked
 
     def barred(self, difference: Difference) -> set[str]:
-        """Return who may not say that a difference is no identifier, by names as they are compared.
+        """Return the names of those who may not say that a difference is no identifier.
 
         The first reader would unmake a miss of their own reading, the second a find of theirs, and whoever took
         something back would be asked about their own act.
         """
         place = (difference.start, difference.end)
         if difference.by == "withdrawn":
-            return {same(self.withdrawn[place])}
-        barred = {*map(same, self.readers)}
-        return barred | {same(self.marked_by)} if difference.by == "second" else barred
+            return {self.withdrawn[place]}
+        barred = {*self.readers}
+        return barred | {self.marked_by} if difference.by == "second" else barred
 
     def kind(self, place: Place, label: str) -> str:
         """Return the identifier type of a place that counts as missed."""
@@ -122,7 +128,10 @@ class Seen:
 
 
 def same(name: str) -> str:
-    """Return a person's name as it is compared."""
+    """Return a person's name as it is compared where somebody goes on with what is theirs.
+
+    Where somebody else has to act, names that look alike count as one too (`engine.store.people.names.one_person`).
+    """
     return " ".join(name.split()).casefold()
 
 
@@ -224,10 +233,15 @@ def _readers(connection: Connection, check: AnyRow, read: set[int], found: dict[
 
 
 def _second(connection: Connection, check: AnyRow, found: dict[int, Seen]) -> None:
-    """Go through what second readers did, in order."""
+    """Go through what second readers did, in order; an act on a record that left the sample is not counted.
+
+    That can only be by rows edited outside of the program, of which `chained.holds` tells.
+    """
     query = select(spot_events).where(spot_events.c.check_id == check.id).order_by(spot_events.c.seq)
     for row in connection.execute(query):
-        one, place = found[row.position], (row.start, row.end)
+        one, place = found.get(row.position), (row.start, row.end)
+        if one is None:
+            continue
         if row.action == "mark":
             one.marked_by = row.actor
             one.added[place] = row.label

@@ -5,20 +5,24 @@ Privacy posture: words that are typed are looked for in their text; a row keeps 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlalchemy import Connection, select
 
 from engine.corpus.text.folding import folded
 from engine.errors import NotFoundError, UserError
 from engine.store.audit import now
+from engine.store.database.schema import decisions, spans, spot_events
+from engine.store.people.names import one_person
 from engine.store.review import acts
+from engine.store.review.desk.refusals import Refusal
 from engine.store.review.queries import check_label
-from engine.store.review.refusals import Refusal
 from engine.store.review.search import texts_at
+from engine.store.review.spot import chained
 from engine.store.review.spot.reading import Seen, same, seen
 from engine.store.review.spot.views import SecondSheet
 from engine.store.review.unmarked import free_places
 from engine.store.rows import AnyRow
-from engine.store.schema import decisions, spans, spot_events
 from engine.store.session import Session
 from engine.store.upkeep import DEFAULT_ACTOR
 
@@ -37,7 +41,7 @@ def waiting(connection: Connection, session: Session, check: AnyRow) -> list[See
     mine = same(session.actor)
     return [
         one for one in seen(connection, check)
-        if one.twice and not one.done and one.position not in met and mine not in map(same, one.readers)
+        if one.twice and not one.done and one.position not in met and not _one_of(session.actor, one.readers)
         and (not one.marked_by or same(one.marked_by) == mine)
     ]  # fmt: skip
 
@@ -65,8 +69,10 @@ def mark(
     places = free_places(text, surface, taken)
     if not places:
         raise UserError("words: they do not stand in this text where nothing is marked; type them as they stand there")
-    for start, end in places:
-        _event(session, connection, check, one, "mark", start, end, label)
+    rows = [_event(session, connection, check, one, "mark", start, end, label) for start, end in places]
+    session.write_audit(
+        connection, chained.NOTED, check.id, corpus=corpus_id, position=one.position, places=len(rows), rows=rows
+    )
     return len(places)
 
 
@@ -75,16 +81,19 @@ def unmark(session: Session, connection: Connection, check: AnyRow, record_id: s
     one = _open(connection, session, check, record_id)
     if (start, end) not in one.added:
         raise NotFoundError("nothing was added at this place; it may have been taken back before")
-    _event(session, connection, check, one, "unmark", start, end, None)
+    row = _event(session, connection, check, one, "unmark", start, end, None)
+    session.write_audit(
+        connection, chained.TAKEN_BACK, check.id, corpus=check.corpus_id, position=one.position, rows=[row]
+    )
 
 
 def finish(session: Session, connection: Connection, check: AnyRow, record_id: str) -> None:
     """Note that the person acting has read a record to the end as the second one."""
     one = _open(connection, session, check, record_id)
-    _event(session, connection, check, one, "finish", None, None, None)
+    row = _event(session, connection, check, one, "finish", None, None, None)
     session.write_audit(
-        connection, "spot check text read by a second person", check.id, corpus=check.corpus_id, position=one.position,
-        added=len(one.added),
+        connection, chained.READ, check.id, corpus=check.corpus_id, position=one.position, added=len(one.added),
+        rows=[row],
     )  # fmt: skip
 
 
@@ -108,15 +117,15 @@ def settle(
         raise UserError(f"this was settled before, by {found.settled_by}")
     said = " ".join(reason.split())
     if outcome == "none":
-        if same(session.actor) in one.barred(found):
+        if _one_of(session.actor, one.barred(found)):
             raise UserError(OTHER)
         _check_reason(session, corpus_id, one.position, place, said)
-    _event(session, connection, check, one, outcome, *place, found.label)
+    row = _event(session, connection, check, one, outcome, *place, found.label)
     if outcome == "missed" and found.by != "first":
         _mark(session, connection, corpus_id, one, place, found.label)
     session.write_audit(
-        connection, "spot check difference settled", check.id, corpus=corpus_id, position=one.position, by=found.by,
-        label=found.label, outcome=outcome, reason=said if outcome == "none" else "",
+        connection, chained.SETTLED, check.id, corpus=corpus_id, position=one.position, by=found.by,
+        label=found.label, outcome=outcome, reason=said if outcome == "none" else "", rows=[row],
     )  # fmt: skip
 
 
@@ -162,6 +171,10 @@ def _open(connection: Connection, session: Session, check: AnyRow, record_id: st
     raise UserError("You decided on this text yourself; somebody else has to read it as the second person.")
 
 
+def _one_of(name: str, names: Iterable[str]) -> bool:
+    return any(one_person(name, other) for other in names)
+
+
 def _named(session: Session) -> None:
     if same(session.actor) in (DEFAULT_ACTOR, "command line"):
         raise UserError(NAMED)
@@ -172,16 +185,20 @@ def _met(connection: Connection, check: AnyRow, actor: str) -> set[int]:
     query = select(decisions.c.position, decisions.c.actor).where(
         decisions.c.corpus_id == check.corpus_id, decisions.c.seq > check.after, decisions.c.position.is_not(None)
     )
-    return {int(position) for position, who in connection.execute(query) if same(who) == same(actor)}
+    return {int(position) for position, who in connection.execute(query) if one_person(str(who), actor)}
 
 
 def _event(
     session: Session, connection: Connection, check: AnyRow, one: Seen, action: str, start: int | None,
     end: int | None, label: str | None,
-) -> None:  # fmt: skip
-    connection.execute(
+) -> str:  # fmt: skip
+    """Add an act and return the digest of its row, for the line that tells of it."""
+    made = connection.execute(
         spot_events.insert().values(
             check_id=check.id, position=one.position, at=now(), actor=session.actor, action=action, start=start,
             end=end, label=label,
         )
     )  # fmt: skip
+    assert made.inserted_primary_key is not None
+    query = select(spot_events).where(spot_events.c.seq == made.inserted_primary_key[0])
+    return chained.of_event(session.key, connection.execute(query).one())

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from engine.pii.spans import default_identifier_type
+from engine.store.database.schema import decisions
 from engine.store.rows import AnyRow
-from engine.store.schema import decisions
 
 FOUND, GONE = ("accept", "add", "relabel"), ("reject", "relabel")
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import secrets
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from engine.errors import NotFoundError, RefusedError, UserError
 from engine.store.audit import now
+from engine.store.database.schema import intruder_events, intruder_texts, intruder_trials
+from engine.store.people.names import one_person
 from engine.store.review.spot.reading import same
 from engine.store.rows import AnyRow
+from engine.store.runs.intruder import chained, looks
 from engine.store.runs.intruder.reading import (
     Events,
     approved_positions,
@@ -23,12 +26,12 @@ from engine.store.runs.intruder.reading import (
     positions,
     stretches,
 )
-from engine.store.runs.intruder.views import OUTCOMES
+from engine.store.runs.intruder.views import OUTCOMES, WRONG
 from engine.store.runs.runs import run_row
 from engine.store.runs.waivers import UNNAMED
-from engine.store.schema import intruder_events, intruder_texts, intruder_trials
 from engine.store.session import Session, new_id
 
+SHORTEST_REASON, LONGEST_REASON = 10, 200
 LONGEST_MINUTES, LONGEST_WORDS, LONGEST_MEANS = 7 * 24 * 60, 300, 600
 NONE = "no intruder trial was drawn of this run"
 
@@ -51,10 +54,13 @@ def draw(
     approved = approved_positions(connection, run_id)
     if not approved:
         raise UserError("No record of this run is approved, and the sample is drawn from those that would leave.")
-    query = select(func.max(intruder_trials.c.look)).where(intruder_trials.c.run_id == run_id)
-    next_look = int(connection.execute(query).scalar() or 0) + 1
-    if look is not None and look != next_look:
+    if look is not None and look != looks.own(connection, run_id):
         raise RefusedError("Somebody drew an intruder trial of this run meanwhile. Look at it before you draw another.")
+    for trial_id, (whose, kept) in looks.keep_missing(connection, session.key).items():
+        marked = chained.of_marks(session.key, whose, kept)
+        session.write_audit(connection, chained.COUNTED, trial_id, run=whose, marks=marked)
+    mine = looks.marks(session.key, looks.texts_at(connection, run_id, approved))
+    next_look = looks.following(connection, run_id, mine)
     chosen = secrets.SystemRandom().sample(approved, min(texts, len(approved)))
     trial_id = new_id("i")
     connection.execute(
@@ -67,9 +73,12 @@ def draw(
         intruder_texts.insert(),
         [{"trial_id": trial_id, "place": place, "position": position} for place, position in enumerate(chosen, 1)],
     )
+    looks.keep(connection, trial_id, run_id, next_look, mine)
     session.write_audit(
-        connection, "intruder trial drawn", trial_id, corpus=run.corpus_id, run=run_id, look=next_look,
+        connection, chained.DRAWN, trial_id, corpus=run.corpus_id, run=run_id, look=next_look,
         texts=len(chosen), drawn_from=len(approved), minutes=minutes,
+        row=chained.of_trial(connection, session.key, trial_id),
+        marks=chained.of_marks(session.key, run_id, mine),
     )  # fmt: skip
     return trial_id
 
@@ -81,14 +90,13 @@ def begin(session: Session, connection: Connection, run_id: str) -> None:
     """
     check_named(session)
     trial, found = current(connection, run_id)
-    if same(trial.actor) == same(session.actor):
+    if one_person(trial.actor, session.actor):
         raise UserError("A trial is taken on by somebody else than the person who drew it.")
     if found.intruder:
         if same(found.intruder) == same(session.actor):
             return
         raise UserError(f"{found.intruder} took this trial on; draw another for somebody else")
-    _event(session, connection, trial, "begin", None)
-    _note(session, connection, trial, "intruder trial begun")
+    _act(session, connection, trial, "begin", "intruder trial begun")
 
 
 def claim(
@@ -105,21 +113,27 @@ def claim(
     before = found.claims.get(place)
     if said == ("" if before is None else before.words):
         return
-    _event(session, connection, trial, "claim" if said else "withdraw", place, said or None)
-    _note(session, connection, trial, "intruder's claim written" if said else "intruder's claim withdrawn", place=place)
+    if said:
+        _act(session, connection, trial, "claim", "intruder's claim written", place, said)
+    else:
+        _act(session, connection, trial, "withdraw", "intruder's claim withdrawn", place)
 
 
 def end(session: Session, connection: Connection, run_id: str) -> None:
     """Say that the intruder is done before the time is over."""
     trial, _ = _open(session, connection, run_id)
-    _event(session, connection, trial, "end", None)
-    _note(session, connection, trial, "intruder trial ended")
+    _act(session, connection, trial, "end", "intruder trial ended")
 
 
 def judge(
-    session: Session, connection: Connection, run_id: str, place: int, outcome: str, offered: str | None = None
-) -> None:
-    """Say whether a claim is right, once the time box is over; nobody judges their own."""
+    session: Session, connection: Connection, run_id: str, place: int, outcome: str, offered: str | None = None,
+    reason: str = "",
+) -> None:  # fmt: skip
+    """Say whether a claim is right, once the time box is over; nobody judges their own.
+
+    Once every claim is judged the bound can be seen. Who changes a verdict then says why, and who makes a claim count
+    no more is somebody else than those who judged it.
+    """
     check_named(session)
     if outcome not in OUTCOMES:
         raise UserError(f"outcome: must be one of {', '.join(OUTCOMES)}, is {outcome!r}")
@@ -127,17 +141,29 @@ def judge(
     _check_same(trial, offered)
     if not ended_at(found, trial.minutes):
         raise UserError("The time box is not over; claims are checked after it.")
-    if same(found.intruder) == same(session.actor):
+    if one_person(found.intruder, session.actor):
         raise UserError("A claim is checked by somebody else than the person who made it.")
     one = found.claims.get(place)
     if one is None:
         raise NotFoundError("nothing was claimed about this text")
-    if one.outcome and same(one.judged_by) != same(session.actor):
-        raise UserError(f"{one.judged_by} judged this claim before")
     if one.outcome == outcome:
         return
-    _event(session, connection, trial, outcome, place)
-    _note(session, connection, trial, "intruder's claim judged", place=place, outcome=outcome)
+    seen = found.judged
+    if not seen and one.outcome and same(one.judged_by) != same(session.actor):
+        raise UserError(f"{one.judged_by} judged this claim before")
+    if not seen:
+        _act(session, connection, trial, outcome, "intruder's claim judged", place, outcome=outcome)
+        return
+    said = " ".join(reason.split())
+    if not SHORTEST_REASON <= len(said) <= LONGEST_REASON:
+        raise UserError(
+            "reason: every claim was judged and the bound could be seen, so say why the verdict is changed in "
+            f"{SHORTEST_REASON} to {LONGEST_REASON} characters"
+        )
+    if outcome == WRONG and any(one_person(name, session.actor) for name in one.judges):
+        raise UserError("You judged this claim; that it counts no more is for somebody else to say.")
+    _act(session, connection, trial, outcome, chained.CHANGED, place, said, before=one.outcome, outcome=outcome,
+         reason=said)  # fmt: skip
 
 
 def current(connection: Connection, run_id: str) -> tuple[AnyRow, Events]:
@@ -171,16 +197,20 @@ def _open(session: Session, connection: Connection, run_id: str) -> tuple[AnyRow
     return trial, found
 
 
-def _event(
-    session: Session, connection: Connection, trial: AnyRow, action: str, place: int | None, words: str | None = None
-) -> None:
-    connection.execute(
+def _act(
+    session: Session, connection: Connection, trial: AnyRow, action: str, told: str, place: int | None = None,
+    words: str | None = None, **detail: int | str,
+) -> None:  # fmt: skip
+    """Write what somebody did, and a line of the audit log that holds the row's digest."""
+    made = connection.execute(
         intruder_events.insert().values(
             trial_id=trial.id, at=now(), actor=session.actor, action=action, place=place, words=words
         )
     )
-
-
-def _note(session: Session, connection: Connection, trial: AnyRow, action: str, **detail: int | str) -> None:
+    (seq,) = made.inserted_primary_key or (0,)
+    row = connection.execute(select(intruder_events).where(intruder_events.c.seq == seq)).one()
     corpus = run_row(connection, trial.run_id).corpus_id
-    session.write_audit(connection, action, trial.id, corpus=corpus, run=trial.run_id, **detail)
+    detail |= {} if place is None else {"place": place}
+    session.write_audit(
+        connection, told, trial.id, corpus=corpus, run=trial.run_id, row=chained.of_event(session.key, row), **detail
+    )

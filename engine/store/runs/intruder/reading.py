@@ -6,34 +6,48 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from engine.json_types import JSON
 from engine.store.audit import now
+from engine.store.database.schema import intruder_events, intruder_texts, intruder_trials, synthetic
 from engine.store.rows import AnyRow
 from engine.store.runs.intruder.views import OUTCOMES, RIGHT, UNCLEAR, Trial
-from engine.store.schema import intruder_events, intruder_texts, intruder_trials, synthetic
 
 CHANGED = "Records were approved since that the sample was not drawn from."
 
 
 @dataclass
 class Claim:
-    """What the intruder says of a text, and what somebody made of it."""
+    """What the intruder says of a text, and what others made of it: the latest verdict, by whom, and all who judged.
+
+    reason: why that verdict was changed after the bound could be seen, or empty.
+    """
 
     words: str
     outcome: str = ""
     judged_by: str = ""
+    judges: list[str] = field(default_factory=list)
+    reason: str = ""
 
 
 @dataclass
 class Events:
-    """What happened in a trial: who took it on and when, when they said that they were done, claims by place."""
+    """What happened in a trial: who took it on and when, when they said that they were done, claims by place.
+
+    changed: verdicts that were changed after the bound could be seen.
+    """
 
     intruder: str = ""
     begun: str = ""
     said_done: str = ""
     claims: dict[int, Claim] = field(default_factory=dict)
+    changed: int = 0
+
+    @property
+    def judged(self) -> bool:
+        """Whether every claim is judged."""
+        return all(one.outcome for one in self.claims.values())
 
 
 def latest(connection: Connection, run_id: str) -> AnyRow | None:
@@ -63,7 +77,9 @@ def events_of(connection: Connection, trial_id: str) -> Events:
             found.claims.pop(row.place, None)
         elif row.action in OUTCOMES and row.place in found.claims:
             claim = found.claims[row.place]
-            claim.outcome, claim.judged_by = row.action, row.actor
+            claim.outcome, claim.judged_by, claim.reason = row.action, row.actor, str(row.words or "")
+            claim.judges.append(row.actor)
+            found.changed += bool(row.words)
     return found
 
 
@@ -93,6 +109,9 @@ def minutes_left(trial: Trial) -> float:
 
 def view(connection: Connection, row: AnyRow) -> Trial:
     """Return a trial as it is now."""
+    own = select(func.count()).select_from(intruder_trials)
+    own = own.where(intruder_trials.c.run_id == row.run_id, intruder_trials.c.look < row.look)
+    elsewhere = row.look - 1 - int(connection.execute(own).scalar_one())
     found = events_of(connection, row.id)
     texts = positions(connection, row.id)
     approved = approved_positions(connection, row.run_id)
@@ -108,7 +127,7 @@ def view(connection: Connection, row: AnyRow) -> Trial:
         ended=ended, spent=spent(found.begun, ended), claims=len(outcomes), judged=sum(bool(one) for one in outcomes),
         right=outcomes.count(RIGHT), unclear=outcomes.count(UNCLEAR), checkers=tuple(checkers), approved=len(approved),
         removed_right=sum(texts[place] not in left for place in right),
-        stale=CHANGED if left - known else "",
+        stale=CHANGED if left - known else "", elsewhere=elsewhere, changed=found.changed,
     )  # fmt: skip
 
 

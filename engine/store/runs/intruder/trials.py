@@ -1,7 +1,7 @@
 """Intruder trials of a run, and what follows from the latest one.
 
 Nothing is told before the time box is over and every claim was judged: who could stop when the number suits would bend
-it. Each further trial of a run halves the error of its interval.
+it. Each further trial of the same texts, in whatever run, halves the error of its interval (`looks`).
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from sqlalchemy import Connection, select
 from engine.errors import UserError
 from engine.pii.decide.missed import FEWEST
 from engine.store.budget.ledger import Ledger
+from engine.store.database.schema import synthetic
+from engine.store.people.reasons import check_reason
 from engine.store.review.spot.reading import same
 from engine.store.runs.examinations import Examinations
-from engine.store.runs.intruder import acts, reading
+from engine.store.runs.intruder import acts, chained, looks, reading
 from engine.store.runs.intruder.views import Share, Trial, TrialResult, TrialText
-from engine.store.schema import synthetic
+from engine.store.runs.runs import run_row
 from engine.store.session import Session
 
 if TYPE_CHECKING:
-    from engine.release.intruder import Intruder
+    from engine.release.policy.intruder import Intruder
 
 TOUCHED = "A person's claims about whom texts are of were checked against the original; what was found is internal."
 
@@ -34,6 +36,7 @@ class IntruderTrials:
         self.session = session
         self.examinations = examinations
         self.ledger = ledger
+        self._marks: tuple[tuple[str, str], bytes] = ("", ""), b""  # of the texts that were asked about last
 
     def latest(self, run_id: str) -> Trial | None:
         """Return a run's latest trial, None where none was drawn."""
@@ -47,12 +50,21 @@ class IntruderTrials:
         Args:
             target: a share in (0, 1).
         """
-        from engine.release.intruder import needed
+        from engine.release.policy.intruder import needed
 
-        found = self.latest(run_id)
         with self.session.db.read() as connection:
-            approved = len(reading.approved_positions(connection, run_id))
-        return min(approved, max(FEWEST, needed(approved, target, look=1 if found is None else found.look + 1)))
+            approved = reading.approved_positions(connection, run_id)
+            look = self._next_look(connection, run_id, approved)
+        return min(len(approved), max(FEWEST, needed(len(approved), target, look=look)))
+
+    def _next_look(self, connection: Connection, run_id: str, approved: list[int]) -> int:
+        """Return the look that a new trial would be; marks are made only where another run's could be the same."""
+        if not looks.others(connection, run_id):
+            return looks.own(connection, run_id) + 1
+        known = (run_id, str(reading.stretches(approved)))
+        if self._marks[0] != known:
+            self._marks = known, looks.marks(self.session.key, looks.texts_at(connection, run_id, approved))
+        return looks.following(connection, run_id, self._marks[1])
 
     def draw(self, run_id: str, texts: int, *, minutes: int, means: str, look: int | None = None) -> Trial:
         """Draw approved texts at random for somebody to say whom they are of.
@@ -60,7 +72,8 @@ class IntruderTrials:
         Args:
             texts: how many; all approved ones where there are fewer.
             minutes: the time box. means: what the person may use and knows, in public words.
-            look: of the trial as it was offered; where another one was drawn since, this one is refused.
+            look: of the run's latest trial as it was shown, 0 for none; where another one was drawn since, this one is
+                refused.
         """
         with self.session.db.write() as connection:
             acts.draw(self.session, connection, run_id, texts, minutes, means, look)
@@ -87,16 +100,21 @@ class IntruderTrials:
         with self.session.db.write() as connection:
             acts.end(self.session, connection, run_id)
 
-    def judge(self, run_id: str, place: int, outcome: str, *, trial: str | None = None) -> None:
+    def judge(self, run_id: str, place: int, outcome: str, *, trial: str | None = None, reason: str = "") -> None:
         """Say whether a claim is `right`, `wrong` or `unclear`, as somebody else than who made it.
 
         The original decides that, so the run counts as looked at from then on, and the ledger says so.
 
         Args:
             trial: id of the trial whose claim was shown; where another one was drawn since, this is refused.
+            reason: why a verdict is changed after every claim was judged; public words, they stand in the log.
         """
+        if reason.strip():
+            with self.session.db.read() as connection:
+                corpus = run_row(connection, run_id).corpus_id
+            check_reason(self.session, corpus, " ".join(reason.split()))
         with self.session.db.write() as connection:
-            acts.judge(self.session, connection, run_id, place, outcome, trial)
+            acts.judge(self.session, connection, run_id, place, outcome, trial, reason)
             self.examinations.look(connection, run_id)
             self.ledger.touch(connection, run_id, "intruder trial", TOUCHED, once=True)
 
@@ -119,7 +137,7 @@ class IntruderTrials:
             one = found.claims.get(place)
             made.append(
                 TrialText(place, record_id, text) if one is None
-                else TrialText(place, record_id, text, one.words, one.outcome, one.judged_by)
+                else TrialText(place, record_id, text, one.words, one.outcome, one.judged_by, one.reason)
             )  # fmt: skip
         return made
 
@@ -129,11 +147,14 @@ class IntruderTrials:
             row = reading.latest(connection, run_id)
             if row is None:
                 return None
-            return replace(_result(reading.view(connection, row)), earlier=reading.before(connection, row))
+            view = reading.view(connection, row)
+            sound = chained.holds(connection, self.session.key, row.id)
+            found = _result(view) if sound else TrialResult(view, why=chained.BROKEN)
+            return replace(found, earlier=reading.before(connection, row))
 
     def known(self, run_id: str) -> Intruder | None:
         """Return the latest trial as a policy's rule asks for it, None where none was drawn."""
-        from engine.release.intruder import Intruder
+        from engine.release.policy.intruder import Intruder
 
         found = self.estimate(run_id)
         if found is None:
@@ -168,7 +189,7 @@ def private_numbers(found: TrialResult | None) -> list[float]:
 
 
 def _result(trial: Trial) -> TrialResult:
-    from engine.release.intruder import identified
+    from engine.release.policy.intruder import identified
 
     if not trial.begun:
         return TrialResult(trial, why="Nobody took it on yet.")

@@ -13,14 +13,16 @@ class Trial:
     """A trial of a run.
 
     Attributes:
-        look: 1 for the run's first. at, drawn_by: when and by whom its sample was drawn.
+        look: 1 for the first of these texts, in whatever run. elsewhere: trials of the same texts in other runs.
+        at, drawn_by: when and by whom its sample was drawn.
         minutes: the time box. spent: whole minutes of it that the intruder took, 0 while it is open.
         means: what the intruder may use, as it was typed.
         drawn_from, texts: approved records that the sample was drawn from, and those drawn.
         intruder: who took it on, empty before. begun, ended: ISO 8601 in UTC, empty while that lies ahead; a time box
             that is over has ended whether or not somebody said so.
         claims, judged, right, unclear: texts about which something was claimed; of these judged, found right, and left
-            unclear, which counts as right. checkers: who judged.
+            unclear, which counts as right. checkers: who judged. changed: verdicts that were changed after every claim
+            was judged, when the bound could be seen.
         approved, removed_right: records that are approved by now, and texts with a right claim that no longer are.
         stale: why it describes the approved records no longer, or empty.
     """
@@ -46,6 +48,8 @@ class Trial:
     approved: int = 0
     removed_right: int = 0
     stale: str = ""
+    elsewhere: int = 0
+    changed: int = 0
 
     @property
     def hits(self) -> int:
@@ -94,7 +98,8 @@ class TrialText:
 
     Attributes:
         place: in the sample, from 1. record_id: of the run. claim: whom the intruder says it is of, empty for nobody.
-        outcome: one of `OUTCOMES`, empty while nobody judged the claim. judged_by: who did.
+        outcome: one of `OUTCOMES`, empty while nobody judged the claim. judged_by: who did, the latest.
+        reason: why that was changed after the bound could be seen, or empty.
     """
 
     place: int
@@ -103,3 +108,4 @@ class TrialText:
     claim: str = field(default="", repr=False)
     outcome: str = ""
     judged_by: str = ""
+    reason: str = field(default="", repr=False)

@@ -31,8 +31,12 @@ def sentences(found: TrialResult) -> tuple[str, ...]:
 
 
 def earlier(found: TrialResult) -> tuple[str, ...]:
-    """Return what became of each trial before a run's latest one."""
-    return tuple(
+    """Return what became of each trial before a run's latest one, and how often its texts were tried in other runs."""
+    count = found.trial.elsewhere
+    elsewhere = () if not count else (
+        f"The same texts, or many of them, were tried {count:,} times before in other runs; the interval counts that.",
+    )  # fmt: skip
+    return elsewhere + tuple(
         f"Before it, intruder trial {one.look} of {one.at[:10]}: {one.texts:,} of {one.drawn_from:,} approved texts, "
         f"{one.minutes:,} minutes. {_became(one)}"
         for one in found.earlier
@@ -47,7 +51,7 @@ def _became(trial: Trial) -> str:
     named = f"{took}named somebody for {trial.claims:,} texts"
     if not trial.complete:
         return f"{named}; claims that nobody checked: {trial.claims - trial.judged:,}."
-    return f"{named}: {trial.right:,} right, {trial.unclear:,} could not be told."
+    return f"{named}: {trial.right:,} right, {trial.unclear:,} could not be told.{changed(trial)}"
 
 
 def _checked(found: TrialResult) -> str:
@@ -56,7 +60,14 @@ def _checked(found: TrialResult) -> str:
         return " There was nothing to check."
     unclear = f", {trial.unclear:,} could not be told and count as right" if trial.unclear else ""
     gone = f"; {trial.removed_right:,} of these texts are no longer approved" if trial.removed_right else ""
-    return f" Checked by {', '.join(trial.checkers)}: {trial.right:,} right{unclear}{gone}."
+    return f" Checked by {', '.join(trial.checkers)}: {trial.right:,} right{unclear}{gone}.{changed(trial)}"
+
+
+def changed(trial: Trial) -> str:
+    """Return how many verdicts were changed after the bound could be seen, empty for none."""
+    if not trial.changed:
+        return ""
+    return f" Verdicts that were changed after the bound was seen: {trial.changed:,}; each has its reason in the log."
 
 
 def _percent(share: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,8 +11,8 @@ import torch
 from engine.models.builtin.decoder.beam import EOS, beam_search
 from engine.models.builtin.decoder.llama_net import LlamaNet, NetConfig
 from engine.models.builtin.language_model import load_builtin_generator
-from engine.models.builtin.shipped import lm_folder
 from engine.models.contracts import Beams, Sampling
+from tests.models.small_lm import opened_by_transformers
 
 PROMPT = "<|bos|><|op:abstract|><|dom:clinical|><|kind|>narrative<|text|>pt had a sore arm and fever for 2 days<|out|>"
 
@@ -59,14 +60,12 @@ def test_other_prompts_beside_it_change_nothing(small: LlamaNet) -> None:
     assert together == [beam_search(small, [prompt], 4, longest=6)[0] for prompt in prompts]
 
 
-def test_the_built_in_model_searches_as_transformers_does() -> None:
-    from transformers import AutoModelForCausalLM
-
+def test_the_built_in_model_searches_as_transformers_does(tmp_path: Path) -> None:
     generator = load_builtin_generator()
     assert isinstance(generator, Beams)
     found = generator.search([PROMPT], Sampling(max_new_tokens=24), 4)[0]
     ids = generator.tokenizer.encode(PROMPT, add_special_tokens=False).ids
-    model = AutoModelForCausalLM.from_pretrained(lm_folder(), dtype=torch.float32).eval()
+    model = opened_by_transformers(generator.net, tmp_path)
     with torch.inference_mode():
         output = model.generate(
             torch.tensor([ids]), num_beams=4, do_sample=False, max_new_tokens=24, suppress_tokens=generator._banned

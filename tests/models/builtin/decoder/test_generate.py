@@ -14,7 +14,7 @@ from engine.errors import InternalError
 from engine.models.builtin.decoder.attend import Attention, Place, Slots, kernel
 from engine.models.builtin.decoder.folders import load_folder
 from engine.models.builtin.decoder.generate import EOS, BatchDecoder, out_of_memory
-from engine.models.builtin.decoder.llama_net import LlamaNet
+from engine.models.builtin.decoder.llama_net import LlamaNet, NetConfig
 from engine.models.builtin.decoder.net import DecodeNet, fast_type
 from engine.models.builtin.language_model import BuiltinGenerator
 from engine.models.builtin.shipped import lm_folder
@@ -22,6 +22,7 @@ from engine.models.builtin.tokenizer import load_tokenizer, token_bytes
 from engine.models.cancel import Cancelled
 from engine.models.constraints import Blocklist
 from engine.models.contracts import Sampling
+from tests.models.small_lm import opened_by_transformers
 
 CPU = torch.device("cpu")
 GREEDY = Sampling(max_new_tokens=30, temperature=0.0)
@@ -91,10 +92,8 @@ def test_greedy_outputs_equal_one_at_a_time(net, tokenizer, rows):
     assert len({len(made) for made in together}) > 1, "some must end early, or no slot changes hands"
 
 
-def test_greedy_outputs_equal_transformers(net, tokenizer, rows):
-    from transformers import AutoModelForCausalLM
-
-    model = AutoModelForCausalLM.from_pretrained(lm_folder(), dtype=torch.float32, local_files_only=True).eval()
+def test_greedy_outputs_equal_transformers(net, tokenizer, rows, tmp_path):
+    model = opened_by_transformers(net, tmp_path)
     chosen = rows[:8]
     together = made_tokens(decoder(net, tokenizer), chosen, 5)
     for prompt, made in zip(chosen, together, strict=True):
@@ -181,7 +180,7 @@ def test_memory_that_runs_out_midway_loses_no_token(net, tokenizer, rows):
                 raise torch.OutOfMemoryError("no memory")
             return super().logits(*args)
 
-    sampling = Sampling(max_new_tokens=20, temperature=1.0, seed=2)
+    sampling = Sampling(max_new_tokens=20, min_new_tokens=20, temperature=1.0, seed=2)
     run = BatchDecoder(Failing(net, torch.float32), tokenizer, sampling)
     assert run.run(rows[:8], 8) == decoder(net, tokenizer, sampling).run(rows[:8], 8)
     assert run.batch_size == 4
@@ -206,9 +205,10 @@ def test_other_errors_are_no_lack_of_memory(net, tokenizer, rows):
     assert out_of_memory(MemoryError())
 
 
-def test_compiled_attention_equals_torch(net):
+def test_compiled_attention_equals_torch():
     if kernel(64) is None:
         pytest.skip("numba cannot compile here")
+    net = LlamaNet(NetConfig(hidden_size=256, heads=4))
     for dtype, tolerance in ((torch.float32, 1e-5), (torch.bfloat16, 0.02)):
         both = [Attention(net.config, net.cos, net.sin, compiled) for compiled in (True, False)]
         stores = [Slots(net.config, 4, 80, dtype, CPU) for _ in both]
@@ -256,7 +256,7 @@ def test_generation_follows_the_weights(letters):
 
 
 def test_wrapped_projections_are_refused(net):
-    other = LlamaNet(net.config)
+    other = type(net)(net.config)
     other.layers[0].self_attn.q_proj = torch.nn.Sequential(other.layers[0].self_attn.q_proj)
     with pytest.raises(InternalError, match="merge adapters"):
         DecodeNet(other, torch.float32)

@@ -10,7 +10,7 @@ from engine.models.builtin.decoder.causal_net import CausalNet
 from engine.models.builtin.language_model import BuiltinGenerator
 from engine.models.builtin.shipped import lm_folder
 from engine.models.contracts import Sampling, Steerable
-from tests.models.small_lm import small_bert_generator
+from tests.models.small_lm import opened_by_transformers, small_bert_generator
 
 TEXTS = ["The patient came back with a cough.", "Two parcels were lost on the way to the depot in May.", ""]
 LAYERS = (1, 3)
@@ -71,10 +71,8 @@ def written(generator: BuiltinGenerator, prompts: list[list[int]], vectors: dict
     return [row[len(prompt) :] for row, prompt in zip(rows, prompts, strict=True)]
 
 
-def test_states_are_those_that_transformers_reads(generator):
-    from transformers import AutoModelForCausalLM
-
-    other = AutoModelForCausalLM.from_pretrained(lm_folder(), dtype=torch.float32, local_files_only=True).eval()
+def test_states_are_those_that_transformers_reads(generator, tmp_path):
+    other = opened_by_transformers(generator.net, tmp_path)
     found = generator.states(TEXTS, LAYERS, 8)
     assert found.shape == (3, 2, generator.net.config.hidden_size)
     assert not found[2].any()

@@ -1,0 +1,290 @@
+"""Say for which uses a synthetic text suits, from findings of usefulness: a table of six uses with marks.
+
+Fixed here, before any run is looked at:
+- A finding's loss is the share of the way from real text to unrelated text that the synthetic text lost; for a
+  classifier, of the way to guessing: always the commonest label, or its answers dealt at random where that is more. A
+  tick: at most `TICK` of it; a warning: at most `WARN`; a cross: more. The worst finding of a use decides.
+- A use is not judged on fewer texts than its `least`, nor where the interval reaches from a tick to a cross: then it is
+  unknown, and the sentence says about how many texts would be needed, or that no number within reach would do.
+- No line contradicts another. Text that clearly fewer records of can be read than of real text suits neither for
+  teaching nor for search nor to train a language model, and nothing but statistics without care. A language model is
+  no tick where word pairs (software) or variety and readability (teaching) are a cross.
+
+Light: the web process imports this.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from engine.examine.findings.findings import Finding, Reference
+from engine.examine.measures import MEASURES, show
+from engine.examine.usefulness.metrics import METRICS
+
+__all__ = ["TICK", "USES", "WARN", "Mark", "Purpose", "Use", "lost", "unreadable", "use_table", "way_kept"]
+
+Mark = Literal["tick", "warning", "cross", "unknown"]
+
+TICK, WARN = 0.10, 0.35
+BEYOND_REACH = 100  # times the texts there are: more than that is no advice
+READABLE_OF_REAL = 0.8  # below this part of the real share, a run's text counts as saying nothing
+_ORDER: tuple[Mark, ...] = ("tick", "warning", "cross")
+_SIZES = (("tokens_a_side", "tokens"), ("texts_trained_on", "texts"), ("texts_a_side", "texts"))
+
+
+@dataclass(frozen=True)
+class Use:
+    """One use of synthetic text.
+
+    Args:
+        use: its name. mark: how far the text suits. sentence: why. finding: the one that decided.
+        lost: share of the way to unrelated text lost, or None.
+        size: how many texts or tokens (`counted`) the finding rests on, None where nothing was measured.
+        least: how many are needed for a judgement.
+    """
+
+    use: str
+    mark: Mark
+    sentence: str
+    finding: str
+    lost: float | None
+    size: int | None = None
+    least: int = 0
+    counted: str = "texts"
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What a use rests on.
+
+    Args:
+        key, use: stable identifier, and name.
+        needed: findings that must have been measured.
+        more: what counts too where it was measured (examinations of earlier editions lack it).
+        least: how many texts (`counted`) the findings must rest on.
+        unread: the best mark where the text cannot be read, None where that does not matter.
+        not_beyond: keys of uses whose cross leaves this one no tick.
+    """
+
+    key: str
+    use: str
+    needed: tuple[str, ...]
+    more: tuple[str, ...] = ()
+    least: int = 50
+    counted: str = "texts"
+    unread: Mark | None = None
+    not_beyond: tuple[str, ...] = ()
+
+
+USES: tuple[Purpose, ...] = (
+    Purpose("statistics", "Sharing statistics of words and lengths", ("length_distance", "js_1gram")),
+    Purpose("software", "Building software: search rules, dictionaries, test data", ("js_1gram", "js_2gram"),
+            unread="warning"),
+    Purpose("classifier", "Training a classifier", ("classifier_f1",), unread="warning"),
+    Purpose("teaching", "Teaching, and reading many different examples", ("readable", "self_bleu", "distinct_2"),
+            ("balance",), unread="cross"),
+    Purpose("language_model", "Training a language model", ("next_word",), (), 10_000, "tokens", "cross",
+            ("software", "teaching")),
+    Purpose("search", "Searching by topic and meaning", ("embedding_similarity", "mauve"), ("kid", "topic_shift"), 100,
+            unread="cross"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """A finding's loss, the ends of its interval cut at 0 and its width uncut, and what it rests on."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    width: float
+    size: int
+    counted: str
+
+
+def _find(findings: Sequence[Finding], name: str, reference: Reference) -> Finding | None:
+    found = [f for f in findings if f.name == name and f.reference == reference and f.value == f.value]
+    return found[0] if found else None
+
+
+def unreadable(findings: Sequence[Finding]) -> bool:
+    """Return whether clearly fewer synthetic records can be read than real ones: the interval lies below 0.8 of it."""
+    ours, real = (_find(findings, "readable", reference) for reference in ("none", "baseline"))
+    if ours is None or ours.high is None:
+        return False
+    return ours.high < READABLE_OF_REAL * (1.0 if real is None else real.value)
+
+
+def lost(findings: Sequence[Finding], name: str) -> float | None:
+    """Return which share of the way from real against real to unrelated text was lost; 0 = as good as real.
+
+    Diversity has no unrelated level; there it is the relative difference to real. None where not measured, or where
+    unrelated text does no worse than real text.
+    """
+    loss = _loss(findings, name)
+    return None if loss is None else loss.value
+
+
+def _loss(findings: Sequence[Finding], name: str) -> _Loss | None:
+    if name == "readable":
+        return _unread(findings)
+    ours, real = _find(findings, name, "train"), _find(findings, name, "real")
+    if ours is None or real is None:
+        return None
+    size, counted = _size(ours)
+    ends = (ours.value, ours.value if ours.low is None else ours.low, ours.value if ours.high is None else ours.high)
+    differences = [end - real.value for end in ends]
+    if name == "classifier_f1":
+        floor = _find(findings, "classifier_majority", "none")
+        gap = _find(findings, "classifier_gap", "real")
+        if floor is None or gap is None or gap.low is None or gap.high is None:
+            return None
+        least = max(floor.value, float(real.settings.get("at_random", 0.0)))
+        if real.low is None or real.low <= least:
+            return None  # as much real text teaches nothing either
+        way = least - real.value
+        differences = [-gap.value, -gap.low, -gap.high]
+    else:
+        far = _find(findings, name, "unrelated")
+        way = abs(real.value) if far is None else far.value - real.value
+    worse = {"lower is better": way > 0, "higher is better": way < 0}
+    alone = name != "classifier_f1" and _find(findings, name, "unrelated") is None
+    if way == 0 or not (alone or worse.get(ours.direction, True)):
+        return None
+    parts = [difference / way for difference in differences]
+    width = abs(parts[2] - parts[1])
+    if alone or ours.direction == "closer to real is better":
+        low, high = sorted(parts[1:])
+        nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+        return _Loss(name, abs(parts[0]), nearest, max(abs(low), abs(high)), width, size, counted)
+    value, low, high = (max(0.0, part) for part in (parts[0], min(parts[1:]), max(parts[1:])))
+    return _Loss(name, value, low, high, width, size, counted)
+
+
+def _unread(findings: Sequence[Finding]) -> _Loss | None:
+    ours, real = (_find(findings, "readable", reference) for reference in ("none", "baseline"))
+    if ours is None:
+        return None
+    level = 1.0 if real is None else real.value
+    if level <= 0:
+        return None
+    low, high = (ours.value if end is None else end for end in (ours.high, ours.low))
+    width = (low - high) / level
+    value, low, high = (max(0.0, 1.0 - share / level) for share in (ours.value, low, high))
+    return _Loss("readable", value, low, high, width, ours.n, "texts")
+
+
+def _size(finding: Finding) -> tuple[int, str]:
+    """Return how many texts, or tokens, a finding rests on."""
+    for key, counted in _SIZES:
+        if key in finding.settings:
+            return int(finding.settings[key]), counted
+    return finding.n, "texts"
+
+
+def mark_of(part: float) -> Mark:
+    """Return the mark of a loss."""
+    return "tick" if part <= TICK else "warning" if part <= WARN else "cross"
+
+
+def way_kept(findings: Sequence[Finding]) -> list[float]:
+    """Return what each headline measure of use kept of the way from unrelated to real text, in [0, 1]; a bar each."""
+    names = ("next_word", "classifier_f1", *(metric.name for metric in METRICS if metric.headline))
+    parts = [lost(findings, name) for name in names]
+    return [max(0.0, 1.0 - part) for part in parts if part is not None]
+
+
+def use_table(findings: Sequence[Finding]) -> tuple[Use, ...]:
+    """Return each use with the mark of its worst finding, none contradicting another.
+
+    Args:
+        findings: of one run, those of privacy too where there are any: whether the text can be read stands among them.
+    """
+    rows = {purpose.key: _judged(purpose, findings) for purpose in USES}
+    if unreadable(findings):
+        rows = {purpose.key: _unreadable(purpose, rows[purpose.key], findings) for purpose in USES}
+    for purpose in USES:
+        for other in purpose.not_beyond:
+            if rows[other].mark == "cross" and rows[purpose.key].mark == "tick":
+                mine, limit = rows[purpose.key], rows[other]
+                why = f"{mine.sentence} But {MEASURES[limit.finding].title.lower()} does not suit: {limit.sentence}"
+                rows[purpose.key] = replace(mine, mark="warning", sentence=why, finding=limit.finding)
+    return tuple(rows[purpose.key] for purpose in USES)
+
+
+def _judged(purpose: Purpose, findings: Sequence[Finding]) -> Use:
+    """Return a use by its own findings alone."""
+    found = [(name, _loss(findings, name)) for name in (*purpose.needed, *purpose.more)]
+    losses = [loss for _, loss in found if loss is not None]
+    missing = next((name for name, loss in found if loss is None and name in purpose.needed), None)
+    if missing is not None:
+        why = f"{MEASURES[missing].title}: {_why(findings, missing)}."
+        return Use(purpose.use, "unknown", why, missing, None, None, purpose.least, purpose.counted)
+    worst = max(losses, key=lambda loss: loss.value)
+    fewest = min(losses, key=lambda loss: loss.size)
+    row = Use(purpose.use, mark_of(worst.value), "", worst.name, worst.value, fewest.size, purpose.least,
+              purpose.counted)  # fmt: skip
+    if fewest.size < purpose.least and fewest.counted == purpose.counted:
+        why = f"{MEASURES[fewest.name].title} rests on {fewest.size:,} {purpose.counted}; {purpose.least:,} are needed."
+        return replace(row, mark="unknown", sentence=why, finding=fewest.name)
+    if mark_of(worst.low) == "tick" and mark_of(worst.high) == "cross":
+        needed = math.ceil(worst.size * (worst.width / (WARN - TICK)) ** 2 - 1e-6)
+        why = (
+            f"{MEASURES[worst.name].title}: {_values(findings, worst.name)}. The interval reaches from good to bad at "
+            f"{worst.size:,} {worst.counted}; "
+        )
+        if needed > BEYOND_REACH * worst.size:
+            why += "real and unrelated text lie too close together in this measure for more texts to settle it."
+            return replace(row, mark="unknown", sentence=why, size=worst.size)
+        why += f"about {_round(needed):,} are needed."
+        return replace(row, mark="unknown", sentence=why, size=worst.size, least=_round(needed), counted=worst.counted)
+    return replace(row, sentence=f"{MEASURES[worst.name].title}: {_values(findings, worst.name)}.")
+
+
+def _unreadable(purpose: Purpose, row: Use, findings: Sequence[Finding]) -> Use:
+    """Return a use of text that cannot be read: no better than its limit."""
+    if purpose.unread is None or row.mark == "cross":
+        return row
+    if purpose.unread != "cross" and row.mark != "tick":
+        return row
+    ours = _find(findings, "readable", "none")
+    real = _find(findings, "readable", "baseline")
+    beside = "" if real is None else f", of real records that nobody used {show('readable', real.value)}"
+    part = "" if ours is None else show("readable", ours.value)
+    why = f"Only {part} of the synthetic records can be read{beside}."
+    return replace(row, mark=purpose.unread, sentence=why, finding="readable", lost=lost(findings, "readable"))
+
+
+def _why(findings: Sequence[Finding], name: str) -> str:
+    """Return why a needed finding has no loss."""
+    reference: Reference = "none" if name == "readable" else "train"
+    for finding in findings:
+        if finding.name == name and finding.reference == reference and finding.value != finding.value:
+            return str(finding.settings.get("why", "not measured"))
+    if _find(findings, name, reference) is None:
+        return "not measured"
+    if name == "classifier_f1":
+        return "as many real records teach no more than guessing; more texts are needed, or labels that the text tells"
+    return "there is no real text beside it, or unrelated text does as well as real text"
+
+
+def _values(findings: Sequence[Finding], name: str) -> str:
+    if name == "readable":
+        ours, real = _find(findings, name, "none"), _find(findings, name, "baseline")
+        beside = "" if real is None else f", real records that nobody used {show(name, real.value)}"
+    else:
+        ours, real = _find(findings, name, "train"), _find(findings, name, "real")
+        beside = "" if real is None else f", real text {show(name, real.value)}"
+    if ours is None:
+        return ""
+    return f"{show(name, ours.value)}{beside}; {ours.direction}"
+
+
+def _round(number: int) -> int:
+    """Return a number with two figures, rounded up."""
+    unit = 10 ** max(0, len(str(number)) - 2)
+    return -(-number // unit) * unit

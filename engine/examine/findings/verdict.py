@@ -1,0 +1,292 @@
+"""Say in plain sentences what the findings mean for privacy: five of them; uses have a table in `uses`.
+
+Thresholds are fixed here, before any run is looked at:
+- privacy compares the training part with the holdout at equal size (`_excess`). An excess whose interval lies
+  above 0 is `leak`; one whose upper end is at most `NEGLIGIBLE` is `chance`; anything else `unsure`. The sentence
+  names the shares that were compared, not the one against the whole training part.
+- attacks are judged together (`engine.examine.stats.simultaneous`), a proof by its trade-off curve
+  (`engine.figures.privacy.proof_attack`).
+
+Light: the web process imports this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.sentence import NEGLIGIBLE, Level, Sentence
+from engine.examine.findings.uses import unreadable
+from engine.examine.measures import show
+from engine.examine.stats.intervals import wilson
+from engine.examine.stats.simultaneous import membership, wider
+from engine.json_types import JSONObject
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["NEGLIGIBLE", "Level", "Sentence", "formal", "level_of", "privacy_verdict", "ranked", "stands_out"]
+
+
+def _find(findings: Sequence[Finding], name: str, reference: Reference) -> Finding | None:
+    found = [f for f in findings if f.name == name and f.reference == reference and f.value == f.value]
+    return found[0] if found else None
+
+
+def level_of(excess: Finding | None) -> Level:
+    """Return what an excess over the holdout says."""
+    if excess is None or excess.low is None or excess.high is None:
+        return "unknown"
+    if excess.low > 0:
+        return "leak"
+    return "chance" if excess.high <= NEGLIGIBLE else "unsure"
+
+
+_SAYS: dict[Level, str] = {
+    "leak": "more than chance explains",
+    "unsure": "too few records to tell from chance",
+    "chance": "no more than chance explains",
+    "unknown": "there is no holdout to compare with",
+}
+# name of the finding -> what is said of both sides; the first that stands out is said, else the first that is known
+_IDENTIFIERS = (
+    ("strict_pipp", "{ours} of the synthetic records give away a private value of {size} training records, however it "
+     "is written, {theirs} one of as many records that nobody used"),
+    ("strict_pipp_direct", "{ours} of the synthetic records give away a direct identifier of {size} training records, "
+     "however it is written, {theirs} one of as many records that nobody used"),
+    ("strict_elp", "{ours} of the distinct private values of {size} training records can be recognised in the text, "
+     "{theirs} of those of as many records that nobody used"),
+    ("pipp", "{ours} of the synthetic records contain a private entity of {size} training records, {theirs} one of as "
+     "many records that nobody used"),
+    ("pipp_direct", "{ours} of the synthetic records contain a direct identifier of {size} training records, {theirs} "
+     "one of as many records that nobody used"),
+    ("pipp_context", "of the synthetic records whose own source is known and holds private entities, {ours} contain "
+     "one of them, {theirs} one of another training record drawn at random"),
+)  # fmt: skip
+_COPIES = (
+    ("verbatim_8gram", "{ours} of the synthetic records repeat eight words in a row from {size} training records, "
+     "{theirs} from as many records that nobody used"),
+    ("near_copies_08", "{ours} of the synthetic records nearly repeat one of {size} training records, {theirs} one of "
+     "as many records that nobody used"),
+)  # fmt: skip
+OWN_SOURCE = "pipp_context"  # held against another record, not against the holdout
+COPIES = tuple(name for name, _ in _COPIES)
+_CLOSENESS = (
+    ("nearest_similarity", "on a scale on which 1 is the same text, the nearest of {size} training records lies at "
+     "{ours} on average, the nearest of as many that nobody used at {theirs}"),
+)  # fmt: skip
+_CANARIES = (
+    ("canary_echo", "{ours} of the canaries planted among the records used stand in the text word for word, {theirs} "
+     "of those that nobody used"),
+)  # fmt: skip
+_DETAILS = (
+    ("linkage", "details that together point to one person stand in one synthetic record for {ours} of the records "
+     "used, for {theirs} of those nobody used"),
+    ("detail_inference", "whoever knows the rest of a record guesses a missing detail right for {ours} of the records "
+     "used, for {theirs} of those nobody used"),
+    ("attribute_inference", "whoever knows the text of a record guesses its label right for {ours} of the records "
+     "used, for {theirs} of those nobody used"),
+)  # fmt: skip
+_PRIVACY = (("Real identifiers", _IDENTIFIERS), ("Copied text", _COPIES), ("Closeness", _CLOSENESS))
+
+
+def stands_out(findings: Sequence[Finding], name: str) -> Level:
+    """Return whether a measure lies above chance, training and holdout part taken at equal sizes.
+
+    An `_excess` finding decides where there is one. Else the share against as many training records as the
+    holdout has (`equal_size_value`) must lie above the holdout's with its 95% interval: the whole training
+    part is larger, so more of it is met by chance. Where no such share is known, the intervals decide.
+
+    Copies also stand out where the synthetic text repeats the whole training part more often than real records do
+    that nobody used (the baseline, against the same part), and more often than it repeats the holdout: few copies
+    of a large part seldom fall into a cut of the holdout's size.
+    """
+    if name in COPIES and _more_than_real(findings, name):
+        return "leak"
+    if name == OWN_SOURCE:
+        return _own_source(findings)
+    excess = _find(findings, f"{name}_excess", "holdout")
+    if excess is not None:
+        return level_of(excess)
+    train, holdout = _find(findings, name, "train"), _find(findings, name, "holdout")
+    if train is None or holdout is None or train.low is None or train.high is None or holdout.high is None:
+        return "unknown"
+    equal = train.settings.get("equal_size_value")
+    low, high = train.low, train.high
+    if equal is not None:
+        n = min(train.n, holdout.n)
+        low, high = wilson(equal * n, n)
+    if low > holdout.high:
+        return "leak"
+    return "chance" if holdout.low is not None and high <= holdout.low + NEGLIGIBLE else "unsure"
+
+
+def _own_source(findings: Sequence[Finding]) -> Level:
+    """Return whether records carry more of their own source than of another one."""
+    own, other = (_find(findings, OWN_SOURCE, reference) for reference in ("train", "baseline"))
+    if own is None or other is None or own.low is None or other.high is None:
+        return "unknown"
+    if own.low > other.high:
+        return "leak"
+    return "chance" if own.high is not None and own.high <= other.value + NEGLIGIBLE else "unsure"
+
+
+def _more_than_real(findings: Sequence[Finding], name: str) -> bool:
+    train = _find(findings, name, "train")
+    others = [_find(findings, name, reference) for reference in ("baseline", "holdout")]
+    if train is None or train.low is None:
+        return False
+    return all(other is not None and other.high is not None and train.low > other.high for other in others)
+
+
+def privacy_verdict(
+    findings: Sequence[Finding],
+    attacks: pd.DataFrame | None = None,
+    guarantee: JSONObject | None = None,
+    violations: Sequence[str] = (),
+) -> tuple[Sentence, ...]:
+    """Return the sentences: identifiers, copies, membership, closeness, formal claim; each with its level.
+
+    Where the corpus holds planted canaries they get a sentence too, and so do attacks that see the generator, and
+    details of people that are linked or guessed more often than chance.
+
+    Args:
+        findings: of one run. attacks: its table of attacks, None where the examination has none.
+        guarantee: the run's claim (`Guarantee.as_dict()`).
+        violations: titles of attacks whose simultaneous lower band lies above the claim's trade-off curve.
+    """
+    identifiers, copies, closeness = (_leaked(findings, title, words) for title, words in _PRIVACY)
+    canaries = [_leaked(findings, "Planted canaries", _CANARIES)] if _find(findings, "canary_echo", "train") else []
+    claim = formal(guarantee or {}, violations)
+    nothing = _says_nothing(findings)
+    if nothing:
+        identifiers, copies, closeness = (_hollow(one) for one in (identifiers, copies, closeness))
+    found = (*nothing, identifiers, copies, *canaries, *_details(findings), *membership(attacks), closeness)
+    if claim.level == "proof" and (guarantee or {}).get("epsilon") == 0:
+        found = tuple(_untouched(one) for one in found)
+    return (*found, claim)
+
+
+def _untouched(sentence: Sentence) -> Sentence:
+    """Return a sentence about text that no private record went into, with what a leak there can only be."""
+    if sentence.level != "leak":
+        return sentence
+    text = (
+        f"{sentence.text} No private record went into this text (ε = 0), so this is chance, or what the corpus shares "
+        "with public text."
+    )
+    return Sentence(text, "unsure", sentence.finding)
+
+
+def _says_nothing(findings: Sequence[Finding]) -> list[Sentence]:
+    """Return the sentence about text that cannot be read, where clearly fewer records can be read than real ones."""
+    ours, real = (_find(findings, "readable", reference) for reference in ("none", "baseline"))
+    if ours is None or not unreadable(findings):
+        return []
+    beside = "" if real is None else f", of real records that nobody used {show('readable', real.value)}"
+    text = (
+        f"Readability: only {show('readable', ours.value)} of the synthetic records can be read{beside}. "
+        "This text repeats nothing because it says nothing."
+    )
+    return [Sentence(text, "unsure", "readable")]
+
+
+def _hollow(sentence: Sentence) -> Sentence:
+    """Return a sentence that finds no leak, with what it is worth for text that says nothing."""
+    if sentence.level not in ("chance", "unsure"):
+        return sentence
+    text = f"{sentence.text} This text repeats nothing because it says nothing, so that proves little."
+    return Sentence(text, "unsure", sentence.finding)
+
+
+def _details(findings: Sequence[Finding]) -> list[Sentence]:
+    """Return a sentence about details linked or guessed where one stands out, all of them looked at together."""
+    clear, grown = [], wider(len(_DETAILS))
+    for name, words in _DETAILS:
+        found = _find(findings, f"{name}_excess", "holdout")
+        if found is not None and found.low is not None and found.value - grown * (found.value - found.low) > 0:
+            clear.append((name, words))
+    return [_leaked(findings, "Details of people", clear)] if clear else []
+
+
+def ranked(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Return what is serious first: a broken claim, then leaks, what cannot be told, the rest; the claim comes last."""
+
+    def place(sentence: Sentence) -> int:
+        if sentence.finding == "guarantee":
+            return 0 if sentence.level == "leak" else 5
+        return {"leak": 1, "unsure": 2, "unknown": 3}.get(sentence.level, 4)
+
+    return sorted(sentences, key=place)
+
+
+def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, str]]) -> Sentence:
+    """Return the sentence about the first measure that stands out, else about the first that was measured."""
+    measured = [(name, words) for name, words in known if _find(findings, name, "train") is not None]
+    if not measured:
+        return Sentence(f"{title}: not measured.", "unknown", known[0][0])
+    levels = {name: stands_out(findings, name) for name, _ in measured}
+    name, words = next((pair for pair in measured if levels[pair[0]] == "leak"), measured[0])
+    beside: Reference = "baseline" if name == OWN_SOURCE else "holdout"
+    train, holdout = _find(findings, name, "train"), _find(findings, name, beside)
+    assert train is not None
+    if holdout is None or levels[name] == "unknown":
+        return Sentence(f"{title}: {show(name, train.value)}; {_SAYS[levels[name]]}.", levels[name], name)
+    equal = train.settings.get("equal_size_value")
+    both = words.format(
+        ours=show(name, train.value if equal is None else equal), theirs=show(name, holdout.value),
+        size=_records(findings, name, holdout),
+    )  # fmt: skip
+    whole = (
+        "" if equal is None or equal == train.value else f" Against all training records: {show(name, train.value)}."
+    )
+    title += _lead(findings, name)
+    real = _find(findings, name, "baseline")
+    if name in COPIES and real is not None and _more_than_real(findings, name):
+        said = f"against all training records {show(name, train.value)} do, of real records that nobody used only "
+        said += show(name, real.value)
+        return Sentence(f"{title}: {both}; {said}: {_SAYS['leak']}.", "leak", name)
+    return Sentence(f"{title}: {both}: {_SAYS[levels[name]]}.{whole}", levels[name], name)
+
+
+def _lead(findings: Sequence[Finding], name: str) -> str:
+    """Return the excess over the holdout with its interval, for shares of identifiers: it comes before the shares."""
+    excess = _find(findings, f"{name}_excess", "holdout") if name in dict(_IDENTIFIERS) else None
+    if excess is None or excess.low is None or excess.high is None:
+        return ""
+    value, low, high = (
+        f"{100 * number:.1f}".replace("-", "−") for number in (abs(excess.value), excess.low, excess.high)
+    )
+    side = "more" if excess.value >= 0 else "less"
+    return f": {value} percentage points {side} than of records nobody used (95% interval {low} to {high})"
+
+
+def _records(findings: Sequence[Finding], name: str, holdout: Finding) -> str:
+    """Return how many records of each part were compared."""
+    parent = name.removesuffix("_direct")
+    for found in (_find(findings, f"{parent}_excess", "holdout"), holdout):
+        size = None if found is None else found.settings.get("reference_records")
+        if size:
+            return f"{int(size):,}"
+    return "equally many"
+
+
+def formal(guarantee: JSONObject, violations: Sequence[str] = ()) -> Sentence:
+    """Return the sentence about what is proven, and whether an attack passes it."""
+    epsilon, delta = guarantee.get("epsilon"), guarantee.get("delta")
+    if guarantee.get("kind") != "dp" or not isinstance(epsilon, int | float):
+        return Sentence(
+            "Formal claim: nothing is proven about this method. A better attack could find more than these did.",
+            "no proof", "guarantee",
+        )  # fmt: skip
+    if epsilon == 0 and not violations:
+        return Sentence("Formal claim: ε = 0. No private record went into this text.", "proof", "guarantee")
+    unit = "person" if guarantee.get("unit") == "source" else "record"
+    claim = f"Formal claim: ε = {epsilon:.3g} at δ = {delta if isinstance(delta, float) else 0:.2g} for each {unit}"
+    if violations:
+        return Sentence(
+            f"{claim} cannot hold: “{violations[0]}” finds more than it allows. Do not release before this is "
+            "explained.", "leak", "guarantee",
+        )  # fmt: skip
+    return Sentence(f"{claim}, whatever an attacker knows or tries; no attack passed it.", "proof", "guarantee")

@@ -1,0 +1,99 @@
+"""Figures of leakage: each measure against train, holdout and baseline; closeness to the nearest record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from engine.examine.findings.findings import Finding
+from engine.examine.findings.verdict import stands_out as level_above
+from engine.examine.measures import MEASURES, REFERENCES, show
+from engine.examine.stats.intervals import wilson
+from engine.figures import palette
+from engine.figures.base import Figure, listed, pick, styled, whiskers
+
+EQUAL = "train_equal"
+SHARES = ("strict_pipp", "strict_pipp_direct", "pipp", "pipp_direct", "elp", "elp_direct", "elp_rare", "verbatim_8gram")
+SIDES = ("train", EQUAL, "holdout", "baseline")
+NAMES = {**REFERENCES, EQUAL: "training part, as many records as the holdout"}
+
+
+def triple_bars(findings: Sequence[Finding], names: Sequence[str] = SHARES) -> Figure:
+    """Return bars a measure: synthetic text against train and holdout, and real unused text as baseline.
+
+    Between train and holdout stands the training part cut to the holdout's size, which is what the holdout may be
+    compared with: the whole part is met more often by its size alone.
+    """
+    measured = [name for name in names if pick(findings, name, "train") is not None]
+    plot = go.Figure()
+    for side in SIDES:
+        rows = [f for f in (of_side(findings, name, side) for name in measured) if f is not None]
+        if rows:
+            plot.add_bar(
+                x=[100 * f.value for f in rows], y=[MEASURES[f.name].title for f in rows], orientation="h",
+                name=NAMES[side], error_x=whiskers(rows, 100),
+                marker={"color": palette.REFERENCES[side], "pattern": {"shape": palette.PATTERNS[side]}},
+                hovertemplate="%{y}: %{x:.1f}%<extra>" + NAMES[side] + "</extra>",
+            )  # fmt: skip
+    styled(plot, x="Share (per cent), with 95% interval", y="", height=120 + 84 * max(1, len(measured)))
+    plot.update_layout(barmode="group")
+    plot.update_xaxes(rangemode="tozero")
+    plot.update_yaxes(autorange="reversed")
+    above = [MEASURES[n].title.lower() for n in measured if stands_out(findings, n)]
+    if not measured:
+        takeaway = "No leakage was measured."
+    elif above:
+        takeaway = f"More than chance: {listed(above)} stand out against the training part."
+    else:
+        takeaway = "Nothing stands out from chance: every difference to unused text lies within its interval."
+    caveat = (
+        "Intervals of 95% miss one time in twenty. The whole training part is larger than the holdout, so it is met "
+        "more: compare the holdout with the part of equal size."
+    )
+    return Figure(plot, takeaway, caveat, f"Bars of {len(measured)} leakage measures. {takeaway}")
+
+
+def of_side(findings: Sequence[Finding], name: str, side: str) -> Finding | None:
+    """Return the finding behind a bar; the training part of equal size is kept in the training row's settings."""
+    if side != EQUAL:
+        return pick(findings, name, side)
+    train = pick(findings, name, "train")
+    equal = None if train is None else train.settings.get("equal_size_value")
+    if train is None or equal is None or equal != equal:
+        return None
+    holdout = pick(findings, name, "holdout")
+    n = train.n if holdout is None else min(train.n, holdout.n)  # entities of the smaller part, or synthetic records
+    low, high = wilson(equal * n, n)
+    return replace(train, value=equal, low=low, high=high, n=n)
+
+
+def stands_out(findings: Sequence[Finding], name: str) -> bool:
+    """Return whether a leak measure lies above chance; see `engine.examine.findings.verdict.stands_out`."""
+    return level_above(findings, name) == "leak"
+
+
+def closeness(quantiles: pd.DataFrame, findings: Sequence[Finding]) -> Figure:
+    """Return the distribution of nearest similarities against train and holdout, and of real unused records."""
+    plot = go.Figure()
+    dashes = {"train": "solid", "holdout": "dash", "baseline": "dot"}
+    for side, rows in quantiles.groupby("reference", sort=False):
+        name = str(side)
+        plot.add_scatter(
+            x=rows["similarity"], y=100 * rows["share"], mode="lines", name=REFERENCES.get(name, name),
+            line={"color": palette.REFERENCES.get(name, palette.GREY), "dash": dashes.get(name, "solid"), "width": 2.5},
+            hovertemplate="%{y:.0f}% of records below %{x:.2f}<extra></extra>",
+        )  # fmt: skip
+    styled(plot, x="Cosine similarity to the nearest record", y="Records below (per cent)", height=340)
+    excess = pick(findings, "nearest_similarity_excess", "holdout")
+    if excess is None:
+        takeaway = "There is no holdout to compare closeness with."
+    elif excess.low is not None and excess.low > 0:
+        takeaway = (
+            f"Records lie closer to the training part than to unused records, by {show('', excess.value)} on average."
+        )
+    else:
+        takeaway = "No closer to the training part than to records nobody used, as far as this run can tell."
+    return Figure(plot, takeaway, MEASURES["nearest_similarity"].caveat, f"Three rising curves. {takeaway}")

@@ -1,0 +1,137 @@
+"""What a running job may do: report, ask whether to stop, commit a batch.
+
+Privacy posture: only synthetic outputs are handed to `sample`; errors are reduced to our sentences.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from engine.errors import InternalError
+from engine.examine.expected import Expected
+from engine.jobs.models.cache import ModelCache
+from engine.jobs.progress import Parts, Rate
+from engine.json_types import as_object
+from engine.store import queue
+from engine.store.database.schema import jobs
+from engine.store.rows import JobRow
+from engine.store.store import Store
+
+ASK_SECONDS = 0.25
+REPORT_SECONDS = 0.5
+SAMPLES = 5
+
+
+class Stopped(Exception):
+    """The job was cancelled, or deleted, or the worker is leaving; nothing is to be committed any more."""
+
+
+class Task:
+    """One running job."""
+
+    def __init__(self, store: Store, row: JobRow, models: ModelCache, leaving: Callable[[], bool]) -> None:
+        self.store, self.models = store, models
+        self.id, self.kind, self.worker = row.id, row.kind, row.worker
+        self._corpus_id, self._run_id = row.corpus_id, row.run_id
+        self.arguments: dict[str, Any] = dict(row.arguments)  # each task knows its own
+        self.cursor: dict[str, Any] | None = dict(as_object(row.cursor)) if row.cursor is not None else None
+        self._leaving = leaving
+        self._rate = Rate()
+        self._parts: Parts | None = None
+        self._asked, self._stop, self._reported = 0.0, False, 0.0
+
+    @property
+    def corpus_id(self) -> str:
+        """The corpus that the job is about."""
+        if self._corpus_id is None:
+            raise InternalError(f"a job of kind {self.kind!r} names no corpus")
+        return self._corpus_id
+
+    @property
+    def run_id(self) -> str:
+        """The run that the job makes or examines."""
+        if self._run_id is None:
+            raise InternalError(f"a job of kind {self.kind!r} names no run")
+        return self._run_id
+
+    def cancelled(self) -> bool:
+        """Say whether the job should stop; asks the database at most four times a second."""
+        if self._stop or self._leaving():
+            return True
+        if time.monotonic() - self._asked >= ASK_SECONDS:
+            self._asked = time.monotonic()
+            with self.store.session.db.read() as connection:
+                self._stop = queue.cancelled(connection, self.id, self.worker)
+        return self._stop
+
+    def check(self) -> None:
+        """Raise `Stopped` where the job should stop."""
+        if self.cancelled():
+            raise Stopped
+
+    def expect(self, parts: Sequence[Expected]) -> None:
+        """Say which parts the job has and what each is expected to take, so that progress is of the whole job."""
+        self._parts = Parts(parts)
+
+    def begin(self, key: str) -> None:
+        """Say that a part begins."""
+        if self._parts is not None:
+            self._parts.begin(key)
+            self._reported = 0.0
+
+    def _whole(self) -> dict[str, object]:
+        return {} if self._parts is None else {"whole": self._parts.whole()}
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Show progress, twice a second at most."""
+        left = self._rate.seconds_left(stage, done, total)
+        if time.monotonic() - self._reported < REPORT_SECONDS and (done < total or self._parts is not None):
+            return
+        self._reported = time.monotonic()
+        with self.store.session.db.brief() as connection:
+            queue.progress(
+                connection, self.id, worker=self.worker,
+                stage=stage, done=done, total=total, seconds_left=left, **self._whole(),
+            )  # fmt: skip
+
+    @contextmanager
+    def batch(
+        self,
+        stage: str,
+        done: int,
+        total: int,
+        *,
+        cursor: Mapping[str, object] | None = None,
+        sample: Sequence[str] = (),
+    ) -> Iterator[Connection]:
+        """Yield a write transaction that also holds the job's cursor and progress.
+
+        Raises:
+            Stopped: the job or its corpus is gone, or it was cancelled; nothing of this batch is kept.
+        """
+        left = self._rate.seconds_left(stage, done, total)
+        with self.store.session.db.write() as connection:
+            row = connection.execute(
+                select(jobs.c.state, jobs.c.cancel, jobs.c.sample, jobs.c.worker).where(jobs.c.id == self.id)
+            ).first()
+            if row is None or row.state != "running" or row.cancel or row.worker != self.worker:
+                self._stop = True
+                raise Stopped
+            values: dict[str, object] = {
+                "stage": stage,
+                "done": done,
+                "total": total,
+                "seconds_left": left,
+                "attempts": 0,
+            }
+            if cursor is not None:
+                values["cursor"] = cursor
+            if sample:
+                values["sample"] = [*row.sample, *sample][-SAMPLES:]
+            yield connection
+            queue.progress(connection, self.id, worker=self.worker, **values)

@@ -1,0 +1,337 @@
+"""The worker: one process a workspace that takes jobs from the queue and does them (`python -m engine.cli.worker`).
+
+One worker a workspace. The main thread works the heavy lane, a second thread the light lane, a third
+beats once a second. It leaves after ten idle minutes.
+
+Privacy posture: its log holds times, job ids, exception classes and code positions; no message of a
+library, no text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import gc
+import logging
+import os
+import secrets
+import signal
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from sqlalchemy import func, select, update
+
+from engine.at_rest import files, keys
+from engine.errors import StorageError, UnderstudyError
+from engine.jobs.models.cache import ModelCache
+from engine.jobs.worker.launch import KEY_FROM_STDIN, OFFLINE, PATIENT
+from engine.jobs.worker.lock import ProcessLock
+from engine.jobs.worker.task import Stopped, Task
+from engine.store import queue
+from engine.store.audit import now
+from engine.store.database.schema import jobs
+from engine.store.disk.folder import TEMPORARY, Folder, remove_tree
+from engine.store.disk.place import working_place
+from engine.store.rows import JobRow
+from engine.store.store import Store
+
+IDLE_SECONDS = 600.0
+POLL_SECONDS = 0.25
+BEAT_SECONDS = 1.0
+RENEW_SECONDS = queue.LEASE_SECONDS / 6
+LOCK_TRIES = 20  # another process may hold the lock for an instant while it looks
+
+Handler = Callable[[Task], None]
+
+
+def handlers() -> dict[str, Handler]:
+    """Return the function of each kind of job, for the kinds that this package knows."""
+    from engine.jobs.tasks import (
+        account,
+        detect,
+        examine,
+        fetch,
+        first_texts,
+        pool_check,
+        profile,
+        selftest,
+        synthesize,
+    )
+
+    return {
+        "profile": profile.run,
+        "detect": detect.run,
+        "synthesize": synthesize.run,
+        "examine": examine.run,
+        "selftest": selftest.run,
+        "fetch": fetch.run,
+        "first texts": first_texts.run,
+        "account": account.run,
+        "signal": account.run,
+        "pool check": pool_check.run,
+    }
+
+
+def log(line: str) -> None:
+    """Write one line to the worker's log."""
+    print(f"{now()} {os.getpid()} {line}", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def frames(error: BaseException) -> str:
+    """Return an exception's class and code positions, without its message."""
+    trace = traceback.extract_tb(error.__traceback__)
+    places = ", ".join(f"{Path(f.filename).name}:{f.lineno}" for f in trace)
+    return f"{type(error).__name__} at {places or 'unknown place'}"
+
+
+def sentence(error: BaseException) -> str:
+    """Return what the custodian reads about a failure; library messages may hold text and are left out."""
+    if isinstance(error, UnderstudyError):
+        return str(error)
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return "The machine ran out of memory. Close other programs or ask for fewer records, then resume."
+    if isinstance(error, ModuleNotFoundError):
+        return f"The Python package {error.name!r} is missing. Install the application again, then resume."
+    if isinstance(error, FileNotFoundError):
+        return "A file that the program needs is missing. Install the application again, then resume."
+    return (
+        f"An unexpected error ({type(error).__name__}) stopped this job; nothing that was made before is lost. "
+        "Resume it; if it fails again, send the support file from the settings page."
+    )
+
+
+class Worker:
+    """The one worker of a workspace."""
+
+    def __init__(
+        self,
+        store: Store,
+        handlers_of: Callable[[], Mapping[str, Handler]],
+        idle_seconds: float = IDLE_SECONDS,
+    ) -> None:
+        self.store, self.idle_seconds = store, idle_seconds
+        self.leaving = threading.Event()
+        self._models = ModelCache()
+        self._busy = {"heavy": False, "light": False}
+        self._handlers_of = handlers_of
+        self._last_busy = time.monotonic()
+        self._unwritten: list[tuple[str, str, str | None]] = []
+        self.name = f"{os.getpid()}-{secrets.token_hex(8)}"
+        self._place = working_place(store.folder, store.session.key)
+
+    def work(self) -> None:
+        """Work both lanes until idle for long enough or asked to leave."""
+        with self.store.session.db.write() as connection:
+            recovered = queue.recover(connection, self._place)
+            queue.beat(connection, self.name, self._place)
+            self.store.ledger.settle(connection)
+        if recovered:
+            log(f"recovered {len(recovered)} job(s): {', '.join(recovered)}")
+        others = [
+            threading.Thread(target=self._beat, name="beat", daemon=True),
+            threading.Thread(target=self._lane, args=("light",), name="light", daemon=True),
+        ]
+        for thread in others:
+            thread.start()
+        self._lane("heavy")
+        self.leaving.set()
+        for thread in others:
+            thread.join(timeout=5.0)
+        with suppress(StorageError), self.store.session.db.brief() as connection:
+            queue.leave(connection, self.name)
+
+    def _beat(self) -> None:
+        beat, said = self.store.folder.worker_beat, time.monotonic()
+        while not self.leaving.wait(BEAT_SECONDS):
+            try:
+                os.close(os.open(beat, os.O_CREAT | os.O_WRONLY, 0o600))
+                os.utime(beat)
+            except OSError:
+                if not self.store.folder.has_database:
+                    self.leaving.set()  # the workspace folder was removed
+            if time.monotonic() - said >= RENEW_SECONDS and self._renewed():
+                said = time.monotonic()
+
+    def _renewed(self) -> bool:
+        """Say in the database that this worker lives, and put back what dead ones had taken; False where it failed."""
+        try:
+            with self.store.session.db.brief() as connection:
+                queue.beat(connection, self.name, self._place)
+                recovered = queue.recover(connection)
+        except Exception as error:  # noqa: BLE001  the next beat tries again, long before the lease is over
+            log(f"lease: {frames(error)}")
+            return False
+        if recovered:
+            log(f"recovered {len(recovered)} job(s): {', '.join(recovered)}")
+        return True
+
+    def _lane(self, lane: str) -> None:
+        while not self.leaving.is_set():
+            try:
+                worked = self._step(lane)
+            except Exception as error:  # noqa: BLE001  the worker outlives a locked database or a full disk
+                log(f"{lane} lane: {frames(error)}")
+                if not self.store.folder.has_database:
+                    self.leaving.set()
+                self.leaving.wait(2.0)
+                continue
+            if not worked:
+                if lane == "heavy" and self._idle():
+                    return
+                self.leaving.wait(POLL_SECONDS)
+
+    def _step(self, lane: str) -> bool:
+        for pending in list(self._unwritten):
+            with self.store.session.db.write() as connection:
+                queue.finish(connection, *pending, worker=self.name)
+                self.store.ledger.settle(connection)
+            self._unwritten.remove(pending)
+        with self.store.session.db.read() as connection:
+            waiting = connection.execute(
+                select(func.count()).select_from(jobs).where(jobs.c.state == "queued", jobs.c.lane == lane)
+            ).scalar_one()
+        if not waiting:
+            return False
+        with self.store.session.db.brief() as connection:
+            row = queue.claim(connection, lane, self.name)
+        if row is None:
+            with self.store.session.db.write() as connection:
+                self.store.ledger.settle(connection)  # a job that was given up
+            return False
+        self._busy[lane] = True
+        try:
+            self._run(row)
+        finally:
+            self._busy[lane], self._last_busy = False, time.monotonic()
+        return True
+
+    def _run(self, row: JobRow) -> None:
+        log(f"{row.kind} {row.id} begins, attempt {row.attempts}")
+        task = Task(self.store, row, self._models, self.leaving.is_set)
+        try:
+            self._handlers_of()[row.kind](task)
+        except Stopped:
+            self._stopped(row.id)
+        except Exception as error:  # noqa: BLE001  any failure becomes the job's state and a sentence
+            log(f"{row.kind} {row.id} failed: {frames(error)}")
+            self._finish(row.id, "failed", sentence(error))
+        else:
+            self._finish(row.id, "done", None)
+
+    def _stopped(self, job_id: str) -> None:
+        with self.store.session.db.write() as connection:
+            row = connection.execute(select(jobs.c.cancel, jobs.c.worker).where(jobs.c.id == job_id)).first()
+            if row is None:
+                log(f"{job_id} was deleted")
+            elif row.worker != self.name:
+                log(f"{job_id} was taken over")
+            elif row.cancel:
+                queue.finish(connection, job_id, "cancelled", worker=self.name)
+                self.store.ledger.settle(connection)
+                log(f"{job_id} cancelled")
+            else:  # the worker is leaving; the next one goes on
+                connection.execute(
+                    update(jobs).where(jobs.c.id == job_id).values(state="queued", seconds_left=None, worker=None)
+                )
+                log(f"{job_id} put back into the queue")
+
+    def _finish(self, job_id: str, state: str, error: str | None) -> None:
+        try:
+            with self.store.session.db.write() as connection:
+                queue.finish(connection, job_id, state, error, worker=self.name)
+                self.store.ledger.settle(connection)
+        except StorageError as problem:
+            log(f"{job_id} could not be marked {state}: {frames(problem)}")
+            self._unwritten.append((job_id, state, error))
+            return
+        log(f"{job_id} {state}")
+
+    def _idle(self) -> bool:
+        if self._busy["light"] or self._unwritten:
+            return False
+        return time.monotonic() - self._last_busy >= self.idle_seconds
+
+
+def waiting(store: Store) -> bool:
+    """Say whether any job is queued."""
+    with store.session.db.read() as connection:
+        return bool(connection.execute(select(jobs.c.id).where(jobs.c.state == "queued").limit(1)).first())
+
+
+def main(arguments: Sequence[str] | None, handlers_of: Callable[[], Mapping[str, Handler]]) -> int:
+    """Run the worker of a workspace; end at once where one is at work already.
+
+    Args:
+        arguments: of the command line; None means those of the process.
+        handlers_of: returns the function of each kind of job; asked when the first job comes, since it loads them.
+    """
+    parser = argparse.ArgumentParser(prog="python -m engine.cli.worker")
+    parser.add_argument("--workspace", type=Path, required=True)
+    parser.add_argument("--idle-seconds", type=float, default=IDLE_SECONDS)
+    parser.add_argument(KEY_FROM_STDIN, action="store_true")
+    options = parser.parse_args(arguments)
+    _prepare_process()
+    if options.key_from_stdin:
+        keys.hold(options.workspace, keys.received(sys.stdin.buffer))
+    try:
+        store = Store(options.workspace, actor="worker")
+    except StorageError as error:
+        log(str(error))
+        return 1
+    lock = ProcessLock(store.folder.worker_lock)
+    while _acquire(lock):
+        try:
+            lock.name_owner()
+            _keep_temporary_files_inside(store.folder)
+            worker = Worker(store, handlers_of, options.idle_seconds)
+            for name in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(name, lambda *_: worker.leaving.set())  # noqa: B023
+            log("worker begins")
+            worker.work()
+            asked = worker.leaving.is_set() and not worker._idle()
+        finally:
+            lock.release()
+        # A job that came while this worker was leaving found the lock held and started no other.
+        if asked or not store.folder.has_database or not waiting(store):
+            break
+    log("worker ends")
+    gc.freeze()  # the process ends: what a net's modules leave is the system's to free, not the collector's
+    return 0
+
+
+def _acquire(lock: ProcessLock) -> bool:
+    for _ in range(LOCK_TRIES):
+        if lock.acquire():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def _keep_temporary_files_inside(folder: Folder) -> None:
+    """Have what a job writes to a temporary folder lie in its workspace where that is encrypted."""
+    inside = folder.path / TEMPORARY
+    remove_tree(inside)
+    if files.encrypted(inside):
+        inside.mkdir(mode=0o700)
+        tempfile.tempdir = str(inside)
+
+
+def _prepare_process() -> None:
+    os.environ.update({**PATIENT, **os.environ, **OFFLINE})  # before torch is loaded
+    os.umask(0o077)
+    if hasattr(os, "nice"):
+        os.nice(10)
+    faulthandler.enable()
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    sys.excepthook = lambda _kind, error, _trace: log(f"worker failed: {frames(error)}")
+    threading.excepthook = lambda args: log(
+        f"thread failed: {frames(args.exc_value) if args.exc_value else args.exc_type.__name__}"
+    )

@@ -1,0 +1,321 @@
+"""Hold findings and facts against a policy; whatever is missing, not a number or stale is not passed.
+
+Privacy posture: a verdict quotes measured values and is internal. It never goes into a bundle.
+
+References: difference of two proportions from their single intervals, Newcombe 1998 (Statistics in
+Medicine 17, method 10); the same recipe for other measures, Zou and Donner 2008 (Stat. Med. 27, 2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from engine.corpus.text.folding import folded
+from engine.dp.guarantee import Kind
+from engine.examine.findings.findings import Finding, Reference
+from engine.examine.measures import show
+from engine.release.policy.intruder import INTRUDER_RULES, Intruder, intruder_lines
+from engine.release.policy.missed import SPOT_RULES, Missed, missed_lines
+from engine.release.policy.policy import Policy, Rule
+from engine.release.policy.verdicts import RuleVerdict, Verdict, fact_line
+from engine.release.policy.waivers import NEVER, Waiver, basis_of
+
+EXAMINE = "Examine the run on the Privacy page."
+
+
+@dataclass(frozen=True)
+class GateFacts:
+    """What is known about a run besides its findings.
+
+    `approved`, `rejected` and `pending` count the run's records. `stale` says that records, spans
+    or the corpus changed after the run or its examination; `examined` that there is an examination,
+    `watched` that exact losses of private records were shown while the run trained.
+    `text_examined` says that half of its texts, or more, were examined as another run's, deleted or not, or that one
+    of its method and seed was, where nothing is noised. `lost` says that the workspace lost what happened for a time
+    after the run was made.
+    `delta` and `units` are those of the guarantee.
+    `originals` counts approved records that are an original record, None where nobody looked.
+    `actor` releases, `signed_off_by` signs. `missed` is what the corpus' spot check says, `intruder` what the run's
+    intruder trial does, None where none was drawn.
+    `examination` says which one the findings are of.
+    """
+
+    approved: int
+    rejected: int
+    pending: int
+    stale: bool
+    guarantee_kind: Kind
+    examined: bool = False
+    watched: bool = False
+    originals: int | None = None
+    epsilon: float | None = None
+    delta: float | None = None
+    text_examined: bool = False
+    lost: bool = False
+    units: int | None = None
+    run_state: str = "done"
+    actor: str = ""
+    signed_off_by: str = ""
+    missed: Missed | None = None
+    intruder: Intruder | None = None
+    examination: str = ""
+
+
+def evaluate(
+    policy: Policy, findings: Iterable[Finding], facts: GateFacts, waivers: Iterable[Waiver] = (), today: str = ""
+) -> Verdict:
+    """Return the verdict of `policy`; it passes only if every single line is met or waived.
+
+    Args:
+        waivers: those given for the run under this policy and not withdrawn; the latest of a rule counts.
+        today: day, ISO 8601, on which one must hold; today by default.
+    """
+    known, day = list(findings), today or datetime.now(UTC).date().isoformat()
+    lines = [*_requirements(policy, facts), *(_judge(rule, known, facts) for rule in policy.rules)]
+    allowed = policy.requirements.waivers
+    given = {waiver.basis: waiver for waiver in waivers if day <= waiver.expires}
+    if allowed is not None and not facts.stale:
+        lines = [
+            replace(line, waived=given.get(basis(policy, line, facts.examination, _sample(line, facts))))
+            if waivable(policy, line) else line
+            for line in lines
+        ]  # fmt: skip
+    passed = all(line.met for line in lines)
+    return Verdict(policy=policy.id, passed=passed, rules=tuple(lines), digest=policy.digest)
+
+
+def waivable(policy: Policy, line: RuleVerdict) -> bool:
+    """Return whether a person may let a run pass although this line is not met: it is known, and the policy says so."""
+    allowed = policy.requirements.waivers
+    return (
+        allowed is not None and line.passed is False and line.rule in allowed.rules and line.rule not in NEVER
+        and not policy.requirements.whole_output
+    )  # fmt: skip
+
+
+def basis(policy: Policy, line: RuleVerdict, examination: str, sample: str = "") -> str:
+    """Return the digest of what a waiver of this line is given for, after this examination.
+
+    Args:
+        sample: id of the spot check or intruder trial that the line is about, if it is about one.
+    """
+    stands_on = f"{examination} {sample}" if sample else examination
+    return basis_of(policy.digest, line.rule, line.value, line.threshold, line.sentence, stands_on)
+
+
+def _sample(line: RuleVerdict, facts: GateFacts) -> str:
+    """Return the id of the spot check or intruder trial that a line is about, empty where it is about none."""
+    if line.rule in INTRUDER_RULES:
+        return "" if facts.intruder is None else facts.intruder.trial
+    return facts.missed.check if facts.missed is not None and line.rule in SPOT_RULES else ""
+
+
+def _judge(rule: Rule, findings: Sequence[Finding], facts: GateFacts) -> RuleVerdict:
+    if facts.stale:
+        return _line(rule, None, None, "The findings are older than the records or spans they describe.")
+    main = _find(findings, rule.finding, rule.reference)
+    other = _find(findings, rule.finding, rule.above) if rule.above else None
+    if main is None or (rule.above and other is None):
+        return _line(rule, None, None, "Not measured yet.")
+    if main.n == 0 and (why := main.settings.get("why")) in rule.nothing_to_leak:
+        return _line(rule, None, True, f"There is nothing to leak: {why}.")
+    if not _finite(main.value) or (other is not None and not _finite(other.value)):
+        return _line(rule, None, None, _why(main, other))
+    if rule.comparator == "measured":
+        return _measured(rule, main.value)
+    value = _compared(rule, main, other)
+    if value is None:
+        return _line(rule, None, None, "There is no interval for this number, so its worst case is unknown.")
+    assert rule.threshold is not None
+    passed = value <= rule.threshold if rule.comparator == "at most" else value >= rule.threshold
+    what = "Difference" if other is not None else "Value"
+    end = {"at most": "upper", "at least": "lower"}[rule.comparator]
+    basis = f"{what}, {end} end of its 95% interval" if rule.uses == "interval end" else what
+    limit = show(rule.finding, rule.threshold)
+    return _line(rule, value, passed, f"{basis}: {show(rule.finding, value)}; {rule.comparator} {limit} is allowed.")
+
+
+def _measured(rule: Rule, value: float) -> RuleVerdict:
+    """Return the line of a rule without a limit: met, and marked where the number is high all the same."""
+    shown = show(rule.finding, value)
+    if rule.high_from is None or value < rule.high_from:
+        return _line(rule, value, True, f"Measured: {shown}.")
+    outcome = (
+        f"Measured: {shown}. That is high: {show(rule.finding, rule.high_from)} or more, which this policy allows."
+    )
+    return replace(_line(rule, value, True, outcome), high=True)
+
+
+def _why(main: Finding, other: Finding | None) -> str:
+    """Return why a number is missing, in the words the examination left."""
+    blame = main if not _finite(main.value) or other is None else other
+    why = str(blame.settings.get("why") or "no reason was recorded").rstrip(".")
+    return f"Could not be estimated: {why}."
+
+
+def _compared(rule: Rule, main: Finding, other: Finding | None) -> float | None:
+    """Return the number to compare: a value, an interval's unsafe end, or that of a difference."""
+    if rule.uses == "value":
+        return main.value - (other.value if other is not None else 0.0)
+    up = rule.comparator == "at most"
+    end = main.high if up else main.low
+    if end is None or not _finite(end):
+        return None
+    if other is None:
+        return end
+    opposite = other.low if up else other.high
+    if opposite is None or not _finite(opposite):
+        return None
+    margin = math.hypot(end - main.value, other.value - opposite)
+    return main.value - other.value + (margin if up else -margin)
+
+
+def _requirements(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
+    need = policy.requirements
+    total = facts.approved + facts.rejected + facts.pending
+    reviewed = (facts.approved + facts.rejected) / total if total else 0.0
+    enough = bool(total) and reviewed >= need.minimum_reviewed_share
+    kinds = ", ".join(need.guarantee_kinds)
+    lines = [
+        fact_line("run-complete", "The run is complete", facts.run_state == "done",
+              f"The run's state is “{facts.run_state}”.", "Wait for the run to end, or resume it on the Run page."),
+        *([_unmeasured(facts), _whole(facts)] if need.whole_output else [_current(facts)]),
+        fact_line("approved", "Only approved records leave", facts.approved >= need.minimum_approved,
+              f"{facts.approved:,} approved, {facts.rejected:,} rejected, {facts.pending:,} undecided.",
+              "Approve at least one record below.", float(need.minimum_approved), float(facts.approved)),
+    ]  # fmt: skip
+    if need.minimum_reviewed_share > 0:
+        lines.append(
+            fact_line("reviewed", "A person decided on the records", enough,
+                  f"Decided on {_floor_percent(reviewed)}; {need.minimum_reviewed_share:.0%} is needed.",
+                  "Approve or reject the records that are still undecided.", need.minimum_reviewed_share, reviewed)
+        )  # fmt: skip
+    if set(need.guarantee_kinds) != {"none", "heuristic", "selection-only", "dp"}:
+        lines.append(
+            fact_line("guarantee", "The method carries a formal guarantee",
+                      facts.guarantee_kind in need.guarantee_kinds,
+                  f"This run's guarantee is of the kind “{facts.guarantee_kind}”; needed: {kinds}.",
+                  "Choose a method with a formal guarantee, or a policy for a smaller circle of readers.")
+        )  # fmt: skip
+    if need.highest_epsilon is not None:
+        lines.append(_small_enough(facts, need.highest_epsilon))
+    if facts.guarantee_kind != "dp":  # elsewhere the comparison itself would choose by private data
+        lines.append(_no_original(facts))
+        if need.missed is not None:
+            lines += missed_lines(need.missed, facts.missed)
+    if need.intruder is not None:
+        lines += intruder_lines(need.intruder, facts.intruder)
+    if need.second_person:
+        lines.append(_second_person(facts))
+    return lines
+
+
+def _no_original(facts: GateFacts) -> RuleVerdict:
+    """Return the line that no policy leaves out and nobody can waive."""
+    title = "No record is an original"
+    remedy = "Reject the records that equal an original; the list of records names them first."
+    if facts.originals is None:
+        line = fact_line("originals", title, False, "The records were not compared with the originals yet.", EXAMINE)
+        return replace(line, passed=None)
+    said = (
+        "None of the approved records equals a record of the corpus, in whatever spelling." if not facts.originals
+        else f"{facts.originals:,} of the approved records equal a record of the corpus, or differ in spelling alone."
+    )  # fmt: skip
+    return fact_line("originals", title, not facts.originals, said, remedy, 0.0, float(facts.originals))
+
+
+def _unmeasured(facts: GateFacts) -> RuleVerdict:
+    said = "Nothing of this run was measured on private data, so nothing private chose among its records."
+    looked = facts.examined or facts.text_examined
+    if looked:
+        said = (
+            "The run, or one with the same text or, without noise, the same seed (it may be deleted by now), was "
+            "examined: a release now follows a look at private data, which its statement does not cover."
+        )
+    elif facts.lost:
+        said = (
+            "The run is older than a restore, an accepted rollback or a copy of the workspace, which lost what "
+            "happened for a time: nobody can tell whether the run was examined then."
+        )
+    elif facts.watched:
+        said = "The loss of training on private records was watched, which the run's statement does not cover."
+    elif facts.stale:
+        said = "Spans or settings changed after the run was made."
+    remedy = (
+        "Run the method again, with another seed where it draws no noise, and let that output leave unexamined; or "
+        "choose a policy with measurements, whose card says that the statement holds before selection."
+    )
+    return fact_line(
+        "unmeasured",
+        "Nothing private had a say",
+        not (looked or facts.lost or facts.watched or facts.stale),
+        said,
+        remedy,
+    )
+
+
+def _whole(facts: GateFacts) -> RuleVerdict:
+    held = facts.rejected + facts.pending
+    said = "Every record of the run leaves." if not held else f"{held:,} records of the run are held back."
+    return fact_line("whole", "The whole output leaves", bool(facts.approved) and not held, said,
+                 "Approve every record, or choose another policy.", 0.0, float(held))  # fmt: skip
+
+
+def _small_enough(facts: GateFacts, limit: float) -> RuleVerdict:
+    known = facts.guarantee_kind == "dp" and _finite(facts.epsilon)
+    passed = known and facts.epsilon is not None and facts.epsilon <= limit
+    said = f"ε = {facts.epsilon:g}; at most {limit:g} is allowed." if known else "There is no ε to look at."
+    if known and facts.delta is not None and facts.units and facts.delta * facts.units >= 1.0:
+        passed = False
+        said += f" δ = {facts.delta:g} is 1/N or more for N = {facts.units:,}: it would allow one unit to be published."
+    return fact_line("epsilon", "The guarantee is strong enough", passed, said,
+                 "Run a method with a formal guarantee and a smaller ε.", limit, facts.epsilon)  # fmt: skip
+
+
+def _current(facts: GateFacts) -> RuleVerdict:
+    """Return the line about changes since the examination; without an examination nothing can be said."""
+    title = "Nothing changed since the examination"
+    if not facts.examined:
+        line = fact_line(
+            "current", title, False, "The run was not examined, so there is nothing to compare with.", EXAMINE
+        )
+        return replace(line, passed=None)
+    said = "Records, spans or settings changed after the examination." if facts.stale else (
+        "The findings describe the records as they are now.")  # fmt: skip
+    return fact_line("current", title, not facts.stale, said, "Examine the run again.")
+
+
+def _second_person(facts: GateFacts) -> RuleVerdict:
+    first, second = (" ".join(folded(name).split()) for name in (facts.actor, facts.signed_off_by))
+    if not second:
+        text = "Nobody has signed."
+    elif second == first:
+        text = "The person who releases cannot also be the second person."
+    else:
+        text = "Signed by a second person."
+    return fact_line("second-person", "A second person signs", bool(second) and second != first, text,
+                 "Ask a colleague to sign under “Second person”.")  # fmt: skip
+
+
+def _line(rule: Rule, value: float | None, passed: bool | None, outcome: str) -> RuleVerdict:
+    reference = f"{rule.reference} above {rule.above}" if rule.above else str(rule.reference)
+    remedy = EXAMINE if passed is None else rule.remedy
+    return RuleVerdict(rule.id, rule.title, rule.finding, reference, rule.threshold, value, passed,
+                       f"{rule.sentence} {outcome}", remedy)  # fmt: skip
+
+
+def _find(findings: Sequence[Finding], name: str, reference: Reference | None) -> Finding | None:
+    """Return the one finding asked for; two that contradict each other count as none."""
+    found = [f for f in findings if f.name == name and f.reference == reference]
+    return found[0] if len(found) == 1 else None
+
+
+def _finite(value: float | None) -> bool:
+    return isinstance(value, (int, float)) and math.isfinite(value)
+
+
+def _floor_percent(share: float) -> str:
+    return f"{math.floor(100 * share)}%"

@@ -1,0 +1,166 @@
+"""What the gate is told of a run: counts, samples that people read, and whether its text was looked at.
+
+Privacy posture: facts stay inside; they hold counts and rates, never text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection
+
+from engine.errors import NotFoundError
+from engine.store.budget.ledger import Ledger
+from engine.store.review.spot.checks import SpotChecks
+from engine.store.rows import RunRow
+from engine.store.runs import choosable
+from engine.store.runs.examinations import Examinations
+from engine.store.runs.intruder.trials import IntruderTrials
+from engine.store.runs.runs import Runs, run_row, seen
+from engine.store.session import Session
+from engine.store.views import RunSummary
+
+if TYPE_CHECKING:
+    from engine.release import GateFacts, Missed, Policy
+
+WATCHED = "watch_loss"  # the parameter that shows exact losses of private records
+
+
+class Facts:
+    """Facts about runs, for the gate and the data card."""
+
+    def __init__(
+        self, session: Session, runs: Runs, examinations: Examinations, ledger: Ledger, spot_checks: SpotChecks,
+        intruder: IntruderTrials,
+    ) -> None:  # fmt: skip
+        self.session = session
+        self.runs = runs
+        self.examinations = examinations
+        self.ledger = ledger
+        self.spot_checks = spot_checks
+        self.intruder = intruder
+
+    def of(self, run_id: str, whole: bool, signed_off_by: str) -> GateFacts:
+        """Return what the gate is told of a run.
+
+        Args:
+            whole: the policy is for whole outputs. signed_off_by: name of the second person, empty for none.
+        """
+        from engine.release import GateFacts
+
+        run, counts = self.runs.get(run_id), self.runs.approval_counts(run_id)
+        return GateFacts(
+            approved=counts["approved"],
+            rejected=counts["rejected"],
+            pending=counts["pending"],
+            stale=run.stale or run.examination_stale,
+            examined=run.examined_at is not None,
+            text_examined=whole and self.examined_elsewhere(run_id),
+            lost=whole and self._lost_since(run_id),
+            watched=self._watched(run_id),
+            originals=self._approved_originals(run),
+            epsilon=run.guarantee.epsilon,
+            delta=run.guarantee.delta,
+            units=self.ledger.public_facts(run.corpus_id).units,
+            guarantee_kind=run.guarantee.kind,
+            run_state=run.state,
+            actor=self.session.actor,
+            signed_off_by=signed_off_by,
+            missed=None if run.guarantee.kind == "dp" else self._missed(run.corpus_id),
+            intruder=None if whole else self.intruder.known(run_id),
+            examination=run.examined_at or "",
+        )
+
+    def _missed(self, corpus_id: str) -> Missed | None:
+        """Return what the corpus' latest spot check says, None where none was drawn."""
+        from engine.release import Missed
+
+        found = self.spot_checks.estimate(corpus_id)
+        if found is None:
+            return None
+        check, direct, quasi = found.check, found.direct, found.quasi
+        return Missed(
+            check.drawn, check.read, check.drawn_from, check.records, check.stale, found.why,
+            None if direct is None else direct.high, None if quasi is None else quasi.high,
+            0 if direct is None else direct.hit, 0 if quasi is None else quasi.hit,
+            0.95 if direct is None else direct.level, check.twice, check.read_twice, check.disagreements, check.id,
+        )  # fmt: skip
+
+    def _approved_originals(self, run: RunSummary) -> int | None:
+        """Return how many approved records are an original, None where the examination did not look."""
+        found = None if run.guarantee.kind == "dp" else self.examinations.table(run.id, "originals")
+        if found is None:
+            return None
+        ids = list(found["record_id"])
+        return int((self.runs.synthetic(run.id, ids=ids)["approval"] == "approved").sum()) if ids else 0
+
+    def sample(self, run: RunSummary, rule: str) -> str:
+        """Return the id of the spot check or intruder trial that a rule is judged by, empty where it is by none."""
+        from engine.release import INTRUDER_RULES, SPOT_RULES
+
+        if rule in INTRUDER_RULES:
+            trial = self.intruder.latest(run.id)
+            return "" if trial is None else trial.id
+        check = self.spot_checks.latest(run.corpus_id) if rule in SPOT_RULES else None
+        return "" if check is None else check.id
+
+    def selected(self, row: RunRow, policy: Policy) -> bool:
+        """Say whether anything but the run's own mechanisms may have chosen what is released.
+
+        Only a policy for whole outputs leaves nothing to choose: its gate wants every record approved, no examination,
+        no loss watched and no comparison with the original.
+        """
+        counts = self.runs.approval_counts(row.id)
+        watched = self._watched(row.id)
+        held_back = counts["rejected"] + counts["pending"] > 0
+        if held_back or watched or row.examined_at is not None or not policy.requirements.whole_output:
+            return True
+        return self.examined_elsewhere(row.id) or self._lost_since(row.id)
+
+    def _watched(self, run_id: str) -> bool:
+        """Say whether exact losses of private records were shown while the run, or one it was chosen among, trained."""
+        with self.session.db.read() as connection:
+            row = run_row(connection, run_id)
+            others, _ = behind(connection, row)
+        return any(one.parameters.get(WATCHED) for one in (row, *others))
+
+    def _lost_since(self, run_id: str) -> bool:
+        """Say whether nobody can tell what was examined after the run, or one it was chosen among, was made."""
+        with self.session.db.read() as connection:
+            return was_lost(connection, run_row(connection, run_id))
+
+    def examined_elsewhere(self, run_id: str) -> bool:
+        """Say whether the same texts were examined as another run's; see `engine.store.runs.seen`.
+
+        Of a choice, the texts and seeds of every run that could have been chosen count.
+        """
+        with self.session.db.read() as connection:
+            return was_examined(connection, self.session.key, run_row(connection, run_id))
+
+
+def behind(connection: Connection, row: RunRow) -> tuple[list[RunRow], bool]:
+    """Return the runs that a run was chosen among and that are still there, and whether one is gone."""
+    found, gone = [], False
+    for name in choosable.among(row):
+        try:
+            found.append(run_row(connection, name))
+        except NotFoundError:
+            gone = True
+    return found, gone
+
+
+def was_examined(connection: Connection, key: bytes, row: RunRow) -> bool:
+    """Say whether a run's text was examined: as another run's, in part as its own, or as one it was chosen among."""
+    others, _ = behind(connection, row)
+    own = row.examined_at is None and seen.looked_at(connection, row.id)  # a part of an examination that was stopped
+    return (
+        own
+        or any(seen.looked_at(connection, one.id) or seen.elsewhere(connection, key, one.id) for one in others)
+        or seen.elsewhere(connection, key, row.id)
+    )
+
+
+def was_lost(connection: Connection, row: RunRow) -> bool:
+    """Say whether the workspace lost a time in which a run may have been examined, or the run itself."""
+    others, gone = behind(connection, row)
+    return gone or any(seen.lost_since(connection, one.id) for one in (row, *others))

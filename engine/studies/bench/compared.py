@@ -1,0 +1,192 @@
+"""Tables over the repeats of a study's settings: means with intervals, differences between settings, and words.
+
+A verdict is `better` or `worse` where Welch's test, corrected for all differences of the table, falls below 0.05;
+else `cannot tell`. Up to 20 differences are corrected by Holm's rule, so that one false claim is made in twenty tables
+at most; more by Benjamini and Hochberg's, so that one claim in twenty is false. What has no value is `not measured`,
+what has fewer than three repeats `too few repeats`: neither is ever called `cannot tell`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from engine.examine.stats.over_repeats import LEAST, LEVEL, detectable, difference, pairs_needed, smallest_p, spread
+from engine.examine.stats.simultaneous import benjamini_hochberg, holm
+from engine.figures.base import listed
+from engine.studies.base import TableRow
+from engine.studies.bench import measured
+
+BETTER, WORSE, UNTOLD = "better", "worse", "cannot tell"
+UNMEASURED, FEW = "not measured", "too few repeats"
+CLOSER = "closer to real is better"
+SUMMARY = ["variant", "measure", "title", "direction", "value", "low", "high", "real", "repeats", "why"]
+COMPARISON = ["one", "other", "measure", "title", "difference", "low", "high", "p", "p_corrected", "p_paired",
+              "repeats", "verdict"]  # fmt: skip
+ALPHA = 1.0 - LEVEL
+MANY = 20  # differences of one table above which the share of false claims is held, not the chance of any
+
+
+def summary(runs: pd.DataFrame, keys: Sequence[str] = ()) -> pd.DataFrame:
+    """Return a row a setting and measure: the mean over repeats with its 95% interval, and what real text gives.
+
+    Args:
+        runs: variant, repeat, measure, title, direction, value, real, why, one row a run and measure. keys: columns
+            that belong to a setting and are kept.
+    """
+    rows = []
+    for (name, measure), part in runs.groupby(["variant", "measure"], sort=False):
+        found, first = spread(part["value"], measured.bounds(str(measure))), part.iloc[0]
+        why = "" if found.repeats else str(part["why"].iloc[-1])
+        rows.append(
+            {"variant": name, **{key: first[key] for key in keys}, "measure": measure, "title": first["title"],
+             "direction": first["direction"], "value": found.value, "low": found.low, "high": found.high,
+             "real": spread(part["real"]).value, "repeats": found.repeats, "why": why}
+        )  # fmt: skip
+    return pd.DataFrame(rows, columns=[SUMMARY[0], *keys, *SUMMARY[1:]])
+
+
+def scored(part: pd.DataFrame) -> dict[int, float]:
+    """Return what is compared of each repeat: the value; where closer to real is better, its distance from real."""
+    closer = part["direction"].iloc[0] == CLOSER
+    values = (part["value"] - part["real"]).abs() if closer else part["value"]
+    return dict(zip(part["repeat"].astype(int), values.astype(float), strict=True))
+
+
+def compare(runs: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> pd.DataFrame:
+    """Return each pair of settings measure by measure: one minus other, interval, p values, verdict about `one`.
+
+    Args:
+        runs: as `summary` takes them. pairs: names of settings; those without a run yet are left out.
+    """
+    parts = {(str(name), str(m)): part for (name, m), part in runs.groupby(["variant", "measure"], sort=False)}
+    rows: list[TableRow] = []
+    for one, other in pairs:
+        for measure in dict.fromkeys(runs["measure"]):
+            if (one, measure) not in parts or (other, measure) not in parts:
+                continue
+            first, second = parts[one, measure], parts[other, measure]
+            ours, theirs = scored(first), scored(second)
+            repeats = sorted(set(ours) | set(theirs))
+            found = difference([ours.get(r, math.nan) for r in repeats], [theirs.get(r, math.nan) for r in repeats])
+            good = _sign(str(first["direction"].iloc[0]))
+            word = UNMEASURED if not min(found.first, found.second) else UNTOLD if found.enough else FEW
+            rows.append(
+                {"one": one, "other": other, "measure": str(measure), "title": str(first["title"].iloc[0]),
+                 "difference": found.value, "low": found.low, "high": found.high, "p": found.p, "p_corrected": math.nan,
+                 "p_paired": found.p_paired, "repeats": min(found.first, found.second), "verdict": word,
+                 "good": good}
+            )  # fmt: skip
+    return judged(rows)
+
+
+def judged(rows: list[TableRow], columns: Sequence[str] = COMPARISON) -> pd.DataFrame:
+    """Return the rows as a table, with p values corrected for all of them and the verdicts that follow.
+
+    Args:
+        rows: of these columns, `verdict` as it is where nothing was shown, and `good`: 1 where more is better, else -1.
+    """
+    values = [_number(row["p"]) for row in rows]
+    tests = sum(value == value for value in values)
+    for row, p in zip(rows, (holm if tests <= MANY else benjamini_hochberg)(values), strict=True):
+        row["p_corrected"] = p
+        if row["verdict"] == UNTOLD and p < ALPHA:
+            row["verdict"] = BETTER if _number(row["good"]) * _number(row["difference"]) > 0 else WORSE
+    return pd.DataFrame(rows, columns=list(columns))
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _sign(direction: str) -> int:
+    return 1 if direction == "higher is better" else -1
+
+
+def sentences(comparison: pd.DataFrame) -> list[str]:
+    """Return a sentence a pair of settings: in what one is better or worse, what cannot be told or was not measured."""
+    said = []
+    for (one, other), rows in comparison.groupby(["one", "other"], sort=False):
+        parts = []
+        for verdict, words in (
+            (BETTER, "better in {}"), (WORSE, "worse in {}"), (UNTOLD, "no difference can be told in {}"),
+            (UNMEASURED, "not measured: {}"), (FEW, f"fewer than {LEAST} repeats: {{}}"),
+        ):  # fmt: skip
+            titles = [str(title) for title in rows.loc[rows["verdict"] == verdict, "title"]]
+            if titles:
+                parts.append(words.format(listed([f"“{title}”" for title in titles])))
+        said.append(f"{one}, against {other}: {'; '.join(parts)}.")
+    return said
+
+
+def reach(repeats: int, tests: int) -> list[str]:
+    """Return what the permutation of so many repeats can show at all, and how many tests are corrected, in words.
+
+    Args:
+        repeats: a setting has. tests: of the table, corrected together.
+    """
+    if repeats < LEAST:
+        return [
+            f"With {repeats} repeat{'s' if repeats != 1 else ''} a setting no interval and no difference is given; "
+            f"{LEAST} are the fewest."
+        ]
+    least = smallest_p(repeats)
+    shown = "so it can never fall below 0.05" if least > ALPHA else "which is below 0.05"
+    enough = pairs_needed()
+    more = f"; {enough} repeats are the fewest with which it can" if repeats < enough else ""
+    said = [
+        f"With {repeats} repeats the paired permutation test has no p value below {least:.3g}, {shown} for a single "
+        f"test{more}."
+    ]
+    if tests > MANY:
+        said.append(
+            f"{tests} tests are corrected together, so that of what is called a difference one in twenty is false on "
+            "average (Benjamini and Hochberg)."
+        )
+    elif tests > 1:
+        said.append(
+            f"{tests} tests are corrected together, so that chance is called a difference in one study of twenty "
+            f"(Holm); the permutation test would need {pairs_needed(tests)} repeats to show the clearest of them."
+        )
+    return said
+
+
+def power(repeats: int, tests: int) -> list[str]:
+    """Return what so many repeats a setting can show at all, in words.
+
+    Args:
+        repeats: a setting has. tests: differences in the table, corrected together.
+    """
+    said = reach(repeats, tests)
+    if repeats >= LEAST:
+        said.append(
+            f"Welch's test, which takes repeats to vary normally, sees a single difference of {detectable(repeats):.1f}"
+            f" standard deviations of a repeat four times in five{_among(repeats, tests)}; smaller ones it mostly "
+            "cannot tell."
+        )
+    return said
+
+
+def _among(repeats: int, tests: int) -> str:
+    if not 1 < tests <= MANY:
+        return ""
+    return f", and the clearest of {tests} where it is {detectable(repeats, tests):.1f}"
+
+
+def in_words(comparison: pd.DataFrame, repeats: int) -> pd.DataFrame:
+    """Return the sentences about the differences and what the repeats can show, as a table."""
+    tests = int(comparison["p"].notna().sum()) if len(comparison) else 0
+    return pd.DataFrame({"sentence": [*sentences(comparison), *power(repeats, tests)]})
+
+
+def cell(row: pd.Series) -> str:
+    """Return a mean with half its interval (its upper half) as words; the mean alone where there is no interval."""
+    value, high = float(row["value"]), float(row["high"])
+    if value != value:
+        return UNMEASURED
+    if high != high:
+        return f"{value:.3g}"
+    digits = max(0, 1 - math.floor(math.log10(max(high - value, 1e-9))))
+    return f"{value:.{digits}f} ± {high - value:.{digits}f}"

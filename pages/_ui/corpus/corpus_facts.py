@@ -1,0 +1,138 @@
+"""What a corpus consists of, in figures and computed warnings."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+import engine
+from engine import language_name
+from pages._ui.language import sentence, tr
+from pages._ui.navigation import go
+from pages._ui.parts.charts import bars
+from pages._ui.parts.charts import lengths as lengths_chart
+from pages._ui.parts.progress import job_progress, running_job
+from pages._ui.texts import STEPS, UNIT_PLURALS, number, plain, share
+
+
+def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
+    """Draw everything known about a corpus right after import."""
+    facts = workspace.corpora.statistics(corpus.id)
+    with st.grid(5, min_column_width=150):
+        st.metric(tr("Records"), number(facts.records), border=True)
+        st.metric(
+            sentence(tr(UNIT_PLURALS[corpus.unit])),
+            number(facts.units),
+            border=True,
+            help=tr("Whom a guarantee protects, each as a whole."),
+        )
+        st.metric(tr("Set aside"), number(facts.holdout_units), border=True, help=tr("The holdout; no method sees it."))
+        st.metric(
+            tr("Median words"),
+            number(facts.words.get("p50")),
+            border=True,
+            help=tr("Half of the records have at most so many words."),
+        )
+        st.metric(tr("English"), share(facts.english_share, 0), border=True)
+    for warning in facts.warnings:
+        st.warning(plain(warning), icon=":material/warning:")
+    job = running_job(workspace, kind="profile", corpus_id=corpus.id)
+    if job is not None:
+        job_progress(workspace, job.id, key="load.profile")
+    _quality(facts)
+    left, right = st.columns(2)
+    with left:
+        _lengths(corpus, facts)
+        _languages(corpus, facts)
+    with right:
+        _labels(corpus, facts)
+        _sizes(corpus, facts)
+    label, page = STEPS[corpus.next_step]
+    if st.button(tr(label), type="primary", key="load.next", icon=":material/arrow_forward:", icon_position="right"):
+        go(page)
+
+
+def _quality(facts: engine.CorpusStatistics) -> None:
+    found = facts.near_duplicates_across_split
+    near = tr("still being looked for") if found is None else number(found)
+    st.markdown(
+        tr(
+            "Exact duplicates: **{duplicates}**. Empty rows left out: **{empties_dropped}**. Records "
+            "set aside that nearly repeat one that is not: **{near}**.",
+            duplicates=number(facts.duplicates),
+            empties_dropped=number(facts.empties_dropped),
+            near=near,
+        )
+    )
+
+
+def _lengths(corpus: engine.CorpusSummary, facts: engine.CorpusStatistics) -> None:
+    half = tr("Half of the records have at most {words} words", words=number(facts.words.get("p50"), 0))
+    rows = facts.lengths
+    if not rows:  # imported by an earlier edition
+        st.markdown(tr("{half}, the longest {longest}.", half=half, longest=number(facts.words.get("max"), 0)))
+        return
+    open_ended = rows[-1][1] - rows[-1][0] > rows[0][1] - rows[0][0]
+    last = tr("The last bar holds all longer records.") + " " if open_ended else ""
+    lengths_chart(
+        rows,
+        key=f"load.lengths.{corpus.id}",
+        takeaway=tr("{half}, the longest {longest}.", half=half, longest=number(facts.words.get("max"), 0)),
+        limits=last + tr("Shows lengths, not how much of a record is about a person."),
+    )
+
+
+def _labels(corpus: engine.CorpusSummary, facts: engine.CorpusStatistics) -> None:
+    if not any(facts.labels):
+        st.caption(tr("No label column was chosen."))
+        return
+    largest = sorted(facts.labels.items(), key=lambda item: -item[1])[:12]
+    total = sum(facts.labels.values())
+    bars(
+        [name for name, _ in largest],
+        [count for _, count in largest],
+        key=f"load.labels.{corpus.id}",
+        takeaway=tr(
+            "{labels} labels; the largest covers {largest}.",
+            labels=len(facts.labels),
+            largest=share(largest[0][1] / total, 0),
+        ),
+        x=tr("Records"),
+        y=tr("Label"),
+        limits="" if len(largest) == len(facts.labels) else tr("Only the twelve largest are drawn."),
+        horizontal=True,
+    )
+
+
+def _sizes(corpus: engine.CorpusSummary, facts: engine.CorpusStatistics) -> None:
+    if corpus.unit != "source" or not facts.records_per_unit:
+        return
+    sizes = dict(sorted((int(size), count) for size, count in facts.records_per_unit.items()))
+    shown = dict(list(sizes.items())[:25])
+    bars(
+        list(shown),
+        list(shown.values()),
+        key=f"load.sizes.{corpus.id}",
+        takeaway=tr("At most {largest} records belong to one person.", largest=max(sizes)),
+        x=tr("Records of one person"),
+        y=tr("People"),
+        limits=tr("Counted before the cap.")
+        if len(shown) == len(sizes)
+        else tr("Only the 25 smallest sizes are drawn."),
+    )
+
+
+def _languages(corpus: engine.CorpusSummary, facts: engine.CorpusStatistics) -> None:
+    if len(facts.language) < 2:
+        return
+    largest = sorted(facts.language.items(), key=lambda item: -item[1])[:8]
+    bars(
+        [language_name(code) for code, _ in largest],
+        [100 * part for _, part in largest],
+        key=f"load.languages.{corpus.id}",
+        takeaway=tr("{share} of the text is English.", share=share(facts.english_share, 0)),
+        x=tr("Records, %"),
+        y=tr("Language"),
+        limits=tr("Guessed from the letters; short records are often guessed wrongly."),
+        horizontal=True,
+        height=200,
+    )

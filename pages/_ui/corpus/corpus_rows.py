@@ -1,0 +1,103 @@
+"""One row a corpus on the first page: stations, next step, rename and delete."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+import engine
+from pages._ui.current import choose_corpus, choose_run
+from pages._ui.navigation import go, page_only
+from pages._ui.sign_in.closed import barred
+from pages._ui.states import act
+from pages._ui.texts import STEPS, UNIT_PLURALS, UNITS, count_of, number, plain, when
+
+DONE, OPEN = ":material/check_circle:", ":material/radio_button_unchecked:"
+
+
+def stations(corpus: engine.CorpusSummary, runs: list[engine.RunSummary]) -> list[tuple[str, bool, str]]:
+    """Return name, whether it is reached, and date or count of each station."""
+    done = [run for run in runs if run.state == "done"]
+    examined = [run.examined_at for run in runs if run.examined_at]
+    released = [run.released_at for run in runs if run.released_at]
+    found = corpus.detected_at is not None or corpus.span_source == "gold"
+    reviewed = f"{number(corpus.reviewed)} decided" if found else "–"
+    return [
+        ("Loaded", True, when(corpus.created)),
+        ("Searched", found, when(corpus.detected_at) if corpus.detected_at else "came with the file" if found else "–"),
+        ("Reviewed", corpus.reviewed > 0, reviewed),
+        ("Planned", bool(runs), when(max((run.created for run in runs), default=None))),
+        ("Run", bool(done), when(max((run.finished for run in done if run.finished), default=None))),
+        ("Examined", bool(examined), when(max(examined, default=None))),
+        ("Released", bool(released), when(max(released, default=None))),
+    ]
+
+
+def draw(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
+    """Draw one row."""
+    runs = workspace.runs.all(corpus.id)
+    with st.container(border=True, key=f"home.corpus.{corpus.id}"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.markdown(
+                f"**{plain(corpus.name)}**  \n:small[{count_of(corpus.records, 'record')} · protected: "
+                f"{UNITS[corpus.unit][0]} · {number(corpus.holdout_units)} of {number(corpus.units)} "
+                f"{UNIT_PLURALS[corpus.unit]} set aside]",
+                width="content",
+            )
+            with st.container(horizontal=True, width="content"):
+                _next_step(corpus, runs)
+                _more(workspace, corpus)
+        with st.grid(7, min_column_width=100, gap="small"):
+            for name, reached, note in stations(corpus, runs):
+                st.markdown(f"{DONE if reached else OPEN} {name}  \n:small[{plain(note)}]")
+        if corpus.stale:
+            st.warning("The review changed after the newest run: run again to use it.", icon=":material/history:")
+        for warning in corpus.warnings:
+            st.caption(f":material/warning: {plain(warning)}")
+
+
+def _next_step(corpus: engine.CorpusSummary, runs: list[engine.RunSummary]) -> None:
+    label, page = STEPS[corpus.next_step]
+    if st.button(
+        label, type="primary", key=f"home.next.{corpus.id}", icon=":material/arrow_forward:", icon_position="right",
+        **page_only(page),
+    ):  # fmt: skip
+        choose_corpus(corpus.id)
+        finished = [run for run in runs if run.state == "done"]
+        if finished:
+            choose_run(max(finished, key=lambda run: run.created).id)
+        go(page)
+
+
+def _more(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
+    with st.popover("More", key=f"home.more.{corpus.id}"):
+        if barred("Renaming or deleting it", engine.Right.MANAGE):
+            return
+        st.text_input("Name", value=corpus.name, key=f"home.name.{corpus.id}", max_chars=120)
+        st.button("Rename", key=f"home.rename.{corpus.id}", on_click=_rename, args=(workspace, corpus.id))
+        if st.button("Delete …", key=f"home.delete.{corpus.id}", icon=":material/delete:"):
+            _confirm_delete(workspace, corpus)
+
+
+def _rename(workspace: engine.Workspace, corpus_id: str) -> None:
+    act(workspace.corpora.rename, corpus_id, str(st.session_state[f"home.name.{corpus_id}"]))
+
+
+@st.dialog("Delete this corpus?")
+def _confirm_delete(workspace: engine.Workspace, corpus: engine.CorpusSummary) -> None:
+    """Ask before a corpus goes."""
+    st.markdown(
+        f"**{plain(corpus.name)}**: its text, findings, decisions, {count_of(corpus.runs, 'run')} and outputs are "
+        "removed from the disk. A line without text stays in the audit log. What was spent of these people's privacy "
+        "budget stays spent, also when the file is loaded again. Exported files are not touched."
+    )
+    if st.button(
+        "Delete for good",
+        type="primary",
+        key=f"home.delete.sure.{corpus.id}",
+        on_click=act,
+        args=(workspace.corpora.delete, corpus.id),
+        kwargs={"done": "The corpus was deleted."},
+    ):
+        st.rerun()
+    if st.button("Keep it", key=f"home.delete.keep.{corpus.id}"):
+        st.rerun()

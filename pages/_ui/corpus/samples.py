@@ -1,0 +1,45 @@
+"""Cards of the made-up sample corpora.
+
+How to use: `cards(workspace, key="home.sample")`; a press imports the sample and makes it current.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+import engine
+from pages._ui.current import choose_corpus
+from pages._ui.parts import once
+from pages._ui.sign_in.closed import only
+from pages._ui.states import act
+from pages._ui.texts import count_of, number, plain
+
+
+def try_sample(workspace: engine.Workspace, sample_id: str) -> None:
+    """Import a sample and make it the current corpus; a callback."""
+    with st.spinner("Writing the sample corpus …"):
+        corpus = once.act(f"sample.{sample_id}", partial(act, workspace.corpora.import_sample, sample_id))
+    if corpus is not None:
+        choose_corpus(corpus.id)
+
+
+def cards(workspace: engine.Workspace, *, key: str) -> None:
+    """Draw one card a sample, equally high."""
+    with st.grid(3, min_column_width=240):
+        for sample in workspace.corpora.samples():
+            with st.container(border=True, height="stretch", key=f"{key}.card.{sample.id}"):
+                st.markdown(f"**{plain(sample.title)}**")
+                st.markdown(plain(sample.description))
+                st.caption(f"{count_of(sample.records, 'record')} · {number(sample.sources)} people or cases")
+                st.space("stretch")
+                st.button(
+                    f"Try {sample.title[0].lower()}{sample.title[1:]}",
+                    key=f"{key}.try.{sample.id}",
+                    on_click=try_sample,
+                    args=(workspace, sample.id),
+                    width="stretch",
+                    **only(engine.Right.MANAGE),
+                )
+                once.rearm(f"sample.{sample.id}")

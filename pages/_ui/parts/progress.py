@@ -1,0 +1,199 @@
+"""A job's progress, drawn again every second while it runs and not at all afterwards.
+
+How to use:
+    if job := running_job(workspace, kind="detect", corpus_id=corpus.id):
+        job_progress(workspace, job.id, key="review.detect")
+The page is run once more, whole, when the job ends. Cancelling asks the worker; what was finished
+is kept. Nothing is computed here: the worker is another process and survives a reload.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import streamlit as st
+
+import engine
+from pages._ui.current import corpus_names
+from pages._ui.language import lowered, mark, tr
+from pages._ui.sign_in.closed import lacks
+from pages._ui.states import act
+from pages._ui.texts import JOBS, count_of, number, plain, seconds
+
+ACTIVE = ("queued", "running")
+ASKING = ("examine",)  # jobs of parts that take minutes: the one at work is lost when they stop, so that is asked first
+QUIET = ("account", "signal")  # answers a page waits for itself; their rows go as soon as they are answered
+STAGES = {
+    "detect": mark("reading texts"),
+    "near-duplicates": mark("comparing records"),
+    "generating": mark("writing texts"),
+    "replacing": mark("replacing findings"),
+    "training": mark("training, steps done"),
+}
+
+
+def running_job(
+    workspace: engine.Workspace, *, kind: str | None = None, corpus_id: str | None = None, run_id: str | None = None
+) -> engine.JobView | None:
+    """Return the first waiting or running job that fits, running ones first; quiet ones only where asked for."""
+    fitting = [
+        job
+        for job in workspace.jobs.all(active_only=True)
+        if (job.kind not in QUIET if kind is None else job.kind == kind)
+        and (corpus_id is None or job.corpus_id == corpus_id)
+        and (run_id is None or job.run_id == run_id)
+    ]
+    return min(fitting, key=lambda job: (job.state != "running", job.created), default=None)
+
+
+def still_running(workspace: engine.Workspace, job_id: str) -> engine.JobView:
+    """Return a job that has not ended; run the whole page once where it has ended or is gone with its corpus."""
+    job: engine.JobView | None = None
+    with suppress(engine.NotFoundError):
+        job = workspace.jobs.get(job_id)
+    if job is None or job.state not in ACTIVE:
+        st.rerun()
+    return job
+
+
+def fraction(job: engine.JobView) -> float:
+    """Return how much of the job is done, between 0 and 1; of its step where the job tells no more."""
+    if job.whole is not None:
+        return job.whole.fraction
+    return min(1.0, max(0.0, job.done / job.total)) if job.total else 0.0
+
+
+def status_line(job: engine.JobView) -> str:
+    """Return where the job is and the time left, in one line: of the job, or said to be of its step."""
+    if job.state == "queued":
+        return tr("Waiting for its turn")
+    if job.stopping:
+        return tr("Stopping after the current step")
+    if job.whole is not None:
+        return tr(
+            "Part {number} of {parts}: {title} · {left}",
+            number=job.whole.number,
+            parts=job.whole.parts,
+            title=plain(job.whole.title),
+            left=left(job.whole.seconds_left),
+        )
+    if not job.done:
+        return tr("Getting ready")
+    parts = [step(job)]
+    if job.seconds_left is not None:
+        parts.append(tr("{left} of this step", left=left(job.seconds_left)))
+    return " · ".join(parts)
+
+
+def step(job: engine.JobView) -> str:
+    """Return the step that a job is at, with its count."""
+    stage = tr(STAGES[job.stage]) if job.stage in STAGES else plain(job.stage or tr("working"))
+    return (
+        tr("{stage} · {done} of {total}", stage=stage, done=number(job.done), total=number(job.total))
+        if job.total
+        else stage
+    )
+
+
+def left(value: float) -> str:
+    """Return the time left in words."""
+    return tr("a moment left") if value < 1.5 else tr("about {time} left", time=seconds(value))
+
+
+def waits_for(workspace: engine.Workspace, job: engine.JobView) -> str:
+    """Return what a waiting job waits behind, with the time of the one that is at work; nothing for others."""
+    found = workspace.jobs.before(job.id)
+    if not found:
+        return ""
+    first, others = found[0], found[1:]
+    named = f"{lowered(tr(JOBS.get(first.kind, first.kind)))}{_whose(workspace, first)}"
+    if first.state == "running":
+        time = first.whole.seconds_left if first.whole is not None else None
+        named += f" ({left(time)})" if time is not None else f" ({tr('at work')})"
+    more = tr(", and {more_jobs} before this one", more_jobs=count_of(len(others), "more job")) if others else ""
+    return tr("It waits for: {named}{more}.", named=named, more=more)
+
+
+def _whose(workspace: engine.Workspace, job: engine.JobView) -> str:
+    name = corpus_names(workspace).get(job.corpus_id or "", "")
+    return tr(" of {name}", name=plain(name)) if name else ""
+
+
+def silence(status: engine.WorkerStatus) -> str | None:
+    """Return what to do about a worker that lives and does not answer, or None where there is none.
+
+    Args:
+        status: what `Workspace.worker_status` returns; a worker that is starting has no heartbeat yet.
+    """
+    age = status["heartbeat_age_seconds"]
+    if not status["alive"] or status["answering"] or age is None:
+        return None
+    return tr(
+        "The worker has not answered for {age}. The machine may be short of memory or was "
+        "asleep. If this stays, press Leave, stop the worker, and come back: finished batches "
+        "are kept.",
+        age=seconds(age),
+    )
+
+
+def draw(workspace: engine.Workspace, job: engine.JobView, *, key: str, samples: bool, cancel: bool) -> None:
+    """Draw one state of a job."""
+    st.markdown(f"**{tr(JOBS.get(job.kind, job.kind))}**")
+    st.progress(fraction(job), text=status_line(job))
+    if job.state == "queued" and (waiting := waits_for(workspace, job)):
+        st.caption(waiting)
+    if job.whole is not None and job.stage and not job.stopping:
+        st.caption(tr("Now: {step}", step=step(job)))
+    if (silent := silence(workspace.jobs.worker_status())) is not None:
+        st.warning(silent, icon=":material/hourglass_disabled:")
+    if samples and job.sample:
+        st.caption(tr("Latest outputs"))
+        for text in list(job.sample)[-5:]:
+            with st.container(border=True):
+                st.text(text)
+    if cancel and not job.stopping and not lacks(engine.Right.MANAGE):
+        _cancel(workspace, job, f"{key}.cancel.{job.id}")
+
+
+def _cancel(workspace: engine.Workspace, job: engine.JobView, key: str) -> None:
+    """Draw the button that stops a job; where minutes of work would be lost, it asks first."""
+    done = 0 if job.whole is None else job.whole.number - 1
+    if job.kind not in ASKING or not done:
+        st.button(
+            tr("Cancel"), key=key, icon=":material/cancel:", on_click=act, args=(workspace.jobs.cancel, job.id),
+            help=tr("Stops after the current batch. What was finished is kept."),
+        )  # fmt: skip
+    elif not st.session_state.get(f"{key}.asked"):
+        st.button(tr("Cancel"), key=key, icon=":material/cancel:", on_click=_ask, args=(f"{key}.asked", True))
+    else:
+        st.markdown(
+            tr(
+                "{finished_parts} of {parts} would be kept, to go on with later. The part at work would "
+                "be measured again.",
+                finished_parts=count_of(done, "finished part"),
+                parts=job.whole.parts if job.whole else done,
+            )
+        )
+        with st.container(horizontal=True):
+            st.button(tr("Stop it"), key=f"{key}.stop", on_click=_stop, args=(workspace, job.id, f"{key}.asked"))
+            st.button(
+                tr("Go on measuring"), key=f"{key}.on", type="primary", on_click=_ask, args=(f"{key}.asked", False)
+            )
+
+
+def _ask(key: str, wanted: bool) -> None:
+    st.session_state[key] = wanted
+
+
+def _stop(workspace: engine.Workspace, job_id: str, key: str) -> None:
+    act(workspace.jobs.cancel, job_id)
+    st.session_state.pop(key, None)
+
+
+@st.fragment(run_every="1s")
+def job_progress(
+    workspace: engine.Workspace, job_id: str, *, key: str, samples: bool = False, cancel: bool = True
+) -> None:
+    """Draw a job until it ends, then run the whole page once."""
+    job = still_running(workspace, job_id)
+    draw(workspace, job, key=key, samples=samples, cancel=cancel)
