@@ -38,7 +38,7 @@ MEASURED: dict[str, tuple[float, float, float]] = {
     "style": (0.0, 0.1, 0.2),
     LENGTHS: (0.2, 0.1, 0.2),
 }
-TUNED_CLASSIFIER = (60.0, 0.0, 120.0)
+TUNED_CLASSIFIER = (300.0, 0.0, 600.0)
 MOST = {"closeness": 3.4, "found": 1.9}  # thousands of records beyond which a part draws a sample
 
 

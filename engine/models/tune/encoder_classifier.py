@@ -65,8 +65,8 @@ class _Lesson:
         self.weight = torch.from_numpy(len(codes) / np.maximum(counts, 1) / max(1, int((counts > 0).sum()))).float()
         self.optimiser = torch.optim.AdamW(
             [{"params": net.encoder.parameters(), "lr": RATE}, {"params": net.head.parameters(), "lr": HEAD_RATE}],
-            weight_decay=0.01,
-        )
+            weight_decay=0.01, fused=True,
+        )  # fmt: skip
 
     def take(self, step: int) -> float:
         warm = max(1, self.total // 10)

@@ -103,13 +103,13 @@ def trained(workspace: engine.Workspace, run: engine.RunSummary, findings: Seque
             f"real ones; lost: {cell(gap)}."
         )
         st.caption(
-            "One training a side: brackets hold what other people asked would change, and not what other texts trained "
-            "on, or another start, would. Read a small loss with that in mind."
+            "Brackets hold what other people asked and trained on, and another start, would change, as four further "
+            "trainings a side tell; not what writing the text anew would."
         )
         return
     st.caption(
-        "A sentence encoder whose weights are all trained, once on synthetic and once on as many real records (1,000 "
-        "at most): some minutes. The usefulness of this run is examined again with it."
+        "A sentence encoder whose weights are all trained, on synthetic and on as many real records (1,000 at most), "
+        "five times each: many minutes. The usefulness of this run is examined again with it."
     )
     if running_job(workspace, kind="examine", run_id=run.id) is None:
         st.button(

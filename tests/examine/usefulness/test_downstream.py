@@ -13,6 +13,7 @@ from sklearn.metrics import f1_score, recall_score
 from engine.examine.findings.part import Part
 from engine.examine.findings.uses import use_table
 from engine.examine.prepare import ExamineInput, prepare
+from engine.examine.usefulness.downstream import downstream
 from engine.examine.usefulness.downstream import downstream_scores as scores
 from engine.examine.usefulness.downstream.downstream import examine_downstream
 from tests.examine.examine_helpers import WordEmbedder
@@ -69,6 +70,7 @@ def test_an_encoder_is_trained_where_it_is_asked_for(monkeypatch):
 
     monkeypatch.setattr(encoder_classifier, "EPOCHS", 1)
     monkeypatch.setattr(encoder_classifier, "LEAST_STEPS", 24)
+    monkeypatch.setattr(downstream, "TUNED_REFITS", 2)
     said = dict(zip(LABELS, ("knee pain", "high fever", "itching skin"), strict=True))
 
     def plain(n: int, seed: int, mark: str) -> pd.DataFrame:
@@ -82,14 +84,16 @@ def test_an_encoder_is_trained_where_it_is_asked_for(monkeypatch):
         made.drop(columns=["x_sex"]).assign(lineage=None), train, holdout, SPANS, SPANS, privacy=False,
         tuned_classifier=True,
     )  # fmt: skip
-    part = examine_downstream(prepare(given, lambda stage, done, total: steps.append(stage)))
+    part = examine_downstream(prepare(given, lambda *told: steps.append(told)))
     found = one(part, "tuned_f1", "train")
     assert found.settings["texts_trained_on"] == one(part, "tuned_f1", "real").settings["texts_trained_on"] == 96
     assert found.value > 0.6
-    assert "not of training" in found.settings["interval_is_of"]
+    assert "another start" in found.settings["interval_is_of"]
     gap = one(part, "tuned_gap", "real")
     assert gap.value == pytest.approx(one(part, "tuned_f1", "real").value - found.value)
-    assert {"an encoder trained on the text: synthetic", "an encoder trained on the text: real"} <= set(steps)
+    for side in ("synthetic", "real"):
+        own = [told[1:] for told in steps if told[0] == f"an encoder trained on the text: {side}"]
+        assert own == [(step, 3 * 24) for step in range(3 * 24)], "one training, and two on people drawn anew"
 
 
 def test_an_encoder_is_not_trained_unasked():
@@ -283,6 +287,49 @@ def test_the_interval_of_the_gap_holds_zero_for_other_real_text(trained, questio
     needed = 2 * 1.96 * float(np.std([gap.value for gap in gaps]))
     assert np.mean([gap.high - gap.low for gap in gaps]) < 1.4 * needed
     assert found >= (9 if trained == 400 else 1)
+
+
+def ailing(n: int, seed: int, mark: str, told: float = 0.7) -> pd.DataFrame:
+    """Return notes that a sentence encoder reads, of which the share `told` say what their label stands for."""
+    rng = np.random.default_rng(seed)
+    said = dict(
+        zip(LABELS, ("knee pain after running", "high fever and cough", "itching skin on the arm"), strict=True)
+    )
+    filler = "on monday she went to town and met her old friend there by the river".split()
+    rows = []
+    for i in range(n):
+        label = LABELS[rng.integers(3)]
+        subject = label if rng.random() < told else LABELS[rng.integers(3)]
+        rows.append((f"{mark}{i}", " ".join([*rng.choice(filler, 8), said[subject]]), f"{mark}p{i}", label))
+    return pd.DataFrame(rows, columns=["record_id", "text", "source_id", "label"])
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+def test_the_interval_of_a_trained_encoders_gap_holds_zero_for_other_real_text(monkeypatch):
+    """Forty draws, 60 texts a side and 60 asked, fewer steps than an examination takes; half of labels dealt anew."""
+    from engine.models.tune import encoder_classifier
+
+    monkeypatch.setattr(encoder_classifier, "LEAST_STEPS", 40)
+    gaps, found = [], 0
+    for draw in range(40):
+        made, train, holdout = (ailing(60, 10 * draw + i, mark) for i, mark in enumerate("sth"))
+        gaps.append(_tuned_gap(made, train, holdout, draw))
+        if draw < 10:
+            found += _tuned_gap(ailing(60, 10 * draw + 7, "s", told=0.0), train, holdout, draw).low > 0
+    held = np.mean([gap.low <= 0 <= gap.high for gap in gaps])
+    wide, needed = np.mean([gap.high - gap.low for gap in gaps]), 2 * 1.96 * float(np.std([gap.value for gap in gaps]))
+    print(f"held {held:.3f}, width {wide:.3f} where {needed:.3f} is needed, found {found} of 10")
+    assert held >= 0.88
+    assert wide < 1.6 * needed
+    assert found >= 8
+
+
+def _tuned_gap(made: pd.DataFrame, train: pd.DataFrame, holdout: pd.DataFrame, seed: int):
+    given = ExamineInput(
+        made.assign(lineage=None), train, holdout, SPANS, SPANS, privacy=False, tuned_classifier=True, seed=seed
+    )
+    return one(examine_downstream(prepare(given)), "tuned_gap", "real")
 
 
 def _gap(made: pd.DataFrame, train: pd.DataFrame, holdout: pd.DataFrame, seed: int):

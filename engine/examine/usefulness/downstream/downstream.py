@@ -66,6 +66,7 @@ NO_LABEL = "the synthetic records carry no label, so no classifier can be traine
 MOST = 5_000  # texts trained on at equal size
 MOST_FULL = 20_000
 MOST_TUNED = 1_000  # texts an encoder is trained on
+TUNED_REFITS = 4  # further trainings of an encoder a side, each on people drawn anew from another start
 MOST_LABELS = 30
 LEAST_LABEL = 10  # holdout records of a label that is asked
 LEAST_UNITS = 5  # people behind them
@@ -237,7 +238,7 @@ def _taught(prepared: Prepared, name: str, tables: tuple[Table, Table], codes: N
 
 
 def _by_tuning(prepared: Prepared, exam: Exam, labels: _Labels, asked: NDArray[np.int64]) -> _Class:
-    """Return encoders trained on synthetic and on as much real text."""
+    """Return encoders trained on synthetic and on as much real text, and each again on people drawn anew."""
     from engine.models.tune.encoder_classifier import tuned_answers
 
     picked = _picked(prepared, labels, MOST_TUNED)
@@ -247,12 +248,29 @@ def _by_tuning(prepared: Prepared, exam: Exam, labels: _Labels, asked: NDArray[n
     for name, rows in picked.items():
         side, codes = (prepared.synthetic, labels.synthetic) if name == "train" else (prepared.train, labels.train)
         stage = f"an encoder trained on the text: {'synthetic' if name == 'train' else 'real'}"
-        answers = tuned_answers(
-            [str(side.texts[row]) for row in rows], codes[rows], questions, len(labels.asked) + 1, prepared.seed,
-            partial(prepared.report, stage),
-        )  # fmt: skip
-        taught[name] = Taught(answers, np.empty((0, len(asked)), np.int64))
+        answers = np.empty((1 + TUNED_REFITS, len(asked)), np.int64)
+        for number, chosen in enumerate([rows, *_drawn_anew(prepared, name, side, rows)]):
+            answers[number] = tuned_answers(
+                [str(side.texts[row]) for row in chosen], codes[chosen], questions, len(labels.asked) + 1,
+                prepared.seed + number, partial(_part_of, prepared, stage, number),
+            )  # fmt: skip
+        taught[name] = Taught(answers[0], answers[1:])
     return _Class(taught, _marks(exam, taught, prepared.seed), {name: len(rows) for name, rows in picked.items()})
+
+
+def _drawn_anew(prepared: Prepared, name: str, side: Side, rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield the rows of as many people drawn with replacement, who stand there as often as they were drawn."""
+    units = group_numbers(_groups(prepared, side.take(rows)))
+    count = int(units.max(initial=-1)) + 1
+    rng = np.random.default_rng([prepared.seed, len(name)])
+    for _ in range(TUNED_REFITS):
+        drawn = np.bincount(rng.integers(0, count, count), minlength=count)
+        yield np.repeat(rows, drawn[units])
+
+
+def _part_of(prepared: Prepared, stage: str, number: int, done: int, total: int) -> None:
+    """Report a training's steps as a part of all of its side's."""
+    prepared.report(stage, number * total + done, (1 + TUNED_REFITS) * total)
 
 
 def _by_meaning(prepared: Prepared, labels: _Labels) -> tuple[Exam, _Class, NDArray[np.int64]] | str:
@@ -295,11 +313,11 @@ def _findings(prepared: Prepared, kind: str, exam: Exam, of: _Class, labels: _La
     part = Part()
     fresh = _not_in_training(prepared, asked)
     texts = int((exam.truth < exam.labels).sum())
-    anew = "those trained on; not of writing" if kind != TUNED else "not of training or writing"
+    start = ", each time from another start" if kind == TUNED else ""
     base: dict[str, JSON] = {
         "model": f"{_MODELS[kind]}, each label weighted alike", "labels": exam.labels,
         "labels_with_too_few_records": len(labels.few), "texts_asked": texts,
-        "interval_is_of": f"the people asked{' and ' if kind != TUNED else '; '}{anew} the text anew",
+        "interval_is_of": f"the people asked and those trained on{start}; not of writing the text anew",
     }  # fmt: skip
     cases: tuple[tuple[str, Reference, tuple[str, ...]], ...] = (
         ("f1", "train", ("train",)), ("f1", "real", ("real",)), ("gap", "real", ("real", "train")),
