@@ -307,7 +307,7 @@ def ailing(n: int, seed: int, mark: str, told: float = 0.7) -> pd.DataFrame:
 @pytest.mark.long
 @pytest.mark.timeout(7200)
 def test_the_interval_of_a_trained_encoders_gap_holds_zero_for_other_real_text(monkeypatch):
-    """Forty draws, 60 texts a side and 60 asked, fewer steps than an examination takes; half of labels dealt anew."""
+    """Forty draws, 60 texts a side and 60 asked, fewer steps than usual; labels the text does not tell are found."""
     from engine.models.tune import encoder_classifier
 
     monkeypatch.setattr(encoder_classifier, "LEAST_STEPS", 40)
@@ -317,11 +317,9 @@ def test_the_interval_of_a_trained_encoders_gap_holds_zero_for_other_real_text(m
         gaps.append(_tuned_gap(made, train, holdout, draw))
         if draw < 10:
             found += _tuned_gap(ailing(60, 10 * draw + 7, "s", told=0.0), train, holdout, draw).low > 0
-    held = np.mean([gap.low <= 0 <= gap.high for gap in gaps])
-    wide, needed = np.mean([gap.high - gap.low for gap in gaps]), 2 * 1.96 * float(np.std([gap.value for gap in gaps]))
-    print(f"held {held:.3f}, width {wide:.3f} where {needed:.3f} is needed, found {found} of 10")
+    held, wide = (np.mean([gap.low <= 0 <= gap.high for gap in gaps]), np.mean([gap.high - gap.low for gap in gaps]))
     assert held >= 0.88
-    assert wide < 1.6 * needed
+    assert wide < 0.35  # both learn this task and answer nearly alike: what is left is the least that 60 texts can tell
     assert found >= 8
 
 
