@@ -8,6 +8,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from engine.examine.findings.make import finding, missing
 from engine.examine.findings.uses import Mark, use_table
@@ -138,6 +139,33 @@ def test_a_transformer_is_trained_on_request(seeded, visit):
     (job,) = [j for j in workspace.jobs.all() if j.kind == "examine" and j.run_id == seeded.run]
     assert not [b for b in app.button if b.key == f"utility.tuned.{seeded.run}"]
     workspace.jobs.cancel(job.id)
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        (
+            "the people asked and those trained on, each time from another start; not of writing the text anew",
+            "Brackets",
+        ),
+        ("the people asked; not of training or writing the text anew", "One training a side"),  # as it was kept before
+    ],
+)
+def test_brackets_of_a_trained_transformer_say_what_they_hold(held, said):
+    def show(interval_is_of: str) -> None:
+        from engine.examine.findings.make import finding
+        from engine.examine.stats.intervals import Interval
+        from pages._ui.utility.classifier import trained
+
+        interval = Interval(0.5, 0.4, 0.6, 60, "bootstrap", "a source")
+        names = (("tuned_f1", "train"), ("tuned_f1", "real"), ("tuned_gap", "real"))
+        found = [finding(name, reference, interval, interval_is_of=interval_is_of) for name, reference in names]
+        trained(None, None, found)  # where the transformer is trained, neither workspace nor run is asked
+
+    app = AppTest.from_function(show, args=(held,)).run()
+    assert not app.exception
+    (caption,) = app.caption
+    assert caption.value.startswith(said)
 
 
 def test_map_shows_ids_and_reads_synthetic_text_only(seeded, visit):
