@@ -123,6 +123,7 @@ BOTH: dict[str, tuple[str, ...]] = {
         "test_what_is_missing_is_named_and_nothing_is_destroyed", "test_a_lost_database_put_back_opens_again",
         "test_a_database_that_leaves_its_place_stops_reads_and_writes",
     ),
+    "store/review/test_readers.py": (),
     "store/review/test_station.py": (),
     "store/review/test_steps.py": (
         "test_notes_are_kept_changed_removed_and_go_with_the_corpus",

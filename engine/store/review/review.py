@@ -5,7 +5,7 @@ Privacy posture: text is read from the record table at display time; nothing her
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Literal
 
@@ -16,8 +16,9 @@ from sqlalchemy import Connection, func, select, update
 from engine.errors import UserError
 from engine.store.audit import now
 from engine.store.database.schema import corpora, notes, record_index, spans
+from engine.store.people.roles import Right
 from engine.store.records import read_rows
-from engine.store.review import acts, decisions
+from engine.store.review import acts, decisions, readers
 from engine.store.review.desk.since import latest
 from engine.store.review.desk.steps import Step, Taken, take
 from engine.store.review.memory import remembered
@@ -34,6 +35,7 @@ from engine.store.review.queries import (
     span_filter,
     span_row,
 )
+from engine.store.review.readers import Ahead
 from engine.store.review.search import matching, texts_at, texts_of
 from engine.store.review.spans import CHUNK, accepted_spans, activate, record_spans, refresh, value_key
 from engine.store.review.unmarked import free_in
@@ -205,6 +207,30 @@ class Review:
             if len(found) >= limit:
                 break
         return found[:limit]
+
+    def ahead(self, corpus_id: str, current: str | None, record_ids: Sequence[str], limit: int) -> Ahead:
+        """Return the first of these records that nobody has read to the end and no other reviewer has in hand.
+
+        Where several people sign in, they and the open record are in this person's hand from now on, if the person may
+        decide; whoever only looks is told who has what in hand.
+
+        Args:
+            current: id of the open record. record_ids: in the order of reading. limit: of the records returned.
+        """
+        person = self.session.person
+        if person is None:
+            return Ahead(self.waiting(corpus_id, record_ids, limit))
+        if Right.REVIEW not in person.rights:
+            others = readers.others_in_hand(self.session.db, corpus_id, person)
+            return Ahead(self.waiting(corpus_id, record_ids, limit), others)
+        return readers.take_in_hand(self.session.db, corpus_id, person, current, record_ids, limit)
+
+    def first_free(self, corpus_id: str, record_ids: Sequence[str]) -> str | None:
+        """Return the first of these records that no other reviewer has in hand, else the first; None where none is."""
+        others: Mapping[str, str] = {}
+        if self.session.person is not None:
+            others = readers.others_in_hand(self.session.db, corpus_id, self.session.person)
+        return next((record for record in record_ids if record not in others), next(iter(record_ids), None))
 
     def progress(self, corpus_id: str) -> dict[str, int]:
         """Return how many records there are and how many were read to the end: `records`, `reviewed`."""

@@ -101,7 +101,9 @@ function drawQueue(desk, root, data, go) {
     if (row.id === desk.current) name.setAttribute("aria-current", "true")
     const cell = el("td")
     cell.append(name)
-    const done = el("td", "tick", read ? "✓" : "", read ? { "aria-label": say("read") } : {})
+    const other = read ? undefined : data.others[row.id]
+    const said = read ? say("read") : other ? say("{name} has it in hand", { name: other }) : ""
+    const done = el("td", "tick", read ? "✓" : other ? "…" : "", said ? { "aria-label": said, title: said } : {})
     line.append(done, cell, el("td", "number", String(open)), el("td", "number", num(row.risk, 2)))
     line.onclick = () => go(row.id)
     return line
@@ -256,7 +258,8 @@ function drawText(desk, root, data, sheet, span, press) {
   head.textContent =
     `${say("Text {record}", { record: sheet.id })} · ` +
     sayMany("{n} finding, {open} not looked at", "{n} findings, {open} not looked at", lasting(sheet).length, { open }) +
-    `${pressing}${sheet.reviewed ? ` · ${say("read")}` : ""}`
+    `${pressing}${sheet.reviewed ? ` · ${say("read")}` : ""}` +
+    (data.others[sheet.id] && !sheet.reviewed ? ` · ${say("{name} has it in hand", { name: data.others[sheet.id] })}` : "")
   const kept = root.getRootNode().activeElement
   const focused = kept && area.contains(kept) && kept !== area
   drawSegments(area, parts, span ? span.id : "", true, (id) => press("choose", id))
@@ -406,7 +409,7 @@ export default function (component) {
     else if (!sheet) desk.told = say("A key came before the text was shown, and was not counted.")
     else if (name === "finish") {
       act(desk, { action: "finish", record: sheet.id })
-      leaveFor(following(desk), say("No further text waits in this queue."))
+      leaveFor(following(desk), data.away ? say("Every other unread text of this queue is in somebody else's hand.") : say("No further text waits in this queue."))
     } else if (name.endsWith(" text")) { act(desk, { action: name, record: sheet.id }); desk.span = "" }
     else if (name === "choose") { desk.span = given; rest() }
     else if (name === "next" || name === "previous") step(sheet, span, name === "next" ? 1 : -1)

@@ -54,6 +54,7 @@ from engine.store.database.schema.release import (
 from engine.store.database.schema.review import (
     decisions,
     notes,
+    readers,
     review_acts,
     spans,
     spot_checks,
@@ -94,6 +95,7 @@ __all__ = [
     "pool_texts",
     "pools",
     "populations",
+    "readers",
     "record_index",
     "releases",
     "removed",
