@@ -314,7 +314,8 @@ const KEYS = {
 
 function isTyping(event) {
   const at = event.composedPath()[0]
-  return at && (["INPUT", "TEXTAREA", "SELECT"].includes(at.tagName) && at.type !== "checkbox" || at.isContentEditable)
+  const takesLetters = ["INPUT", "TEXTAREA", "SELECT"].includes(at && at.tagName) && !["checkbox", "radio"].includes(at.type)
+  return takesLetters || Boolean(at && at.isContentEditable)
 }
 
 function keyOf(event) {
@@ -493,7 +494,8 @@ export default function (component) {
   const clock = setInterval(() => { pump(desk, send); drawBar(desk, root, data) }, 1000)
   desk.stop = () => { document.removeEventListener("keydown", listen); clearInterval(clock); clearTimeout(desk.resting) }
   after()
-  return () => { desk.stop(); desk.stop = null; desk.redraw = null; desk.went = -1; desk.flight = null }
+  // The place stays: the hand may be further than the server has heard, and the next key is meant for what it saw.
+  return () => { desk.stop(); desk.stop = null; desk.redraw = null; desk.flight = null }
 }
 
 // What was selected, without the spaces around it; null where nothing is left.

@@ -231,7 +231,7 @@ function receive(desk, data) {
     desk.current = data.go.record
     desk.span = null
     desk.page = null
-  }
+  } else if (data.go.record !== desk.current && !desk.sheets.has(desk.current)) desk.ask = true
   keep(desk)
 }
 
