@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 import pyarrow as pa
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, select, update
 
 from engine.errors import UserError
 from engine.store.audit import now
@@ -30,6 +30,7 @@ from engine.store.review.queries import (
     check_action,
     count_rows,
     position_of,
+    progress,
     queue_row,
     span_counts,
     span_filter,
@@ -234,12 +235,7 @@ class Review:
 
     def progress(self, corpus_id: str) -> dict[str, int]:
         """Return how many records there are and how many were read to the end: `records`, `reviewed`."""
-        query = select(func.count(), func.count().filter(record_index.c.reviewed)).where(
-            record_index.c.corpus_id == corpus_id
-        )
-        with self.session.db.read() as connection:
-            records, reviewed = connection.execute(query).one()
-        return {"records": int(records), "reviewed": int(reviewed)}
+        return dict(remembered(self.session.db, corpus_id, "progress", lambda c: progress(c, corpus_id)))
 
     def alike(self, corpus_id: str, span_id: str) -> dict[str, int]:
         """Return how often a span's words are found and stand unmarked.

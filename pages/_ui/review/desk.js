@@ -91,12 +91,20 @@ function drawQueue(desk, root, data, go) {
   const body = root.querySelector(".rows")
   const focused = root.getRootNode().activeElement
   const held = focused && focused.classList.contains("open") ? focused.textContent : null
-  body.replaceChildren(...data.rows.map((row) => {
+  desk.go = go // a line outlives the draw that made it
+  const lines = new Map()
+  for (const row of data.rows) {
     const sheet = seen(desk, row.id)
     const open = sheet ? lasting(sheet).filter((span) => !span.decided).length : row.open
     const read = sheet ? sheet.reviewed : row.reviewed || finished(desk, row.id)
+    const sign = [open, read, row.id === desk.current, row.risk, spoken.code].join()
+    const before = desk.lines.get(row.id)
+    if (before && before.sign === sign) {
+      lines.set(row.id, before)
+      continue
+    }
     const line = el("tr", row.id === desk.current ? "current" : "")
-    const name = button(row.id, "", () => go(row.id), { className: "open" })
+    const name = button(row.id, "", () => desk.go(row.id), { className: "open" })
     name.tabIndex = row.id === desk.current ? 0 : -1
     if (row.id === desk.current) name.setAttribute("aria-current", "true")
     const cell = el("td")
@@ -105,9 +113,12 @@ function drawQueue(desk, root, data, go) {
     const said = read ? say("read") : other ? say("{name} has it in hand", { name: other }) : ""
     const done = el("td", "tick", read ? "✓" : other ? "…" : "", said ? { "aria-label": said, title: said } : {})
     line.append(done, cell, el("td", "number", String(open)), el("td", "number", num(row.risk, 2)))
-    line.onclick = () => go(row.id)
-    return line
-  }))
+    line.onclick = () => desk.go(row.id)
+    lines.set(row.id, { sign, line })
+  }
+  desk.lines = lines
+  const wanted = [...lines.values()].map((one) => one.line)
+  if (wanted.length !== body.children.length || wanted.some((line, index) => line !== body.children[index])) body.replaceChildren(...wanted)
   if (held) for (const one of body.querySelectorAll(".open")) if (one.textContent === held) one.focus({ preventScroll: true })
   const current = body.querySelector(".current")
   if (current && desk.shownRow !== desk.current) current.scrollIntoView({ block: "nearest" })
@@ -317,7 +328,8 @@ const KEYS = {
 
 function isTyping(event) {
   const at = event.composedPath()[0]
-  return at && (["INPUT", "TEXTAREA", "SELECT"].includes(at.tagName) && at.type !== "checkbox" || at.isContentEditable)
+  const takesLetters = ["INPUT", "TEXTAREA", "SELECT"].includes(at && at.tagName) && !["checkbox", "radio"].includes(at.type)
+  return takesLetters || Boolean(at && at.isContentEditable)
 }
 
 function keyOf(event) {
@@ -496,7 +508,8 @@ export default function (component) {
   const clock = setInterval(() => { pump(desk, send); drawBar(desk, root, data) }, 1000)
   desk.stop = () => { document.removeEventListener("keydown", listen); clearInterval(clock); clearTimeout(desk.resting) }
   after()
-  return () => { desk.stop(); desk.stop = null; desk.redraw = null; desk.went = -1; desk.flight = null }
+  // The place stays: the hand may be further than the server has heard, and the next key is meant for what it saw.
+  return () => { desk.stop(); desk.stop = null; desk.redraw = null; desk.flight = null }
 }
 
 // What was selected, without the spaces around it; null where nothing is left.
