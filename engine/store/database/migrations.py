@@ -178,6 +178,12 @@ def file_version_table(connection: Connection) -> None:
     _make_missing_tables(connection)
 
 
+def shard_table(connection: Connection) -> None:
+    """Add the ranges of records in which several workers share a job."""
+    _make_missing_tables(connection)
+    dialect.expect_changes(connection, "shards")
+
+
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     first_tables,
     ledger_tables,
@@ -203,6 +209,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     member_accounts,
     look_table,
     file_version_table,
+    shard_table,
 )
 VERSION = len(MIGRATIONS)
 FIRST_ON_POSTGRESQL = 20  # the steps before it find nothing to change there, and are written in SQLite's words
