@@ -61,14 +61,14 @@ def bounds(records: int) -> list[int]:
 
 
 def cut(connection: Connection, job_id: str, records: int, done: int, stage: Stage) -> None:
-    """Make shards of what is left of a job; those that an earlier worker made stay as they are, as far as they go.
+    """Make shards of what is left of a job; those of its stage that an earlier worker made stay, as far as they go.
 
     Args:
         connection: in a transaction that writes. records: of the corpus. done: how many of them need no more work.
-        stage: that new shards begin with.
+        stage: that is at work.
     """
     own = shards.c.job_id == job_id
-    connection.execute(shards.delete().where(own, shards.c.end <= done))
+    connection.execute(shards.delete().where(own, or_(shards.c.end <= done, shards.c.stage != stage)))
     connection.execute(
         update(shards)
         .where(own, shards.c.start < done)
@@ -155,7 +155,9 @@ def release(connection: Connection, shard: Shard) -> None:
 def next_done(connection: Connection, job_id: str, start: int) -> Result | None:
     """Return the result of the shard that begins at a position, None where it has none yet."""
     row = connection.execute(
-        select(shards).where(shards.c.job_id == job_id, shards.c.start == start, shards.c.state == "done")
+        select(shards).where(
+            shards.c.job_id == job_id, shards.c.start == start, shards.c.stage == "work", shards.c.state == "done"
+        )
     ).first()
     return None if row is None else Result(row.number, row.start, row.end, row.found)
 

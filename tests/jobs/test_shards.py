@@ -16,6 +16,7 @@ import psutil
 import pytest
 from sqlalchemy import func, select
 
+from engine.at_rest import header, keys
 from engine.corpus.columns.mapping import ColumnMapping
 from engine.jobs.models.cache import ModelCache
 from engine.jobs.tasks import detect
@@ -28,6 +29,7 @@ from engine.pii.detect.settings import DetectorSettings
 from engine.store import queue
 from engine.store.database.schema import jobs, leases, spans
 from engine.store.database.schema import shards as table
+from engine.store.disk.encryption import encryption
 from engine.store.review.spans import insert_spans
 from engine.workspace import open_workspace
 from tests import postgres
@@ -50,16 +52,17 @@ def letters(count=SIZE):
     return pd.DataFrame({"text": texts})
 
 
+def command(folder):
+    """Return the command of a worker whose shards are small."""
+    return [sys.executable, "-m", "tests.jobs.sharing_worker", "--workspace", str(folder.path)]
+
+
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def workspace(request, tmp_path, monkeypatch):
     """Return a workspace, empty, whose worker cuts small shards."""
     monkeypatch.setenv(RECORDS, str(SHARD))
     monkeypatch.setattr("engine.store.shards.LEAST", SHARD)
-    monkeypatch.setattr(
-        launch,
-        "worker_command",
-        lambda folder: [sys.executable, "-m", "tests.jobs.sharing_worker", "--workspace", str(folder.path)],
-    )
+    monkeypatch.setattr(launch, "worker_command", command)
     postgres.kept_in(request.param, tmp_path / "workspace")
     opened = open_workspace(tmp_path / "workspace", "tester")
     yield opened
@@ -312,6 +315,31 @@ def test_slots_and_coordinators_killed_at_any_moment_change_no_row(workspace, co
     assert left_over(workspace) == [0, 0]
     workspace.jobs.stop_worker()
     assert free(workspace.folder)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_slots_get_the_key_of_an_encrypted_workspace(tmp_path, monkeypatch):
+    pytest.importorskip("sqlcipher3")
+    monkeypatch.setenv(RECORDS, str(SHARD))
+    monkeypatch.setenv(slots.ENVIRONMENT, "2")
+    monkeypatch.setattr(launch, "worker_command", command)
+    path = encryption.encrypt(header.passphrase("correct horse battery", new=True), tmp_path / "w", "tester")
+    workspace = open_workspace(path, "tester")
+    made = workspace.corpora.import_table(letters(), ColumnMapping(text="text"), name="Letters")
+    workspace.review.set_detector_settings(made.id, RULES)
+    try:
+        job = workspace.jobs.detect(made.id)
+        pid = begun(workspace, 2, job)
+        assert pid
+        assert len(children(pid)) == 1, "it opened the workspace"
+        assert wait(workspace, job, seconds=400).state == "done"
+        assert left_over(workspace) == [0, 0]
+        assert "slot:" not in workspace.folder.worker_log.read_text()
+    finally:
+        workspace.jobs.stop_worker()
+        workspace.close()
+        keys.drop(path)
 
 
 @pytest.mark.slow

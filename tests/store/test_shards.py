@@ -160,3 +160,19 @@ def test_the_second_stage_begins_when_the_first_is_over_and_knows_what_it_found(
     with store.session.db.write() as connection:
         connection.execute(jobs.delete().where(jobs.c.id == job))
     assert left(store) == 0
+
+
+def test_what_the_first_stage_found_is_never_taken_for_work(store, job):
+    """A worker that shares nothing may come between one that surveyed and one that works."""
+    with store.session.db.write() as connection:
+        connection.execute(table.delete())
+        shards.cut(connection, job, 3_000, 0, "survey")
+    for shard in claim(store, "w2", most=3):
+        with store.session.db.write() as connection:
+            assert shards.deliver(connection, shard, {"n": shard.number})
+            assert shards.next_done(connection, job, shard.start) is None
+    with store.session.db.write() as connection:
+        shards.cut(connection, job, 3_000, 1_000, "work")
+    assert [(s.start, s.stage, s.survey) for s in claim(store, "w2", most=3)] == [
+        (1_000, "work", None), (2_000, "work", None),
+    ]  # fmt: skip

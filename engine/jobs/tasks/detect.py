@@ -45,7 +45,7 @@ def run(task: Task) -> None:
         with task.batch("detect", 0, total, cursor=task.cursor) as connection:
             _drop_pending(connection, task.corpus_id)
     if done < total:
-        share = shares(task, total - done)
+        share = shares(task, total)
         most = task.crew.processes if share and task.crew is not None else MOST_PROCESSES
         with closing(Detection(task.store, task.corpus_id, task.arguments, most, one_thread=share)) as work:
             if share:

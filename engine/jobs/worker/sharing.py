@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import Connection, select
 
-from engine.errors import StorageError
 from engine.jobs.worker.task import Stopped, frames
 from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.store import shards
@@ -82,7 +81,7 @@ def cores() -> int:
 
 
 def shares(task: Task, records: int) -> bool:
-    """Say whether others may share what is left of a job: slots of this machine, or workers that know its database."""
+    """Say whether others may share a job of so many records: slots of this machine, or who knows its database."""
     others = task.crew is not None and (task.crew.count > 1 or not task.store.session.db.is_file)
     return others and len(shards.bounds(records)) > 1
 
@@ -157,6 +156,7 @@ class Coordinator:
             with self._keeping(result.end) as connection:
                 self._put(connection, unpacked(result.found))
                 shards.drop(connection, self.task.id, result.number)
+            self._ahead = max(0, self._ahead - (result.end - result.start))
             took = True
 
     def _claim(self) -> list[Shard]:
@@ -164,8 +164,9 @@ class Coordinator:
         with self._db.read() as connection:
             if not shards.offered(connection, kinds, self.task.id):
                 return []
+        most = self.work.processes if self._settled else 1
         with self._db.brief() as connection:
-            return shards.claim(connection, str(self.task.worker), kinds, self.task.id, most=self.work.processes)
+            return shards.claim(connection, str(self.task.worker), kinds, self.task.id, most=most)
 
     def _survey(self, claimed: Sequence[Shard]) -> None:
         for shard in claimed:
@@ -208,7 +209,7 @@ class Coordinator:
                 if reached == shard.end:
                     with self._db.brief() as connection:
                         shards.deliver(connection, shard, packed(rows))
-                self._say(shard, reached)
+            self._say(None if next_one else shard, reached)
             if reached == shard.end:
                 left.pop(0)
         if left:
@@ -243,7 +244,7 @@ class Helper:
         self._db = store.session.db
         self._opened: tuple[str, Work] | None = None
         self.alive = self._used = time.monotonic()
-        self._failed: set[str] = set()  # jobs that this one cannot help with
+        self._failed: set[str] = set()  # jobs that this one cannot help with: it sees no table of theirs, say
 
     def step(self) -> str | None:
         """Claim and do shards; return what failed in words for the log, empty where nothing did, None without any."""
@@ -262,8 +263,6 @@ class Helper:
             row = job_of(connection.execute(select(jobs).where(jobs.c.id == claimed[0].job_id)).one())
         try:
             self._do(row, claimed)
-        except StorageError:
-            raise
         except Exception as error:  # noqa: BLE001  the worker that has the job meets it too, and says what it is
             self._failed.add(row.id)
             return frames(error)

@@ -124,7 +124,6 @@ def end_with(worker: int) -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != worker:  # it died before that was said
         os._exit(1)
-    threading.Thread(target=_until_closed, name="end", daemon=True).start()
 
 
 def _until_closed() -> None:
@@ -137,12 +136,13 @@ def _until_closed() -> None:
 def serve(
     store: Store, name: str, count: int, kinds: Kinds, leaving: threading.Event, log: Callable[[str], None]
 ) -> None:
-    """Help until the worker ends or `leaving` is set.
+    """Help until the worker ends or `leaving` is set; what the pipe held for this process is read before.
 
     Args:
         store: the workspace. name: of this slot. count: of the machine's workers. kinds: of jobs that are shared.
         log: writes a line.
     """
+    threading.Thread(target=_until_closed, name="end", daemon=True).start()
     helper = Helper(store, name, kinds, leaving.is_set, cores() // count)
     place = working_place(store.folder, store.session.key)
     with store.session.db.brief() as connection:
