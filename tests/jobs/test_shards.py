@@ -74,7 +74,12 @@ def workspace(request, tmp_path, monkeypatch):
 def corpus(workspace, monkeypatch):
     """Return a corpus in it that nothing was found in yet."""
     monkeypatch.setattr(workspace.session, "_start_worker", None)
-    made = workspace.corpora.import_table(letters(), ColumnMapping(text="text"), name="Letters")
+    return imported(workspace, SIZE)
+
+
+def imported(workspace, size):
+    """Return a corpus of so many letters whose detection uses rules alone."""
+    made = workspace.corpora.import_table(letters(size), ColumnMapping(text="text"), name=f"{size} letters")
     workspace.review.set_detector_settings(made.id, RULES)
     with workspace.session.db.write() as connection:
         connection.execute(jobs.delete())  # its profile, which is not asked for here
@@ -293,8 +298,10 @@ def test_two_and_five_workers_find_what_one_finds(workspace, corpus, monkeypatch
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("seed", [1, 2])
-def test_slots_and_coordinators_killed_at_any_moment_change_no_row(workspace, corpus, monkeypatch, seed):
-    chance = random.Random(seed)
+def test_slots_and_coordinators_killed_at_any_moment_change_no_row(workspace, monkeypatch, seed):
+    chance, kills = random.Random(seed), []
+    monkeypatch.setattr(workspace.session, "_start_worker", None)
+    corpus = imported(workspace, 2_000)
     expected = alone(workspace, corpus)
     monkeypatch.setenv(slots.ENVIRONMENT, "3")
     monkeypatch.setattr(launch, "PAUSE_SECONDS", 0.0)
@@ -307,9 +314,11 @@ def test_slots_and_coordinators_killed_at_any_moment_change_no_row(workspace, co
             break
         with suppress(ProcessLookupError):
             os.kill(chance.choice(victims), signal.SIGKILL)
+            kills.append(whom)
         if whom == "coordinator":
             assert free(workspace.folder), "its slots ended with it"
             workspace.jobs.ensure_worker()
+    assert {"slot", "coordinator"} <= set(kills), "it was over before"
     assert wait(workspace, job, seconds=400).state == "done"
     assert found(workspace, corpus) == expected
     assert left_over(workspace) == [0, 0]
@@ -326,9 +335,8 @@ def test_slots_get_the_key_of_an_encrypted_workspace(tmp_path, monkeypatch):
     monkeypatch.setattr(launch, "worker_command", command)
     path = encryption.encrypt(header.passphrase("correct horse battery", new=True), tmp_path / "w", "tester")
     workspace = open_workspace(path, "tester")
-    made = workspace.corpora.import_table(letters(), ColumnMapping(text="text"), name="Letters")
-    workspace.review.set_detector_settings(made.id, RULES)
     try:
+        made = imported(workspace, 2_000)
         job = workspace.jobs.detect(made.id)
         pid = begun(workspace, 2, job)
         assert pid
@@ -345,9 +353,10 @@ def test_slots_get_the_key_of_an_encrypted_workspace(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(not slots.LINUX, reason="elsewhere a hung slot does not have the lock")
-def test_a_hung_slot_does_not_outlive_its_worker_nor_keep_the_lock(workspace, corpus, monkeypatch):
+def test_a_hung_slot_does_not_outlive_its_worker_nor_keep_the_lock(workspace, monkeypatch):
+    monkeypatch.setattr(workspace.session, "_start_worker", None)
     monkeypatch.setenv(slots.ENVIRONMENT, "2")
-    job = start(workspace, corpus)
+    job = start(workspace, imported(workspace, 2_000))
     pid = begun(workspace, 2, job)
     assert pid
     (slot,) = children(pid)
