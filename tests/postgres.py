@@ -136,6 +136,7 @@ BOTH: dict[str, tuple[str, ...]] = {
     "store/test_deletion.py": ("test_the_search_for_traces_finds_some",),
     "store/test_ledger_chain.py": (),
     "store/test_runs.py": (),
+    "store/test_shards.py": (),
 }  # fmt: skip
 
 SOME = {"store/test_rollback.py": ("test_processes_killed_while_they_write_never_look_like_a_rollback",)}  # of a file

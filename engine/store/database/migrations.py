@@ -184,6 +184,12 @@ def reader_table(connection: Connection) -> None:
     dialect.expect_changes(connection, "readers")
 
 
+def shard_table(connection: Connection) -> None:
+    """Add the ranges of records in which several workers share a job."""
+    _make_missing_tables(connection)
+    dialect.expect_changes(connection, "shards")
+
+
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     first_tables,
     ledger_tables,
@@ -210,6 +216,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     look_table,
     file_version_table,
     reader_table,
+    shard_table,
 )
 VERSION = len(MIGRATIONS)
 FIRST_ON_POSTGRESQL = 20  # the steps before it find nothing to change there, and are written in SQLite's words
