@@ -3,7 +3,8 @@
 Thresholds are fixed here, before any run is looked at:
 - privacy compares the training part with the holdout at equal size (`_excess`). An excess whose interval lies
   above 0 is `leak`; one whose upper end is at most `NEGLIGIBLE` is `chance`; anything else `unsure`. The sentence
-  names the shares that were compared, not the one against the whole training part.
+  names the shares that were compared, not the one against the whole training part. Where a sentence chooses among
+  several measures, it says `leak` of one whose interval stays above 0 when all of them are to hold together.
 - attacks are judged together (`engine.examine.stats.simultaneous`), a proof by its trade-off curve
   (`engine.figures.privacy.proof_attack`).
 
@@ -227,12 +228,16 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
     if not measured:
         return Sentence(f"{title}: not measured.", "unknown", known[0][0])
     levels = {name: stands_out(findings, name) for name, _ in measured}
-    name, words = next((pair for pair in measured if levels[pair[0]] == "leak"), measured[0])
+    clear = [name for name in levels if levels[name] == "leak" and _clear_among(findings, name, len(measured))]
+    name, words = next((pair for pair in measured if pair[0] in clear), measured[0])
+    level, says = levels[name], _SAYS[levels[name]]
+    if level == "leak" and name not in clear:
+        level, says = "unsure", f"one of {len(measured)} measures looked at together, so too little to tell from chance"
     beside: Reference = "baseline" if name == OWN_SOURCE else "holdout"
     train, holdout = _find(findings, name, "train"), _find(findings, name, beside)
     assert train is not None
-    if holdout is None or levels[name] == "unknown":
-        return Sentence(f"{title}: {show(name, train.value)}; {_SAYS[levels[name]]}.", levels[name], name)
+    if holdout is None or level == "unknown":
+        return Sentence(f"{title}: {show(name, train.value)}; {says}.", level, name)
     equal = train.settings.get("equal_size_value")
     both = words.format(
         ours=show(name, train.value if equal is None else equal), theirs=show(name, holdout.value),
@@ -247,7 +252,17 @@ def _leaked(findings: Sequence[Finding], title: str, known: Sequence[tuple[str, 
         said = f"against all training records {show(name, train.value)} do, of real records that nobody used only "
         said += show(name, real.value)
         return Sentence(f"{title}: {both}; {said}: {_SAYS['leak']}.", "leak", name)
-    return Sentence(f"{title}: {both}: {_SAYS[levels[name]]}.{whole}", levels[name], name)
+    return Sentence(f"{title}: {both}: {says}.{whole}", level, name)
+
+
+def _clear_among(findings: Sequence[Finding], name: str, measures: int) -> bool:
+    """Return whether a measure's excess stays above 0 where its interval is to hold with those beside it."""
+    if name in COPIES and _more_than_real(findings, name):
+        return True
+    excess = _find(findings, f"{name}_excess", "holdout")
+    if excess is None or excess.low is None:
+        return True  # its two shares are apart by more than both intervals
+    return excess.value - wider(measures) * (excess.value - excess.low) > 0
 
 
 def _lead(findings: Sequence[Finding], name: str) -> str:
