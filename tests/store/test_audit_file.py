@@ -12,6 +12,7 @@ import pytest
 
 from engine.errors import UserError
 from engine.store.logs.check import check_logs
+from engine.store.review import chained, marks
 from tests.store.conftest import CANARY
 from tests.store.making import unguard
 from tests.store.test_audit import lines, tamper

@@ -178,6 +178,19 @@ def file_version_table(connection: Connection) -> None:
     _make_missing_tables(connection)
 
 
+def chained_decisions(connection: Connection) -> None:
+    """Add numbers and digests of decisions; those that are there get theirs when the workspace is opened with its key.
+
+    The columns of an earlier edition's table come last there, which no query rests on.
+    """
+    there = [known["name"] for known in inspect(connection).get_columns("decisions")]
+    for column in (schema.decisions.c.number, schema.decisions.c.digest):
+        if column.name not in there:
+            dialect.add_column(connection, "decisions", column)
+    index = next(one for one in schema.decisions.indexes if one.name == "ix_decision_number")
+    index.create(connection, checkfirst=True)
+
+
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     first_tables,
     ledger_tables,
@@ -203,6 +216,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     member_accounts,
     look_table,
     file_version_table,
+    chained_decisions,
 )
 VERSION = len(MIGRATIONS)
 FIRST_ON_POSTGRESQL = 20  # the steps before it find nothing to change there, and are written in SQLite's words
