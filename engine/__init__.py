@@ -115,6 +115,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "SweepDraft": ("engine.jobs.sweeps", "SweepDraft"),
     "TEMPLATE_FILTERS": ("engine.models.prompts.templates", "FILTERS"),
     "TICK": ("engine.examine.findings.uses", "TICK"),
+    "TOPICS": ("engine.examine.measures", "TOPICS"),
     "Template": ("engine.jobs.models.prompts", "Template"),
     "Use": ("engine.examine.findings.uses", "Use"),
     "UserError": ("engine.errors", "UserError"),
@@ -131,6 +132,7 @@ PLACES = {  # public name -> its module, and its name there where that is anothe
     "attack_curve": ("engine.studies.attacked", "of_attack"),
     "blind_row": ("engine.examine.stats.simultaneous", "blind_row"),
     "changed_verdicts": ("engine.store.runs.intruder.words", "changed"),
+    "clearly_lost": ("engine.examine.findings.uses", "clearly_lost"),
     "curves_are_current": ("engine.studies.attacked", "current"),
     "default_cap": ("engine.corpus.columns.mapping", "default_cap"),
     "default_delta": ("engine.dp.accounting.closed_form", "default_delta"),
@@ -221,10 +223,10 @@ if TYPE_CHECKING:
     )
     from engine.examine.curves.lbf import Curve
     from engine.examine.findings.findings import Finding
-    from engine.examine.findings.uses import TICK, WARN, Use, use_table, way_kept
+    from engine.examine.findings.uses import TICK, WARN, Use, clearly_lost, use_table, way_kept
     from engine.examine.findings.verdict import Sentence, privacy_verdict
     from engine.examine.findings.verdict import ranked as ranked_sentences
-    from engine.examine.measures import MEASURES, REFERENCES
+    from engine.examine.measures import MEASURES, REFERENCES, TOPICS
     from engine.examine.measures import show as show_measure
     from engine.examine.stats.simultaneous import BLIND, GENERATOR, blind_row, holm
     from engine.examine.stats.simultaneous import judge as judge_attacks

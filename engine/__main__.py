@@ -34,6 +34,7 @@ from engine.cli.workspace.moving import ARGUMENTS as MOVING
 from engine.cli.workspace.people import ARGUMENTS as PEOPLE
 from engine.cli.workspace.sbom import ARGUMENTS as SBOM
 from engine.cli.workspace.upkeep import AUDIT
+from engine.cli.workspace.working import ARGUMENTS as WORKING
 from engine.dp.ledger import LIST_SHARE
 from engine.errors import UnderstudyError
 from engine.json_types import JSON
@@ -358,6 +359,7 @@ def _argument_tables() -> dict[str, tuple[str, list[Argument]]]:
         "decrypt": ("make an encrypted workspace a plain one again", []),
         "rekey": ("change the passphrase or key file that opens an encrypted workspace", REKEY),
         "workspace": ("move the workspace to another folder, to PostgreSQL or back", MOVING),
+        "worker": ("work on the workspace's jobs in this terminal, alone or with several workers", WORKING),
         "doctor": (
             "check the installation and the workspace",
             [(("--bundle",), {"type": Path, "help": "write a support file without record text"})],

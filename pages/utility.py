@@ -11,13 +11,13 @@ from pages._ui.utility import classifier as utility_classifier
 from pages._ui.utility import lengths as utility_lengths
 from pages._ui.utility import likeness as utility_likeness
 from pages._ui.utility import map as utility_map
+from pages._ui.utility import measures as utility_measures
 from pages._ui.utility import sentences as utility_sentences
 from pages._ui.utility import topics as utility_topics
 from pages._ui.utility import verdict as utility_verdict
 
 workspace = guard()
 VIEWS = ["Measures", "Map of texts", "Lengths and phrases", "Classifier", "What the numbers mean", "All numbers"]
-COLUMNS = ("none", "train", "real", "unrelated")
 
 st.title("Utility", anchor=False)
 run, findings = examined_run.choose(workspace, key="utility", group="utility")
@@ -26,14 +26,7 @@ utility_verdict.draw(workspace.examinations.findings(run.id))  # whether it can 
 view = st.radio("View", VIEWS, key="utility.view", horizontal=True, label_visibility="collapsed")
 if view == VIEWS[0]:
     utility_verdict.figure(findings, run)
-    examined_table.triples(
-        findings,
-        COLUMNS,
-        headings={**examined_table.HEADINGS, "train": "Synthetic text"},
-        key=f"utility.triples.{run.id}",
-        fold=True,
-        explain=False,
-    )
+    utility_measures.draw(findings, run)
     utility_sentences.language(findings)
     utility_sentences.meaning(findings)
     st.caption(

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-REAL = {"tests/crash", "tests/browser", "tests/cli", "tests/jobs/test_launch.py", "tests/jobs/test_worker.py",
-        "tests/jobs/test_worker_environment.py"}  # fmt: skip
+REAL = {"tests/crash", "tests/browser", "tests/cli", "tests/jobs/test_launch.py", "tests/jobs/test_shards.py",
+        "tests/jobs/test_worker.py", "tests/jobs/test_worker_environment.py"}  # fmt: skip
 MAY_DIFFER = ("UNDERSTUDY_", "PYTEST_CURRENT_TEST")
 LOADED = ("torch", "spacy", "presidio_analyzer", "transformers", "sentence_transformers", "sklearn.linear_model",
           "sklearn.neighbors", "engine.pii.detect.detector", "engine.examine.battery")  # fmt: skip

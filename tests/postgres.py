@@ -123,6 +123,7 @@ BOTH: dict[str, tuple[str, ...]] = {
         "test_what_is_missing_is_named_and_nothing_is_destroyed", "test_a_lost_database_put_back_opens_again",
         "test_a_database_that_leaves_its_place_stops_reads_and_writes",
     ),
+    "store/review/test_readers.py": (),
     "store/review/test_station.py": (),
     "store/review/test_steps.py": (
         "test_notes_are_kept_changed_removed_and_go_with_the_corpus",
@@ -135,6 +136,7 @@ BOTH: dict[str, tuple[str, ...]] = {
     "store/test_deletion.py": ("test_the_search_for_traces_finds_some",),
     "store/test_ledger_chain.py": (),
     "store/test_runs.py": (),
+    "store/test_shards.py": (),
 }  # fmt: skip
 
 SOME = {"store/test_rollback.py": ("test_processes_killed_while_they_write_never_look_like_a_rollback",)}  # of a file

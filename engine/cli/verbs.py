@@ -40,6 +40,7 @@ from engine.cli.workspace.moving import workspace
 from engine.cli.workspace.people import people
 from engine.cli.workspace.sbom import sbom
 from engine.cli.workspace.upkeep import audit, backup, demo, doctor, restore
+from engine.cli.workspace.working import worker
 
 VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "import": import_,
@@ -88,6 +89,7 @@ VERBS: dict[str, Callable[[Namespace], Mapping[str, object]]] = {
     "decrypt": decrypt,
     "rekey": rekey,
     "workspace": workspace,
+    "worker": worker,
     "doctor": doctor,
     "sbom": sbom,
     "demo": demo,

@@ -17,15 +17,32 @@ from engine.errors import InternalError
 from engine.examine.findings.findings import Direction, Group
 from engine.json_types import JSON
 
-__all__ = ["MEASURES", "REFERENCES", "Measure", "Scale", "read_measures", "show"]
+__all__ = ["MEASURES", "REFERENCES", "TOPICS", "Measure", "Scale", "Topic", "read_measures", "show"]
 
 Scale = Literal["share", "number", "cosine", "divergence", "score"]
+Topic = Literal[
+    "values", "copies", "members", "people", "language", "form", "meaning", "subjects", "tasks", "variety", "cost",
+]  # fmt: skip
+TOPICS: dict[Topic, str] = {
+    "values": "Private values and identifiers",
+    "copies": "Copies and whole records",
+    "members": "Who took part (membership)",
+    "people": "What is told of a person",
+    "language": "Words and language",
+    "form": "Length and form",
+    "meaning": "Meaning",
+    "subjects": "Topics, sentiment and details",
+    "tasks": "Classifiers and extractors",
+    "variety": "Variety and repetition",
+    "cost": "Cost",
+}
 FILE = Path(__file__).with_name("measures.yaml")
 _ATTACK = {
     "measure": "area under the ROC curve of training records against holdout records (0.5 is chance, 1 always "
     "recognised)",
     "direction": "lower is safer",
     "group": "privacy",
+    "topic": "members",
     "scale": "score",
     "caveat": "A weak attack proves no safety: a stronger one may come. Greyed where the two sides differ by "
     "themselves (blind baseline).",
@@ -51,6 +68,7 @@ class Measure:
     measure: str
     direction: Direction
     group: Group
+    topic: Topic
     scale: Scale
     means: str
     caveat: str
@@ -101,11 +119,11 @@ def _checked(values: Mapping[str, JSON]) -> Measure:
     if set(values) != wanted or not all(isinstance(value, str) and value for value in values.values()):
         odd = sorted(set(values) ^ wanted) or [key for key, value in values.items() if not isinstance(value, str)]
         raise InternalError(f"measures.yaml: {name!r} must have each field once, as text; look at {', '.join(odd)}")
-    for key, allowed in (("direction", Direction), ("group", Group), ("scale", Scale)):
+    for key, allowed in (("direction", Direction), ("group", Group), ("topic", Topic), ("scale", Scale)):
         if values[key] not in get_args(allowed):
             raise InternalError(f"measures.yaml: {key} of {name!r} must be one of {', '.join(get_args(allowed))}")
     text: dict[str, str] = {key: str(value) for key, value in values.items()}
-    return Measure(**text)  # type: ignore[arg-type]  # the three were looked at just above
+    return Measure(**text)  # type: ignore[arg-type]  # the four were looked at just above
 
 
 MEASURES: dict[str, Measure] = read_measures(FILE.read_text("utf-8"))

@@ -28,6 +28,8 @@ from engine.store.budget import accounts
 from engine.store.budget.ledger import Ledger
 from engine.store.corpora.corpora import Corpora
 from engine.store.pools.pools import Pools
+from engine.store.review.memory import remembered
+from engine.store.review.queries import untouched
 from engine.store.review.review import Review
 from engine.store.runs import choosable
 from engine.store.runs.runs import Runs
@@ -205,8 +207,7 @@ class Planning:
 
         if not isinstance(values, SurrogateParameters):
             return Copies()
-        ids = set(self.corpora.frame(corpus_id, "train", ["record_id", "split"])["record_id"])
-        without = len(ids - set(self.review.accepted_spans(corpus_id, "train")["record_id"]))
+        train, without = remembered(self.session.db, corpus_id, "untouched", lambda c: untouched(c, corpus_id))
         if not without:
             return Copies()
         copied = values.without_spans == "copy"
@@ -215,7 +216,7 @@ class Planning:
             copied=without if copied else 0,
             accepted=values.copies_accepted,
             refused=copies_refused(values, without),
-            sentence=f"Records in which nothing was found: {without:,} of {len(ids):,}. They {does}.",
+            sentence=f"Records in which nothing was found: {without:,} of {train:,}. They {does}.",
         )
 
     @staticmethod

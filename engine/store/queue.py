@@ -13,7 +13,7 @@ from sqlalchemy import Connection, case, or_, select, update
 from engine.json_types import as_object
 from engine.store.audit import now
 from engine.store.database.dialect import clock, insert
-from engine.store.database.schema import jobs, leases, runs
+from engine.store.database.schema import jobs, leases, runs, shards
 from engine.store.rows import JobRow, job_of
 from engine.store.session import new_id
 from engine.store.views import JobView, Whole
@@ -181,6 +181,7 @@ def finish(
         .where(jobs.c.id == job_id)
         .values(state=state, finished=at, heartbeat=at, error=error, seconds_left=0.0 if state == "done" else None)
     )
+    connection.execute(shards.delete().where(shards.c.job_id == job_id))
     if row.kind == "synthesize" and row.run_id:
         connection.execute(update(runs).where(runs.c.id == row.run_id).values(state=state, finished=at, error=error))
         kept = connection.execute(select(runs.c.kept).where(runs.c.id == row.run_id)).scalar()

@@ -21,8 +21,18 @@ def corpus_row(connection: Connection, corpus_id: str) -> CorpusRow:
     return corpus_of(row)
 
 
-def summary(connection: Connection, row: CorpusRow) -> CorpusSummary:
-    """Return a corpus' summary."""
+def reading(connection: Connection, corpus_id: str) -> tuple[int, int]:
+    """Return how many spans of a corpus a person decided and how many records were read; looks at every record."""
+    decided, read = connection.execute(
+        select(func.coalesce(func.sum(record_index.c.decided), 0), func.count().filter(record_index.c.reviewed)).where(
+            record_index.c.corpus_id == corpus_id
+        )
+    ).one()
+    return int(decided), int(read)
+
+
+def summary(connection: Connection, row: CorpusRow, read: tuple[int, int]) -> CorpusSummary:
+    """Return a corpus' summary; `read` is its `reading`."""
     mine = runs.c.corpus_id == row.id
     counts = connection.execute(
         select(
@@ -36,12 +46,7 @@ def summary(connection: Connection, row: CorpusRow) -> CorpusSummary:
     released = connection.execute(
         select(func.count()).select_from(releases).where(releases.c.corpus_id == row.id)
     ).scalar_one()
-    decided, looked_at = connection.execute(
-        select(func.coalesce(func.sum(record_index.c.decided), 0), func.count().filter(record_index.c.reviewed)).where(
-            record_index.c.corpus_id == row.id
-        )
-    ).one()
-    reviewed = int(decided)
+    reviewed, looked_at = read
     return CorpusSummary(
         id=row.id,
         name=row.name,

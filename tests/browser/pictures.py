@@ -19,7 +19,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assets" / "pictures"
 RECORD = FOLDER / "sources.json"
-PAGE_OF = {"beside": "compare"}  # a picture is of the page it is named after, but for these
+PAGE_OF = {
+    "beside": "compare",
+    "table": "compare",
+    "classifier": "utility",
+}  # a picture is of the page it is named after, but for these
 ALWAYS = ("pages/_ui/main.py", ".streamlit/config.toml")
 FOLLOWED = ("pages", "engine.figures")
 BESIDE = (".js", ".css", ".html")

@@ -63,4 +63,24 @@ def test_a_sweep_on_the_board(server, tab, runs):
     picture(page, "beside")
     text = page.get_by_test_id("stMain").inner_text()
     assert re.search(r"better|worse|cannot tell", text)
+
+    page.get_by_text("Table", exact=True).first.click()
+    settled(page)
+    topics = page.locator("[class*=st-key-compare-topic]")
+    topics.first.wait_for()
+    assert topics.locator("summary").count() >= 6
+    assert topics.locator("details[open]").count() == 2  # the first of each group
+    check_accessibility(page, "compare, table")
+    picture(page, "table")
+
+    goto(page, "Utility")
+    page.get_by_text("Classifier", exact=True).first.click()
+    settled(page)
+    page.get_by_text("A small transformer trained on the text").wait_for()
+    said = page.get_by_test_id("stMain").inner_text()
+    assert "How well classifiers say the labels of the holdout's records" in said
+    assert "those of what was lost hold for all labels together" in said
+    assert "five times each" in said
+    check_accessibility(page, "utility, classifier")
+    picture(page, "classifier")
     assert requests.foreign() == []

@@ -256,6 +256,40 @@ def test_a_token_that_is_not_right_lets_nobody_in(office, page, spoil):
     assert page.locator(".st-key-sidebar-who").count() == 0
 
 
+def read_on(office: Office, page: Any, name: str) -> Any:
+    """Sign in, say why, and open the review; return its desk."""
+    sign_in(office, page, name)
+    page.locator(".st-key-sidebar-who").wait_for()
+    page.get_by_role("link", name="Review").first.click()
+    page.get_by_role("button", name="Show the text").click()
+    desk = page.locator(".desk")
+    desk.locator(".mark").first.wait_for()
+    return desk
+
+
+def test_two_reviewers_get_different_texts_and_see_who_has_what(office, page, browser):
+    workspace = engine.open_workspace(office.workspace)
+    corpus = workspace.corpora.import_sample("support_tickets")
+    workspace.review.use_gold(corpus.id)
+    order = workspace.review.order(corpus.id)
+    workspace.close()
+    first = read_on(office, page, "mara")
+    first.get_by_role("button", name=order[0], exact=True).wait_for()
+    assert first.locator("tr.current .open").inner_text() == order[0]
+    other = browser.new_context(viewport={"width": 1360, "height": 900}).new_page()
+    other.set_default_timeout(30_000)
+    second = read_on(office, other, "ilo")
+    theirs = second.locator("tr.current .open").inner_text()
+    assert order.index(theirs) > 12, "the open text and the twelve that lie ready are Mara's"
+    line = second.locator("tr").filter(has=other.get_by_role("button", name=order[0], exact=True))
+    line.get_by_label("Mara Quill has it in hand").wait_for()
+    second.get_by_role("button", name=order[1], exact=True).click()
+    second.locator(".head", has_text="Mara Quill has it in hand").wait_for()
+    page.keyboard.press("n")
+    first.locator("tr.current .open", has_text=order[1]).wait_for()
+    other.context.close()
+
+
 def test_a_session_ends_after_a_rest_and_asks_the_provider_again(office, page):
     sign_in(office, page, "mara")
     inside(page, "Mara Quill")

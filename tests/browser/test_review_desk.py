@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -331,3 +332,36 @@ def test_the_desk_is_left_while_a_message_is_on_its_way(server, tab):
         stored(page)
     counts = workspace.review.span_counts(corpus)
     assert counts["accepted"] >= made, "what was decided before the desk was left is stored"
+
+
+def test_a_desk_that_is_drawn_anew_stays_where_the_hand_is(server, tab):
+    """The server heard of one text that was read, the browser is two further: the next key is meant for that one."""
+    page, _ = tab
+    workspace, corpus = opened(server, page)
+    counted(page)
+    head = page.locator(".desk .middle .head").first
+    views = page.get_by_test_id("stMain").locator("label")
+    server.process.send_signal(signal.SIGSTOP)  # as slow as a machine can be
+    try:
+        for _ in range(2):  # the second waits until the first is answered
+            page.keyboard.press("n")
+            page.wait_for_timeout(GAP)
+        there = head.inner_text().split(" · ")[0]
+        views.filter(has_text="Spot check").first.click()
+        page.wait_for_timeout(GAP)
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+    page.locator(".desk").wait_for(state="detached")
+    settled(page)
+    views.filter(has_text="Text by text").first.click()
+    ready(page)
+    assert head.inner_text().split(" · ")[0] == there
+    page.keyboard.press("x")  # the choice of the view has the focus, and takes no letters
+    stored(page)
+    assert head.inner_text().split(" · ")[0] == there
+    order = workspace.review.order(corpus, order="risk")
+    record = there.removeprefix("Text ")
+    assert record in order
+    decided = {one: [s.state for s in workspace.review.spans(corpus, one) if s.decided] for one in order}
+    assert "rejected" in decided[record]
+    assert not any("rejected" in states for one, states in decided.items() if one != record)

@@ -12,6 +12,7 @@ WHOLE = """- name: a
   measure: share of something
   direction: lower is safer
   group: privacy
+  topic: copies
   scale: share
   means: Something.
   caveat: Something else.
@@ -48,6 +49,7 @@ def test_the_short_forms_are_written_out():
         (WHOLE.replace("Something.", "12"), "means"),
         (WHOLE.replace("lower is safer", "up"), "direction"),
         (WHOLE.replace("scale: share", "scale: furlong"), "scale"),
+        (WHOLE.replace("topic: copies", "topic: weather"), "topic"),
         (WHOLE + "- excess_of: z\n", "above it"),
         (WHOLE + "- {excess_of: a, title: Other}\n", "alone"),
         ("- {attack: b, title: B, means: Told.}\n", "source"),

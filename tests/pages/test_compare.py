@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -36,19 +37,27 @@ def test_full(seeded, visit):
     assert app.multiselect(key="compare.runs").value == [seeded.other, seeded.run]
     sentence = next(m.value for m in app.markdown if "against" in m.value)
     assert "B · Three-stage filter" in sentence
-    table = app.dataframe[0].value
+    table = pd.concat(frame.value for frame in app.dataframe)
     assert "A · Surrogate replacement" in table.columns
     column = "B against A"
     copies = table[(table["Finding"] == "Records with an eight-word copy") & (table["Held against"] == "training part")]
     assert copies[column].iloc[0] == "▲ better"  # 12 copies of 120 against 90 of 120
+    boxes = {box.label: box.proto.expanded for box in app.expander if box.label.startswith("**")}
+    assert len(boxes) == len(app.dataframe) >= 6
+    copied = next(label for label in boxes if label.startswith("**Copies and whole records**"))
+    held = next(f.value for f in app.dataframe if "Records with an eight-word copy" in set(f.value["Finding"]))
+    better = int((held[column] == "▲ better").sum())
+    assert f"{len(held)} rows" in copied
+    assert f":green[B ▲ {better} better]" in copied  # said beside the title, folded or not
+    assert list(boxes.values()).count(True) == 2  # the first of each group is open
 
 
 def test_context_is_shown_on_request(seeded, visit):
     app = visit("compare", **{"compare.view": "Table", "compare.runs": [seeded.other, seeded.run]})
-    judged = app.dataframe[0].value
+    judged = pd.concat(frame.value for frame in app.dataframe)
     assert all(judged["B against A"] != "")
     app.toggle(key="compare.context").set_value(True).run()
-    full = app.dataframe[0].value
+    full = pd.concat(frame.value for frame in app.dataframe)
     assert len(full) > len(judged)
     assert "real records nobody used" in set(full["Held against"])
 

@@ -176,3 +176,23 @@ def test_measures_of_a_table_are_called_by_their_titles():
 
     table = wide(rows("a", "kid", [0.2]))
     assert list(table.index) == ["KID"]
+
+
+@pytest.mark.parametrize(
+    ("study", "fields"),
+    [
+        ("epsilon-sweep", {"endless": "Without noise", "public": "Public text", "epsilons": "Epsilons"}),
+        ("evolution-ablation", {"epsilon": "Epsilon", "each_round": "Measures each round"}),
+        ("control-codes", {"epsilon": "ε of dp-finetune", "identifiers": "What counts as private"}),
+        ("canary-audit", {"kind": "Kind of canary"}),
+        ("ngram-curves", {"words": "Forms or lemmas of words", "rounds": "N-grams an adversary sees"}),
+    ],
+)
+def test_a_studys_field_is_called_by_its_own_title(seeded, visit, study, fields):
+    """Methods have parameters of the same names that mean something else."""
+    app = visit("compare", **{"compare.what": "Studies"})
+    app.selectbox(key="study.which").set_value(study).run()
+    drawn = {w.key: w.label for kind in ("text_area", "text_input", "number_input", "selectbox", "toggle")
+             for w in getattr(app, kind)}  # fmt: skip
+    for name, title in fields.items():
+        assert drawn[f"study.settings.{study}.{name}"] == title

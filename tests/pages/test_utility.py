@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import get_args
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.examine.findings.make import finding, missing
-from engine.examine.findings.uses import Mark, use_table
+from engine.examine.findings.uses import Mark, clearly_lost, use_table
 from engine.examine.stats.intervals import Interval
 from pages._ui.utility import map as utility_map
 from pages._ui.utility import sentences as utility_sentences
@@ -47,7 +48,15 @@ def test_full(seeded, visit):
     for line, use in zip(lines, uses, strict=True):
         assert utility_verdict.MARKS[use.mark][1] in line  # the word, not only the colour
         assert use.use in line
-    table = drawn_table(words(app.container(key=f"utility.triples.{seeded.run}"), "markdown"))
+    topics = [box for box in app.expander if box.label.startswith("**")]
+    assert [box.proto.expanded for box in topics] == [True] + [False] * (len(topics) - 1)
+    assert topics[0].label.startswith("**Words and language** · ")
+    marks = clearly_lost(seeded.open().examinations.findings(seeded.run))
+    assert "cross" in marks.values()  # the outputs repeat one sentence
+    for mark, word in (("cross", "far from real text"), ("warning", "apart")):
+        told = [re.search(rf": (\d+) {word}]", box.label) for box in topics]
+        assert sum(int(found.group(1)) for found in told if found) == list(marks.values()).count(mark)
+    table = [row for box in topics for row in drawn_table(words(box, "markdown"))]
     assert {"Synthetic text", "Real against real", "Unrelated text", "Good is"} <= set(table[0])
     assert not any(row["Synthetic text"] == "not estimable" for row in table)  # they stand in one sentence
     assert all(any(row[name] for name in ("Synthetic text", "Real against real", "Unrelated text")) for row in table)

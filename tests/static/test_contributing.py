@@ -83,6 +83,7 @@ WORDING = """- name: shouting
   measure: share of synthetic records in capitals alone
   direction: lower is safer
   group: privacy
+  topic: copies
   scale: share
   means: Whether the text shouts.
   caveat: None.

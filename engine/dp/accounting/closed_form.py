@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from scipy.special import log_ndtr, ndtr
 
@@ -23,6 +24,7 @@ from engine.errors import UserError
 MIN_DELTA = 1e-12
 MAX_DELTA = 1e-3
 _STEPS = 200
+_KEPT = 512  # answers of a search that are kept: a page asks for the same budget again and again
 
 
 def check_delta(delta: float) -> float:
@@ -103,6 +105,7 @@ def epsilon(mu: float, delta: float, strict: bool = False) -> float:
     return smallest(lambda value: curve(mu, value) <= delta)
 
 
+@lru_cache(maxsize=_KEPT)
 def mu_of(epsilon: float, delta: float) -> float:
     """Return the largest μ whose Gaussian release is (ε, δ)-differentially private."""
     if epsilon <= 0.0:
@@ -171,6 +174,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     return max(0.0, value((low + high) / 2.0))
 
 
+@lru_cache(maxsize=_KEPT)
 def zcdp_rho(epsilon: float, delta: float) -> float:
     """Return the largest ρ whose zCDP gives at most ε at δ."""
     if epsilon <= 0.0:

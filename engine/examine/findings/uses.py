@@ -24,7 +24,19 @@ from engine.examine.findings.findings import Finding, Reference
 from engine.examine.measures import MEASURES, show
 from engine.examine.usefulness.metrics import METRICS
 
-__all__ = ["TICK", "USES", "WARN", "Mark", "Purpose", "Use", "lost", "unreadable", "use_table", "way_kept"]
+__all__ = [
+    "TICK",
+    "USES",
+    "WARN",
+    "Mark",
+    "Purpose",
+    "Use",
+    "clearly_lost",
+    "lost",
+    "unreadable",
+    "use_table",
+    "way_kept",
+]
 
 Mark = Literal["tick", "warning", "cross", "unknown"]
 
@@ -196,6 +208,16 @@ def way_kept(findings: Sequence[Finding]) -> list[float]:
     names = ("next_word", "classifier_f1", *(metric.name for metric in METRICS if metric.headline))
     parts = [lost(findings, name) for name in names]
     return [max(0.0, 1.0 - part) for part in parts if part is not None]
+
+
+def clearly_lost(findings: Sequence[Finding]) -> dict[str, Mark]:
+    """Return the measures that clearly lost part of the way from real to unrelated text: a warning or a cross each.
+
+    The lower end of a loss decides, so that no measure is named that chance alone may have moved.
+    """
+    losses = (_loss(findings, name) for name in dict.fromkeys(f.name for f in findings))
+    marks = {loss.name: mark_of(loss.low) for loss in losses if loss is not None}
+    return {name: mark for name, mark in marks.items() if mark != "tick"}
 
 
 def use_table(findings: Sequence[Finding]) -> tuple[Use, ...]:

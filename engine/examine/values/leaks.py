@@ -37,6 +37,7 @@ KINDS = (("", "all"), ("_direct", "direct"))
 MOST_ROWS = 100_000
 NO_SPANS = "no span is accepted: run detection or use the gold spans, then examine again"
 NO_HOLDOUT = "the corpus has no holdout record: import it with a holdout"
+NO_DIRECT = "no accepted span is a direct identifier"
 NO_LINEAGE = "the method does not write each record from one source record"
 
 
@@ -96,7 +97,7 @@ def _one_reference(
     for suffix, kind in KINDS:
         mask = index.mask(kind)
         if not mask.any():
-            reason = why if not len(index.entities) else "no accepted span is a direct identifier"
+            reason = why if not len(index.entities) else NO_DIRECT
             rows += [missing(f"pipp{suffix}", reference, reason), missing(f"elp{suffix}", reference, reason)]
             continue
         extra: dict[str, JSON] = {"entities": int(mask.sum()), "identifiers": kind}
@@ -151,7 +152,7 @@ def _excess(prepared: Prepared) -> list[Finding]:
     index = index_entities(both)
     if not len(prepared.holdout) or not len(index.entities):
         why = NO_HOLDOUT if not len(prepared.holdout) else NO_SPANS
-        return [missing("pipp_excess", "holdout", why), missing("elp_excess", "holdout", why)]
+        return [missing(f"{name}{suffix}_excess", "holdout", why) for suffix, _ in KINDS for name in ("pipp", "elp")]
     matches = find_entities(prepared.synthetic.words, index)
     units = [str(unit) for side in (equal, prepared.holdout) for unit in np.unique(side.units.astype(str))]
     number = {unit: i for i, unit in enumerate(units)}
@@ -160,12 +161,17 @@ def _excess(prepared: Prepared) -> list[Finding]:
     first = np.arange(len(units)) < len(np.unique(equal.units.astype(str)))
     size = len(index.entities)
     split = Split(len(prepared.synthetic), size, matches.entity, matches.text, held[:, 0], held[:, 1], first)
-    pipp, elp = split_excess(split, np.ones(size, bool), prepared.seed)
     records = min(len(prepared.train), len(prepared.holdout))
-    return [
-        finding("pipp_excess", "holdout", pipp, reference_records=records),
-        finding("elp_excess", "holdout", elp, reference_records=records),
-    ]
+    rows: list[Finding] = []
+    for suffix, kind in KINDS:
+        kept = index.mask(kind)
+        if not kept.any():
+            rows += [missing(f"{name}{suffix}_excess", "holdout", NO_DIRECT) for name in ("pipp", "elp")]
+            continue
+        pipp, elp = split_excess(split, kept, prepared.seed)
+        rows.append(finding(f"pipp{suffix}_excess", "holdout", pipp, reference_records=records))
+        rows.append(finding(f"elp{suffix}_excess", "holdout", elp, reference_records=records))
+    return rows
 
 
 def _context(prepared: Prepared, train: EntityIndex, in_train: Matches) -> list[Finding]:

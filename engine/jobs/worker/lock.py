@@ -17,6 +17,11 @@ class ProcessLock:
         self.path = path
         self._descriptor: int | None = None
 
+    @property
+    def descriptor(self) -> int | None:
+        """The open file while the lock is held: whoever inherits it holds the lock too."""
+        return self._descriptor
+
     def acquire(self) -> bool:
         """Take the lock without waiting; False where another process holds it."""
         descriptor = os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600)

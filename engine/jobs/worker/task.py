@@ -6,9 +6,11 @@ Privacy posture: only synthetic outputs are handed to `sample`; errors are reduc
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
 
@@ -22,6 +24,9 @@ from engine.store.database.schema import jobs
 from engine.store.rows import JobRow
 from engine.store.store import Store
 
+if TYPE_CHECKING:
+    from engine.jobs.worker.slots import Slots
+
 ASK_SECONDS = 0.25
 REPORT_SECONDS = 0.5
 SAMPLES = 5
@@ -31,11 +36,31 @@ class Stopped(Exception):
     """The job was cancelled, or deleted, or the worker is leaving; nothing is to be committed any more."""
 
 
+def frames(error: BaseException) -> str:
+    """Return an exception's class and code positions, without its message."""
+    trace = traceback.extract_tb(error.__traceback__)
+    places = ", ".join(f"{Path(f.filename).name}:{f.lineno}" for f in trace)
+    return f"{type(error).__name__} at {places or 'unknown place'}"
+
+
 class Task:
     """One running job."""
 
-    def __init__(self, store: Store, row: JobRow, models: ModelCache, leaving: Callable[[], bool]) -> None:
-        self.store, self.models = store, models
+    def __init__(
+        self,
+        store: Store,
+        row: JobRow,
+        models: ModelCache,
+        leaving: Callable[[], bool],
+        crew: Slots | None = None,
+    ) -> None:
+        """Begin a job.
+
+        Args:
+            store: the workspace. row: the job. models: of the worker. leaving: says whether the worker is to end.
+            crew: those beside it on this machine who may share the job; None where nobody may.
+        """
+        self.store, self.models, self.crew = store, models, crew
         self.id, self.kind, self.worker = row.id, row.kind, row.worker
         self._corpus_id, self._run_id = row.corpus_id, row.run_id
         self.arguments: dict[str, Any] = dict(row.arguments)  # each task knows its own

@@ -20,7 +20,6 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -31,9 +30,12 @@ from sqlalchemy import func, select, update
 from engine.at_rest import files, keys
 from engine.errors import StorageError, UnderstudyError
 from engine.jobs.models.cache import ModelCache
+from engine.jobs.worker import slots
 from engine.jobs.worker.launch import KEY_FROM_STDIN, OFFLINE, PATIENT
 from engine.jobs.worker.lock import ProcessLock
-from engine.jobs.worker.task import Stopped, Task
+from engine.jobs.worker.sharing import Helper, Kind
+from engine.jobs.worker.slots import Slots
+from engine.jobs.worker.task import Stopped, Task, frames
 from engine.store import queue
 from engine.store.audit import now
 from engine.store.database.schema import jobs
@@ -79,16 +81,16 @@ def handlers() -> dict[str, Handler]:
     }
 
 
+def shared() -> dict[str, Kind]:
+    """Return the kinds of jobs that several workers share, and what each does with a shard."""
+    from engine.jobs.tasks import detect
+
+    return {"detect": detect.Detection}
+
+
 def log(line: str) -> None:
     """Write one line to the worker's log."""
     print(f"{now()} {os.getpid()} {line}", file=sys.stderr, flush=True)  # noqa: T201
-
-
-def frames(error: BaseException) -> str:
-    """Return an exception's class and code positions, without its message."""
-    trace = traceback.extract_tb(error.__traceback__)
-    places = ", ".join(f"{Path(f.filename).name}:{f.lineno}" for f in trace)
-    return f"{type(error).__name__} at {places or 'unknown place'}"
 
 
 def sentence(error: BaseException) -> str:
@@ -108,14 +110,24 @@ def sentence(error: BaseException) -> str:
 
 
 class Worker:
-    """The one worker of a workspace."""
+    """The one worker of a workspace on its machine."""
 
     def __init__(
         self,
         store: Store,
         handlers_of: Callable[[], Mapping[str, Handler]],
         idle_seconds: float = IDLE_SECONDS,
+        *,
+        workers: int = 1,
+        lock: ProcessLock | None = None,
     ) -> None:
+        """Begin nothing yet.
+
+        Args:
+            store: the workspace. handlers_of: returns the function of each kind of job.
+            idle_seconds: without work after which it leaves. workers: on this machine, this one included.
+            lock: that says that it is at work here; None where it holds none, and so has no slots.
+        """
         self.store, self.idle_seconds = store, idle_seconds
         self.leaving = threading.Event()
         self._models = ModelCache()
@@ -125,6 +137,10 @@ class Worker:
         self._unwritten: list[tuple[str, str, str | None]] = []
         self.name = f"{os.getpid()}-{secrets.token_hex(8)}"
         self._place = working_place(store.folder, store.session.key)
+        self._slots = Slots(
+            store.folder, workers if lock else 1, lock or ProcessLock(store.folder.worker_lock), self._left
+        )
+        self._helper = Helper(store, self.name, shared, self.leaving.is_set, self._slots.processes)
 
     def work(self) -> None:
         """Work both lanes until idle for long enough or asked to leave."""
@@ -142,6 +158,8 @@ class Worker:
             thread.start()
         self._lane("heavy")
         self.leaving.set()
+        self._helper.close()
+        self._slots.close()
         for thread in others:
             thread.join(timeout=5.0)
         with suppress(StorageError), self.store.session.db.brief() as connection:
@@ -175,7 +193,7 @@ class Worker:
     def _lane(self, lane: str) -> None:
         while not self.leaving.is_set():
             try:
-                worked = self._step(lane)
+                worked = self._step(lane) or (lane == "heavy" and self._helped())
             except Exception as error:  # noqa: BLE001  the worker outlives a locked database or a full disk
                 log(f"{lane} lane: {frames(error)}")
                 if not self.store.folder.has_database:
@@ -212,9 +230,25 @@ class Worker:
             self._busy[lane], self._last_busy = False, time.monotonic()
         return True
 
+    def _helped(self) -> bool:
+        """Do a shard of a job that a worker on another machine has; on SQLite there is none."""
+        if self.store.session.db.is_file:
+            return False
+        said = self._helper.step()
+        if said is None:
+            return False
+        self._last_busy = time.monotonic()
+        if said:
+            log(f"helping: {said}")
+        return True
+
+    def _left(self, slot: str) -> None:
+        with suppress(StorageError), self.store.session.db.brief() as connection:
+            queue.leave(connection, slot)
+
     def _run(self, row: JobRow) -> None:
         log(f"{row.kind} {row.id} begins, attempt {row.attempts}")
-        task = Task(self.store, row, self._models, self.leaving.is_set)
+        task = Task(self.store, row, self._models, self.leaving.is_set, self._slots)
         try:
             self._handlers_of()[row.kind](task)
         except Stopped:
@@ -276,8 +310,13 @@ def main(arguments: Sequence[str] | None, handlers_of: Callable[[], Mapping[str,
     parser.add_argument("--workspace", type=Path, required=True)
     parser.add_argument("--idle-seconds", type=float, default=IDLE_SECONDS)
     parser.add_argument(KEY_FROM_STDIN, action="store_true")
+    parser.add_argument(slots.WORKERS, type=int, default=slots.wanted())
+    parser.add_argument(slots.SLOT, help=argparse.SUPPRESS)
+    parser.add_argument(slots.OF, type=int, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    _prepare_process()
+    if options.slot:
+        slots.end_with(options.of)
+    _prepare_process(nice=not options.slot)
     if options.key_from_stdin:
         keys.hold(options.workspace, keys.received(sys.stdin.buffer))
     try:
@@ -285,12 +324,14 @@ def main(arguments: Sequence[str] | None, handlers_of: Callable[[], Mapping[str,
     except StorageError as error:
         log(str(error))
         return 1
+    if options.slot:
+        return _serve(store, options)
     lock = ProcessLock(store.folder.worker_lock)
     while _acquire(lock):
         try:
             lock.name_owner()
             _keep_temporary_files_inside(store.folder)
-            worker = Worker(store, handlers_of, options.idle_seconds)
+            worker = Worker(store, handlers_of, options.idle_seconds, workers=options.workers, lock=lock)
             for name in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(name, lambda *_: worker.leaving.set())  # noqa: B023
             log("worker begins")
@@ -303,6 +344,15 @@ def main(arguments: Sequence[str] | None, handlers_of: Callable[[], Mapping[str,
             break
     log("worker ends")
     gc.freeze()  # the process ends: what a net's modules leave is the system's to free, not the collector's
+    return 0
+
+
+def _serve(store: Store, options: argparse.Namespace) -> int:
+    leaving = threading.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: leaving.set())
+    log("slot begins")
+    slots.serve(store, options.slot, options.workers, shared, leaving, log)
     return 0
 
 
@@ -323,10 +373,10 @@ def _keep_temporary_files_inside(folder: Folder) -> None:
         tempfile.tempdir = str(inside)
 
 
-def _prepare_process() -> None:
+def _prepare_process(*, nice: bool) -> None:
     os.environ.update({**PATIENT, **os.environ, **OFFLINE})  # before torch is loaded
     os.umask(0o077)
-    if hasattr(os, "nice"):
+    if nice and hasattr(os, "nice"):
         os.nice(10)
     faulthandler.enable()
     warnings.simplefilter("ignore")

@@ -8,6 +8,7 @@ for Differentially Private Language Models); the central limit of Poisson-sample
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from engine.dp.accounting.closed_form import default_delta, mu_of, noise_multiplier, smallest
 
@@ -42,6 +43,7 @@ def training_ratio(units: int, epsilon: float, steps: int = STEPS, batch: int = 
     return sigma / (rate * max(1, units))
 
 
+@lru_cache(maxsize=64)
 def training_units(epsilon: float, steps: int = STEPS, batch: int = BATCH) -> int:
     """Return the least N at which training with noise reaches the ratio of published successes."""
     return two_digits_up(smallest(lambda n: n >= 1 and training_ratio(int(n), epsilon, steps, batch) <= AS_PUBLISHED))

@@ -16,7 +16,28 @@ from engine.corpus.description import LANGUAGES, Description
 from engine.models.builtin.shipped import lm_folder
 
 NEAR = 0.12  # mean cosine between the kind's name and texts for it, below which they are about something else
-_COMMON = frozenset("a an and for from in of on or our report text the to with short long plain".split())
+_COMMON = frozenset("after an and at by for from in of on or our report text the to with short long plain".split())
+HOLDS = {
+    "narrative": "adverse event side effect reaction symptom drug vaccine vaccination immunisation",
+    "abstract": "scientific paper article study research journal preprint summary",
+    "textbook": "lesson course lecture teaching material",
+    "novel": "story fiction tale book",
+    "complaint": "consumer bank credit loan lender debt grievance",
+    "incident report": "accident near miss fire flight aviation safety hazard event occurrence",
+    "short report": "work accident injury vehicle defect",
+    "court opinion": "supreme judgment judgement appeal legal justice",
+    "court decision": "judgment judgement ruling verdict legal case sentencing",
+    "health question": "medical answer disease patient information leaflet",
+    "consultation": "doctor patient visit encounter conversation transcript interview",
+    "dialogue": "chat conversation transcript call order",
+    "letter": "correspondence mail diary",
+    "plain English": "government guidance administration notice",
+    "country description": "geography economy profile",
+    "encyclopedia": "article entry biography",
+    "clinic letter": "discharge summary medical referral hospital outpatient admission note epicrisis",
+    "support ticket": "helpdesk customer service request enquiry email message",
+}
+"""What a person may call text of a kind that the built-in model knows under its own name."""
 
 
 @lru_cache(maxsize=1)
@@ -39,10 +60,25 @@ def unlike_built_in(description: Description) -> str:
     name = " ".join(description.kind.lower().split())
     if not kinds or name in kinds or any(_words(name) & _words(kind) for kind in kinds):
         return ""
+    called = _called(name, kinds)
+    if called:
+        return (
+            f"The built-in model has not learned from text called “{description.kind}”, but from such as it calls "
+            f"{' or '.join(f'“{kind}”' for kind in called)}. Declare the kind by that name if it is the same, and "
+            "prompts ask for what it knows."
+        )
     return (
         f"The built-in model has not learned from text called “{description.kind}”; it knows {', '.join(kinds)}. "
         "Expect outputs about something else."
     )
+
+
+def _called(name: str, kinds: tuple[str, ...]) -> list[str]:
+    """Return the names of up to two kinds that a person may call so, those that share the most words."""
+    asked = _words(name)
+    shared = {kind: len(asked & _words(HOLDS.get(kind, ""))) for kind in kinds}
+    most = max(shared.values(), default=0)
+    return [kind for kind in kinds if most and shared[kind] == most][:2]
 
 
 def unlike_texts(name: str, kind: str, cosine: float) -> str:

@@ -87,10 +87,24 @@ def languages_of(texts: Sequence[str], setting: str = "auto") -> list[str]:
     if setting != "auto":
         return [setting] * len(texts)
     found = [told(text) for text in texts]
+    rest = prevailing(letters_of(texts, found))
+    return [rest if code is None else code for code in found]
+
+
+def letters_of(texts: Sequence[str], found: Sequence[str | None]) -> Counter[str]:
+    """Return how many characters are looked at in each language; counts of parts of a corpus add up."""
     letters: Counter[str] = Counter()
     for text, code in zip(texts, found):
         if code is not None:
             letters[code] += min(len(text), CHARACTERS)
+    return letters
+
+
+def prevailing(letters: Counter[str]) -> str:
+    """Return the language of a corpus' records that are too short to tell.
+
+    Args:
+        letters: of all of its records, by language.
+    """
     code, most = letters.most_common(1)[0] if letters else (ENGLISH, 0)
-    rest = code if most >= PREVAILS * letters.total() else ENGLISH
-    return [rest if code is None else code for code in found]
+    return code if most >= PREVAILS * letters.total() else ENGLISH

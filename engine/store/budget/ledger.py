@@ -48,6 +48,7 @@ from engine.store.views import LedgerView, PeopleQuestion
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from engine.corpus.statistics import CorpusStatistics
     from engine.dp.accounting.accountant import Accountant
     from engine.methods.base import Method
 
@@ -71,12 +72,12 @@ class Ledger:
 
     def facts(self, corpus_id: str) -> Facts:
         """Return the quantities of a corpus' training part, private ones too; a formal claim takes `public_facts`."""
-        summary, statistics = self.corpora.get(corpus_id), self.corpora.statistics(corpus_id)
+        unit, cap, statistics = self._counted(corpus_id)
         return Facts(
             records=statistics.train_records,
             units=statistics.train_units,
-            unit=summary.unit,
-            cap=summary.cap if summary.unit == "source" else 1,
+            unit=unit,
+            cap=cap,
             labels=sum(label != "" for label in (statistics.train_labels or statistics.labels)),
             mean_characters=float(statistics.characters.get("mean", 0.0)),
             sources_named=statistics.people_named,
@@ -90,15 +91,23 @@ class Ledger:
         Args:
             corpus_id: the corpus. labels: the public list of a run, None takes the one declared now.
         """
-        summary, statistics = self.corpora.get(corpus_id), self.corpora.statistics(corpus_id)
+        unit, cap, statistics = self._counted(corpus_id)
         return Facts(
             records=statistics.train_units,
             units=statistics.train_units,
-            unit=summary.unit,
-            cap=summary.cap if summary.unit == "source" else 1,
+            unit=unit,
+            cap=cap,
             labels=len(self.labels.public(corpus_id) if labels is None else labels),
             sources_named=statistics.people_named,
         )
+
+    def _counted(self, corpus_id: str) -> tuple[str, int, CorpusStatistics]:
+        """Return whom a guarantee protects, the most records of one unit that count, and what was counted at import."""
+        from engine.corpus.statistics import CorpusStatistics
+
+        with self.session.db.read() as connection:
+            row = corpus_row(connection, corpus_id)
+        return row.unit, row.cap if row.unit == "source" else 1, CorpusStatistics.from_dict(dict(row.statistics))
 
     def facts_for(self, method: Method, corpus_id: str, labels: Sequence[str] | None = None) -> Facts:
         """Return what a method's plan and guarantee may know: public quantities where it makes a formal claim."""

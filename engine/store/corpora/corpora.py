@@ -21,10 +21,10 @@ from engine.store.database.schema import corpora, record_index, runs, settings
 from engine.store.database.schema import populations as populations_table
 from engine.store.records import forget, read_rows, read_table, write_table
 from engine.store.review import memory
-from engine.store.rows import corpus_of
+from engine.store.rows import CorpusRow, corpus_of
 from engine.store.runs import seen
 from engine.store.session import Session, new_id
-from engine.store.summaries import corpus_row, summary
+from engine.store.summaries import corpus_row, reading, summary
 from engine.store.views import CorpusSummary
 
 if TYPE_CHECKING:
@@ -133,12 +133,12 @@ class Corpora:
         """Return every corpus, latest first."""
         with self.session.db.read() as connection:
             rows = connection.execute(select(corpora).order_by(corpora.c.created.desc(), corpora.c.id)).all()
-            return [summary(connection, corpus_of(row)) for row in rows]
+            return [_summary(connection, corpus_of(row)) for row in rows]
 
     def get(self, corpus_id: str) -> CorpusSummary:
         """Return one corpus."""
         with self.session.db.read() as connection:
-            return summary(connection, corpus_row(connection, corpus_id))
+            return _summary(connection, corpus_row(connection, corpus_id))
 
     def statistics(self, corpus_id: str) -> CorpusStatistics:
         """Return the statistics computed at import; near-duplicates follow when their job is done."""
@@ -318,6 +318,11 @@ class Corpora:
     def subkey(self, purpose: str) -> bytes:
         """Return a key derived from the workspace key for one purpose."""
         return hmac.new(self.session.key, f"subkey\0{purpose}".encode(), "sha256").digest()
+
+
+def _summary(connection: Connection, row: CorpusRow) -> CorpusSummary:
+    """Return a corpus' summary; its records are read where one of them changed since."""
+    return summary(connection, row, memory.recalled(connection, row.id, "reading", lambda c: reading(c, row.id)))
 
 
 def _checked_name(name: str) -> str:

@@ -9,7 +9,7 @@ never which.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from engine.corpus.label_rules import checked_labels, holders_in_words, label_holders, rare, unusual
 from engine.errors import UserError
@@ -17,6 +17,9 @@ from engine.store.corpora.corpora import Corpora, declarations
 from engine.store.session import Session
 from engine.store.summaries import corpus_row
 from engine.store.views import LabelList
+
+if TYPE_CHECKING:
+    from engine.corpus.statistics import CorpusStatistics
 
 Rare = Literal["refuse", "leave-out", "include"]
 
@@ -30,17 +33,21 @@ class Labels:
 
     def counts(self, corpus_id: str) -> dict[str, int]:
         """Return label -> records of the training part, commonest first; private, for inside eyes only."""
-        found = self.corpora.statistics(corpus_id).train_labels
+        return self._counts(corpus_id, self.corpora.statistics(corpus_id))
+
+    def _counts(self, corpus_id: str, statistics: CorpusStatistics) -> dict[str, int]:
+        found = statistics.train_labels
         if found is None:  # imported by the first edition
-            with self.session.db.read() as connection:
-                corpus_row(connection, corpus_id)
             column = self.corpora.frame(corpus_id, "train", ["label", "split"])["label"].dropna()
             found = {str(label): int(n) for label, n in column.value_counts().items()}
         return {label: n for label, n in found.items() if label}
 
     def holders(self, corpus_id: str) -> dict[str, int]:
         """Return label -> people of the training part who hold it; private, for inside eyes only."""
-        found = self.corpora.statistics(corpus_id).train_label_holders
+        return self._holders(corpus_id, self.corpora.statistics(corpus_id))
+
+    def _holders(self, corpus_id: str, statistics: CorpusStatistics) -> dict[str, int]:
+        found = statistics.train_label_holders
         if found is None:  # imported by an earlier edition
             frame = self.corpora.frame(corpus_id, "train", ["label", "source_id", "split"])
             cells = frame[["label", "source_id"]].astype(object).where(frame[["label", "source_id"]].notna(), None)
@@ -55,7 +62,8 @@ class Labels:
 
     def known(self, corpus_id: str) -> LabelList:
         """Return the training part's labels beside the declared list, and who declared it when."""
-        counts, holders = self.counts(corpus_id), self.holders(corpus_id)
+        statistics = self.corpora.statistics(corpus_id)
+        counts, holders = self._counts(corpus_id, statistics), self._holders(corpus_id, statistics)
         with self.session.db.read() as connection:
             row = declarations.declared(connection, corpus_id, declarations.LABELS)
         listed = {**counts, **dict.fromkeys(() if row is None else row.value)}
@@ -67,7 +75,7 @@ class Labels:
             actor=None if row is None else row.actor,
             at=None if row is None else row.at,
             unusual=unusual(counts),
-            people_named=self.corpora.statistics(corpus_id).people_named,
+            people_named=statistics.people_named,
         )
 
     def declare(

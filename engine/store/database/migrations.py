@@ -178,6 +178,18 @@ def file_version_table(connection: Connection) -> None:
     _make_missing_tables(connection)
 
 
+def reader_table(connection: Connection) -> None:
+    """Add which text lies ready for which of several reviewers."""
+    _make_missing_tables(connection)
+    dialect.expect_changes(connection, "readers")
+
+
+def shard_table(connection: Connection) -> None:
+    """Add the ranges of records in which several workers share a job."""
+    _make_missing_tables(connection)
+    dialect.expect_changes(connection, "shards")
+
+
 def chained_decisions(connection: Connection) -> None:
     """Add numbers and digests of decisions; those that are there get theirs when the workspace is opened with its key.
 
@@ -216,6 +228,8 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     member_accounts,
     look_table,
     file_version_table,
+    reader_table,
+    shard_table,
     chained_decisions,
 )
 VERSION = len(MIGRATIONS)

@@ -20,7 +20,7 @@ from engine.store.disk.folder import Folder
 from engine.store.disk.opening import KEY_TOLD
 
 ROWS = 1000  # at a time
-PASSING = ("leases",)  # says who works now, not what is kept
+PASSING = ("leases", "readers", "shards")  # who works now, and at what: not what is kept
 
 
 def copy_rows(source: Connection, target: Connection) -> int:

@@ -23,6 +23,7 @@ from engine.store.people.calls import right_of
 from engine.store.people.members import Members
 from engine.store.people.reasons import check_reason
 from engine.store.people.roles import Person, Right
+from engine.store.review.readers import put_down
 from engine.store.session import Session
 from engine.store.views import JobView
 
@@ -93,6 +94,9 @@ class Visit:
         """Write into the audit log that this person came or went; nobody but they themselves is named so."""
         with self.session.db.write() as connection:
             self.session.write_audit(connection, MOMENTS[moment], "", identity=self.person.identity)
+        if moment != "in":
+            with self.session.db.brief() as connection:
+                put_down(connection, self.person)
 
     def need(self, right: Right, call: str) -> None:
         """Let a call pass that this person may make.

@@ -1,4 +1,4 @@
-"""What the review computes from all spans of a corpus, kept in memory until a span or a decision changes.
+"""What the review computes from all spans of a corpus, kept in memory until a span, a decision or a spot check does.
 
 Privacy posture: lives in this process alone, keyed by the corpus' random id; holds counts, positions
 and keyed digests.
@@ -14,7 +14,7 @@ from typing import TypeVar
 from sqlalchemy import Connection, func, select
 
 from engine.store.database.database import Database
-from engine.store.database.schema import corpora, decisions
+from engine.store.database.schema import corpora, decisions, spot_checks
 from engine.store.summaries import corpus_row
 
 ENTRIES = 64
@@ -26,27 +26,41 @@ _lock = Lock()
 
 
 def version(connection: Connection, corpus_id: str) -> Version:
-    """Return what changes with every decision, undo, detection and choice of gold spans of a corpus."""
+    """Return what changes with every decision, undo, detection, choice of gold spans and spot check of a corpus."""
+    decided = select(func.max(decisions.c.batch)).where(decisions.c.corpus_id == corpus_id)
+    drawn = select(func.max(spot_checks.c.look)).where(spot_checks.c.corpus_id == corpus_id)
     row = connection.execute(
-        select(corpora.c.revision, corpora.c.span_source, corpora.c.spans_at).where(corpora.c.id == corpus_id)
-    ).first()
+        select(
+            corpora.c.revision, corpora.c.span_source, corpora.c.spans_at,
+            decided.scalar_subquery(), drawn.scalar_subquery(),
+        ).where(corpora.c.id == corpus_id)
+    ).first()  # fmt: skip
     if row is None:
         corpus_row(connection, corpus_id)  # raises
-    batch = connection.execute(select(func.max(decisions.c.batch)).where(decisions.c.corpus_id == corpus_id)).scalar()
-    return (*(row or ()), batch)
+    return tuple(row or ())
 
 
 def remembered(database: Database, corpus_id: str, name: str, compute: Callable[[Connection], Result]) -> Result:
     """Return `compute(connection)`, or its earlier result where nothing has changed since."""
-    key = (str(database.folder.path), corpus_id, name)
     with database.read() as connection:
-        now = version(connection, corpus_id)
-        with _lock:
-            found = _held.get(key)
-            if found is not None and found[0] == now:
-                _held.move_to_end(key)
-                return found[1]  # type: ignore[return-value]
-        result = compute(connection)  # of the same snapshot as the version
+        return recalled(connection, corpus_id, name, compute)
+
+
+def recalled(connection: Connection, corpus_id: str, name: str, compute: Callable[[Connection], Result]) -> Result:
+    """Return what `remembered` does, by the caller's connection; one that writes recalls nothing and leaves nothing.
+
+    What it wrote may be taken back, and its version then be that of something else.
+    """
+    if "begin_mode" in connection.get_execution_options():
+        return compute(connection)
+    key = (str(connection.engine.url), corpus_id, name)
+    now = version(connection, corpus_id)
+    with _lock:
+        found = _held.get(key)
+        if found is not None and found[0] == now:
+            _held.move_to_end(key)
+            return found[1]  # type: ignore[return-value]
+    result = compute(connection)  # of the same snapshot as the version
     with _lock:
         _held[key] = (now, result)
         while len(_held) > ENTRIES:

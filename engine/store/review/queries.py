@@ -81,6 +81,24 @@ def span_counts(connection: Connection, corpus_id: str) -> SpanCounts:
     }
 
 
+def progress(connection: Connection, corpus_id: str) -> dict[str, int]:
+    """Return how many records there are and how many were read to the end: `records`, `reviewed`."""
+    query = select(func.count(), func.count().filter(record_index.c.reviewed)).where(
+        record_index.c.corpus_id == corpus_id
+    )
+    records, reviewed = connection.execute(query).one()
+    return {"records": int(records), "reviewed": int(reviewed)}
+
+
+def untouched(connection: Connection, corpus_id: str) -> tuple[int, int]:
+    """Return how many records the training part has, and in how many of them no span is accepted."""
+    query = select(func.count(), func.count().filter(record_index.c.accepted == 0)).where(
+        record_index.c.corpus_id == corpus_id, record_index.c.split == "train"
+    )
+    records, without = connection.execute(query).one()
+    return int(records), int(without)
+
+
 def among(positions: Collection[int]) -> ColumnElement[bool]:
     """Return the condition that a record's position is one of these, however many they are."""
     return one_of(record_index.c.position, positions)

@@ -5,19 +5,20 @@ Privacy posture: text is read from the record table at display time; nothing her
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 import pyarrow as pa
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, select, update
 
 from engine.errors import UserError
 from engine.store.audit import now
 from engine.store.database.schema import corpora, notes, record_index, spans
+from engine.store.people.roles import Right
 from engine.store.records import read_rows
-from engine.store.review import acts, chained, decisions, marks
+from engine.store.review import acts, chained, decisions, marks, readers
 from engine.store.review.desk.since import latest
 from engine.store.review.desk.steps import Step, Taken, take
 from engine.store.review.memory import remembered
@@ -29,11 +30,13 @@ from engine.store.review.queries import (
     check_action,
     count_rows,
     position_of,
+    progress,
     queue_row,
     span_counts,
     span_filter,
     span_row,
 )
+from engine.store.review.readers import Ahead
 from engine.store.review.search import matching, texts_at, texts_of
 from engine.store.review.spans import CHUNK, accepted_spans, activate, record_spans, refresh, value_key
 from engine.store.review.unmarked import free_in
@@ -208,14 +211,33 @@ class Review:
                 break
         return found[:limit]
 
+    def ahead(self, corpus_id: str, current: str | None, record_ids: Sequence[str], limit: int) -> Ahead:
+        """Return the first of these records that nobody has read to the end and no other reviewer has in hand.
+
+        Where several people sign in, they and the open record are in this person's hand from now on, if the person may
+        decide; whoever only looks is told who has what in hand.
+
+        Args:
+            current: id of the open record. record_ids: in the order of reading. limit: of the records returned.
+        """
+        person = self.session.person
+        if person is None:
+            return Ahead(self.waiting(corpus_id, record_ids, limit))
+        if Right.REVIEW not in person.rights:
+            others = readers.others_in_hand(self.session.db, corpus_id, person)
+            return Ahead(self.waiting(corpus_id, record_ids, limit), others)
+        return readers.take_in_hand(self.session.db, corpus_id, person, current, record_ids, limit)
+
+    def first_free(self, corpus_id: str, record_ids: Sequence[str]) -> str | None:
+        """Return the first of these records that no other reviewer has in hand, else the first; None where none is."""
+        others: Mapping[str, str] = {}
+        if self.session.person is not None:
+            others = readers.others_in_hand(self.session.db, corpus_id, self.session.person)
+        return next((record for record in record_ids if record not in others), next(iter(record_ids), None))
+
     def progress(self, corpus_id: str) -> dict[str, int]:
         """Return how many records there are and how many were read to the end: `records`, `reviewed`."""
-        query = select(func.count(), func.count().filter(record_index.c.reviewed)).where(
-            record_index.c.corpus_id == corpus_id
-        )
-        with self.session.db.read() as connection:
-            records, reviewed = connection.execute(query).one()
-        return {"records": int(records), "reviewed": int(reviewed)}
+        return dict(remembered(self.session.db, corpus_id, "progress", lambda c: progress(c, corpus_id)))
 
     def alike(self, corpus_id: str, span_id: str) -> dict[str, int]:
         """Return how often a span's words are found and stand unmarked.

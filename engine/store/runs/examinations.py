@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from sqlalchemy import Connection, select, text, update
+from sqlalchemy import Connection, Text, cast, select, text, update
 
 from engine.errors import NotFoundError, UnderstudyError, UserError
 from engine.store.audit import now
@@ -24,6 +26,7 @@ from engine.store.session import Session
 if TYPE_CHECKING:
     from engine.examine.findings.findings import Finding
 
+KEPT = 16  # runs whose findings are kept as read
 MAP_FILE = "map.parquet"
 TABLE_NAME = re.compile(r"[a-z0-9_]{1,60}")
 SNAPSHOT = re.compile(r"iteration_(\d+)")  # a method's candidates of one round, kept for internal figures
@@ -37,13 +40,10 @@ class Examinations:
 
     def findings(self, run_id: str) -> list[Finding]:
         """Return the run's findings in the order they were made."""
-        from engine.examine.findings.findings import Finding
-
+        query = select(cast(findings.c.body, Text)).where(findings.c.run_id == run_id).order_by(findings.c.position)
         with self.session.db.read() as connection:
             run_row(connection, run_id)
-            query = select(findings.c.body).where(findings.c.run_id == run_id).order_by(findings.c.position)
-            bodies = connection.execute(query).scalars()
-            return [Finding(**{**b, "value": math.nan if b["value"] is None else b["value"]}) for b in bodies]
+            return list(_decoded(tuple(connection.execute(query).scalars())))
 
     def table(
         self, run_id: str, name: str, *, columns: Sequence[str] | None = None, where: Mapping[str, str] | None = None
@@ -189,6 +189,15 @@ class Examinations:
             int(m[1]): p for p in self.session.folder.run(run_id).glob("*.parquet") if (m := SNAPSHOT.fullmatch(p.stem))
         }
         return [(number, read_table(found[number])) for number in sorted(found)]
+
+
+@lru_cache(maxsize=KEPT)
+def _decoded(bodies: tuple[str, ...]) -> tuple[Finding, ...]:
+    """Return the findings of stored texts; the same texts, which a page asks for several times, are read once."""
+    from engine.examine.findings.findings import Finding
+
+    read = (json.loads(body) for body in bodies)
+    return tuple(Finding(**{**b, "value": math.nan if b["value"] is None else b["value"]}) for b in read)
 
 
 def _plain(finding: Finding) -> dict[str, object]:

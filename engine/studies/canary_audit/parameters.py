@@ -17,6 +17,7 @@ class CanaryAuditParameters(BaseModel):
     canaries: int = Field(100, ge=8, le=5000, description="Fair coins a run; with twins pairs of canaries.")
     kind: Literal["prefix", "random", "identifier"] = Field(
         "prefix",
+        title="Kind of canary",
         description="Beginning of a real record with a rare ending; rare words alone; or made-up identifiers.",
     )
     repeats: int = Field(1, ge=1, le=50, description="Runs, each with fresh coins for the same canaries.")

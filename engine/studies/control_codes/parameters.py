@@ -19,12 +19,13 @@ class ControlCodesParameters(BaseModel):
     methods: tuple[Method, ...] = Field(
         METHODS, min_length=1, description="Methods compared; dp-finetune is the paper's DP-SGD row."
     )
-    epsilon: float = Field(8.0, gt=0, le=100, description="ε of dp-finetune, at its own δ.")
+    epsilon: float = Field(8.0, gt=0, le=100, title="ε of dp-finetune", description="ε of dp-finetune, at its own δ.")
     steps: int | None = Field(None, ge=1, le=20_000, description="Noisy steps of dp-finetune; empty: the method's.")
     count: int = Field(100, ge=2, le=2000, description="Texts of each run.")
     repeats: int = Field(3, ge=1, le=10, description="Runs of each variant, each with a seed of its own.")
     identifiers: Literal["direct", "quasi", "both", "each"] = Field(
         "direct",
+        title="What counts as private",
         description="What counts as private: direct identifiers, quasi-identifiers or both (Tables 1, 14, 6); each "
         "runs all three.",
     )

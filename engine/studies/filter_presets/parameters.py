@@ -18,7 +18,13 @@ class FilterPresetsParameters(BaseModel):
 
     records: int = Field(100, ge=4, le=2000, description="Training records used, one output each (section 4.2: 100).")
     canaries: int = Field(20, ge=0, le=500, description="Canary phrases, each planted in one record.")
-    identifiers: int = Field(1, ge=0, le=5, description="Fake structured identifiers planted in each record.")
+    identifiers: int = Field(
+        1,
+        ge=0,
+        le=5,
+        title="Fake identifiers a record",
+        description="Fake structured identifiers planted in each record.",
+    )
     presets: tuple[Preset, ...] = Field(EVERY, min_length=1, description="Configurations compared (Table 1).")
     operator: Literal["abstract", "rephrase", "expand"] = Field(
         "abstract",

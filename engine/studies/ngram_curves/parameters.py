@@ -16,8 +16,14 @@ class NgramCurvesParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    n: tuple[int, ...] = Field((1, 3), min_length=1, max_length=3, description="Words that an attacker sees, 1 to 3.")
-    words: lemmas.Words = Field("forms", description=lemmas.DESCRIPTION)
+    n: tuple[int, ...] = Field(
+        (1, 3),
+        min_length=1,
+        max_length=3,
+        title="Words in a row (n)",
+        description="Words that an attacker sees, 1 to 3.",
+    )
+    words: lemmas.Words = Field("forms", title="Forms or lemmas of words", description=lemmas.DESCRIPTION)
     language: str = Field("auto", pattern=lemmas.CODE, description=lemmas.LANGUAGE)
     excluded: tuple[int, ...] = Field(
         lbf_direct.SIZES, min_length=1, max_length=8, description="|U|: how many units are left out."
@@ -34,6 +40,7 @@ class NgramCurvesParameters(BaseModel):
     rounds: tuple[int, ...] = Field(
         (1, 10, 100),
         max_length=4,
+        title="N-grams an adversary sees",
         description="N-grams that an adversary sees who chooses afterwards which one to hold against people.",
     )
     censor: int = Field(

@@ -18,6 +18,7 @@ class SurprisalParameters(BaseModel):
     excluded: int = Field(10, ge=1, description="Units left out of each (thesis: 100).")
     words: lemmas.Words = Field(
         "forms",
+        title="Forms or lemmas of words",
         description="What models are tuned on and asked about: records as written (forms), records with every word in "
         "its first form (lemmas), or both side by side, which trains twice as many.",
     )

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import MEASURES, REFERENCES, show_measure
+from pages._ui.examined import topics
 from pages._ui.parts import wrapped
 from pages._ui.texts import count_of
 
@@ -44,7 +45,7 @@ def sentences(table: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
 
 
 def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: bool) -> None:
-    """Draw the rows of one group; `context` adds the rows that only give something to judge by."""
+    """Draw the rows of one group, folded by topic; `context` adds the rows that only give something to judge by."""
     rows = table[table["group"] == group]
     if rows.empty:
         st.caption(f"None of these runs has {group} findings yet.")
@@ -54,8 +55,35 @@ def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: 
     values = rows[[f"{run} value" for run in names]]
     unmeasured = int(values.isna().all(axis=1).sum())
     rows = rows[values.notna().any(axis=1)]
-    order = {name: place for place, name in enumerate(MEASURES)}
-    rows = rows.sort_values("name", key=lambda names: names.map(order).fillna(len(order)), kind="stable")
+    for place, (title, members) in enumerate(topics.parts(rows["name"])):
+        order = {name: at for at, name in enumerate(members)}
+        part = rows[rows["name"].isin(members)].sort_values("name", key=lambda n: n.map(order), kind="stable")
+        said = [count_of(len(part), "row"), *outcomes(part, names)]
+        with topics.box(title, said, first=not place, key=f"compare.topic.{group}"):
+            _frame(part, names, title)
+    st.caption(
+        f"{count_of(len(rows), 'row')}. Each difference is tested, record by record where both runs rewrote the same "
+        "records. Better or worse is said so rarely by chance that of all that are said at most one in twenty is "
+        "expected to be wrong. Rows that only give something to judge by carry no judgement."
+        + (f" Left out: {count_of(unmeasured, 'row')} that none of these runs has a number for." if unmeasured else "")
+    )
+
+
+def outcomes(rows: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
+    """Return how often each run is better and worse than the first, as it stands beside a topic."""
+    said = []
+    for run, name in list(names.items())[1:]:
+        found = rows[f"{run} against first"].tolist()
+        said += [
+            f":{colour}[{name[0]} {OUTCOMES[outcome].split()[0]} {found.count(outcome)} {outcome}]"
+            for outcome, colour in (("better", "green"), ("worse", "red"))
+            if outcome in found
+        ]
+    return said
+
+
+def _frame(rows: pd.DataFrame, names: Mapping[str, str], title: str) -> None:
+    """Draw rows as a table, a column a run."""
     shown: dict[str, Any] = {
         "Finding": [_title(name) for name in rows["name"]],
         "Held against": [REFERENCES.get(ref, ref) for ref in rows["reference"]],
@@ -90,15 +118,9 @@ def draw(table: pd.DataFrame, names: Mapping[str, str], group: str, *, context: 
         pd.DataFrame(shown),
         hide_index=True,
         column_config=config,
-        alt=f"{group.capitalize()} findings of the chosen runs",
+        alt=f"{title}: findings of the chosen runs",
         height="content",
         row_height=wrapped.ROW,
-    )
-    st.caption(
-        f"{count_of(len(rows), 'row')}. Each difference is tested, record by record where both runs rewrote the same "
-        "records. Better or worse is said so rarely by chance that of all that are said at most one in twenty is "
-        "expected to be wrong. Rows that only give something to judge by carry no judgement."
-        + (f" Left out: {count_of(unmeasured, 'row')} that none of these runs has a number for." if unmeasured else "")
     )
 
 

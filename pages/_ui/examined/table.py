@@ -57,7 +57,6 @@ def triples(
     *,
     key: str,
     headings: Mapping[str, str] = HEADINGS,
-    fold: bool = False,
     explain: bool = True,
 ) -> None:
     """Draw one row a measure that any of the columns holds, whole at every width.
@@ -67,26 +66,39 @@ def triples(
         columns: references in the order of the columns; `excess` stands for more than chance.
         key: name of the table's container.
         headings: what a column is called.
-        fold: whether measures without any number stand in one sentence below, not in rows that say nothing.
         explain: whether a line below says what the columns hold.
     """
-    rows: dict[str, dict[str, Finding]] = {}
-    for finding in findings:
-        if finding.name.endswith(EXCESS):
-            rows.setdefault(finding.name.removesuffix(EXCESS), {})["excess"] = finding
-        else:
-            rows.setdefault(finding.name, {})[finding.reference] = finding
-    unknown = [name for name, row in rows.items() if fold and all(one.value != one.value for one in row.values())]
+    rows = _by_measure(findings)
     used = [column for column in columns if any(column in row for row in rows.values())]
-    rows = {name: row for name, row in rows.items() if name not in unknown and any(column in row for column in used)}
+    rows = {name: row for name, row in rows.items() if any(column in row for column in used)}
     if rows:
         with st.container(key=key):
             wrapped.table(_beside(rows, used, headings), right=("n", *(headings[column] for column in used)))
         said = [f"{headings[column]}: {HELP[column]}." for column in used if column in HELP and explain]
         if said:
             st.caption(" ".join(said))
-    if unknown:
-        st.caption(f"Not estimable here: {', '.join(plain(title(name)) for name in unknown)}. “All numbers” says why.")
+
+
+def unmeasured(findings: Sequence[Finding]) -> list[str]:
+    """Return the measures without any number, which are said in one sentence, not in rows that say nothing."""
+    return [name for name, row in _by_measure(findings).items() if all(f.value != f.value for f in row.values())]
+
+
+def say_unmeasured(names: Sequence[str]) -> None:
+    """Draw the sentence that names what could not be measured."""
+    if names:
+        st.caption(f"Not estimable here: {', '.join(plain(title(name)) for name in names)}. “All numbers” says why.")
+
+
+def _by_measure(findings: Sequence[Finding]) -> dict[str, dict[str, Finding]]:
+    """Return measure -> reference -> finding; `excess` stands for more than chance."""
+    rows: dict[str, dict[str, Finding]] = {}
+    for finding in findings:
+        if finding.name.endswith(EXCESS):
+            rows.setdefault(finding.name.removesuffix(EXCESS), {})["excess"] = finding
+        else:
+            rows.setdefault(finding.name, {})[finding.reference] = finding
+    return rows
 
 
 def _beside(

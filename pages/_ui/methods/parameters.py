@@ -80,14 +80,17 @@ def checked(spec: engine.MethodSpec | engine.StudySpec, settings: dict[str, JSON
         spec.parameters.model_validate(settings)
     except ValidationError as error:
         for item in error.errors(include_input=False):
-            where = f"{title(str(item['loc'][0]))}: " if item["loc"] else ""  # a rule about several has no place
+            name = str(item["loc"][0]) if item["loc"] else ""  # a rule about several has no place
+            where = f"{title(name, spec.parameters.model_fields.get(name))}: " if name else ""
             st.error(f"{where}{plain(item['msg'].removeprefix('Value error, '))}", icon=":material/error:")
         return None
     return settings
 
 
-def title(name: str) -> str:
-    """Return a parameter's name in plain words."""
+def title(name: str, field: FieldInfo | None = None) -> str:
+    """Return a parameter's name in plain words: its own title where it has one, as those of studies do."""
+    if field is not None and field.title:
+        return plain(field.title)
     inner = name.removeprefix("filter_")
     words = tr(TITLES[inner]) if inner in TITLES else inner.replace("_", " ").capitalize()
     return words if inner == name else tr("Filter: {what}", what=lowered(words[:1]) + words[1:])
@@ -165,7 +168,7 @@ def _shown(field: FieldInfo, value: JSON) -> JSON:
 
 def _field(name: str, field: FieldInfo, start: JSON, *, key: str) -> JSON:
     """Draw the field that fits a parameter's type; return its value."""
-    label = title(name)
+    label = title(name, field)
     kind, optional = _unwrapped(field.annotation)
     low, high = limits(field)
     words = _words_or_number(kind)

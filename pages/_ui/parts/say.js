@@ -18,8 +18,12 @@ function sayMany(one, many, n, values) {
   return filled(forms ? forms[place] : n === 1 ? one : many, { n: num(n), ...(values || {}) })
 }
 
+const formats = new Map() // making one takes longer than using it a hundred times
+
 function num(value, digits) {
-  return value.toLocaleString(spoken.code, digits ? { minimumFractionDigits: digits, maximumFractionDigits: digits } : {})
+  const key = `${spoken.code} ${digits || ""}`
+  if (!formats.has(key)) formats.set(key, new Intl.NumberFormat(spoken.code, digits ? { minimumFractionDigits: digits, maximumFractionDigits: digits } : {}))
+  return formats.get(key).format(value)
 }
 
 // What the HTML itself says, once a language.

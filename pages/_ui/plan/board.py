@@ -118,10 +118,11 @@ def _chosen(
     if draft is None:
         return None, None
     with proof:
-        plan_promise.sentence(workspace, corpus, method, asked, draft.guarantee)
+        curve = plan_promise.curve(workspace, corpus, method, asked, draft.guarantee)
+        plan_promise.sentence(workspace, corpus, method, asked, draft.guarantee, curve)
         _besides(workspace, method, corpus, draft)
     with claim:
-        plan_promise.draw(workspace, corpus, method, asked, draft.guarantee)
+        plan_promise.draw(corpus, draft.guarantee, curve)
     with money:
         _money(workspace, corpus, method, asked, count, draft)
     return Wanted(method.id, asked, count, seed, model), draft

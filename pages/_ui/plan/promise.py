@@ -1,9 +1,10 @@
 """What a run would promise, live while its knobs move: ε and δ, the sentence, the curve, the noise.
 
 How to use:
-    sentence(workspace, corpus, method, parameters, guarantee)  # beside the attacker's certainty
-    budget = knobs(workspace, corpus, method, facts, key=...)   # ε itself and δ, among the details
-    draw(workspace, corpus, method, parameters, guarantee)
+    found = curve(workspace, corpus, method, parameters, guarantee)    # asked for once a draw
+    sentence(workspace, corpus, method, parameters, guarantee, found)  # beside the attacker's certainty
+    budget = knobs(workspace, corpus, method, facts, key=...)          # ε itself and δ, among the details
+    draw(corpus, guarantee, found)
 Closed forms are there at once. What needs more is computed by the worker; until then it is said to be
 pending, and `wait` looks once a second and runs the page when the answer is there.
 """
@@ -67,18 +68,30 @@ def knobs(
     return values
 
 
+def curve(
+    workspace: engine.Workspace,
+    corpus: engine.CorpusSummary,
+    method: engine.MethodSpec,
+    parameters: JSONObject,
+    guarantee: engine.Guarantee,
+) -> engine.BudgetCurve | None:
+    """Return δ at each ε; None where the guarantee has no such curve, or none can be computed, which is then said."""
+    if guarantee.kind != "dp" or not guarantee.epsilon:
+        return None
+    found = states.act(workspace.plan.guarantee_curve, method.id, corpus_id=corpus.id, parameters=dict(parameters))
+    states.flash()
+    return found
+
+
 def sentence(
     workspace: engine.Workspace,
     corpus: engine.CorpusSummary,
     method: engine.MethodSpec,
     parameters: JSONObject,
     guarantee: engine.Guarantee,
+    curve: engine.BudgetCurve | None,
 ) -> None:
     """Draw what an attacker who was 10% sure can become sure of, as soon as it is known."""
-    if guarantee.kind != "dp" or not guarantee.epsilon:
-        return
-    curve = states.act(workspace.plan.guarantee_curve, method.id, corpus_id=corpus.id, parameters=dict(parameters))
-    states.flash()
     if curve is None:
         return
     if guarantee.pending or curve.pending:
@@ -88,18 +101,10 @@ def sentence(
     st.caption(f"{said} " + tr("That is ε = {bound}.", bound=significant(guarantee.bound[0], ".4g")))
 
 
-def draw(
-    workspace: engine.Workspace,
-    corpus: engine.CorpusSummary,
-    method: engine.MethodSpec,
-    parameters: JSONObject,
-    guarantee: engine.Guarantee,
-) -> None:
+def draw(corpus: engine.CorpusSummary, guarantee: engine.Guarantee, curve: engine.BudgetCurve | None) -> None:
     """Draw the guarantee and what follows from it."""
     st.markdown(plain(guarantee.sentence))
     if guarantee.kind == "dp" and guarantee.epsilon:
-        curve = states.act(workspace.plan.guarantee_curve, method.id, corpus_id=corpus.id, parameters=dict(parameters))
-        states.flash()
         if curve is None:
             st.caption(tr("The curve cannot be computed for these settings."))
         elif not (guarantee.pending or curve.pending):

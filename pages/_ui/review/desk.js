@@ -91,21 +91,34 @@ function drawQueue(desk, root, data, go) {
   const body = root.querySelector(".rows")
   const focused = root.getRootNode().activeElement
   const held = focused && focused.classList.contains("open") ? focused.textContent : null
-  body.replaceChildren(...data.rows.map((row) => {
+  desk.go = go // a line outlives the draw that made it
+  const lines = new Map()
+  for (const row of data.rows) {
     const sheet = seen(desk, row.id)
     const open = sheet ? lasting(sheet).filter((span) => !span.decided).length : row.open
     const read = sheet ? sheet.reviewed : row.reviewed || finished(desk, row.id)
+    const sign = [open, read, row.id === desk.current, row.risk, spoken.code].join()
+    const before = desk.lines.get(row.id)
+    if (before && before.sign === sign) {
+      lines.set(row.id, before)
+      continue
+    }
     const line = el("tr", row.id === desk.current ? "current" : "")
-    const name = button(row.id, "", () => go(row.id), { className: "open" })
+    const name = button(row.id, "", () => desk.go(row.id), { className: "open" })
     name.tabIndex = row.id === desk.current ? 0 : -1
     if (row.id === desk.current) name.setAttribute("aria-current", "true")
     const cell = el("td")
     cell.append(name)
-    const done = el("td", "tick", read ? "✓" : "", read ? { "aria-label": say("read") } : {})
+    const other = read ? undefined : data.others[row.id]
+    const said = read ? say("read") : other ? say("{name} has it in hand", { name: other }) : ""
+    const done = el("td", "tick", read ? "✓" : other ? "…" : "", said ? { "aria-label": said, title: said } : {})
     line.append(done, cell, el("td", "number", String(open)), el("td", "number", num(row.risk, 2)))
-    line.onclick = () => go(row.id)
-    return line
-  }))
+    line.onclick = () => desk.go(row.id)
+    lines.set(row.id, { sign, line })
+  }
+  desk.lines = lines
+  const wanted = [...lines.values()].map((one) => one.line)
+  if (wanted.length !== body.children.length || wanted.some((line, index) => line !== body.children[index])) body.replaceChildren(...wanted)
   if (held) for (const one of body.querySelectorAll(".open")) if (one.textContent === held) one.focus({ preventScroll: true })
   const current = body.querySelector(".current")
   if (current && desk.shownRow !== desk.current) current.scrollIntoView({ block: "nearest" })
@@ -256,7 +269,8 @@ function drawText(desk, root, data, sheet, span, press) {
   head.textContent =
     `${say("Text {record}", { record: sheet.id })} · ` +
     sayMany("{n} finding, {open} not looked at", "{n} findings, {open} not looked at", lasting(sheet).length, { open }) +
-    `${pressing}${sheet.reviewed ? ` · ${say("read")}` : ""}`
+    `${pressing}${sheet.reviewed ? ` · ${say("read")}` : ""}` +
+    (data.others[sheet.id] && !sheet.reviewed ? ` · ${say("{name} has it in hand", { name: data.others[sheet.id] })}` : "")
   const kept = root.getRootNode().activeElement
   const focused = kept && area.contains(kept) && kept !== area
   drawSegments(area, parts, span ? span.id : "", true, (id) => press("choose", id))
@@ -314,7 +328,8 @@ const KEYS = {
 
 function isTyping(event) {
   const at = event.composedPath()[0]
-  return at && (["INPUT", "TEXTAREA", "SELECT"].includes(at.tagName) && at.type !== "checkbox" || at.isContentEditable)
+  const takesLetters = ["INPUT", "TEXTAREA", "SELECT"].includes(at && at.tagName) && !["checkbox", "radio"].includes(at.type)
+  return takesLetters || Boolean(at && at.isContentEditable)
 }
 
 function keyOf(event) {
@@ -406,7 +421,7 @@ export default function (component) {
     else if (!sheet) desk.told = say("A key came before the text was shown, and was not counted.")
     else if (name === "finish") {
       act(desk, { action: "finish", record: sheet.id })
-      leaveFor(following(desk), say("No further text waits in this queue."))
+      leaveFor(following(desk), data.away ? say("Every other unread text of this queue is in somebody else's hand.") : say("No further text waits in this queue."))
     } else if (name.endsWith(" text")) { act(desk, { action: name, record: sheet.id }); desk.span = "" }
     else if (name === "choose") { desk.span = given; rest() }
     else if (name === "next" || name === "previous") step(sheet, span, name === "next" ? 1 : -1)
@@ -493,7 +508,8 @@ export default function (component) {
   const clock = setInterval(() => { pump(desk, send); drawBar(desk, root, data) }, 1000)
   desk.stop = () => { document.removeEventListener("keydown", listen); clearInterval(clock); clearTimeout(desk.resting) }
   after()
-  return () => { desk.stop(); desk.stop = null; desk.redraw = null; desk.went = -1; desk.flight = null }
+  // The place stays: the hand may be further than the server has heard, and the next key is meant for what it saw.
+  return () => { desk.stop(); desk.stop = null; desk.redraw = null; desk.flight = null }
 }
 
 // What was selected, without the spaces around it; null where nothing is left.

@@ -92,9 +92,10 @@ def _data(workspace: engine.Workspace, corpus_id: str, mine: state.Desk) -> dict
     at = order.index(current) if current in order else 0
     page = at // ROWS if mine.page is None else max(0, min(mine.page, (len(order) - 1) // ROWS))
     rows = workspace.review.rows(corpus_id, order[page * ROWS : (page + 1) * ROWS])
-    ahead = workspace.review.waiting(corpus_id, [*order[at + 1 :], *order[:at]], AHEAD)
-    wanted = [*([current] if current else []), *ahead, *order[max(0, at - 1) : at]]
+    ahead = workspace.review.ahead(corpus_id, current, [*order[at + 1 :], *order[:at]], AHEAD)
+    wanted = [*([current] if current else []), *ahead.records, *order[max(0, at - 1) : at]]
     counts = workspace.review.span_counts(corpus_id)
+    told = [*rows["record_id"].tolist(), *([current] if current else [])]
     return {
         "corpus": corpus_id,
         "labels": {label: [label_name(label), LABEL_HUES.get(label, 6)] for label in LABELS},
@@ -112,7 +113,9 @@ def _data(workspace: engine.Workspace, corpus_id: str, mine: state.Desk) -> dict
                 strict=True,
             )
         ],
-        "next": ahead,
+        "next": ahead.records,
+        "others": {record_id: ahead.others[record_id] for record_id in told if record_id in ahead.others},
+        "away": not ahead.others.keys().isdisjoint(order),
         "sheets": _sheets(workspace, corpus_id, list(dict.fromkeys(wanted))),
         "alike": _alike(workspace, corpus_id, mine.span),
         "counts": {

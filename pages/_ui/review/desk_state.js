@@ -20,7 +20,7 @@ function openDesk(corpus) {
     const desk = {
       corpus, client: randomName(), seq: 0, outbox: [], history: past(corpus), sheets: new Map(), current: null,
       span: null, next: [], rows: [], n: 0, flight: null, ask: false, page: null, notes: new Map(), told: "", went: -1,
-      same: {}, alike: null, counts: {}, clients: new Set(), redraw: null,
+      same: {}, alike: null, counts: {}, clients: new Set(), redraw: null, views: new Map(), lines: new Map(),
     }
     DESKS.set(corpus, desk)
     desk.clients.add(desk.client)
@@ -63,6 +63,7 @@ function adopt(desk, key) {
 }
 
 function keep(desk) {
+  desk.views.clear()
   try {
     for (const client of desk.clients) {
       const mine = desk.outbox.filter((act) => act.client === client)
@@ -83,13 +84,17 @@ function past(corpus) {
 
 const copied = (sheet) => ({ ...sheet, spans: sheet.spans.map((span) => ({ ...span })) })
 
-// A text with every unconfirmed act applied, or null where it has not come yet.
+// A text with every unconfirmed act applied, or null where it has not come yet; made once until an act or an answer
+// changes something, which both `keep`. Whoever gets it changes nothing in it.
 function seen(desk, record) {
   const base = desk.sheets.get(record)
   if (!base) return null
+  const known = desk.views.get(record)
+  if (known) return known
   const sheet = copied(base)
   for (const act of desk.outbox) applyAct(sheet, act)
   sheet.spans.sort((a, b) => a.start - b.start || a.end - b.end)
+  desk.views.set(record, sheet)
   return sheet
 }
 
@@ -156,6 +161,13 @@ function takeBack(sheet, act) {
   })
 }
 
+// The texts whose state before an act its undo needs: all where the same words count anywhere, else the open one.
+function touched(desk, made) {
+  if (made.action === "undo") return []
+  if (made.action.endsWith(" alike")) return [...desk.sheets.keys()]
+  return desk.sheets.has(desk.current) ? [desk.current] : []
+}
+
 // Add an act to the queue and remember what it changes, for its undo.
 function act(desk, values) {
   const sheet = desk.sheets.get(desk.current)
@@ -164,7 +176,7 @@ function act(desk, values) {
     beside: [...desk.clients].filter((one) => one !== desk.client), ...values,
   }
   const prior = {}
-  for (const id of desk.sheets.keys()) {
+  for (const id of touched(desk, made)) {
     const before = seen(desk, id)
     const after = copied(before)
     applyAct(after, made)
@@ -231,7 +243,7 @@ function receive(desk, data) {
     desk.current = data.go.record
     desk.span = null
     desk.page = null
-  }
+  } else if (data.go.record !== desk.current && !desk.sheets.has(desk.current)) desk.ask = true
   keep(desk)
 }
 

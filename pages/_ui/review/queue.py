@@ -97,7 +97,7 @@ def keep_order(workspace: engine.Workspace, corpus: engine.CorpusSummary, asked:
     if mine.asked != wanted:
         mine.asked, mine.order = wanted, _order(workspace, corpus.id, asked, drawn)
         if mine.record not in mine.order:
-            review_state.show(corpus.id, next(iter(mine.order), None))
+            review_state.show(corpus.id, workspace.review.first_free(corpus.id, mine.order))
         mine.page = None
     return bool(mine.order)
 

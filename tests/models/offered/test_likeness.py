@@ -6,7 +6,7 @@ import pytest
 
 from engine.corpus.description import Description
 from engine.errors import UserError
-from engine.models.offered.likeness import NEAR, known_kinds, unlike_built_in, unlike_texts
+from engine.models.offered.likeness import HOLDS, NEAR, known_kinds, unlike_built_in, unlike_texts
 
 
 def test_the_built_in_model_tells_what_it_learned_from():
@@ -16,6 +16,13 @@ def test_the_built_in_model_tells_what_it_learned_from():
         assert unlike_built_in(Description(kind)) == ""
 
 
+def test_every_kind_is_known_by_what_it_holds_and_by_a_name_the_model_has():
+    """A sentence alone is of no kind: nobody calls a corpus so and means something else."""
+    assert set(HOLDS) == set(known_kinds()) - {"sentence"}
+    for kind in HOLDS:
+        assert Description.checked(kind).kind == kind
+
+
 @pytest.mark.parametrize(
     ("description", "words"),
     [
@@ -23,6 +30,9 @@ def test_the_built_in_model_tells_what_it_learned_from():
         (Description("clinic letter", "et"), "writes English alone; this corpus is declared to be Estonian"),
         (Description("football match report"), "Expect outputs about something else"),
         (Description("clinic letters"), ""),
+        (Description("adverse event report after vaccination"), "but from such as it calls “narrative”. Declare"),
+        (Description("vehicle accident"), "“short report”"),
+        (Description("judgment"), "“court opinion” or “court decision”"),
     ],
 )
 def test_unlike_kinds_and_languages_are_said(description, words):

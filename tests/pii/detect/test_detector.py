@@ -12,13 +12,8 @@ import pandas as pd
 import pytest
 
 from engine.errors import UserError
-from engine.pii.detect.detector import (
-    BATCH_RECORDS,
-    RecordDetector,
-    batch_ends,
-    default_workers,
-    detect_records,
-)
+from engine.pii.detect.detector import RecordDetector
+from engine.pii.detect.records import BATCH_RECORDS, Detectors, batch_ends, default_workers, detect_records
 from engine.pii.detect.settings import CustomPattern, DetectorSettings, KnownIdentifier
 from engine.pii.spans import LABELS, Span
 
@@ -194,6 +189,29 @@ def test_batches_are_bounded_by_characters() -> None:
     ends = batch_ends(lengths)
     for end in ends[:-1]:  # a job that goes on after a batch makes the same ones
         assert [end + e for e in batch_ends(lengths[end:])] == ends[ends.index(end) + 1 :]
+
+
+def test_batches_end_at_bounds_whatever_came_before() -> None:
+    assert batch_ends([10] * 130, [100]) == [64, 100, 130]
+    assert batch_ends([10] * 130, [0, 64, 130]) == [64, 128, 130]
+    whole = batch_ends([10] * 500, [150, 300])
+    assert [150 + e for e in batch_ends([10] * 350, [150])] == [e for e in whole if e > 150]
+
+
+@pytest.mark.slow
+def test_detectors_stay_over_several_calls_and_come_again_after_a_cancel() -> None:
+    one = [s for b in detect_records(RECORDS, RULES_ONLY, workers=1) for s in b]
+    both = Detectors(RULES_ONLY, 2)
+    try:
+        for _ in range(2):
+            assert [s for b in detect_records(RECORDS, RULES_ONLY, by=both) for s in b] == one
+        seen: list[int] = []
+        cut = detect_records(RECORDS, RULES_ONLY, by=both, progress=lambda a, _: seen.append(a),
+                             cancelled=lambda: bool(seen))  # fmt: skip
+        assert len(list(cut)) == 1
+        assert [s for b in detect_records(RECORDS, RULES_ONLY, by=both) for s in b] == one
+    finally:
+        both.close()
 
 
 def test_two_processes_find_what_one_finds() -> None:

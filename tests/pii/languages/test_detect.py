@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from engine.errors import UserError
-from engine.pii.detect.detector import RecordDetector, detect_records
+from engine.pii.detect.detector import RecordDetector
+from engine.pii.detect.records import detect_records
 from engine.pii.detect.settings import DetectorSettings
 
 ENGLISH = (

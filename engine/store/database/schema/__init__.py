@@ -2,8 +2,9 @@
 
 Privacy posture: private text is held in `synthetic.text`, `synthetic.lineage`, `runs.state_json`,
 `jobs.sample`, `notes.text`, `intruder_events.words` and `corpora.detector` only; `declarations.value` holds labels
-that were declared public; spans hold positions and keyed digests; `mechanism_outputs.values`
-holds noisy statistics, and exact ones that were declared public. All of it goes when its corpus is deleted.
+that were declared public; spans, and `shards.found` for a while, hold positions and keyed digests;
+`mechanism_outputs.values` holds noisy statistics, and exact ones that were declared public. All of it goes when its
+corpus is deleted.
 `audit`, `ledger`, `populations`, `unit_hashes`, `people_marks`, `short_marks` and `equal_marks` stay and hold no text.
 `pools`, `pool_texts` and `packs` are public: text that was made elsewhere, and what left as prompts. `pool_checks`
 holds counts taken from private text, and goes with its corpus.
@@ -29,7 +30,7 @@ from engine.store.database.schema.base import (
     settings,
 )
 from engine.store.database.schema.corpus import corpora, declarations, record_index
-from engine.store.database.schema.job import accounts, jobs, leases
+from engine.store.database.schema.job import accounts, jobs, leases, shards
 from engine.store.database.schema.log import audit, audit_head, ledger, ledger_head
 from engine.store.database.schema.member import members, signatures
 from engine.store.database.schema.pool import packs, pool_checks, pool_texts, pools
@@ -54,6 +55,7 @@ from engine.store.database.schema.release import (
 from engine.store.database.schema.review import (
     decisions,
     notes,
+    readers,
     review_acts,
     spans,
     spot_checks,
@@ -94,6 +96,7 @@ __all__ = [
     "pool_texts",
     "pools",
     "populations",
+    "readers",
     "record_index",
     "releases",
     "removed",
@@ -103,6 +106,7 @@ __all__ = [
     "schema_version",
     "seen_outputs",
     "settings",
+    "shards",
     "short_marks",
     "signatures",
     "spans",

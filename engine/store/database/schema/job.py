@@ -1,4 +1,4 @@
-"""Jobs, the leases of workers, and requests of accounting that a worker answers."""
+"""Jobs and their shards, the leases of workers, and requests of accounting that a worker answers."""
 
 from __future__ import annotations
 
@@ -43,6 +43,23 @@ leases = Table(  # of workers: until when their jobs are theirs, unless they say
     Column("worker", String, primary_key=True),
     Column("place", String, nullable=False),  # keyed digest of machine and folder, where one works at a time
     Column("until", Float, nullable=False),  # seconds since 1970 by the database's clock
+)
+
+shards = Table(  # ranges of a running job's records that any number of workers claim; a row goes when it is kept
+    "shards",
+    metadata,
+    Column("job_id", String, ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("start", Integer, nullable=False),  # position of the first record that is still to do
+    Column("end", Integer, nullable=False),  # of the first one after it
+    Column("stage", String, nullable=False),  # 'survey' or 'work'
+    Column("state", String, nullable=False),  # 'open', 'claimed' or 'done'
+    Column("worker", String),  # that claimed it; whether it lives stands in `leases`
+    Column("claims", Integer, nullable=False, default=0),  # tells a claim from every earlier one
+    Column("reached", Integer, nullable=False, default=0),  # records that its worker has done, to show
+    Column("survey", JSON),  # what the first stage found
+    Column("found", JSON),  # what was found, until it is put where it belongs
+    sqlite_with_rowid=False,
 )
 
 accounts = Table(

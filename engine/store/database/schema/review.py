@@ -57,6 +57,17 @@ decisions = Table(
     sqlite_autoincrement=True,
 )
 
+readers = Table(  # whom a text lies ready for, where several people sign in; passing, so not append-only
+    "readers",
+    metadata,
+    Column("corpus_id", String, ForeignKey("corpora.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("identity", String, nullable=False),  # what a sign-in vouches for
+    Column("name", String, nullable=False),
+    Column("until", Float, nullable=False),  # seconds since 1970 by the database's clock
+    Index("ix_reader", "corpus_id", "identity"),
+)
+
 review_acts = Table(  # what a browser sent, each once: an act that comes again is known by its sender and number
     "review_acts",
     metadata,
