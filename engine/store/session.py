@@ -28,6 +28,7 @@ from engine.store.disk.encryption.versions import FileVersions
 from engine.store.disk.folder import PARTS, Folder, remove_tree
 from engine.store.disk.opening import open_database
 from engine.store.people.roles import Person
+from engine.store.review import chained
 from engine.store.rows import AnyRow
 
 
@@ -87,6 +88,7 @@ class Session:
             self.db.close()
             raise
         self.db.grown = partial(heads.note, self.folder, self.db)
+        chained.adopt(self.db, self.key, self.actor)
         versions.recover(self.folder, self.db)
         self._versions = FileVersions(self.folder, self.db)
         at_rest.follow(self.folder.path, self._versions)

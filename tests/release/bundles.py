@@ -16,7 +16,15 @@ from engine.release.bundle.signing import Signer
 # Nothing was missed in a sample that is large enough for every preset, a part of it read by a second person.
 READ = Missed(drawn=400, read=400, drawn_from=5000, direct=9.0, quasi=9.0, twice=40, read_twice=40)
 GOOD = GateFacts(
-    approved=4, rejected=0, pending=0, stale=False, guarantee_kind="none", examined=True, originals=0, missed=READ
+    approved=4,
+    rejected=0,
+    pending=0,
+    stale=False,
+    guarantee_kind="none",
+    examined=True,
+    originals=0,
+    missed=READ,
+    held=True,
 )
 
 

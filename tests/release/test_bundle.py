@@ -23,7 +23,15 @@ from engine.store.disk import staging
 from tests.release.bundles import READ
 
 GOOD = GateFacts(
-    approved=15, rejected=5, pending=0, stale=False, guarantee_kind="none", examined=True, originals=0, missed=READ
+    approved=15,
+    rejected=5,
+    pending=0,
+    stale=False,
+    guarantee_kind="none",
+    examined=True,
+    originals=0,
+    missed=READ,
+    held=True,
 )
 SOURCES = ["one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"] * 3
 

@@ -37,7 +37,7 @@ def good_findings() -> list[Finding]:
 
 GOOD = GateFacts(
     approved=90, rejected=10, pending=0, stale=False, guarantee_kind="dp", examined=True, actor="Ada",
-    signed_off_by="Grace", missed=READ,
+    signed_off_by="Grace", missed=READ, held=True,
 )  # fmt: skip
 
 
@@ -78,6 +78,7 @@ def test_good_run_passes_every_preset(policy: Policy) -> None:
         ({"delta": 1e-3, "units": 1000}, "epsilon"),
         ({"signed_off_by": ""}, "second-person"),
         ({"run_state": "running"}, "run-complete"),
+        ({"held": False}, "decisions-held"),
     ],
 )
 def test_proof_alone_wants_the_whole_output_of_a_proof_unmeasured(change: dict, rule: str) -> None:
@@ -97,6 +98,16 @@ def test_no_original_leaves_under_any_policy(policy: Policy, kind: str, original
     found, verdict = line(policy.id, "originals", good_findings(), facts)
     assert found.passed is passed
     assert passed or not verdict.passed
+
+
+@pytest.mark.parametrize("policy", policies(), ids=lambda p: p.id)
+@pytest.mark.parametrize("held", [False, None])
+def test_nothing_leaves_where_the_review_was_changed_outside_or_nobody_looked(
+    policy: Policy, held: bool | None
+) -> None:
+    found, verdict = line(policy.id, "decisions-held", good_findings(), replace(good_facts(policy), held=held))
+    assert found.passed is held
+    assert [open_.rule for open_ in verdict.open_rules()] == ["decisions-held"]
 
 
 @pytest.mark.parametrize("policy", policies(), ids=lambda p: p.id)

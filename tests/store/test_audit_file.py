@@ -12,6 +12,7 @@ import pytest
 
 from engine.errors import UserError
 from engine.store.logs.check import check_logs
+from engine.store.review import chained, marks
 from tests.store.conftest import CANARY
 from tests.store.making import unguard
 from tests.store.test_audit import lines, tamper
@@ -160,6 +161,10 @@ def test_a_history_written_anew_with_the_key_shows_against_an_export(store, corp
         connection.exec_driver_sql("DELETE FROM audit_head")
         for _ in range(len(body["lines"]) + 1):
             store.session.write_audit(connection, "nothing happened")
+        marks.add(connection, corpus.id, marks.total(connection, store.session.key, corpus.id))
+        store.session.write_audit(
+            connection, "corpus imported", corpus.id, **chained.told(connection, store.session.key, corpus.id)
+        )
     assert check_logs(store.path).broken == ()
     (said,) = check_logs(store.path, data).broken
     assert "are others in the log, from line 1 on" in said

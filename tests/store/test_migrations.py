@@ -9,6 +9,7 @@ from sqlalchemy import inspect
 
 from engine.errors import StorageError
 from engine.store.database import migrations, schema
+from engine.store.logs.check import check_logs
 from engine.store.store import Store
 
 
@@ -77,7 +78,10 @@ def test_a_workspace_of_version_1_gets_a_ledger(tmp_path):
         population = connection.exec_driver_sql("SELECT population FROM corpora").scalar_one()
     assert units.pop(population) == store.ledger.facts(store.corpora.all()[0].id).units
     assert list(units.values()) == [6]  # its corpus is deleted: the hashes are counted
-    assert store.audit.verify() == {"ok": True, "lines": 3, "first_bad": None}
+    assert store.audit.verify() == {"ok": True, "lines": 4, "first_bad": None}
+    assert list(store.audit.lines(1)["action"]) == ["decisions chained"]
+    assert check_logs(store.path).broken == ()
+    assert Store(store.path).audit.count() == 4, "once"
     assert store.ledger.verify() == {"ok": True, "lines": 0, "first_bad": None}
     assert store.runs.all()[0].guarantee.kind == "none"
     with pytest.raises(sqlite3.IntegrityError, match="append-only"):

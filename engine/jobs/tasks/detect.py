@@ -23,13 +23,13 @@ from engine.json_types import JSON, JSONObject, as_list, as_number, as_object
 from engine.store.audit import now
 from engine.store.database.schema import corpora, spans
 from engine.store.records import read_rows
-from engine.store.review import decisions
+from engine.store.review import chained, decisions, marks
+from engine.store.review.marks import PENDING
 from engine.store.review.spans import FoundSpan, activate, insert_spans, refresh, span_rows, weigh
 from engine.store.shards import Shard, bounds
 from engine.store.store import Store
 from engine.store.summaries import corpus_row
 
-PENDING = "pending"
 MOST_PROCESSES = 64
 WHOLE = 20_000  # records from which on a table is read as a whole
 ASK = 256  # records whose language is told between two looks at a cancel
@@ -195,7 +195,27 @@ def _drop_pending(connection: Connection, corpus_id: str) -> None:
 
 
 def _put_in_force(task: Task, connection: Connection) -> None:
-    corpus_id = task.corpus_id
+    corpus_id, session = task.corpus_id, task.store.session
+    with marks.watched(connection, session.key, corpus_id):
+        standing = _replace(connection, corpus_id)
+    refresh(connection, corpus_id)
+    decisions.bump(connection, corpus_id)
+    at = now()
+    connection.execute(
+        update(corpora).where(corpora.c.id == corpus_id).values(span_source="detected", spans_at=at, detected_at=at)
+    )
+    found = connection.execute(
+        select(func.count()).select_from(spans).where(spans.c.corpus_id == corpus_id, spans.c.origin == "detected")
+    ).scalar_one()
+    records = corpus_row(connection, corpus_id).records
+    session.write_audit(
+        connection, "spans detected", corpus_id, records=records, spans=found, decisions_kept=standing,
+        **chained.told(connection, session.key, corpus_id),
+    )  # fmt: skip
+
+
+def _replace(connection: Connection, corpus_id: str) -> int:
+    """Put what was found in the place of what was found before; return on how many spans a decision stands."""
     connection.execute(spans.delete().where(spans.c.corpus_id == corpus_id, spans.c.origin == "detected"))
     parameters: dict[str, object] = {"corpus": corpus_id, "pending": PENDING}
     connection.execute(
@@ -211,17 +231,4 @@ def _put_in_force(task: Task, connection: Connection) -> None:
     )
     activate(connection, corpus_id, "detected")
     weigh(connection, corpus_id)
-    standing = decisions.replay(connection, corpus_id, "detected")
-    refresh(connection, corpus_id)
-    decisions.bump(connection, corpus_id)
-    at = now()
-    connection.execute(
-        update(corpora).where(corpora.c.id == corpus_id).values(span_source="detected", spans_at=at, detected_at=at)
-    )
-    found = connection.execute(
-        select(func.count()).select_from(spans).where(spans.c.corpus_id == corpus_id, spans.c.origin == "detected")
-    ).scalar_one()
-    records = corpus_row(connection, corpus_id).records
-    task.store.session.write_audit(
-        connection, "spans detected", corpus_id, records=records, spans=found, decisions_kept=standing
-    )
+    return decisions.replay(connection, corpus_id, "detected")

@@ -40,7 +40,8 @@ class GateFacts:
     `originals` counts approved records that are an original record, None where nobody looked.
     `actor` releases, `signed_off_by` signs. `missed` is what the corpus' spot check says, `intruder` what the run's
     intruder trial does, None where none was drawn.
-    `examination` says which one the findings are of.
+    `examination` says which one the findings are of. `held` says whether the corpus' decisions and marks are those that
+    the audit log tells of, None where nobody looked.
     """
 
     approved: int
@@ -62,6 +63,7 @@ class GateFacts:
     missed: Missed | None = None
     intruder: Intruder | None = None
     examination: str = ""
+    held: bool | None = None
 
 
 def evaluate(
@@ -182,6 +184,7 @@ def _requirements(policy: Policy, facts: GateFacts) -> list[RuleVerdict]:
     lines = [
         fact_line("run-complete", "The run is complete", facts.run_state == "done",
               f"The run's state is “{facts.run_state}”.", "Wait for the run to end, or resume it on the Run page."),
+        _held(facts),
         *([_unmeasured(facts), _whole(facts)] if need.whole_output else [_current(facts)]),
         fact_line("approved", "Only approved records leave", facts.approved >= need.minimum_approved,
               f"{facts.approved:,} approved, {facts.rejected:,} rejected, {facts.pending:,} undecided.",
@@ -225,6 +228,20 @@ def _no_original(facts: GateFacts) -> RuleVerdict:
         else f"{facts.originals:,} of the approved records equal a record of the corpus, or differ in spelling alone."
     )  # fmt: skip
     return fact_line("originals", title, not facts.originals, said, remedy, 0.0, float(facts.originals))
+
+
+def _held(facts: GateFacts) -> RuleVerdict:
+    """Return the line about the review as it stands in the database, which nobody can waive."""
+    said = {
+        None: "Decisions and marks were not held against the audit log.",
+        True: "Decisions and marks are those that the audit log tells of.",
+        False: "Decisions, marks or the audit log itself were changed outside of the program.",
+    }[facts.held]
+    return fact_line(
+        "decisions-held", "The review is as people left it", facts.held, said,
+        "Run `audit --verify`, which says what was changed. Restore the latest backup, or import the file anew and "
+        "review it again.",
+    )  # fmt: skip
 
 
 def _unmeasured(facts: GateFacts) -> RuleVerdict:

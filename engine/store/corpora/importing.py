@@ -15,6 +15,7 @@ from engine.store import queue
 from engine.store.audit import now
 from engine.store.budget import populations, reservations, unknown
 from engine.store.database.schema import corpora, record_index
+from engine.store.review import chained, marks
 from engine.store.review.spans import FoundSpan, insert_spans, refresh, span_rows, weigh
 from engine.store.session import Session
 
@@ -89,6 +90,7 @@ def keep(
         )
         weigh(connection, corpus_id)
         refresh(connection, corpus_id)
+    marks.add(connection, corpus_id, marks.total(connection, session.key, corpus_id))
     queue.enqueue(connection, "profile", corpus_id=corpus_id)
     session.finish_writing(connection, f"corpora/{corpus_id}")
     session.write_audit(
@@ -101,6 +103,7 @@ def keep(
         population_known=adopted.known,
         population_joined=len(joined),
         population_asked=len(adopted.asked),
+        **chained.told(connection, session.key, corpus_id),
     )
 
 

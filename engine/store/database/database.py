@@ -29,6 +29,7 @@ BUSY_SECONDS = 30.0
 PATIENCE = f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}"
 RETRIES = 8  # of a transaction that another one made impossible
 GROWN = "chain grew"  # noted on a connection by `Chain.append`
+UNTOLD = "marks untold"  # noted on a connection by `marks.add`: what no line of the audit log tells of yet
 
 GONE = (
     "The database of this workspace was moved, deleted or replaced while the program was running. Nothing can be read "
@@ -118,7 +119,10 @@ class Database:
         """Yield a connection inside one write transaction; commit at the end, roll back on an error."""
         with database_errors(), self._at_its_place(), self._marked(), self._writer.begin() as connection:
             connection.info.pop(GROWN, None)
+            connection.info.pop(UNTOLD, None)
             yield connection
+            if connection.info.pop(UNTOLD, None):
+                raise AssertionError("decisions or marks were changed, and no line of the audit log tells of it")
             grown = connection.info.pop(GROWN, False)
         if grown:
             self.grown()

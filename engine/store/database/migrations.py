@@ -190,6 +190,19 @@ def shard_table(connection: Connection) -> None:
     dialect.expect_changes(connection, "shards")
 
 
+def chained_decisions(connection: Connection) -> None:
+    """Add numbers and digests of decisions; those that are there get theirs when the workspace is opened with its key.
+
+    The columns of an earlier edition's table come last there, which no query rests on.
+    """
+    there = [known["name"] for known in inspect(connection).get_columns("decisions")]
+    for column in (schema.decisions.c.number, schema.decisions.c.digest):
+        if column.name not in there:
+            dialect.add_column(connection, "decisions", column)
+    index = next(one for one in schema.decisions.indexes if one.name == "ix_decision_number")
+    index.create(connection, checkfirst=True)
+
+
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     first_tables,
     ledger_tables,
@@ -217,6 +230,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     file_version_table,
     reader_table,
     shard_table,
+    chained_decisions,
 )
 VERSION = len(MIGRATIONS)
 FIRST_ON_POSTGRESQL = 20  # the steps before it find nothing to change there, and are written in SQLite's words

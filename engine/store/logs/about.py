@@ -1,7 +1,9 @@
-"""Whether the lines of the audit log about one subject can be relied on, without going through the whole log.
+"""Whether the lines of the audit log about one subject can be relied on, before anything is judged by them.
 
-Each of them has its own hash behind the line before it, and no line of the log is missing by its number. Who takes out
-lines and numbers all others anew is found by `audit --verify`.
+`sound` looks at these lines alone: each has its own hash behind the line before it, and no line of the log is missing
+by its number. A line that was given another subject is no longer among them, and its own hash is the only trace, so
+`whole` holds every line of the log. A process that has held them once goes on from the line it reached; what was done
+to an earlier line of another subject since is found when they are held anew, as they are before anything leaves.
 
 Privacy posture: line numbers and hashes.
 """
@@ -9,11 +11,44 @@ Privacy posture: line numbers and hashes.
 from __future__ import annotations
 
 import hmac
+from collections import OrderedDict
+from threading import Lock
 
 from sqlalchemy import Connection, func, select
 
 from engine.store.audit import CHAIN
 from engine.store.chain import GENESIS
+
+ENTRIES = 8
+_reached: OrderedDict[str, tuple[int, str]] = OrderedDict()  # database -> number and hash of the last line that held
+_lock = Lock()
+
+
+def whole(connection: Connection, key: bytes, subject: str, *, anew: bool = False) -> bool:
+    """Say whether the lines about a subject are as they were written and are all that were written about it.
+
+    Args:
+        anew: hold lines of other subjects too that this process has held before.
+    """
+    if not sound(connection, key, subject):
+        return False
+    name = connection.engine.url.render_as_string()
+    with _lock:
+        number, previous = (0, GENESIS) if anew else _reached.get(name, (0, GENESIS))
+    table = CHAIN.table.c
+    if number and connection.execute(select(table.hash).where(table.seq == number)).scalar() != previous:
+        number, previous = 0, GENESIS  # another history
+    for row in connection.execute(select(CHAIN.table).where(table.seq > number).order_by(table.seq)):
+        line = {column: getattr(row, column) for column in CHAIN.columns[:-1]}
+        if not hmac.compare_digest(CHAIN.digest(key, previous, line).encode(), str(row.hash).encode()):
+            return False
+        number, previous = int(row.seq), str(row.hash)
+    with _lock:
+        _reached[name] = (number, previous)
+        _reached.move_to_end(name)
+        while len(_reached) > ENTRIES:
+            _reached.popitem(last=False)
+    return True
 
 
 def sound(connection: Connection, key: bytes, subject: str) -> bool:

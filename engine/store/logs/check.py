@@ -1,7 +1,8 @@
 """Check both logs of a workspace, whatever state it is in, and hold an earlier export against the audit log.
 
-The rows of spot checks and intruder trials are held against the lines of the audit log that tell of them, and the
-files of an encrypted workspace against the versions that its database knows.
+The rows of decisions, spot checks and intruder trials are held against the lines of the audit log that tell of them,
+the marks of a review against what was done to them, and the files of an encrypted workspace against the versions that
+its database knows.
 
 Privacy posture: line numbers, counts and digests of the log.
 """
@@ -22,6 +23,7 @@ from engine.store.disk.folder import Folder
 from engine.store.disk.opening import open_database
 from engine.store.logs import file
 from engine.store.logs.breaks import breaks
+from engine.store.review import held
 from engine.store.review.spot import chained as spot_rows
 from engine.store.runs.intruder import chained
 
@@ -59,6 +61,7 @@ def check_logs(path: Path | None = None, export: bytes | None = None) -> Checked
                 lines[chain.name] = int(connection.execute(select(func.count()).select_from(chain.table)).scalar_one())
                 found = breaks(connection, chain, key, heads.kept(folder, chain.name))
                 broken += [f"{called}: {one.sentence}" for one in found]
+            broken += [f"Review: {one}" for one in held.breaks(connection, key)]
             broken += [f"Spot checks: {one}" for one in spot_rows.breaks(connection, key)]
             broken += [f"Intruder trials: {one}" for one in chained.breaks(connection, key)]
             log = audit.read(connection, -1, 0).sort_values("seq").to_dict("records")

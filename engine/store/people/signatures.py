@@ -25,6 +25,7 @@ from engine.store.database.schema import (
 )
 from engine.store.people.members import Members, folded
 from engine.store.people.roles import Right
+from engine.store.review import held
 from engine.store.runs import policies
 from engine.store.runs import waivers as waived
 from engine.store.runs.intruder import reading
@@ -68,11 +69,16 @@ class Signatures:
         """Sign the approved records of a run under a policy, as the person who signed in.
 
         Raises:
-            NotAllowedError: nobody signed in; a typed name is no signature. RefusedError: nothing is approved yet.
+            NotAllowedError: nobody signed in; a typed name is no signature. RefusedError: nothing is approved yet, or
+                the review was changed outside of the program.
         """
         person = self.session.person
         if person is None:
             raise NotAllowedError("a signature needs somebody who signed in; here a name is typed instead")
+        with self.session.db.read() as connection:
+            corpus_id = connection.execute(select(runs.c.corpus_id).where(runs.c.id == run_id)).scalar()
+        if corpus_id is not None:
+            held.demand(self.session, str(corpus_id))
         with self.session.db.write() as connection:
             query = select(synthetic.c.record_id).where(
                 synthetic.c.run_id == run_id, synthetic.c.approval == "approved"

@@ -13,7 +13,7 @@ from engine.pii.spans import NAME_LABELS
 from engine.store.audit import now
 from engine.store.database.schema import decisions as events
 from engine.store.database.schema import record_index, spans
-from engine.store.review import decisions
+from engine.store.review import chained, decisions, marks
 from engine.store.review.desk.refusals import Refusal
 from engine.store.review.queries import (
     alike_rows,
@@ -36,14 +36,14 @@ def decide(
     """Accept, reject or relabel spans; return how many."""
     check_action(action, label)
     rows = [span_row(connection, corpus_id, identifier) for identifier in dict.fromkeys(ids)]
-    return decisions.apply(connection, corpus_id, rows, action, label, session.actor)
+    return decisions.apply(connection, corpus_id, rows, action, label, session)
 
 
 def decide_record(session: Session, connection: Connection, corpus_id: str, record_id: str, action: str) -> int:
     """Accept or reject what nobody decided in a record; return how many spans."""
     check_action(action, None)
     rows = spans_at(connection, corpus_id, [position_of(connection, corpus_id, record_id)])
-    return decisions.apply(connection, corpus_id, rows, action, None, session.actor)
+    return decisions.apply(connection, corpus_id, rows, action, None, session)
 
 
 def decide_alike(
@@ -68,7 +68,7 @@ def decide_alike(
     alike = alike_rows(connection, corpus_id, row.value_key, row.label)
     rows = [r for r in alike if again or not r.decided or r.id == row.id]
     batch = decisions.next_batch(connection, corpus_id)
-    count = decisions.apply(connection, corpus_id, rows, action, label, session.actor, batch)
+    count = decisions.apply(connection, corpus_id, rows, action, label, session, batch)
     if action == "accept" and (row.label in NAME_LABELS if mark is None else mark):
         count += _mark_same(session, connection, corpus_id, row, batch, record_only=False)
     return count
@@ -80,7 +80,7 @@ def accept_same(session: Session, connection: Connection, corpus_id: str, span: 
     alike = alike_rows(connection, corpus_id, row.value_key, row.label)
     rows = [r for r in alike if r.id == row.id or (r.position == row.position and not r.decided)]
     batch = decisions.next_batch(connection, corpus_id)
-    count = decisions.apply(connection, corpus_id, rows, "accept", None, session.actor, batch)
+    count = decisions.apply(connection, corpus_id, rows, "accept", None, session, batch)
     return count + _mark_same(session, connection, corpus_id, row, batch, record_only=True)
 
 
@@ -129,7 +129,15 @@ def mark_reviewed(session: Session, connection: Connection, corpus_id: str, reco
     positions = sorted({position_of(connection, corpus_id, r) for r in record_ids})
     batch, at = decisions.next_batch(connection, corpus_id), now()
     rows = spans_at(connection, corpus_id, positions)
-    decisions.apply(connection, corpus_id, rows, "review", None, session.actor, batch)
+    decisions.apply(connection, corpus_id, rows, "review", None, session, batch)
+    with marks.watched(connection, session.key, corpus_id, positions):
+        _mark_read(connection, corpus_id, positions)
+    common = {"batch": batch, "at": at, "actor": session.actor, "action": "review"}
+    chained.append(connection, session.key, corpus_id, [{**common, "position": p} for p in positions])
+    return len(positions)
+
+
+def _mark_read(connection: Connection, corpus_id: str, positions: Sequence[int]) -> None:
     for begin in range(0, len(positions), CHUNK):
         part = positions[begin : begin + CHUNK]
         connection.execute(
@@ -137,10 +145,6 @@ def mark_reviewed(session: Session, connection: Connection, corpus_id: str, reco
             .where(record_index.c.corpus_id == corpus_id, record_index.c.position.in_(part))
             .values(reviewed=True)
         )
-    if positions:
-        common = {"corpus_id": corpus_id, "batch": batch, "at": at, "actor": session.actor, "action": "review"}
-        connection.execute(events.insert(), [{**common, "position": p} for p in positions])
-    return len(positions)
 
 
 def unmarked_of(
@@ -175,8 +179,8 @@ def _insert(
     """Insert a person's spans with their events, all of one batch."""
     if not places:
         return
-    numbers = add(connection, corpus_id, places, texts, label, session.key)
-    for number, place in zip(numbers, places):
-        decisions.record_added(connection, corpus_id, number, place, label, session.actor, batch)
+    with marks.watched(connection, session.key, corpus_id, {p[0] for p in places}):
+        numbers = add(connection, corpus_id, places, texts, label, session.key)
+    decisions.record_added(session, connection, corpus_id, list(zip(numbers, places, strict=True)), label, batch)
     refresh(connection, corpus_id, sorted({p[0] for p in places}))
     decisions.bump(connection, corpus_id)

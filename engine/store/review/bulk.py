@@ -119,7 +119,7 @@ class Bulk:
             rows = _rows(connection, corpus_id, choice)
             if not rows:
                 raise UserError("no finding fits this choice any more")
-            count = decisions.apply(connection, corpus_id, rows, action, label, self.session.actor)
+            count = decisions.apply(connection, corpus_id, rows, action, label, self.session)
             decisions.note(self.session, connection, corpus_id, {action: count})
             return count
 

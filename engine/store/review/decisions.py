@@ -1,7 +1,8 @@
 """The custodian's decisions: appended events; undo is an event too.
 
 An event names the place (record position, start, end, label as detected), so a decision survives a
-new detection that finds the same span again.
+new detection that finds the same span again. Events are chained (`chained`), and whoever appends some writes the audit
+line that tells of them in the same transaction (`note`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from sqlalchemy import JSON, Connection, Integer, String, func, select, text, up
 from engine.pii.decide.rules import Standing, after
 from engine.store.audit import now
 from engine.store.database.schema import corpora, decisions, spans
+from engine.store.review import chained, marks
 from engine.store.review.before import Prior, before_batch
 from engine.store.review.spans import CHUNK, refresh
 from engine.store.rows import AnyRow, SpanRow
@@ -40,7 +42,7 @@ def apply(
     rows: Sequence[SpanRow],
     action: str,
     label: str | None,
-    actor: str,
+    session: Session,
     batch: int | None = None,
 ) -> int:
     """Append one event a span row and change the spans' state; return how many changed or were confirmed.
@@ -50,12 +52,12 @@ def apply(
     if not rows:
         return 0
     batch, at = batch or next_batch(connection, corpus_id), now()
-    connection.execute(
-        decisions.insert(),
-        [_event(r, corpus_id, batch, at, actor, action, label) for r in rows],
-    )
+    events = [_event(r, batch, at, session.actor, action, label) for r in rows]
+    chained.append(connection, session.key, corpus_id, events)
     before = [Standing(r.state, r.label, r.identifier_type) for r in rows]
-    changed = _decide(connection, [(r.id, old, after(action, old, label)) for r, old in zip(rows, before)])
+    outcomes = [(r.id, old, after(action, old, label)) for r, old in zip(rows, before)]
+    changed = _decide(connection, outcomes)
+    marks.decided(connection, session.key, rows, [now_counts for _, _, now_counts in outcomes])
     refresh(connection, corpus_id, [r.position for r in rows])
     if changed:
         bump(connection, corpus_id)
@@ -73,10 +75,14 @@ def _decide(connection: Connection, outcomes: Sequence[tuple[int, Standing, Stan
 
 
 def note(session: Session, connection: Connection, corpus_id: str, counts: Mapping[str, int]) -> None:
-    """Write into the audit log how often each action was taken; nothing where none was."""
+    """Write into the audit log how often each action was taken, and where decisions and marks stand then.
+
+    Nothing is written where none was taken.
+    """
     made = {IN_THE_LOG[action]: count for action, count in counts.items() if count}
     if made:
-        session.write_audit(connection, "review decisions", corpus_id, **made)
+        held = chained.told(connection, session.key, corpus_id)
+        session.write_audit(connection, "review decisions", corpus_id, **made, **held)
 
 
 def bump(connection: Connection, corpus_id: str) -> None:
@@ -85,35 +91,24 @@ def bump(connection: Connection, corpus_id: str) -> None:
 
 
 def record_added(
+    session: Session,
     connection: Connection,
     corpus_id: str,
-    number: int,
-    place: tuple[int, int, int],
+    added: Sequence[tuple[int, tuple[int, int, int]]],
     label: str,
-    actor: str,
-    batch: int | None = None,
+    batch: int,
 ) -> None:
-    """Append the event that the custodian added a span."""
-    position, start, end = place
-    connection.execute(
-        decisions.insert().values(
-            corpus_id=corpus_id,
-            batch=batch or next_batch(connection, corpus_id),
-            at=now(),
-            actor=actor,
-            action="add",
-            span_id=number,
-            position=position,
-            start=start,
-            end=end,
-            first_label=label,
-            label=label,
-            prior=None,
-        )
-    )
+    """Append the events that the custodian added spans: the number of each, and its position, start and end."""
+    common = {"batch": batch, "at": now(), "actor": session.actor, "action": "add"}
+    events = [
+        {**common, "span_id": number, "position": position, "start": start, "end": end, "first_label": label,
+         "label": label}
+        for number, (position, start, end) in added
+    ]  # fmt: skip
+    chained.append(connection, session.key, corpus_id, events)
 
 
-def undo(connection: Connection, corpus_id: str, actor: str, batch: int | None = None) -> str | None:
+def undo(session: Session, connection: Connection, corpus_id: str, batch: int | None = None) -> str | None:
     """Take back a group of events, the latest by default; return a sentence about it, or None if there is none.
 
     Of a group that is not the latest, what was decided again since stays as it was decided.
@@ -131,18 +126,11 @@ def undo(connection: Connection, corpus_id: str, actor: str, batch: int | None =
         select(decisions).where(decisions.c.corpus_id == corpus_id, decisions.c.batch == batch)
     ).all()
     positions = {e.position for e in events}
-    _revert(connection, corpus_id, before_batch(connection, corpus_id, batch))
-    _unmark_records(connection, corpus_id, batch)
-    connection.execute(
-        decisions.insert().values(
-            corpus_id=corpus_id,
-            batch=next_batch(connection, corpus_id),
-            at=now(),
-            actor=actor,
-            action="undo",
-            undoes=batch,
-        )
-    )
+    with marks.watched(connection, session.key, corpus_id, positions):
+        _revert(connection, corpus_id, before_batch(connection, corpus_id, batch))
+        _unmark_records(connection, corpus_id, batch)
+    taking = {"batch": next_batch(connection, corpus_id), "at": now(), "actor": session.actor, "action": "undo"}
+    chained.append(connection, session.key, corpus_id, [{**taking, "undoes": batch}])
     refresh(connection, corpus_id, sorted(positions))
     bump(connection, corpus_id)
     return describe(events)
@@ -162,7 +150,10 @@ def describe(events: Sequence[AnyRow]) -> str:
 
 
 def replay(connection: Connection, corpus_id: str, origin: str) -> int:
-    """Apply the latest standing decision of each place to the spans of one origin; return how many."""
+    """Apply the latest standing decision of each place to the spans of one origin; return how many.
+
+    The caller watches the marks.
+    """
     latest = """
         SELECT max(d.seq) FROM decisions AS d
         WHERE d.corpus_id = :corpus AND d.action IN ('accept', 'reject', 'relabel', 'review') AND d.span_id IS NOT NULL
@@ -189,11 +180,8 @@ def replay(connection: Connection, corpus_id: str, origin: str) -> int:
     return len(places)
 
 
-def _event(
-    row: SpanRow, corpus_id: str, batch: int, at: str, actor: str, action: str, label: str | None
-) -> dict[str, object]:
+def _event(row: SpanRow, batch: int, at: str, actor: str, action: str, label: str | None) -> dict[str, object]:
     return {
-        "corpus_id": corpus_id,
         "batch": batch,
         "at": at,
         "actor": actor,

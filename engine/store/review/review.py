@@ -18,7 +18,7 @@ from engine.store.audit import now
 from engine.store.database.schema import corpora, notes, record_index, spans
 from engine.store.people.roles import Right
 from engine.store.records import read_rows
-from engine.store.review import acts, decisions, readers
+from engine.store.review import acts, chained, decisions, marks, readers
 from engine.store.review.desk.since import latest
 from engine.store.review.desk.steps import Step, Taken, take
 from engine.store.review.memory import remembered
@@ -82,14 +82,16 @@ class Review:
             row = corpus_row(connection, corpus_id)
             if not row.has_gold:
                 raise UserError("this corpus has no gold spans: import a file with a `spans` column, or run detection")
-            activate(connection, corpus_id, "gold")
-            decisions.replay(connection, corpus_id, "gold")
+            with marks.watched(connection, self.session.key, corpus_id):
+                activate(connection, corpus_id, "gold")
+                decisions.replay(connection, corpus_id, "gold")
             refresh(connection, corpus_id)
             decisions.bump(connection, corpus_id)
             connection.execute(
                 update(corpora).where(corpora.c.id == corpus_id).values(span_source="gold", spans_at=now())
             )
-            self.session.write_audit(connection, "gold spans chosen", corpus_id)
+            held = chained.told(connection, self.session.key, corpus_id)
+            self.session.write_audit(connection, "gold spans chosen", corpus_id, **held)
 
     def span_counts(self, corpus_id: str) -> SpanCounts:
         """Return counts: `by_label`, `by_label_state`, accepted, rejected, decided, undecided, `records_with_spans`."""
@@ -364,7 +366,7 @@ class Review:
         """Take back the latest decision; return what was taken back, or None if nothing is left."""
         with self.session.db.write() as connection:
             corpus_row(connection, corpus_id)
-            taken_back = decisions.undo(connection, corpus_id, self.session.actor)
+            taken_back = decisions.undo(self.session, connection, corpus_id)
             self._decided(connection, corpus_id, "undo", taken_back is not None)
             return taken_back
 

@@ -136,7 +136,7 @@ class Values:
             if not rows:
                 raise NotFoundError("no span has this value any more; a newer detection may have replaced it")
             open_ = [r for r in rows if again or not r.decided]
-            count = decisions.apply(connection, corpus_id, open_, action, label, self.session.actor)
+            count = decisions.apply(connection, corpus_id, open_, action, label, self.session)
             decisions.note(self.session, connection, corpus_id, {action: count})
             return count
 

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from engine.errors import NotFoundError
 from engine.store.budget.ledger import Ledger
+from engine.store.review import held
 from engine.store.review.spot.checks import SpotChecks
 from engine.store.rows import RunRow
 from engine.store.runs import choosable
@@ -40,11 +41,12 @@ class Facts:
         self.spot_checks = spot_checks
         self.intruder = intruder
 
-    def of(self, run_id: str, whole: bool, signed_off_by: str) -> GateFacts:
+    def of(self, run_id: str, whole: bool, signed_off_by: str, *, anew: bool = False) -> GateFacts:
         """Return what the gate is told of a run.
 
         Args:
             whole: the policy is for whole outputs. signed_off_by: name of the second person, empty for none.
+            anew: hold decisions and marks anew, whatever this process remembers of them.
         """
         from engine.release import GateFacts
 
@@ -69,6 +71,7 @@ class Facts:
             missed=None if run.guarantee.kind == "dp" else self._missed(run.corpus_id),
             intruder=None if whole else self.intruder.known(run_id),
             examination=run.examined_at or "",
+            held=not held.of_corpus(self.session, run.corpus_id, anew=anew),
         )
 
     def _missed(self, corpus_id: str) -> Missed | None:

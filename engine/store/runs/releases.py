@@ -26,6 +26,7 @@ from engine.store.database.schema import releases, revocations, runs
 from engine.store.disk import staging
 from engine.store.disk.folder import file_errors
 from engine.store.people.signatures import Signatures
+from engine.store.review import held
 from engine.store.review.spot.checks import SpotChecks
 from engine.store.rows import AnyRow
 from engine.store.runs import policies as own
@@ -97,13 +98,17 @@ class Releases:
         with self.session.db.read() as connection:
             return own.get(connection, policy_id)
 
-    def gate(self, run_id: str, policy_id: str, *, signed_off_by: str = "") -> Verdict:
-        """Hold a run against a policy; whatever is missing or stale is not passed."""
+    def gate(self, run_id: str, policy_id: str, *, signed_off_by: str = "", anew: bool = False) -> Verdict:
+        """Hold a run against a policy; whatever is missing or stale is not passed.
+
+        Args:
+            anew: go through the decisions of the review and the audit log, whatever is remembered of them.
+        """
         from engine.release import evaluate
 
         policy = self.policy(policy_id)
         signed = self._signed(run_id, policy_id, signed_off_by)
-        facts = self._facts.of(run_id, policy.requirements.whole_output, signed)
+        facts = self._facts.of(run_id, policy.requirements.whole_output, signed, anew=anew)
         return evaluate(policy, self.examinations.findings(run_id), facts, self.waivers(run_id, policy_id))
 
     def waivers(self, run_id: str, policy_id: str) -> tuple[Waiver, ...]:
@@ -122,12 +127,13 @@ class Releases:
         Raises:
             UserError: nobody said who acts, or the reason or the day will not do.
             RefusedError: the policy does not let this rule be waived, or the words hold private text, numbers or a
-                direct identifier of the corpus.
+                direct identifier of the corpus; or the review was changed outside of the program.
         """
         from engine.release import basis, expiry_of, reason_of, waivable
 
         waived.check_named(self.session)
         run, policy = self.runs.get(run_id), self.policy(policy_id)
+        held.demand(self.session, run.corpus_id)
         sample = self._facts.sample(run, rule)
         line = next((one for one in self.gate(run_id, policy_id).rules if one.rule == rule and one.passed is not True),
                     None)  # fmt: skip
@@ -221,7 +227,7 @@ class Releases:
             "purpose": purpose, "recipient": recipient, "review": _review_day(review),
         }  # fmt: skip
         signer = None if sign_key is None else read_key(Path(sign_key), self.session.path)
-        verdict = self.gate(run_id, policy_id, signed_off_by=signed_off_by)
+        verdict = self.gate(run_id, policy_id, signed_off_by=signed_off_by, anew=True)
         ends = self.makes_unbounded(run_id)
         if verdict.passed and ends and not accept_unbounded:
             raise RefusedError(UNBOUNDED)
@@ -540,7 +546,9 @@ class Releases:
             )
 
     def _check_still(self, connection: Connection, summary: ReleaseSummary, policy: Policy, verdict: Verdict) -> None:
-        """Refuse where a waiver no longer holds, or a sample's answer changed, while the release was written."""
+        """Refuse where a waiver or the review no longer holds, or a sample's answer changed, while it was written."""
+        if held.breaks(connection, self.session.key, summary.corpus_id):
+            raise RefusedError(held.NOT_HELD)
         stand = {one.id for one in waived.given(connection, summary.run_id, policy.id) if waived.today() <= one.expires}
         if any(line.waived is not None and line.waived.id not in stand for line in verdict.waived_rules()):
             raise RefusedError(

@@ -117,6 +117,7 @@ def _requirements(policy: engine.Policy) -> dict[str, str]:
         "Formal guarantee": _kinds(need.guarantee_kinds),
         "Largest ε": "–" if need.highest_epsilon is None else f"{need.highest_epsilon:g}",
         "The whole output leaves, unexamined": "yes" if need.whole_output else "no",
+        "The review is as people left it": "yes",
         "No record is an original (methods without a proof)": "yes",
         "Second person signs": "yes" if need.second_person else "no",
         **_missed(need.missed),

@@ -49,8 +49,11 @@ decisions = Table(
     Column("label", String),
     Column("prior", JSON),  # state, decided, label before this event
     Column("undoes", Integer),  # batch taken back by this event
+    Column("number", Integer),  # within its corpus; empty only in a workspace of an earlier edition
+    Column("digest", String(64)),  # keyed, over this event and the digest of the one before in its corpus
     Index("ix_decision_batch", "corpus_id", "batch"),
     Index("ix_decision_place", "corpus_id", "position", "start", "end"),
+    Index("ix_decision_number", "corpus_id", "number", unique=True),
     sqlite_autoincrement=True,
 )
 

@@ -22,7 +22,7 @@ from engine.json_types import JSON, JSONObject, as_list, as_object
 from engine.store.audit import now
 from engine.store.database.schema import decisions as events
 from engine.store.database.schema import review_acts
-from engine.store.review import acts, decisions
+from engine.store.review import acts, decisions, marks
 from engine.store.review.desk import since
 from engine.store.review.desk.refusals import Refusal, code_of, sentence
 from engine.store.review.queries import alike_rows, position_of, span_row
@@ -155,7 +155,7 @@ def _known(connection: Connection, corpus_id: str, step: Step) -> Taken | None:
 def _once(session: Session, connection: Connection, corpus_id: str, step: Step) -> Taken:
     batch, refused, added = decisions.next_batch(connection, corpus_id), None, None
     try:
-        with connection.begin_nested():
+        with marks.step(connection):
             added = _carry_out(session, connection, corpus_id, step)
     except StorageError:
         raise
@@ -252,7 +252,7 @@ def _undo(session: Session, connection: Connection, corpus_id: str, step: Step) 
         batch = None if row is None or row.batch is None else int(row.batch)
     if batch is None:
         raise Refusal("nothing" if step.of else "nothing own")
-    if decisions.undo(connection, corpus_id, session.actor, batch) is None:
+    if decisions.undo(session, connection, corpus_id, batch) is None:
         raise Refusal("nothing")
 
 

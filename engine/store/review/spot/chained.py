@@ -73,7 +73,7 @@ def _digest(key: bytes, values: list[object]) -> str:
 
 def holds(connection: Connection, key: bytes, check_id: str) -> bool:
     """Say whether a spot check's rows are those that the log tells of; True for one of an earlier edition."""
-    if not about.sound(connection, key, check_id):
+    if not about.whole(connection, key, check_id):
         return False
     told, _ = _told(connection, check_id)
     one = told.get(check_id)

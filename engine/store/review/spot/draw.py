@@ -15,7 +15,10 @@ from engine.errors import RefusedError, UserError
 from engine.pii.decide.missed import parts_of, shares_of
 from engine.pii.spans import canonical_label
 from engine.store.audit import now
+from engine.store.database.dialect import one_of
 from engine.store.database.schema import corpora, decisions, record_index, spans, spot_checks, spot_records
+from engine.store.review import chained as decided
+from engine.store.review.marks import watched
 from engine.store.review.spans import CHUNK
 from engine.store.review.spot import chained
 from engine.store.review.spot.views import Drawable
@@ -85,7 +88,7 @@ def draw(session: Session, connection: Connection, corpus_id: str, count: int, t
         ],
     )  # fmt: skip
     if found.again:
-        _open_again(connection, corpus_id, [position for position, _ in chosen])
+        _open_again(session, connection, corpus_id, [position for position, _ in chosen])
     session.write_audit(
         connection, chained.DRAWN, check_id, corpus=corpus_id, look=found.look, drawn=len(chosen),
         drawn_from=found.drawn_from, twice=len(second), parts=len(sizes), again=found.again,
@@ -124,11 +127,10 @@ def _by_risk(connection: Connection, corpus_id: str, *, unread: bool) -> list[in
     return list(connection.execute(query.order_by(record_index.c.hazard.desc(), record_index.c.position)).scalars())
 
 
-def _open_again(connection: Connection, corpus_id: str, positions: Sequence[int]) -> None:
+def _open_again(session: Session, connection: Connection, corpus_id: str, positions: Sequence[int]) -> None:
     """Have records that were read before count as unread, so that they are read again."""
-    for begin in range(0, len(positions), CHUNK):
-        mine = (
-            record_index.c.corpus_id == corpus_id,
-            record_index.c.position.in_(list(positions[begin : begin + CHUNK])),
-        )
+    mine = (record_index.c.corpus_id == corpus_id, one_of(record_index.c.position, positions))
+    with watched(connection, session.key, corpus_id, positions):
         connection.execute(update(record_index).where(*mine).values(reviewed=False))
+    held = decided.told(connection, session.key, corpus_id)
+    session.write_audit(connection, "records opened again", corpus_id, records=len(positions), **held)

@@ -12,9 +12,10 @@ from sqlalchemy import Connection, select
 from engine.corpus.text.folding import folded
 from engine.errors import NotFoundError, UserError
 from engine.store.audit import now
-from engine.store.database.schema import decisions, spans, spot_events
+from engine.store.database.schema import decisions as events
+from engine.store.database.schema import spans, spot_events
 from engine.store.people.names import one_person
-from engine.store.review import acts
+from engine.store.review import acts, decisions
 from engine.store.review.desk.refusals import Refusal
 from engine.store.review.queries import check_label
 from engine.store.review.search import texts_at
@@ -144,6 +145,7 @@ def _mark(
     """Mark a place, or accept the mark that is there."""
     try:
         acts.add_spans(session, connection, corpus_id, one.record_id, [place], label)
+        decisions.note(session, connection, corpus_id, {"add": 1})
     except Refusal as error:
         if error.code != "there":
             raise
@@ -152,7 +154,8 @@ def _mark(
             spans.c.start == place[0], spans.c.end == place[1], spans.c.label == label,
         )  # fmt: skip
         ids = [f"p-{number}" for number in connection.execute(there).scalars()]
-        acts.decide(session, connection, corpus_id, ids, "accept")
+        accepted = acts.decide(session, connection, corpus_id, ids, "accept")
+        decisions.note(session, connection, corpus_id, {"accept": accepted})
 
 
 def _open(connection: Connection, session: Session, check: AnyRow, record_id: str) -> Seen:
@@ -182,8 +185,8 @@ def _named(session: Session) -> None:
 
 def _met(connection: Connection, check: AnyRow, actor: str) -> set[int]:
     """Return the positions on which a person decided anything since the sample was drawn."""
-    query = select(decisions.c.position, decisions.c.actor).where(
-        decisions.c.corpus_id == check.corpus_id, decisions.c.seq > check.after, decisions.c.position.is_not(None)
+    query = select(events.c.position, events.c.actor).where(
+        events.c.corpus_id == check.corpus_id, events.c.seq > check.after, events.c.position.is_not(None)
     )
     return {int(position) for position, who in connection.execute(query) if one_person(str(who), actor)}
 

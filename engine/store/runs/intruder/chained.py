@@ -94,7 +94,7 @@ def breaks(connection: Connection, key: bytes) -> list[str]:
 
 def holds(connection: Connection, key: bytes, trial_id: str) -> bool:
     """Say whether a trial's rows are those that the log tells of; True for one of an earlier edition."""
-    if not about.sound(connection, key, trial_id):
+    if not about.whole(connection, key, trial_id):
         return False
     told, _ = _told(connection, trial_id)
     rows = connection.execute(select(intruder_events).where(intruder_events.c.trial_id == trial_id))

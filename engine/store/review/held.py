@@ -1,0 +1,225 @@
+"""Decisions and marks held against the chain and the audit log: what was done to them outside of the program, in words.
+
+The rows of a corpus are held against each other (`chained`), against every line of the log that tells how many there
+were and how the last one ended, and the marks against the sum in the latest line (`marks`). What does not hold stays
+so: a later act carries it on. The log itself is checked apart from this (`engine.store.logs`).
+
+Privacy posture: ids of corpora, numbers of decisions and counts; never a place, a label or a word.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection, Text, select, text, type_coerce
+
+from engine.errors import RefusedError
+from engine.json_types import JSONObject
+from engine.pii.decide.rules import Standing, after
+from engine.store.chain import GENESIS
+from engine.store.database.schema import audit, corpora, decisions, record_index, settings, spans
+from engine.store.logs import about
+from engine.store.logs.breaks import Link, cut_off, within
+from engine.store.review import chained, marks
+from engine.store.review.memory import forget, remembered
+from engine.store.rows import AnyRow
+from engine.store.session import Session
+
+GONE = "corpus deleted"
+RAW_PRIOR = type_coerce(decisions.c.prior, Text).label("prior")  # as it stands: an edited one may be no JSON
+LOG = "The audit log does not hold, so nothing that it tells of the decisions can be relied on."
+NOT_HELD = (
+    "The review's decisions or marks in the database are not those that the audit log tells of; `audit --verify` says "
+    "what was done. Restore the latest backup, or import the file anew and review it again."
+)
+
+
+@dataclass
+class _Told:
+    """What the log tells of a corpus: how many decisions and how the last one ended, line by line; the latest marks."""
+
+    heads: list[tuple[int, str]] = field(default_factory=list)
+    marks: str = ""
+    again: bool = False  # brought under the chain after a line had told of it
+
+
+def of_corpus(session: Session, corpus_id: str, *, anew: bool = True) -> tuple[str, ...]:
+    """Return what does not hold of a corpus' decisions, its marks and the audit log, in sentences.
+
+    Args:
+        anew: go through all of it; otherwise what was found is remembered until a decision or a mark changes.
+    """
+    if anew:
+        with session.db.read() as connection:
+            found = _found(connection, session, corpus_id, anew=True)
+        if found:
+            forget(corpus_id)  # pages tell it too
+        return found
+    return remembered(session.db, corpus_id, "decisions held", lambda c: _found(c, session, corpus_id, anew=False))
+
+
+def demand(session: Session, corpus_id: str) -> None:
+    """Refuse where a corpus' decisions or marks are not those that the audit log tells of.
+
+    Raises:
+        RefusedError: they are not.
+    """
+    if of_corpus(session, corpus_id):
+        raise RefusedError(NOT_HELD)
+
+
+def breaks(connection: Connection, key: bytes, corpus_id: str | None = None) -> list[str]:
+    """Return a sentence for each way in which decisions and marks, of one corpus or of all, do not hold."""
+    told, gone = _told(connection, corpus_id)
+    query = select(corpora.c.id) if corpus_id is None else select(corpora.c.id).where(corpora.c.id == corpus_id)
+    known = list(connection.execute(query.order_by(corpora.c.id)).scalars())
+    begun = connection.execute(select(settings.c.key).where(settings.c.key == chained.CHAINED)).first() is not None
+    found = []
+    for one in known:
+        if one in told:
+            found += [f"corpus {one}: {said}" for said in _of_one(connection, key, one, told[one])]
+        elif begun:
+            found.append(f"corpus {one}: no line of the log tells of its decisions.")
+    if corpus_id is None:
+        found += [f"corpus {one} was removed with its decisions." for one in told if one not in {*known, *gone}]
+    return found
+
+
+def _found(connection: Connection, session: Session, corpus_id: str, *, anew: bool) -> tuple[str, ...]:
+    log = [] if about.whole(connection, session.key, corpus_id, anew=anew) else [LOG]
+    return (*log, *breaks(connection, session.key, corpus_id))
+
+
+def _told(connection: Connection, corpus_id: str | None) -> tuple[dict[str, _Told], set[str]]:
+    """Return what the log tells of each corpus, or of one, since it was under the chain, and which were deleted."""
+    query = select(audit.c.action, audit.c.subject, audit.c.detail).where(audit.c.action.in_((*chained.TELLING, GONE)))
+    if corpus_id is not None:
+        query = query.where(audit.c.subject == corpus_id)
+    told: dict[str, _Told] = {}
+    gone = set()
+    for action, subject, detail in connection.execute(query.order_by(audit.c.seq)):
+        if action == GONE:
+            gone.add(str(subject))
+            continue
+        said: JSONObject = json.loads(detail)
+        if "marks" not in said:
+            continue  # of an earlier edition
+        one = told.setdefault(str(subject), _Told())
+        one.again |= action == chained.CHAINED and bool(one.heads)
+        one.heads.append((int(str(said["decisions"])), str(said["head"])))
+        one.marks = str(said["marks"])
+    return told, gone
+
+
+def _of_one(connection: Connection, key: bytes, corpus_id: str, told: _Told) -> list[str]:
+    found = ["its decisions were brought under the chain a second time."] if told.again else []
+    found += _rows(connection, key, corpus_id, told.heads)
+    total = marks.total(connection, key, corpus_id)
+    if marks.opened(key, corpus_id, told.marks) != total:
+        found += _of_marks(connection, corpus_id)
+    return found
+
+
+def _rows(connection: Connection, key: bytes, corpus_id: str, heads: Sequence[tuple[int, str]]) -> list[str]:
+    """Return what does not hold of a corpus' rows, in their own order and against the lines that tell of them."""
+    columns = [decisions.c[name] for name in chained.FIELDS if name != "prior"]
+    query = select(decisions.c.number, decisions.c.digest, RAW_PRIOR, *columns)
+    query = query.where(decisions.c.corpus_id == corpus_id).order_by(decisions.c.number, decisions.c.seq)
+    rows = [row._mapping for row in connection.execute(query)]
+    stray = sum(not isinstance(row["number"], int) for row in rows)
+    links = [
+        Link(row["number"], str(row["digest"]), {**row, "prior": _prior(row["prior"])})
+        for row in rows
+        if isinstance(row["number"], int)
+    ]
+    last = heads[-1][0]
+    inside = [one for one in links if one.seq <= last]
+
+    def digest(previous: str, number: int, said: Mapping[str, object]) -> str:
+        return chained.digest(key, corpus_id, number, previous, said)
+
+    more = stray + len(links) - len(inside)
+    found = [f"{_count(more)} brought in that the log does not tell of."] if more else []
+    found += [one.sentence for one in within(inside, digest, "decision")]
+    end = inside[-1].seq if inside else 0
+    if end < last:
+        found.append(cut_off("decision", end + 1, last))
+    digests = {one.seq: one.hash for one in inside} | {0: GENESIS}
+    other = [n for n, said in heads if n <= end and not hmac.compare_digest(digests.get(n, "").encode(), said.encode())]
+    if other and not found:
+        found.append(f"Decision {other[0]} is another one than the log tells of.")
+    return found
+
+
+def _prior(said: object) -> object:
+    """Return what stood before a decision, as its digest has it."""
+    if not isinstance(said, str):
+        return said
+    try:
+        return json.loads(said)
+    except ValueError:
+        return said
+
+
+def _count(decided: int) -> str:
+    return "1 decision was" if decided == 1 else f"{decided:,} decisions were"
+
+
+def _of_marks(connection: Connection, corpus_id: str) -> list[str]:
+    """Return in what the marks are not what was decided, for marks that do not hold."""
+    standing = _standing(connection, corpus_id)
+    mine = (spans.c.corpus_id == corpus_id, spans.c.origin != marks.PENDING)
+    there = connection.execute(select(spans).where(*mine)).all()
+    other = sum(_contradicts(row, standing) for row in there)
+    known = {row.id for row in there if row.active}
+    gone = sum(e.action == "add" and e.span_id not in known for e in standing.values())
+    read = select(record_index.c.position).where(
+        record_index.c.corpus_id == corpus_id, record_index.c.reviewed.is_not(False)
+    )
+    unread = len(set(connection.execute(read).scalars()) - _read(connection, corpus_id))
+    found = []
+    if other:
+        found.append(f"marks that are not what was decided of them: {other:,}.")
+    if gone:
+        found.append(f"marks that a person added and that are gone: {gone:,}.")
+    if unread:
+        found.append(f"texts that count as read and that nobody read: {unread:,}.")
+    if found:
+        return found
+    return ["its marks are not those that the log tells of: some were changed, removed or brought in."]
+
+
+def _contradicts(row: AnyRow, standing: Mapping[tuple[object, ...], AnyRow]) -> bool:
+    """Say whether a mark in force is another than the latest decision on it, or decided and nobody decided it."""
+    event = standing.get((row.position, row.start, row.end, row.first_label))
+    if not row.active or event is None:
+        return bool(row.active and row.decided and event is None)
+    if not row.decided:
+        return True
+    prior = _prior(event.prior)
+    if event.span_id != row.id or not isinstance(prior, dict):
+        return event.action != "review" and (row.state == "rejected") != (event.action == "reject")
+    stood = Standing(str(prior.get("state")), str(prior.get("label")), str(prior.get("identifier_type")))
+    return Standing(row.state, row.label, row.identifier_type) != after(event.action, stood, event.label)
+
+
+def _standing(connection: Connection, corpus_id: str) -> dict[tuple[object, ...], AnyRow]:
+    """Return the latest decision of each place that was not taken back."""
+    mine = decisions.c.corpus_id == corpus_id
+    undone = select(decisions.c.undoes).where(mine, decisions.c.undoes.is_not(None))
+    columns = (decisions.c[name] for name in ("position", "start", "end", "first_label", "span_id", "action", "label"))
+    query = select(*columns, RAW_PRIOR).where(mine, decisions.c.span_id.is_not(None), decisions.c.batch.not_in(undone))
+    rows: Iterable[AnyRow] = connection.execute(query.order_by(decisions.c.seq))
+    return {(row.position, row.start, row.end, row.first_label): row for row in rows}
+
+
+def _read(connection: Connection, corpus_id: str) -> set[int]:
+    """Return the records that somebody read to the end, by a decision that was not taken back."""
+    query = text(
+        "SELECT position FROM decisions WHERE corpus_id = :corpus AND action = 'review' AND span_id IS NULL "
+        "AND batch NOT IN (SELECT undoes FROM decisions WHERE corpus_id = :corpus AND undoes IS NOT NULL)"
+    )
+    return set(connection.execute(query, {"corpus": corpus_id}).scalars())
