@@ -64,7 +64,7 @@ class Hand:
                 self.workspace.review.mark_reviewed(self.corpus, [self.record])
                 after = self.order.index(self.record)
                 rest = self.order[after + 1 :] + self.order[:after]
-                self.record, self.span = self.workspace.review.waiting(self.corpus, rest, 1)[0], None
+                self.record, self.span = self.workspace.review.ahead(self.corpus, None, rest, 1).records[0], None
             elif key == "u":
                 assert self.workspace.review.undo(self.corpus)
                 self.record, self.span = self.made.pop()

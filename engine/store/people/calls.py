@@ -71,7 +71,7 @@ CALLS: dict[str, dict[str, Right]] = {
     | _each(REVEAL, "archive check_words file note_preview")
     | _each(RELEASE, "make revoke waive withdraw_waiver")
     | _each(MANAGE, "add_policy remove_policy"),
-    "review": _each(READ, "ahead first_free order progress span_counts waiting")
+    "review": _each(READ, "ahead order progress span_counts")
     | _each(
         REVEAL,
         "accepted_spans alike detector_settings matching queue record_text redacted rows sheets spans texts "

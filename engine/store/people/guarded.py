@@ -23,7 +23,7 @@ from engine.store.people.calls import right_of
 from engine.store.people.members import Members
 from engine.store.people.reasons import check_reason
 from engine.store.people.roles import Person, Right
-from engine.store.review.readers import put_down
+from engine.store.review.desk.readers import put_down
 from engine.store.session import Session
 from engine.store.views import JobView
 

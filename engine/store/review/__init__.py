@@ -2,7 +2,6 @@
 
     review              queue of records, a record's spans, decisions, values; queries, search, memory: what it asks
     acts, before, bulk  what a person does, what undo gives back, many findings at once
-    readers             who has which text in hand, where several people sign in
     decisions, spans    appended events, and the rows they are about
     values, unmarked, named   one row a distinct value; names left unmarked; who is named in several units' records
     desk/               what a browser decided while it was ahead of the server

@@ -5,7 +5,7 @@ Privacy posture: text is read from the record table at display time; nothing her
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Literal
 
@@ -18,7 +18,9 @@ from engine.store.audit import now
 from engine.store.database.schema import corpora, notes, record_index, spans
 from engine.store.people.roles import Right
 from engine.store.records import read_rows
-from engine.store.review import acts, chained, decisions, marks, readers
+from engine.store.review import acts, chained, decisions, marks
+from engine.store.review.desk import readers
+from engine.store.review.desk.readers import Ahead
 from engine.store.review.desk.since import latest
 from engine.store.review.desk.steps import Step, Taken, take
 from engine.store.review.memory import remembered
@@ -36,7 +38,6 @@ from engine.store.review.queries import (
     span_filter,
     span_row,
 )
-from engine.store.review.readers import Ahead
 from engine.store.review.search import matching, texts_at, texts_of
 from engine.store.review.spans import CHUNK, accepted_spans, activate, record_spans, refresh, value_key
 from engine.store.review.unmarked import free_in
@@ -201,7 +202,7 @@ class Review:
             for text, spans in [(texts[r.position], found[r.position])]
         ]
 
-    def waiting(self, corpus_id: str, record_ids: Sequence[str], limit: int) -> list[str]:
+    def _waiting(self, corpus_id: str, record_ids: Sequence[str], limit: int) -> list[str]:
         """Return the first of these records, in this order, that nobody has read to the end."""
         found: list[str] = []
         for begin in range(0, len(record_ids), CHUNK):
@@ -222,18 +223,11 @@ class Review:
         """
         person = self.session.person
         if person is None:
-            return Ahead(self.waiting(corpus_id, record_ids, limit))
+            return Ahead(self._waiting(corpus_id, record_ids, limit))
         if Right.REVIEW not in person.rights:
             others = readers.others_in_hand(self.session.db, corpus_id, person)
-            return Ahead(self.waiting(corpus_id, record_ids, limit), others)
+            return Ahead(self._waiting(corpus_id, record_ids, limit), others)
         return readers.take_in_hand(self.session.db, corpus_id, person, current, record_ids, limit)
-
-    def first_free(self, corpus_id: str, record_ids: Sequence[str]) -> str | None:
-        """Return the first of these records that no other reviewer has in hand, else the first; None where none is."""
-        others: Mapping[str, str] = {}
-        if self.session.person is not None:
-            others = readers.others_in_hand(self.session.db, corpus_id, self.session.person)
-        return next((record for record in record_ids if record not in others), next(iter(record_ids), None))
 
     def progress(self, corpus_id: str) -> dict[str, int]:
         """Return how many records there are and how many were read to the end: `records`, `reviewed`."""

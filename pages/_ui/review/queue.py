@@ -97,9 +97,15 @@ def keep_order(workspace: engine.Workspace, corpus: engine.CorpusSummary, asked:
     if mine.asked != wanted:
         mine.asked, mine.order = wanted, _order(workspace, corpus.id, asked, drawn)
         if mine.record not in mine.order:
-            review_state.show(corpus.id, workspace.review.first_free(corpus.id, mine.order))
+            review_state.show(corpus.id, _first(workspace, corpus.id, mine.order))
         mine.page = None
     return bool(mine.order)
+
+
+def _first(workspace: engine.Workspace, corpus_id: str, order: list[str]) -> str | None:
+    """Return the first text that no other reviewer has in hand, else the first; None where there is none."""
+    others = workspace.review.ahead(corpus_id, None, order, 1).others
+    return next((record for record in order if record not in others), next(iter(order), None))
 
 
 def _order(workspace: engine.Workspace, corpus_id: str, asked: Filters, drawn: list[str]) -> list[str]:

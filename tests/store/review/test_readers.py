@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from engine.store.database.schema import decisions, readers, record_index
 from engine.store.people.guarded import Visit
 from engine.store.people.roles import Person, Role
-from engine.store.review import readers as hands
+from engine.store.review.desk import readers as hands
 from engine.store.review.desk.steps import Step
 from engine.store.review.review import Review
 from tests.store.conftest import MAPPING, made_up
@@ -35,11 +35,10 @@ def test_what_one_has_in_hand_is_not_next_for_another(store, corpus, letters):
     anna, ben = desk(store, ANNA), desk(store, BEN)
     first = anna.ahead(corpus.id, letters[0], letters[1:], 5)
     assert first == hands.Ahead(letters[1:6], {})
-    assert ben.first_free(corpus.id, letters) == letters[6]
+    assert ben.ahead(corpus.id, None, letters, 1).records == [letters[6]]
     second = ben.ahead(corpus.id, letters[6], letters[1:], 5)
     assert second.records == letters[7:12]
     assert second.others == dict.fromkeys(letters[:6], "Anna")
-    assert anna.first_free(corpus.id, letters) == letters[0], "one's own is free"
     again = anna.ahead(corpus.id, letters[0], letters[1:], 8)
     assert again.records == [*letters[1:6], *letters[12:15]]
     assert set(again.others) == set(letters[6:12])
@@ -105,7 +104,7 @@ def _read_on(store, corpus_id, person, order, seen, troubles, seed):
     """Read and finish what lies ready until nothing does, three texts a message, at a pace of one's own."""
     review, seq, rng = desk(store, person), 0, random.Random(seed)
     try:
-        current = review.first_free(corpus_id, order)
+        current = next(iter(review.ahead(corpus_id, None, order, 1).records), None)
         patience = 0
         while patience < 40:
             ready = review.ahead(corpus_id, current, order, 3)
