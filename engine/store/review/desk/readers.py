@@ -21,7 +21,7 @@ from sqlalchemy.sql import ColumnElement
 
 from engine.store.database.database import RETRIES, ConflictError, Database
 from engine.store.database.dialect import clock, insert
-from engine.store.database.schema import readers, record_index
+from engine.store.database.schema import corpora, readers, record_index
 from engine.store.people.roles import Person
 from engine.store.review.spans import CHUNK
 from engine.store.summaries import corpus_row
@@ -66,6 +66,8 @@ def _in_hand(
     connection: Connection, corpus_id: str, person: Person, current: str | None, record_ids: Sequence[str], limit: int
 ) -> list[str]:
     corpus_row(connection, corpus_id)
+    # One after the other: two who take several texts in turn would wait for each other.
+    connection.execute(select(corpora.c.id).where(corpora.c.id == corpus_id).with_for_update(key_share=True))
     mine = readers.c.identity == person.identity
     connection.execute(delete(readers).where(readers.c.corpus_id == corpus_id, mine | (readers.c.until < clock())))
     if current is not None:
