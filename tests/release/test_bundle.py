@@ -18,21 +18,11 @@ from engine.dp.guarantee import Guarantee
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
 from engine.examine.findings.findings import Finding
 from engine.methods.base import MethodSpec
-from engine.release import CardFacts, GateFacts, build_card, evaluate, get_policy, verify, write_bundle
+from engine.release import CardFacts, build_card, evaluate, get_policy, verify, write_bundle
 from engine.store.disk import staging
-from tests.release.bundles import READ
+from tests.release import bundles
 
-GOOD = GateFacts(
-    approved=15,
-    rejected=5,
-    pending=0,
-    stale=False,
-    guarantee_kind="none",
-    examined=True,
-    originals=0,
-    missed=READ,
-    held=True,
-)
+GOOD = replace(bundles.GOOD, approved=15, rejected=5)
 SOURCES = ["one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"] * 3
 
 

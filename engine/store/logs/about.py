@@ -11,11 +11,14 @@ Privacy posture: line numbers and hashes.
 from __future__ import annotations
 
 import hmac
+import json
 from collections import OrderedDict
+from collections.abc import Collection, Iterator
 from threading import Lock
 
 from sqlalchemy import Connection, func, select
 
+from engine.json_types import JSONObject, as_object
 from engine.store.audit import CHAIN
 from engine.store.chain import GENESIS
 
@@ -68,6 +71,33 @@ def sound(connection: Connection, key: bytes, subject: str) -> bool:
     }
     for row in connection.execute(select(CHAIN.table).where(table.subject == subject)):
         line = {name: getattr(row, name) for name in CHAIN.columns[:-1]}
-        if not hmac.compare_digest(CHAIN.digest(key, before.get(int(row.seq), GENESIS), line), str(row.hash)):
+        digest = CHAIN.digest(key, before.get(int(row.seq), GENESIS), line)
+        if not hmac.compare_digest(digest.encode(), str(row.hash).encode()):
             return False
     return True
+
+
+def told(
+    connection: Connection, actions: Collection[str], subject: str | None = None
+) -> Iterator[tuple[str, str, JSONObject]]:
+    """Yield action, subject and what else is said of each line with one of these actions, the first one first.
+
+    A line that was made unreadable says nothing here; that it was changed is for the log's own check.
+
+    Args:
+        subject: only lines about it.
+    """
+    table = CHAIN.table.c
+    query = select(table.action, table.subject, table.detail).where(table.action.in_(list(actions)))
+    if subject is not None:
+        query = query.where(table.subject == subject)
+    for action, about, detail in connection.execute(query.order_by(table.seq)):
+        yield str(action), str(about), said_in(detail)
+
+
+def said_in(detail: object) -> JSONObject:
+    """Return what is said in a line beside action and subject, nothing where it is no object of JSON any more."""
+    try:
+        return as_object(json.loads(detail)) if isinstance(detail, str) else {}
+    except ValueError:
+        return {}

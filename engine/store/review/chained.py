@@ -22,6 +22,7 @@ from engine.store.database.database import Database
 from engine.store.database.dialect import insert
 from engine.store.database.schema import audit as log
 from engine.store.database.schema import corpora, decisions, settings
+from engine.store.logs import about
 from engine.store.review import marks
 
 CHAINED = "decisions chained"
@@ -89,17 +90,10 @@ def adopt(database: Database, key: bytes, actor: str) -> None:
             return
     with database.write() as connection:
         for corpus_id in connection.execute(select(corpora.c.id).order_by(corpora.c.created, corpora.c.id)).scalars():
-            if not any("marks" in said for said in lines_of(connection, corpus_id)):
+            if not any("marks" in said for _, _, said in about.told(connection, TELLING, corpus_id)):
                 _adopt_one(connection, key, actor, corpus_id)
         values = {"key": CHAINED, "value": True}
         connection.execute(insert(connection, settings).values(values).on_conflict_do_nothing())
-
-
-def lines_of(connection: Connection, corpus_id: str) -> Iterator[dict[str, object]]:
-    """Yield what the lines about a corpus hold that may tell of its decisions, latest first."""
-    mine = (log.c.subject == corpus_id, log.c.action.in_(TELLING))
-    for detail in connection.execute(select(log.c.detail).where(*mine).order_by(log.c.seq.desc())).scalars():
-        yield json.loads(detail)
 
 
 def _last_marks(connection: Connection, key: bytes, corpus_id: str) -> int | None:
@@ -107,7 +101,7 @@ def _last_marks(connection: Connection, key: bytes, corpus_id: str) -> int | Non
     mine = (log.c.subject == corpus_id, log.c.action.in_(TELLING), log.c.detail.contains('"marks":"'))
     query = select(log.c.detail).where(*mine).order_by(log.c.seq.desc()).limit(1)
     detail = connection.execute(query).scalar()
-    return None if detail is None else marks.opened(key, corpus_id, str(json.loads(detail)["marks"]))
+    return None if detail is None else marks.opened(key, corpus_id, str(about.said_in(detail).get("marks")))
 
 
 def _linked(

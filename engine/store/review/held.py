@@ -17,10 +17,9 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, Text, select, text, type_coerce
 
 from engine.errors import RefusedError
-from engine.json_types import JSONObject
 from engine.pii.decide.rules import Standing, after
 from engine.store.chain import GENESIS
-from engine.store.database.schema import audit, corpora, decisions, record_index, settings, spans
+from engine.store.database.schema import corpora, decisions, record_index, settings, spans
 from engine.store.logs import about
 from engine.store.logs.breaks import Link, cut_off, within
 from engine.store.review import chained, marks
@@ -95,22 +94,19 @@ def _found(connection: Connection, session: Session, corpus_id: str, *, anew: bo
 
 def _told(connection: Connection, corpus_id: str | None) -> tuple[dict[str, _Told], set[str]]:
     """Return what the log tells of each corpus, or of one, since it was under the chain, and which were deleted."""
-    query = select(audit.c.action, audit.c.subject, audit.c.detail).where(audit.c.action.in_((*chained.TELLING, GONE)))
-    if corpus_id is not None:
-        query = query.where(audit.c.subject == corpus_id)
     told: dict[str, _Told] = {}
     gone = set()
-    for action, subject, detail in connection.execute(query.order_by(audit.c.seq)):
+    for action, subject, said in about.told(connection, (*chained.TELLING, GONE), corpus_id):
         if action == GONE:
-            gone.add(str(subject))
+            gone.add(subject)
             continue
-        said: JSONObject = json.loads(detail)
-        if "marks" not in said:
-            continue  # of an earlier edition
-        one = told.setdefault(str(subject), _Told())
+        count, head, total = (said.get(name) for name in ("decisions", "head", "marks"))
+        if not isinstance(count, int) or not isinstance(head, str) or not isinstance(total, str):
+            continue  # of an earlier edition, or made unreadable, which the log's own check tells
+        one = told.setdefault(subject, _Told())
         one.again |= action == chained.CHAINED and bool(one.heads)
-        one.heads.append((int(str(said["decisions"])), str(said["head"])))
-        one.marks = str(said["marks"])
+        one.heads.append((count, head))
+        one.marks = total
     return told, gone
 
 

@@ -72,6 +72,35 @@ def test_what_the_program_wrote_holds(store, reviewed):
     assert (line["decisions"], line["head"]) == (len(rows), rows[-1].digest)
 
 
+@pytest.mark.parametrize(
+    "garbled",
+    ["", "no JSON", "[]", "7", '{"marks":"zz"}', '{"decisions":"x","head":3,"marks":"00"}', '{"marks":"é"}',
+     '{"decisions":4,"head":"é","marks":"é"}'],
+)  # fmt: skip
+@pytest.mark.parametrize("which", ["max", "min"])
+def test_a_line_made_unreadable_is_told_and_stops_no_check(store, reviewed, garbled, which):
+    with store.session.db.write() as connection:
+        unguard(connection, "audit")
+        connection.execute(
+            text(f"UPDATE audit SET detail = :said WHERE seq = (SELECT {which}(seq) FROM audit "  # noqa: S608
+                 "WHERE action = 'review decisions')"), {"said": garbled},
+        )  # fmt: skip
+    assert "was changed" in broken(store)
+    assert held.LOG in held.of_corpus(store.session, reviewed.id)
+    store.review.decide(reviewed.id, [spans_of(store, reviewed, "id11")[0]], "accept")
+    assert "was changed" in broken(store), "a later act does not mend it"
+    with pytest.raises(RefusedError, match="audit --verify"):
+        held.demand(store.session, reviewed.id)
+
+
+def test_a_hash_of_other_letters_is_no_hash(store, reviewed):
+    with store.session.db.write() as connection:
+        unguard(connection, "audit")
+        connection.execute(text("UPDATE audit SET hash = 'é' WHERE action = 'review decisions'"))
+        assert not about.sound(connection, store.session.key, reviewed.id)
+    assert broken(store)
+
+
 EDITS = [
     ("UPDATE decisions SET action = 'accept' WHERE number = 4 AND action = 'reject'", "Decision 4 was changed."),
     ("UPDATE decisions SET actor = 'Dora' WHERE number = 1", "Decision 1 was changed."),

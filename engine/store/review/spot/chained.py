@@ -10,7 +10,6 @@ Privacy posture: digests under the workspace key, ids and counts; never a label 
 from __future__ import annotations
 
 import hmac
-import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from sqlalchemy import Connection, select
 
 from engine.json_types import JSONObject, as_list
 from engine.store.chain import canonical
-from engine.store.database.schema import audit, spot_checks, spot_events, spot_records
+from engine.store.database.schema import spot_checks, spot_events, spot_records
 from engine.store.logs import about
 from engine.store.rows import AnyRow
 
@@ -114,17 +113,13 @@ def _of_one(connection: Connection, key: bytes, check_id: str, told: Told, left:
 
 def _told(connection: Connection, check_id: str | None = None) -> tuple[dict[str, Told], set[str]]:
     """Return what the log tells of each spot check, or of one, and ids of corpora that were deleted."""
-    query = select(audit.c.action, audit.c.subject, audit.c.detail).where(audit.c.action.in_((DRAWN, *ACTS, GONE)))
-    if check_id is not None:
-        query = query.where(audit.c.subject == check_id)
     told: dict[str, Told] = {}
     gone = set()
-    for action, subject, detail in connection.execute(query.order_by(audit.c.seq)):
+    for action, subject, said in about.told(connection, (DRAWN, *ACTS, GONE), check_id):
         if action == GONE:
-            gone.add(str(subject))
+            gone.add(subject)
             continue
-        said: JSONObject = json.loads(detail)
-        one = told.setdefault(str(subject), Told())
+        one = told.setdefault(subject, Told())
         if action == DRAWN:
             one.corpus, one.row = str(said.get("corpus", "")), str(said.get("row", ""))
         else:

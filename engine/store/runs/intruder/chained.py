@@ -10,15 +10,13 @@ Privacy posture: digests under the workspace key, ids and counts; never what was
 from __future__ import annotations
 
 import hmac
-import json
 from collections import Counter
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, inspect, select
 
-from engine.json_types import JSONObject
 from engine.store.chain import canonical
-from engine.store.database.schema import audit, intruder_events, intruder_looks, intruder_texts, intruder_trials
+from engine.store.database.schema import intruder_events, intruder_looks, intruder_texts, intruder_trials
 from engine.store.logs import about
 from engine.store.rows import AnyRow
 
@@ -122,18 +120,12 @@ def _of_one(connection: Connection, key: bytes, trial_id: str, told: Told, left:
 def _told(connection: Connection, trial_id: str | None = None) -> tuple[dict[str, Told], set[str]]:
     """Return what the log tells of each trial, or of one, and ids of runs and corpora that were deleted."""
     told: dict[str, Told] = {}
-    query = select(audit.c.action, audit.c.subject, audit.c.detail).where(
-        audit.c.action.in_((DRAWN, COUNTED, *ACTS, *GONE))
-    )
-    if trial_id is not None:
-        query = query.where(audit.c.subject == trial_id)
     gone = set()
-    for action, subject, detail in connection.execute(query.order_by(audit.c.seq)):
+    for action, subject, said in about.told(connection, (DRAWN, COUNTED, *ACTS, *GONE), trial_id):
         if action in GONE:
-            gone.add(str(subject))
+            gone.add(subject)
             continue
-        said: JSONObject = json.loads(detail)
-        one = told.setdefault(str(subject), Told())
+        one = told.setdefault(subject, Told())
         one.run, one.corpus = str(said.get("run", "")), str(said.get("corpus", ""))
         one.marks = str(said.get("marks", one.marks))
         if action == DRAWN:
