@@ -82,7 +82,7 @@ def test_a_line_made_unreadable_is_told_and_stops_no_check(store, reviewed, garb
     with store.session.db.write() as connection:
         unguard(connection, "audit")
         connection.execute(
-            text(f"UPDATE audit SET detail = :said WHERE seq = (SELECT {which}(seq) FROM audit "  # noqa: S608
+            text(f"UPDATE audit SET detail = :said WHERE seq = (SELECT {which}(seq) FROM audit "
                  "WHERE action = 'review decisions')"), {"said": garbled},
         )  # fmt: skip
     assert "was changed" in broken(store)
