@@ -25,6 +25,7 @@ from engine.store.disk.folder import file_errors
 from engine.store.logs import file as audit_file
 from engine.store.logs.breaks import Break, breaks
 from engine.store.people.members import folded
+from engine.store.review import held
 from engine.store.session import Session
 
 DEFAULT_ACTOR = "custodian"
@@ -141,6 +142,11 @@ class AuditLog:
         kept = heads.kept(self.session.folder, audit.CHAIN.name)
         with self.session.db.read() as connection:
             return breaks(connection, audit.CHAIN, self.session.key, kept)
+
+    def untrue(self) -> tuple[str, ...]:
+        """Return, in sentences, which decisions and marks of reviews are not those that the log tells of."""
+        with self.session.db.read() as connection:
+            return tuple(held.breaks(connection, self.session.key))
 
     def export(self, kind: str, corpus_id: str | None = None) -> bytes:
         """Return the log, of one corpus or of all, as a file that its holder can check; that it left stands in the log.

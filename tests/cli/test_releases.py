@@ -1,5 +1,8 @@
 """The verbs about releases: make a key, release, export, verify, withdraw; refusals end with status 2."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from engine.store.database.schema import synthetic
@@ -50,6 +53,16 @@ def test_sign_release_export_verify_and_withdraw(made, tmp_path):
     said = run(workspace, "verify", out, "--revocations", tmp_path / "list.json", expect=1)
     assert "REVOKED" in said
     assert "A name was found." in said
+
+
+def test_a_review_that_was_changed_outside_stops_a_release_and_the_check_of_the_log(made, tmp_path):
+    assert run(made[0], "audit", "--verify")["ok"]
+    with closing(sqlite3.connect(made[0] / "understudy.sqlite")) as database:
+        database.execute("UPDATE spans SET state = 'rejected' WHERE position = 3")
+        database.commit()
+    assert "its marks are not those" in run(made[0], "audit", "--verify", expect=2)
+    assert "The review is as people left it" in release(made, tmp_path / "bundle", expect=2)
+    assert not (tmp_path / "bundle").exists()
 
 
 def test_a_changed_bundle_ends_with_a_failure(made, tmp_path):

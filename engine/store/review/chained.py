@@ -14,7 +14,7 @@ import hmac
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from sqlalchemy import Connection, bindparam, func, or_, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, func, or_, select, update
 
 from engine.store import audit
 from engine.store.chain import GENESIS
@@ -33,6 +33,20 @@ TELLING = (
 """Actions of lines whose subject is a corpus and which may tell of its decisions and marks."""
 FIELDS = ("seq", "batch", "at", "actor", "action", "span_id", "position", "start", "end", "first_label", "label",
           "prior", "undoes")  # fmt: skip
+_OF: BindParameter[str] = bindparam("of_corpus")
+_HEAD = (
+    select(decisions.c.number, decisions.c.digest)
+    .where(decisions.c.corpus_id == _OF, decisions.c.number.is_not(None))
+    .order_by(decisions.c.number.desc())
+    .limit(1)
+)
+_SEQ = select(func.max(decisions.c.seq))
+_MARKS = (
+    select(log.c.detail)
+    .where(log.c.subject == _OF, log.c.action.in_(TELLING), log.c.detail.contains('"marks":"'))
+    .order_by(log.c.seq.desc())
+    .limit(1)
+)
 _encoded = json.JSONEncoder(separators=(",", ":"), sort_keys=True, default=repr).encode
 
 
@@ -44,13 +58,7 @@ def digest(key: bytes, corpus_id: str, number: int, previous: str, event: Mappin
 
 def head(connection: Connection, corpus_id: str) -> tuple[int, str]:
     """Return the number and digest of a corpus' last decision; 0 and zeros where there is none."""
-    query = (
-        select(decisions.c.number, decisions.c.digest)
-        .where(decisions.c.corpus_id == corpus_id, decisions.c.number.is_not(None))
-        .order_by(decisions.c.number.desc())
-        .limit(1)
-    )
-    last = connection.execute(query).first()
+    last = connection.execute(_HEAD, {"of_corpus": corpus_id}).first()
     return (0, GENESIS) if last is None else (int(last.number), str(last.digest))
 
 
@@ -62,13 +70,14 @@ def append(connection: Connection, key: bytes, corpus_id: str, events: Sequence[
     """
     if not events:
         return
-    seq = int(connection.execute(select(func.max(decisions.c.seq))).scalar() or 0)
+    seq = int(connection.execute(_SEQ).scalar() or 0)
     full = [
         {**dict.fromkeys(FIELDS), **event, "seq": seq + turn, "corpus_id": corpus_id}
         for turn, event in enumerate(events, start=1)
     ]
-    connection.execute(decisions.insert(), list(_linked(key, corpus_id, full, *head(connection, corpus_id))))
-    marks.add(connection, corpus_id)
+    rows = list(_linked(key, corpus_id, full, *head(connection, corpus_id)))
+    connection.execute(decisions.insert(), rows)
+    marks.add(connection, corpus_id, head=(int(str(rows[-1]["number"])), str(rows[-1]["digest"])))
 
 
 def told(connection: Connection, key: bytes, corpus_id: str) -> dict[str, str | int]:
@@ -77,9 +86,9 @@ def told(connection: Connection, key: bytes, corpus_id: str) -> dict[str, str | 
     The sum of the marks is that of the line before and what was done since, so what was changed outside of the program
     is carried on and does not become true by the next act.
     """
-    count, last = head(connection, corpus_id)
-    before = _last_marks(connection, key, corpus_id)
-    total = (before or 0) + marks.take(connection, corpus_id)
+    changed, known = marks.take(connection, corpus_id)
+    count, last = known or head(connection, corpus_id)
+    total = (_last_marks(connection, key, corpus_id) or 0) + changed
     return {"decisions": count, "head": last, "marks": marks.sealed(key, corpus_id, total)}
 
 
@@ -98,9 +107,7 @@ def adopt(database: Database, key: bytes, actor: str) -> None:
 
 def _last_marks(connection: Connection, key: bytes, corpus_id: str) -> int | None:
     """Return the sum of the marks by the last line that tells of it, None where none does."""
-    mine = (log.c.subject == corpus_id, log.c.action.in_(TELLING), log.c.detail.contains('"marks":"'))
-    query = select(log.c.detail).where(*mine).order_by(log.c.seq.desc()).limit(1)
-    detail = connection.execute(query).scalar()
+    detail = connection.execute(_MARKS, {"of_corpus": corpus_id}).scalar()
     return None if detail is None else marks.opened(key, corpus_id, str(about.said_in(detail).get("marks")))
 
 

@@ -66,13 +66,21 @@ def decided(connection: Connection, key: bytes, rows: Sequence[SpanRow], now_cou
     add(connection, rows[0].corpus_id, changed)
 
 
-def add(connection: Connection, corpus_id: str, changed: int = 0) -> None:
+Head = tuple[int, str]
+"""Number and digest of a corpus' last decision."""
+
+
+def add(connection: Connection, corpus_id: str, changed: int = 0, head: Head | None = None) -> None:
     """Note inside the caller's write transaction that something was done, and by how much the sum changed.
 
     The transaction ends well only where `chained.told` took this into a line of the audit log.
+
+    Args:
+        head: of the decisions since, where some were appended.
     """
-    untold: dict[str, int] = connection.info.setdefault(UNTOLD, {})
-    untold[corpus_id] = untold.get(corpus_id, 0) + changed
+    untold: dict[str, tuple[int, Head | None]] = connection.info.setdefault(UNTOLD, {})
+    before, known = untold.get(corpus_id, (0, None))
+    untold[corpus_id] = (before + changed, head or known)
 
 
 @contextmanager
@@ -97,10 +105,13 @@ def step(connection: Connection) -> Iterator[None]:
         raise
 
 
-def take(connection: Connection, corpus_id: str) -> int:
-    """Return by how much the sum of a corpus changed since the last line about it, and note nothing any more."""
-    untold: dict[str, int] = connection.info.get(UNTOLD, {})
-    return untold.pop(corpus_id, 0)
+def take(connection: Connection, corpus_id: str) -> tuple[int, Head | None]:
+    """Return by how much the sum of a corpus changed since the last line about it, and the head if decisions were made.
+
+    It is told now, and noted no longer.
+    """
+    untold: dict[str, tuple[int, Head | None]] = connection.info.get(UNTOLD, {})
+    return untold.pop(corpus_id, (0, None))
 
 
 def sealed(key: bytes, corpus_id: str, value: int) -> str:

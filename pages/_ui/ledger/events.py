@@ -195,9 +195,13 @@ def audit_log(workspace: engine.Workspace, corpus_id: str | None) -> None:
 
 
 def check(workspace: engine.Workspace) -> None:
-    """Look for what does not hold in the chain and keep the answer for this session."""
-    found = states.act(workspace.audit.breaks)
-    st.session_state["ledger.checked"] = None if found is None else (workspace.audit.count(), found)
+    """Look for what does not hold, in the chain and in what it tells of reviews; keep the answer for this session."""
+    found, untrue = states.act(workspace.audit.breaks), states.act(workspace.audit.untrue)
+    if found is None or untrue is None:
+        st.session_state["ledger.checked"] = None
+        return
+    said = (*(one.sentence for one in found), *(f"Review, {one}" for one in untrue))
+    st.session_state["ledger.checked"] = (workspace.audit.count(), said)
 
 
 def answer() -> None:
@@ -208,11 +212,14 @@ def answer() -> None:
         return
     lines, found = checked
     if not found:
-        st.success(f"All {lines:,} lines hold together.", icon=":material/verified:")
+        st.success(
+            f"All {lines:,} lines hold together, and the reviews' decisions and marks are those that they tell of.",
+            icon=":material/verified:",
+        )
         return
-    told = "\n".join(f"- {plain(one.sentence)}" for one in found)
+    told = "\n".join(f"- {plain(one)}" for one in found)
     st.error(
-        f"**The log was changed.**\n\n{told}\n\nKeep this folder as it is and compare it with a backup, or with an "
-        "earlier export of the log.",
+        f"**The log, or what it tells of, was changed.**\n\n{told}\n\nKeep this folder as it is and compare it with a "
+        "backup, or with an earlier export of the log.",
         icon=":material/gpp_bad:",
     )

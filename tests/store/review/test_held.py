@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import select, text
 
 from engine.errors import NotFoundError, RefusedError, UserError
+from engine.store import restore
 from engine.store.database import schema
 from engine.store.disk import heads
 from engine.store.logs import about
@@ -20,7 +21,7 @@ from engine.store.review.bulk import Choice
 from engine.store.review.desk.steps import Step
 from engine.store.store import Store
 from tests.store.conftest import MAPPING, made_up
-from tests.store.making import unguard
+from tests.store.making import examine, finding, finished_run, unguard
 
 ONE = "client-one-1"
 
@@ -340,6 +341,76 @@ def test_pages_use_what_is_remembered_until_a_decision_is_made(store, reviewed):
     edited(store, "UPDATE decisions SET actor = 'tester' WHERE number = 1")
     store.review.decide(reviewed.id, spans_of(store, reviewed, "id12"), "reject")
     assert held.of_corpus(store.session, reviewed.id, anew=False) == ()
+
+
+@pytest.fixture
+def run_id(store, reviewed):
+    """A run that was made after the review, and may leave under the exploratory policy."""
+    edited(store, "UPDATE corpora SET revision = 0")  # which `finished_run` says that it was made of
+    made = finished_run(store, reviewed, [f"Made-up letter {i} about a knee." for i in range(8)])
+    policy = store.releases.policy("exploratory")
+    examine(store, made, [finding(r.finding, 0.0, reference=r.reference) for r in policy.rules])
+    store.runs.approve_all_pending(made)
+    return made
+
+
+CHANGES = [
+    "UPDATE decisions SET actor = 'Dora' WHERE number = 1",
+    "UPDATE spans SET state = 'rejected' WHERE position = 30 AND label = 'PERSON'",
+]
+
+
+@pytest.mark.parametrize("statement", CHANGES)
+def test_nothing_is_released_waived_or_signed_over_a_review_that_was_changed(store, reviewed, run_id, statement):
+    assert store.releases.gate(run_id, "exploratory").passed
+    edited(store, statement)
+    assert store.releases.gate(run_id, "exploratory").passed, "a page does not go through it anew"
+    with pytest.raises(RefusedError, match="The review is as people left it"):
+        store.releases.make(run_id, "exploratory", accept_unbounded=True)
+    assert store.releases.all() == []
+    (line,) = store.releases.gate(run_id, "exploratory").open_rules()
+    assert (line.rule, line.passed) == ("decisions-held", False)
+    store.session.actor = "Ada"
+    with pytest.raises(RefusedError, match="not those that the audit log tells of"):
+        store.releases.waive(run_id, "exploratory", "decisions-held", "Nobody will ever look at it", "2999-01-01")
+    store.people.set("ada@x", "Ada", ["custodian"])
+    store.people.set("bea@x", "Bea", ["approver"])
+    store.session.person = store.people.person("bea@x")
+    with pytest.raises(RefusedError, match="not those that the audit log tells of"):
+        store.signatures.sign(run_id, "exploratory")
+
+
+def test_an_assessment_tells_that_the_review_was_changed(store, reviewed, run_id):
+    assert store.releases.gate(run_id, "exploratory").passed
+    edited(store, CHANGES[0])
+    page = store.assessments.make(run_id, "exploratory", "internal")
+    assert "were changed outside of the program" in page
+
+
+def test_a_review_that_is_changed_while_a_release_is_written_stops_it(store, reviewed, run_id, monkeypatch):
+    real = store.releases.card
+
+    def changed_meanwhile(*given):
+        edited(store, CHANGES[1])
+        return real(*given)
+
+    monkeypatch.setattr(store.releases, "card", changed_meanwhile)
+    with pytest.raises(RefusedError, match="not those that the audit log tells of"):
+        store.releases.make(run_id, "exploratory", accept_unbounded=True)
+    assert store.releases.all() == []
+
+
+def test_a_backup_and_a_copy_hold_as_they_did(store, reviewed, tmp_path):
+    again = Store(restore(store.disk.backup(tmp_path / "backup.zip"), tmp_path / "again"))
+    assert check_logs(again.path).broken == ()
+    again.review.undo(reviewed.id)
+    again.review.mark_reviewed(reviewed.id, ["id20"])
+    assert check_logs(again.path).broken == ()
+    again.close()
+    edited(store, CHANGES[1])
+    other = Store(restore(store.disk.backup(tmp_path / "changed.zip"), tmp_path / "other"))
+    assert any("some were changed" in said for said in check_logs(other.path).broken), "it is carried along"
+    other.close()
 
 
 def as_an_earlier_edition(store):

@@ -1,0 +1,99 @@
+"""Whoever appends decisions or changes marks writes the audit line that tells of them in the same transaction.
+
+At run time `Database.write` refuses a transaction that leaves something untold, where a test goes through it; this
+reads the code, so that a path no test takes is found too. Functions are matched by name.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = [*(ROOT / "engine" / "store").rglob("*.py"), *(ROOT / "engine" / "jobs").rglob("*.py")]
+APPENDS = {("chained", "append"), ("marks", "add"), ("marks", "decided"), ("marks", "watched"), ("", "watched")}
+TELLS = {("decisions", "note"), ("chained", "told"), ("decided", "told"), ("", "told")}
+SCHEMA = "engine.store.database.schema"
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def functions() -> list[tuple[Path, Function]]:
+    return [
+        (path, node)
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, Function) and path.name != "marks.py"
+    ]
+
+
+def calls(node: ast.AST) -> set[tuple[str, str]]:
+    """Return what is called, each as the plain name before the dot, and the name."""
+    made = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+            before = part.func.value
+            made.add((before.id if isinstance(before, ast.Name) else ".", part.func.attr))
+        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
+            made.add(("", part.func.id))
+    return made
+
+
+def writes(node: Function) -> bool:
+    """Say whether a function opens a transaction that writes."""
+    return any(
+        isinstance(item.context_expr, ast.Call) and isinstance(item.context_expr.func, ast.Attribute)
+        and item.context_expr.func.attr in ("write", "batch")
+        for part in ast.walk(node) if isinstance(part, ast.With) for item in part.items
+    )  # fmt: skip
+
+
+def closure(start: set[tuple[str, str]], known: list[tuple[Path, Function]]) -> set[int]:
+    """Return the functions that call one of these, by themselves or through each other."""
+    names, inside, grown = set(start), set[int](), True
+    while grown:
+        grown = False
+        for path, node in known:
+            if id(node) not in inside and calls(node) & names:
+                inside.add(id(node))
+                names |= {("", node.name), (path.stem, node.name), ("self", node.name)}
+                grown = True
+    return inside
+
+
+def test_every_transaction_that_appends_decisions_or_changes_marks_tells_of_it():
+    known = functions()
+    appending, telling = closure(APPENDS, known), closure(TELLS, known)
+    named = {node.name for _, node in known if id(node) in appending}
+    assert {"apply", "undo", "record_added", "mark_reviewed", "add_spans", "take", "_mark", "keep"} <= named
+    untold = [
+        f"{path.relative_to(ROOT)}: {node.name}" for path, node in known
+        if id(node) in appending and writes(node) and id(node) not in telling
+    ]  # fmt: skip
+    assert untold == []
+    opening = {node.name for _, node in known if id(node) in appending and writes(node)}
+    assert {"decide", "decide_alike", "accept_same", "take", "undo", "mark_reviewed", "use_gold", "adopt"} <= opening
+
+
+def test_what_appends_and_does_not_tell_is_seen(tmp_path):
+    body = "def act(self):\n    with self.db.write() as c:\n        chained.append(c, k, i, [])\n"
+    (node,) = ast.parse(body).body
+    assert isinstance(node, ast.FunctionDef)
+    known: list[tuple[Path, Function]] = [(tmp_path / "made.py", node)]
+    assert closure(APPENDS, known) == {id(node)}
+    assert writes(node)
+    assert closure(TELLS, known) == set()
+
+
+def test_nobody_else_writes_decisions():
+    """Rows of `decisions` are inserted in `chained` alone, and changed there where an earlier edition's are chained."""
+    found = set()
+    for path in FILES:
+        text = path.read_text("utf-8")
+        imports = (part for part in ast.walk(ast.parse(text)) if isinstance(part, ast.ImportFrom))
+        for alias in (alias for part in imports if part.module == SCHEMA for alias in part.names):
+            name = alias.asname or alias.name
+            written = rf"\b{name}\.(insert|update|delete)\(|\w\({name}\)\.values"
+            if alias.name == "decisions" and (re.search(written, text) or f"update({name})" in text):
+                found.add(path.name)
+    assert found == {"chained.py"}
