@@ -58,8 +58,13 @@ def test_a_tenth_of_the_noise_is_caught(world):
     assert audited(world, runs, 10.0) > world.guarantee.epsilon
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("unit_labels", [("a",) * 5, SPREAD], ids=["one label", "several labels"])
+@pytest.mark.parametrize(
+    "unit_labels",
+    [
+        pytest.param(("a",) * 5, marks=pytest.mark.slow, id="one label"),
+        pytest.param(SPREAD, marks=pytest.mark.long, id="several labels"),
+    ],
+)
 @pytest.mark.parametrize("name", list(SETTINGS))
 def test_the_audited_bound_stays_under_the_claim_in_many_runs(name, unit_labels):
     method = name.split()[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import zlib
 from contextlib import contextmanager
@@ -163,6 +164,15 @@ def level_runs(models, others):
     raise AssertionError("no two runs are level")
 
 
+def exactly(value):
+    """Return public inputs as something equal only to the same inputs, whole arrays by their digest."""
+    if isinstance(value, dict):
+        return tuple((name, exactly(one)) for name, one in sorted(value.items()))
+    if isinstance(value, np.ndarray):
+        return value.shape, str(value.dtype), hashlib.sha256(value.tobytes()).digest()
+    return tuple(exactly(one) for one in value) if isinstance(value, list | tuple) else value
+
+
 def quantised_sets(options):
     """Return a choice's sets of embeddings, rounded."""
     return [votes.quantised(one) for one in options["sets"]]
@@ -199,6 +209,7 @@ class World:
     parameters: dict
     unit_labels: tuple = ("a", "a", "a", "a", "a")
     until: str | None = None
+    known: dict = field(default_factory=dict)
 
     def __post_init__(self):
         self.parsed = parse_parameters(self.method.spec, self.parameters)
@@ -206,10 +217,13 @@ class World:
         self.guarantee = self.method.guarantee(self.parsed, self.facts)
         self.models = Models()
         self.full = corpus(self.unit_labels)
+        self.others = without(self.full)
+        self.target = self.full[self.full["source_id"] == "target"].iloc[:CAP]
+        self.level = level_runs(self.models, self.others)
 
     def run(self, with_unit, factor=1.0, outputs=None, mechanisms=Watched):
         """Run the method once and return what an adversary may see."""
-        records = self.full if with_unit else without(self.full)
+        records = self.full if with_unit else self.others
         outputs = MemoryOutputs() if outputs is None else outputs
         data = PrivateData(records, unit="source", cap=CAP, embed=self.models.embed, order_key=KEY, units=UNITS)
         held = mechanisms(data, outputs, unit="source", cap=CAP)
@@ -228,7 +242,7 @@ class World:
             labels=LABELS,
             guarantee=weakened(self.guarantee, factor),
             candidates=POOL,
-            runs=level_runs(self.models, without(self.full)),
+            runs=self.level,
         )
         released, states = [], []
         for step in self.method.run(context):
@@ -245,8 +259,7 @@ class World:
         the person would add over the noise it believes in (a likelihood ratio for Gaussian noise; for Laplace noise
         the ratio is cut off at ±ε; a search counts if it went past everybody else's lengths).
         """
-        others = without(self.full)
-        kept = self.full[self.full["source_id"] == "target"].iloc[:CAP]
+        others, kept = self.others, self.target
         total = 0.0
         for kind, key, options in ran.asked:
             values = ran.stored[key].values
@@ -262,7 +275,7 @@ class World:
                 given = points(mine_of(kept, self.models), np.zeros(len(kept), np.int64), quantised_sets(options))
                 total += 1.0 if values[0] == given.argmax() else -1.0
                 continue
-            mine, rest = (self._counts(kind, options, table, len(values)) for table in (kept, others))
+            mine, rest = self._added(kind, options, len(values))
             share = event.sampling_probability
             scale = event.sensitivity * (event.noise_multiplier or 1 / float(event.epsilon or 1.0))
             residual = values - share * (rest + mine / 2)
@@ -271,6 +284,16 @@ class World:
             else:
                 total += float(np.sum(np.clip(residual[mine > 0], -mine.max() / 2, mine.max() / 2)) / scale)
         return total
+
+    def _added(self, kind, options, size):
+        """Return what the person and what the others add; it follows from public inputs alone, so it is kept."""
+        asked = None if kind == "sum" else (kind, size, exactly(options))  # a sum's features are a function
+        found = self.known.get(asked)
+        if found is None:
+            found = [self._counts(kind, options, table, size) for table in (self.target, self.others)]
+        if asked is not None:
+            self.known[asked] = found
+        return found
 
     def _counts(self, kind, options, table, size):
         if kind == "cells":

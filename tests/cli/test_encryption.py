@@ -87,7 +87,7 @@ def test_verbs_of_encryption(tmp_path, monkeypatch):
     assert called(path, "corpora") == {"corpora": []}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_key_file_at_the_command_line(tmp_path):
     path, key, other = tmp_path / "w", tmp_path / "key", tmp_path / "other"
     run(path, "encrypt", "--key-file", key)

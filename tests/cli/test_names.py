@@ -90,7 +90,7 @@ def test_the_demonstration_is_kept_in_a_new_folder_only(place):
     assert not (folder / "new").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long  # the demonstration itself is run beside the tests
 @pytest.mark.timeout(600)
 def test_the_kept_demonstration_can_be_opened(place):
     workspace, folder = place

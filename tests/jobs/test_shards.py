@@ -276,9 +276,8 @@ def start(workspace, corpus):
     return job
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("count", [2, 5])
+@pytest.mark.parametrize("count", [pytest.param(2, marks=pytest.mark.slow), pytest.param(5, marks=pytest.mark.long)])
 def test_two_and_five_workers_find_what_one_finds(workspace, corpus, monkeypatch, count):
     expected = alone(workspace, corpus)
     monkeypatch.setenv(slots.ENVIRONMENT, str(count))
@@ -295,10 +294,12 @@ def test_two_and_five_workers_find_what_one_finds(workspace, corpus, monkeypatch
         assert connection.execute(select(leases.c.worker).where(leases.c.worker != "w1")).all() == []
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("seed", [1, 2])
-def test_slots_and_coordinators_killed_at_any_moment_change_no_row(workspace, monkeypatch, seed):
+@pytest.mark.parametrize(
+    ("seed", "rounds"),
+    [pytest.param(1, 1, marks=pytest.mark.slow), *(pytest.param(n, 2, marks=pytest.mark.long) for n in (2, 3))],
+)
+def test_slots_and_coordinators_killed_at_any_moment_change_no_row(workspace, monkeypatch, seed, rounds):
     chance, kills = random.Random(seed), []
     monkeypatch.setattr(workspace.session, "_start_worker", None)
     corpus = imported(workspace, 2_000)
@@ -306,7 +307,7 @@ def test_slots_and_coordinators_killed_at_any_moment_change_no_row(workspace, mo
     monkeypatch.setenv(slots.ENVIRONMENT, "3")
     monkeypatch.setattr(launch, "PAUSE_SECONDS", 0.0)
     job = start(workspace, corpus)
-    for whom in ("slot", "coordinator", "slot", "coordinator"):
+    for whom in ("slot", "coordinator") * rounds:
         pid = begun(workspace, 3, job)
         time.sleep(chance.uniform(0.0, 1.0))
         victims = [p.pid for p in children(pid)] if pid and whom == "slot" else [pid]

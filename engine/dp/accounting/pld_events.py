@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 import numpy as np
 from scipy.special import logsumexp, ndtr
-from scipy.stats import binom
 
 from engine.dp.accounting.closed_form import gaussian_mu
 from engine.dp.accounting.pld import Losses, PrivacyLoss, grid
@@ -170,6 +169,8 @@ def _mixture(noise: float, q: float, group: int, rounding: Rounding, step: float
     The loss ln Σ_j w_j e^((2jx − j²) / 2σ²) rises with x, so a cell's loss lies between those at its ends:
     taking the higher end (rounded up) or the lower (rounded down) bounds both δs. Schuchardt et al. 2024.
     """
+    from scipy.stats import binom  # read here, as it takes a fifth of each start of the program
+
     j = np.arange(group + 1)
     chances = binom.pmf(j, group, q)
     edges = np.linspace(-_REACH * noise, group + _REACH * noise, _CELLS + 1)

@@ -58,8 +58,11 @@ def counts(data: PrivateData, cells: Sequence[Cell]) -> NDArray[np.int64]:
     topics, words = data.topics, data.lengths(None)
     labels = np.array(data.labels, dtype=object)
     found = np.zeros(len(cells), dtype=np.int64)
+    known = 1 + max([int(topics.max(initial=-1)), *(max(cell.topics, default=-1) for cell in cells)])
     for place, cell in enumerate(cells):
-        mine = np.isin(topics, cell.topics) & (words >= cell.words[0]) & (words < cell.words[1])
+        named = np.zeros(known + 1, dtype=bool)  # the last is that of no topic, −1
+        named[list(cell.topics)] = True
+        mine = named[topics] & (words >= cell.words[0]) & (words < cell.words[1])
         if cell.label is not None:
             mine &= labels == cell.label
         found[place] = int(mine.sum())

@@ -278,7 +278,7 @@ class Mechanisms:
         number, centres = self._topics
         cells.check_cells(asked, number)
         event = Event(what=what, **self._noise(noise_multiplier, None))
-        request = self._request("cells", event, cells=digest([asdict(one) for one in asked]), centres=centres)
+        request = self._request("cells", event, cells=digest([vars(one) for one in asked]), centres=centres)
         return self._output(key, request, event, lambda data: self._with_noise(cells.counts(data, asked), event))
 
     def above_threshold(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,13 +37,23 @@ class PublicTopics:
 
     def below(self, node: Node) -> tuple[int, ...]:
         """Return the leaves under a node."""
-        return tuple(leaf for leaf, path in enumerate(self.paths) if path[: len(node)] == node)
+        return self._tree[0].get(node, ())
 
     def children(self, node: Node) -> tuple[Node, ...]:
         """Return the nodes one step further; none at a leaf."""
-        size = len(node) + 1
-        under = (path[:size] for path in self.paths if path[: len(node)] == node and len(path) >= size)
-        return tuple(dict.fromkeys(under))
+        return self._tree[1].get(node, ())
+
+    @cached_property
+    def _tree(self) -> tuple[dict[Node, tuple[int, ...]], dict[Node, tuple[Node, ...]]]:
+        """The leaves under each node and the nodes one step further, in the order of the leaves."""
+        below: dict[Node, list[int]] = {}
+        children: dict[Node, dict[Node, None]] = {}
+        for leaf, path in enumerate(self.paths):
+            for size in range(len(path) + 1):
+                below.setdefault(path[:size], []).append(leaf)
+                if size:
+                    children.setdefault(path[: size - 1], {})[path[:size]] = None
+        return {node: tuple(leaves) for node, leaves in below.items()}, {n: tuple(c) for n, c in children.items()}
 
     def shown(self, leaf: int, rng: random.Random) -> tuple[str, ...]:
         """Return some key words of a leaf, in an order that the generator fixes."""

@@ -97,14 +97,18 @@ def found(folder: Path, part: str, made: str) -> dict[tuple[str, str], Finding]:
     return {(one.name, one.reference): one for one in examine(world(folder, made)).findings}
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("part", "name"),
     [
-        ("language", "next_word"), ("language", "next_word_loss"), ("downstream", "classifier_f1"),
-        ("downstream", "encoder_f1"), ("label_agreement", "label_agreement"), ("tone", "tone_shift"),
-        ("entity_mix", "entity_mix"), ("extraction", "extraction_f1"),
+        *(pytest.param("language", name, marks=pytest.mark.long) for name in ("next_word", "next_word_loss")),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in (
+                ("downstream", "classifier_f1"), ("downstream", "encoder_f1"), ("tone", "tone_shift"),
+                ("label_agreement", "label_agreement"), ("entity_mix", "entity_mix"), ("extraction", "extraction_f1"),
+            )
+        ),
     ],
 )  # fmt: skip
 def test_text_of_the_kind_teaches_what_text_of_another_does_not(test_data: Path, part: str, name: str) -> None:

@@ -8,6 +8,8 @@ against real, not corrected.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -69,16 +71,22 @@ def drawn(metric: Metric, n: int, planted: bool, draws: int) -> np.ndarray:
     return np.array(found, float)
 
 
-@pytest.mark.slow
+def cases() -> Iterator[Any]:
+    """Each metric, few and many texts, with and without a difference: one of these, in turn, is slow, others long."""
+    worlds = list(itertools.product((False, True), repeat=2))
+    for turn, metric in enumerate(m for m in METRICS if m.name not in ALONE):
+        sized = [world for world in worlds if not (world[0] and metric.name in SLOW)]  # each draw of these takes long
+        for place, (large, planted) in enumerate(sized):
+            mark = pytest.mark.slow if place == turn % len(sized) else pytest.mark.long
+            name = f"{metric.name}-{'many' if large else 'few'}-{'planted' if planted else 'equal'}"
+            yield pytest.param(metric, large, planted, marks=mark, id=name)
+
+
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("planted", [False, True], ids=["equal", "planted"])
-@pytest.mark.parametrize("large", [False, True], ids=["few", "many"])
-@pytest.mark.parametrize("metric", [m for m in METRICS if m.name not in ALONE], ids=lambda metric: metric.name)
+@pytest.mark.parametrize(("metric", "large", "planted"), cases())
 def test_an_interval_holds_what_the_metric_is_on_average(metric: Metric, large: bool, planted: bool) -> None:
     n, draws = max(24, metric.least), DRAWS
     if metric.name in SLOW:
-        if large:
-            pytest.skip("one size: each draw takes long")
         n, draws = SLOW[metric.name]
     found = drawn(metric, 120 if large else n, planted, draws)
     truth = 0.0 if metric.excess and not planted else float(found[:, 0].mean())

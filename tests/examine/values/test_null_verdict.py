@@ -53,8 +53,14 @@ def says_leak(findings: list[Finding]) -> bool:
     return next(one.level for one in privacy_verdict(findings) if one.text.startswith("Real identifiers")) == "leak"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("size", "texts"), [(60, 60), (200, 200), (600, 400)])
+@pytest.mark.parametrize(
+    ("size", "texts"),
+    [
+        pytest.param(60, 60, marks=pytest.mark.slow),
+        pytest.param(200, 200, marks=pytest.mark.long),
+        pytest.param(600, 400, marks=pytest.mark.long),
+    ],
+)
 def test_identifiers_are_called_a_leak_by_chance_as_seldom_as_the_intervals_say(size, texts):
     """Two hundred draws; by two shares held against each other, one draw in ten and more was called a leak."""
     found = [examined(seed, size, texts) for seed in range(200)]
