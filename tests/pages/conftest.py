@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
+from streamlit.components.v2 import manifest_scanner  # noqa: E402
 from streamlit.testing.v1 import AppTest  # noqa: E402
 
 import engine  # noqa: E402
@@ -28,6 +30,9 @@ from engine.store.audit import now  # noqa: E402
 from engine.store.session import new_id  # noqa: E402
 from tests.moving import moved  # noqa: E402
 from tests.pages.small import open_page, small, small_made  # noqa: E402, F401
+
+# Each run of a page is a server's first one here, and would read the metadata of every installed package anew.
+manifest_scanner.scan_component_manifests = lru_cache(maxsize=1)(manifest_scanner.scan_component_manifests)
 
 PLANTED = "said that the long evening walk along the river did her a great deal of good last week"
 
