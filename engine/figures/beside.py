@@ -21,6 +21,8 @@ PRIVACY = ("strict_pipp_excess", "verbatim_8gram_excess", "near_copies_08_excess
 UTILITY = ("readable", "kid", "next_word", "mauve", "js_2gram", "coverage", "self_bleu", "length_distance")
 MOST = 5
 SYMBOLS = ("circle", "square", "diamond", "triangle-up")
+SHADE = "rgba(0,158,115,0.25)"  # of real text
+BAND = {"thickness": 12, "width": 0, "color": SHADE}
 WIDTH = 44  # characters of a title in half a page
 
 
@@ -68,20 +70,34 @@ def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> F
         plot_bgcolor="rgba(0,0,0,0)",
     )  # fmt: skip
     takeaway = _takeaway(findings, names)
-    caveat = "The dotted line is chance, the green band real text against real text; bars are 95% intervals."
+    caveat = (
+        "The dotted line is chance, green is real text against real text, a mark a run where it differs; bars are 95% "
+        "intervals."
+    )
     return Figure(plot, takeaway, caveat, f"{len(names)} panels with a mark a run. {takeaway}")
 
 
 def _level(plot: go.Figure, row: int, name: str, findings: Mapping[str, Sequence[Finding]]) -> None:
-    """Draw chance, or the band of real text, behind the marks of a panel."""
+    """Draw chance, or the band of real text, behind the marks of a panel; a mark a run where real text differs.
+
+    It does where it was cut to another number of texts or words for each run.
+    """
     if name.endswith("_excess"):
         plot.add_vline(x=0, row=row, col=1, line={"dash": "dot", "width": 1.5, "color": palette.GREY})
         return
-    real = next((f for rows in findings.values() if (f := pick(rows, name, "real", "baseline"))), None)
-    if real is not None:
-        low, high = (real.value if end is None else end for end in (real.low, real.high))
-        plot.add_vrect(x0=low, x1=high, row=row, col=1, line_width=0, fillcolor="rgba(0,158,115,0.25)", layer="below")
-        plot.add_vline(x=real.value, row=row, col=1, line={"dash": "dash", "width": 1, "color": palette.GREEN})
+    real = {run: level for run, rows in findings.items() if (level := pick(rows, name, "real", "baseline"))}
+    if len({level.value for level in real.values()}) > 1:
+        plot.add_scatter(
+            x=[level.value for level in real.values()], y=[run.split(" · ", 1)[0] for run in real], mode="markers",
+            showlegend=False, error_x=whiskers(list(real.values())) | BAND, row=row, col=1,
+            marker={"color": palette.GREEN, "symbol": "line-ns-open", "size": 14, "line": {"width": 2}},
+            hovertemplate=f"{MEASURES[name].title}: %{{x:.3g}}<extra>real against real</extra>",
+        )  # fmt: skip
+    elif real:
+        level = next(iter(real.values()))
+        low, high = (level.value if end is None else end for end in (level.low, level.high))
+        plot.add_vrect(x0=low, x1=high, row=row, col=1, line_width=0, fillcolor=SHADE, layer="below")
+        plot.add_vline(x=level.value, row=row, col=1, line={"dash": "dash", "width": 1, "color": palette.GREEN})
 
 
 def _titled(name: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import plotly.graph_objects as go
 
+from engine.examine.compare import REAL, sizes_apart
 from engine.examine.findings.findings import Finding
 from engine.examine.measures import MEASURES
 from engine.figures import palette
@@ -51,12 +53,25 @@ def goodness(finding: Finding, real: float | None) -> float:
     return finding.value if finding.direction == "higher is better" else -finding.value
 
 
-def dominated(points: Mapping[str, tuple[float, float]]) -> set[str]:
-    """Return the runs that another is at least as good as on both axes, and better on one."""
+def _good(finding: Finding, findings: Sequence[Finding]) -> float:
+    level = pick(findings, finding.name, *REAL)
+    return goodness(finding, None if level is None else level.value)
+
+
+def dominated(points: Mapping[str, tuple[float, float]], apart: Collection[frozenset[str]] = ()) -> set[str]:
+    """Return the runs that another is at least as good as on both axes, and better on one.
+
+    Args:
+        points: run -> how good it is on both axes. apart: pairs of runs that are not to be held against each other.
+    """
     return {
         run
         for run, (a, b) in points.items()
-        if any(c >= a and d >= b and (c > a or d > b) for other, (c, d) in points.items() if other != run)
+        if any(
+            c >= a and d >= b and (c > a or d > b)
+            for other, (c, d) in points.items()
+            if other != run and frozenset((run, other)) not in apart
+        )
     }
 
 
@@ -74,12 +89,10 @@ def board(
         p, u = own(findings.get(run, ()), privacy), own(findings.get(run, ()), utility)
         if p is not None and u is not None:
             both[run] = (p, u)
-    real = {run: pick(findings[run], utility, "real") for run in both}
-    points = {}
-    for run, (p, u) in both.items():
-        level = real[run]
-        points[run] = (goodness(p, None), goodness(u, None if level is None else level.value))
-    beaten = dominated(points)
+    real = {run: pick(findings[run], utility, *REAL) for run in both}
+    points = {run: (_good(p, findings[run]), _good(u, findings[run])) for run, (p, u) in both.items()}
+    apart = {frozenset(pair) for pair in combinations(both, 2) if sizes_apart(*(both[run][1] for run in pair))}
+    beaten = dominated(points, apart)
     words = {run: f"{runs[run].number} · {runs[run].promise}" for run in both}
     sides = placed({run: (u.value, p.value) for run, (p, u) in both.items()}, words, _reach(both))
     plot = go.Figure()
@@ -91,6 +104,12 @@ def board(
     plot.update_layout(clickmode="event+select", hovermode="closest")
     takeaway = _takeaway(runs, list(both), beaten)
     caveat = "Grey goes by the values alone: where bars overlap, the order could be chance."
+    if apart:
+        sizes = sorted(int(u.settings["texts_a_side"]) for _, u in both.values() if "texts_a_side" in u.settings)
+        caveat += (
+            f" This measure of use moves with the number of texts, and was taken of {sizes[0]:,} to {sizes[-1]:,} "
+        )
+        caveat += "of them: runs of other numbers of texts neither beat each other nor share the line of real text."
     return Figure(plot, takeaway, caveat, f"A mark for each of {len(both)} runs. {takeaway}")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,9 @@ from engine.errors import UserError
 from engine.examine.compare import compare, difference, paired
 from engine.examine.findings.findings import Finding
 from engine.examine.stats import intervals
+from engine.examine.usefulness.metrics import METRICS, Sample
+from engine.examine.usefulness.part import _rows
+from engine.examine.usefulness.sides import Trio
 
 
 def finding(name: str, value: float, low: float | None, high: float | None, *, reference: str = "train",
@@ -79,6 +84,102 @@ def test_a_rate_of_the_synthetic_text_itself_is_judged_and_its_context_is_not() 
     rows = [finding("pii_rate", 0.5, 0.4, 0.6, reference=reference) for reference in ("none", "train", "holdout")]
     table = compare({"r-1": rows, "r-2": [finding("pii_rate", 0.1, 0.0, 0.2, reference="none"), *rows[1:]]})
     assert list(table["r-2 against first"]) == ["better", "", ""]
+
+
+def sized(name: str, value: float, texts: int, direction: str = "lower is better") -> Finding:
+    made = finding(name, value, value - 0.01, value + 0.01, direction=direction, group="utility")
+    return dataclasses.replace(made, settings={"texts_a_side": texts})
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "outcome"),
+    [("js_2gram", (60, 600), "other size"), ("js_2gram", (590, 600), "other size"), ("js_2gram", (595, 600), "better"),
+     ("kid", (60, 600), "better"), ("mauve", (600, 60), "other size")],
+)  # fmt: skip
+def test_what_moves_with_the_number_of_texts_is_judged_at_equal_numbers_alone(name, texts, outcome) -> None:
+    direction = "higher is better" if name == "mauve" else "lower is better"
+    table = compare({"r-1": [sized(name, 0.85, texts[0], direction)], "r-2": [sized(name, 0.65, texts[1], direction)]})
+    assert table.loc[0, "r-2 against first"] == outcome
+    assert math.isnan(table.loc[0, "r-2 p"]) == (outcome == "other size")
+
+
+@pytest.mark.parametrize(
+    ("apart", "texts", "outcome"),
+    [
+        (((0.90, 0.70), (0.75, 0.65)), (250, 500), "better"),  # nearer as it stands and above its own real text
+        (((0.75, 0.75), (0.65, 0.65)), (250, 500), "cannot tell"),  # as real text does at these numbers
+        (((0.95, 0.70), (0.90, 0.60)), (250, 500), "cannot tell"),  # the two say the opposite
+        (((0.75, 0.70), (0.90, 0.65)), (250, 500), "worse"),
+        (((0.90, 0.70), (0.75, 0.65)), (150, 500), "other size"),
+    ],
+)
+def test_distances_at_up_to_twice_as_many_texts_differ_where_both_readings_say_so(apart, texts, outcome) -> None:
+    def rows(value: float, real: float, size: int) -> list[Finding]:
+        level = finding("js_2gram", real, real - 0.01, real + 0.01, reference="real", group="utility")
+        return [sized("js_2gram", value, size), level]
+
+    old, new = (rows(*pair, size) for pair, size in zip(apart, texts, strict=True))
+    assert compare({"r-1": old, "r-2": new}).loc[0, "r-2 against first"] == outcome
+
+
+WORDS = np.random.default_rng(3).permutation(4000).astype(np.int32)
+TAIL = 1 / np.arange(1, 4001) / np.sum(1 / np.arange(1, 4001))
+
+
+def drawn(rng: np.random.Generator, texts: int) -> Sample:
+    rows = [WORDS[rng.choice(4000, rng.integers(10, 40), p=TAIL)] for _ in range(texts)]
+    return Sample(tuple(rows), rng.permutation(10**6)[:texts].astype(object))
+
+
+def measured(seed: int, texts: int) -> list[Finding]:
+    """Measures of words of a run whose texts come from where the real ones do."""
+    rng = np.random.default_rng([seed, texts])
+    prepared: Any = SimpleNamespace(seed=seed, grouped=False, check=lambda: None)
+    trio = Trio(*(drawn(rng, texts) for _ in range(3)), None, False)
+    names = ("length_distance", "js_1gram", "js_2gram", "self_bleu", "distinct_1", "distinct_2", "duplicates")
+    return [row for m in METRICS if m.name in names for row in _rows(m, trio, prepared)]
+
+
+def test_runs_of_one_source_do_not_differ_by_how_many_texts_they_have() -> None:
+    """Without a look at sizes, the largest one was better on two of the seven measures in each draw."""
+    said, equal = [], []
+    for seed in range(6):
+        small, other = measured(seed, 60), measured(seed + 100, 60)
+        for many in (90, 120, 240):
+            said += list(compare({"a": small, "b": measured(seed, many)})["b against first"])
+        equal.append(list(compare({"a": small, "b": other})["b against first"]))
+    assert sum(word in ("better", "worse") for word in said) <= 1
+    assert "other size" in said
+    assert sum(bool({"better", "worse"} & set(one)) for one in equal) <= 2
+    assert "other size" not in np.concatenate(equal)
+
+
+def test_each_run_is_held_against_the_real_text_beside_it() -> None:
+    """Real text is cut to the length of a run's texts: of six words it repeats itself otherwise than of thirty."""
+
+    def rows(value: float, real: float) -> list[Finding]:
+        return [finding("self_bleu", v, v - 0.02, v + 0.02, reference=reference, direction="closer to real is better",
+                        group="utility") for reference, v in (("train", value), ("real", real))]  # fmt: skip
+
+    runs = {"r-1": rows(0.60, 0.60), "r-2": rows(0.20, 0.20), "r-3": rows(0.20, 0.60)}
+    table = compare(runs).set_index("reference").loc["train"]
+    assert table["r-2 against first"] == "cannot tell"
+    assert table["r-3 against first"] == "worse"
+
+
+def test_readable_shares_are_held_against_real_records_and_not_judged_without() -> None:
+    def rows(value: float, *levels: float) -> list[Finding]:
+        found = (("none", value), *(("baseline", level) for level in levels))
+        return [finding("readable", v, v - 0.03, v + 0.03, reference=reference, direction="closer to real is better")
+                for reference, v in found]  # fmt: skip
+
+    assert compare({"a": rows(0.5, 0.97), "b": rows(0.95, 0.97)}).loc[0, "b against first"] == "better"
+    assert compare({"a": rows(0.5), "b": rows(0.95)}).loc[0, "b against first"] == "not measured"
+
+
+def test_the_commonest_label_is_no_finding_of_a_run() -> None:
+    rows = [finding("classifier_majority", 0.2, 0.18, 0.22, reference="none", direction="higher is better")]
+    assert compare({"a": rows, "b": rows}).loc[0, "b against first"] == ""
 
 
 def test_context_rows_are_not_judged() -> None:

@@ -98,6 +98,36 @@ def test_too_few_texts_are_unknown_with_what_is_needed(options, key, told):
     assert told in use.sentence
 
 
+def test_a_measure_that_could_be_a_cross_as_well_leaves_no_tick():
+    """The worst value decides only where no other could be bad: a wide interval around a small loss is no tick."""
+
+    def with_wide_mauve(**loss: float) -> list[Finding]:
+        rows = [f for f in examined(dict(loss)) if (f.name, f.reference) != ("mauve", "train")]
+        return [*rows, finding("mauve", "train", 0.95, 0.6, texts_a_side=500)]
+
+    (search,) = [u for u in use_table(with_wide_mauve(kid=0.09)) if u.use.startswith("Searching")]
+    assert (search.mark, search.finding) == ("unknown", "mauve")
+    assert "from good to bad at 500 texts" in search.sentence
+    (search,) = [u for u in use_table(with_wide_mauve(kid=0.9)) if u.use.startswith("Searching")]
+    assert (search.mark, search.finding) == ("cross", "kid")
+
+
+def test_what_real_text_itself_varies_by_is_no_loss():
+    rows = [f for f in examined() if f.name != "self_bleu"]
+    ours = finding("self_bleu", "train", 0.29, 0.03, texts_a_side=500)
+    for half, mark in ((0.0, "cross"), (0.09, "unknown")):
+        table = use_table([*rows, ours, finding("self_bleu", "real", 0.2, half)])
+        assert next(u.mark for u in table if u.use.startswith("Teaching")) == mark
+
+
+def test_what_is_held_against_real_text_has_its_chance_counted_once():
+    rows = [f for f in examined() if f.name != "topic_shift"]
+    ours = finding("topic_shift", "train", 0.5, 0.1, texts_a_side=500)
+    for half in (0.0, 0.3):
+        level = [finding("topic_shift", "real", 0.1, half), finding("topic_shift", "unrelated", 0.9)]
+        assert next(u.mark for u in use_table([*rows, ours, *level]) if u.use.startswith("Searching")) == "cross"
+
+
 def test_a_reason_that_was_given_is_said():
     rows = [f for f in examined() if (f.name, f.reference) != ("mauve", "train")]
     rows.append(finding("mauve", "train", float("nan"), None, why="60 texts a side are too few"))

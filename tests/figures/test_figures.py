@@ -182,6 +182,43 @@ def test_dominated_needs_a_run_at_least_as_good_on_both() -> None:
     assert dominated({"a": (1, 1), "b": (1, 1)}) == set()
 
 
+def beaten(runs: dict[str, list[Finding]], privacy: str, utility: str) -> set[str]:
+    drawn = figures.board(BOARD, runs, privacy, utility).plot
+    return {str(run[0]) for trace in drawn.data if "(beaten)" in trace.name for run in trace.customdata}
+
+
+def test_the_board_holds_what_moves_with_the_number_of_texts_at_equal_numbers_alone() -> None:
+    def run(risk: float, apart: float, texts: int) -> list[Finding]:
+        return [finding("pipp", "train", risk),
+                replace(finding("js_2gram", "train", apart), settings={"texts_a_side": texts})]  # fmt: skip
+
+    assert beaten({"r-1": run(0.4, 0.8, 600), "r-2": run(0.2, 0.6, 600)}, "pipp", "js_2gram") == {"r-1"}
+    other = {"r-1": run(0.4, 0.8, 60), "r-2": run(0.2, 0.6, 600)}
+    assert beaten(other, "pipp", "js_2gram") == set()
+    assert "was taken of 60 to 600 of them" in figures.board(BOARD, other, "pipp", "js_2gram").caveat
+
+
+def test_runs_side_by_side_stand_each_beside_its_own_real_text() -> None:
+    """One band for all where real text is the same; else a mark in the row of each run."""
+
+    def run(real: float) -> list[Finding]:
+        return [finding("self_bleu", "train", 0.3), finding("self_bleu", "real", real)]
+
+    def levels(first: float, second: float) -> tuple[dict[str, float], int]:
+        plot = figures.beside({"A · One": run(first), "B · Two": run(second)}, ["self_bleu"]).plot
+        marks = [trace for trace in plot.data if trace.marker.symbol == "line-ns-open"]
+        return {y: x for trace in marks for x, y in zip(trace.x, trace.y, strict=True)}, len(plot.layout.shapes)
+
+    assert levels(0.2, 0.2) == ({}, 2)
+    assert levels(0.2, 0.6) == ({"A": 0.2, "B": 0.6}, 0)
+
+
+def test_the_board_holds_readable_shares_against_real_records() -> None:
+    runs = {run: [finding("readable", "none", value), finding("readable", "baseline", 0.97), *UTILITY]
+            for run, value in (("r-1", 0.3), ("r-2", 0.95))}  # fmt: skip
+    assert beaten(runs, "readable", "mauve") == {"r-1"}
+
+
 def test_a_method_keeps_its_colour() -> None:
     assert palette.of_method("surrogate") != palette.of_method("filter")
     assert palette.of_method("other") == palette.of_method("other")

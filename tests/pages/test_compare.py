@@ -148,6 +148,16 @@ def test_what_was_not_measured_is_neither_judged_nor_drawn():
     assert "Left out: 1 row that" in words(app, "caption")
 
 
+def test_what_moves_with_the_number_of_texts_is_not_called_cannot_tell():
+    def rows(value: float, texts: int) -> list[Finding]:
+        return [Finding("js_2gram", value, value - 0.01, value + 0.01, 100, "train", "divergence", "lower is better",
+                        "utility", {"texts_a_side": texts})]  # fmt: skip
+
+    table = compare({"r-1": rows(0.85, 60), "r-2": rows(0.65, 600)})
+    (sentence,) = compare_table.sentences(table, {"r-1": "A · One", "r-2": "B · Two"})
+    assert "better on 0, worse on 0, cannot tell on 0 of the 0 measured in both (1 more move with the" in sentence
+
+
 def test_the_board_opens_first_with_every_run_in_its_table(seeded, visit):
     app = visit("compare")
     assert app.radio(key="compare.view").value == "Board"

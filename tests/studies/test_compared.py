@@ -51,6 +51,23 @@ def test_what_was_not_measured_is_never_called_cannot_tell():
     )
 
 
+def test_what_moves_with_the_number_of_texts_is_compared_at_equal_numbers_alone():
+    """A method that drops half of its outputs is not worse for that."""
+
+    def of(variant, texts, real=0.45):
+        near = [0.5, 0.51, 0.49] if variant == "a" else [0.8, 0.81, 0.79]
+        return pd.concat([rows(variant, name, near, real=real).assign(of_texts=texts) for name in ("js_2gram", "kid")])
+
+    assert verdicts(pd.concat([of("a", 400), of("b", 100)])) == {"js_2gram": compared.SIZED, "kid": "better"}
+    assert verdicts(pd.concat([of("a", 400), of("b", 200)]))["js_2gram"] == "better"
+    assert verdicts(pd.concat([of("a", 400, 0.4), of("b", 200, 0.7)]))["js_2gram"] == compared.UNTOLD
+    assert verdicts(pd.concat([of("a", 400).head(5), of("b", 200)]))["js_2gram"] == "better"
+    assert verdicts(pd.concat([of("a", 400), of("b", 397)])) == {"js_2gram": "better", "kid": "better"}
+    table = compared.compare(pd.concat([of("a", 400), of("b", 100)]), [("a", "b")])
+    assert "moves with the number of texts: “JS_2GRAM”" in compared.sentences(table)[0]
+    assert table["p"].notna().sum() == 1  # what is not compared is no test
+
+
 def test_many_differences_by_chance_are_not_called_differences():
     rng = np.random.default_rng(4)
     false = 0

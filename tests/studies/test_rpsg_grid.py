@@ -120,6 +120,16 @@ def test_a_planted_slope_is_found_and_none_is_not(repeats):
     assert false <= 8  # 3 expected
 
 
+def test_what_moves_with_the_number_of_texts_by_itself_is_said():
+    rising = {(s, t): [math.log2(s) + 0.01 * i for i in range(3)] for s in (50, 100) for t in (0.5, 1.0)}
+    for measure, told in (("self_bleu", True), ("kid", False), ("next_word", False)):
+        tested = effects(
+            grid({cell: np.array(v) * (1 + i / 50) for i, (cell, v) in enumerate(rising.items())}, measure)
+        )
+        assert tested.set_index("axis").loc[SIZE, "verdict"] == "rises"
+        assert ("without any method" in " ".join(in_words(tested, 3)["sentence"])) is told
+
+
 def test_a_grid_that_is_not_whole_is_not_tilted_by_what_is_missing():
     cells = {(s, t): [float(s)] * 3 for s in (50, 100) for t in (0.5, 1.0)}
     runs = grid(cells)

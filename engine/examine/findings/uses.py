@@ -4,8 +4,10 @@ Fixed here, before any run is looked at:
 - A finding's loss is the share of the way from real text to unrelated text that the synthetic text lost; for a
   classifier, of the way to guessing: always the commonest label, or its answers dealt at random where that is more. A
   tick: at most `TICK` of it; a warning: at most `WARN`; a cross: more. The worst finding of a use decides.
-- A use is not judged on fewer texts than its `least`, nor where the interval reaches from a tick to a cross: then it is
-  unknown, and the sentence says about how many texts would be needed, or that no number within reach would do.
+- A use is not judged on fewer texts than its `least`, nor where the interval of one of its findings reaches from a tick
+  to a cross, unless another is a cross already: then it is unknown, and the sentence says about how many texts would be
+  needed, or that no number within reach would do. The interval is that of the difference between synthetic and real
+  text (`losses`): real text differs from real text too.
 - No line contradicts another. Text that clearly fewer records of can be read than of real text suits neither for
   teaching nor for search nor to train a language model, and nothing but statistics without care. A language model is
   no tick where word pairs (software) or variety and readability (teaching) are a cross.
@@ -21,6 +23,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from engine.examine.findings.findings import Finding, Reference
+from engine.examine.findings.losses import Loss, find, loss_of
 from engine.examine.measures import MEASURES, show
 from engine.examine.usefulness.metrics import METRICS
 
@@ -44,7 +47,6 @@ TICK, WARN = 0.10, 0.35
 BEYOND_REACH = 100  # times the texts there are: more than that is no advice
 READABLE_OF_REAL = 0.8  # below this part of the real share, a run's text counts as saying nothing
 _ORDER: tuple[Mark, ...] = ("tick", "warning", "cross")
-_SIZES = (("tokens_a_side", "tokens"), ("texts_trained_on", "texts"), ("texts_a_side", "texts"))
 
 
 @dataclass(frozen=True)
@@ -105,27 +107,9 @@ USES: tuple[Purpose, ...] = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Loss:
-    """A finding's loss, the ends of its interval cut at 0 and its width uncut, and what it rests on."""
-
-    name: str
-    value: float
-    low: float
-    high: float
-    width: float
-    size: int
-    counted: str
-
-
-def _find(findings: Sequence[Finding], name: str, reference: Reference) -> Finding | None:
-    found = [f for f in findings if f.name == name and f.reference == reference and f.value == f.value]
-    return found[0] if found else None
-
-
 def unreadable(findings: Sequence[Finding]) -> bool:
     """Return whether clearly fewer synthetic records can be read than real ones: the interval lies below 0.8 of it."""
-    ours, real = (_find(findings, "readable", reference) for reference in ("none", "baseline"))
+    ours, real = (find(findings, "readable", reference) for reference in ("none", "baseline"))
     if ours is None or ours.high is None:
         return False
     return ours.high < READABLE_OF_REAL * (1.0 if real is None else real.value)
@@ -137,65 +121,8 @@ def lost(findings: Sequence[Finding], name: str) -> float | None:
     Diversity has no unrelated level; there it is the relative difference to real. None where not measured, or where
     unrelated text does no worse than real text.
     """
-    loss = _loss(findings, name)
+    loss = loss_of(findings, name)
     return None if loss is None else loss.value
-
-
-def _loss(findings: Sequence[Finding], name: str) -> _Loss | None:
-    if name == "readable":
-        return _unread(findings)
-    ours, real = _find(findings, name, "train"), _find(findings, name, "real")
-    if ours is None or real is None:
-        return None
-    size, counted = _size(ours)
-    ends = (ours.value, ours.value if ours.low is None else ours.low, ours.value if ours.high is None else ours.high)
-    differences = [end - real.value for end in ends]
-    if name == "classifier_f1":
-        floor = _find(findings, "classifier_majority", "none")
-        gap = _find(findings, "classifier_gap", "real")
-        if floor is None or gap is None or gap.low is None or gap.high is None:
-            return None
-        least = max(floor.value, float(real.settings.get("at_random", 0.0)))
-        if real.low is None or real.low <= least:
-            return None  # as much real text teaches nothing either
-        way = least - real.value
-        differences = [-gap.value, -gap.low, -gap.high]
-    else:
-        far = _find(findings, name, "unrelated")
-        way = abs(real.value) if far is None else far.value - real.value
-    worse = {"lower is better": way > 0, "higher is better": way < 0}
-    alone = name != "classifier_f1" and _find(findings, name, "unrelated") is None
-    if way == 0 or not (alone or worse.get(ours.direction, True)):
-        return None
-    parts = [difference / way for difference in differences]
-    width = abs(parts[2] - parts[1])
-    if alone or ours.direction == "closer to real is better":
-        low, high = sorted(parts[1:])
-        nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-        return _Loss(name, abs(parts[0]), nearest, max(abs(low), abs(high)), width, size, counted)
-    value, low, high = (max(0.0, part) for part in (parts[0], min(parts[1:]), max(parts[1:])))
-    return _Loss(name, value, low, high, width, size, counted)
-
-
-def _unread(findings: Sequence[Finding]) -> _Loss | None:
-    ours, real = (_find(findings, "readable", reference) for reference in ("none", "baseline"))
-    if ours is None:
-        return None
-    level = 1.0 if real is None else real.value
-    if level <= 0:
-        return None
-    low, high = (ours.value if end is None else end for end in (ours.high, ours.low))
-    width = (low - high) / level
-    value, low, high = (max(0.0, 1.0 - share / level) for share in (ours.value, low, high))
-    return _Loss("readable", value, low, high, width, ours.n, "texts")
-
-
-def _size(finding: Finding) -> tuple[int, str]:
-    """Return how many texts, or tokens, a finding rests on."""
-    for key, counted in _SIZES:
-        if key in finding.settings:
-            return int(finding.settings[key]), counted
-    return finding.n, "texts"
 
 
 def mark_of(part: float) -> Mark:
@@ -215,7 +142,7 @@ def clearly_lost(findings: Sequence[Finding]) -> dict[str, Mark]:
 
     The lower end of a loss decides, so that no measure is named that chance alone may have moved.
     """
-    losses = (_loss(findings, name) for name in dict.fromkeys(f.name for f in findings))
+    losses = (loss_of(findings, name) for name in dict.fromkeys(f.name for f in findings))
     marks = {loss.name: mark_of(loss.low) for loss in losses if loss is not None}
     return {name: mark for name, mark in marks.items() if mark != "tick"}
 
@@ -240,31 +167,51 @@ def use_table(findings: Sequence[Finding]) -> tuple[Use, ...]:
 
 def _judged(purpose: Purpose, findings: Sequence[Finding]) -> Use:
     """Return a use by its own findings alone."""
-    found = [(name, _loss(findings, name)) for name in (*purpose.needed, *purpose.more)]
+    found = [(name, loss_of(findings, name)) for name in (*purpose.needed, *purpose.more)]
     losses = [loss for _, loss in found if loss is not None]
     missing = next((name for name, loss in found if loss is None and name in purpose.needed), None)
     if missing is not None:
         why = f"{MEASURES[missing].title}: {_why(findings, missing)}."
         return Use(purpose.use, "unknown", why, missing, None, None, purpose.least, purpose.counted)
-    worst = max(losses, key=lambda loss: loss.value)
+    worst = _deciding(losses)
     fewest = min(losses, key=lambda loss: loss.size)
     row = Use(purpose.use, mark_of(worst.value), "", worst.name, worst.value, fewest.size, purpose.least,
               purpose.counted)  # fmt: skip
     if fewest.size < purpose.least and fewest.counted == purpose.counted:
         why = f"{MEASURES[fewest.name].title} rests on {fewest.size:,} {purpose.counted}; {purpose.least:,} are needed."
         return replace(row, mark="unknown", sentence=why, finding=fewest.name)
-    if mark_of(worst.low) == "tick" and mark_of(worst.high) == "cross":
-        needed = math.ceil(worst.size * (worst.width / (WARN - TICK)) ** 2 - 1e-6)
-        why = (
-            f"{MEASURES[worst.name].title}: {_values(findings, worst.name)}. The interval reaches from good to bad at "
-            f"{worst.size:,} {worst.counted}; "
-        )
-        if needed > BEYOND_REACH * worst.size:
-            why += "real and unrelated text lie too close together in this measure for more texts to settle it."
-            return replace(row, mark="unknown", sentence=why, size=worst.size)
-        why += f"about {_round(needed):,} are needed."
-        return replace(row, mark="unknown", sentence=why, size=worst.size, least=_round(needed), counted=worst.counted)
+    if _open(worst):
+        return _unsettled(row, worst, findings)
     return replace(row, sentence=f"{MEASURES[worst.name].title}: {_values(findings, worst.name)}.")
+
+
+def _open(loss: Loss) -> bool:
+    """Return whether an interval reaches from a tick to a cross."""
+    return mark_of(loss.low) == "tick" and mark_of(loss.high) == "cross"
+
+
+def _deciding(losses: Sequence[Loss]) -> Loss:
+    """Return the loss that decides: the worst settled one where that is a cross, else the worst that is open, if any.
+
+    A measure that could be a cross as well leaves no tick and no warning, though its own value is not the worst.
+    """
+    settled, unsettled = ([loss for loss in losses if _open(loss) == is_open] for is_open in (False, True))
+    crosses = [loss for loss in settled if mark_of(loss.value) == "cross"]
+    return max(crosses or unsettled or settled, key=lambda loss: loss.value)
+
+
+def _unsettled(row: Use, worst: Loss, findings: Sequence[Finding]) -> Use:
+    """Return a use whose deciding interval is too wide, with about how many texts would settle it."""
+    needed = math.ceil(worst.size * (worst.width / (WARN - TICK)) ** 2 - 1e-6)
+    why = (
+        f"{MEASURES[worst.name].title}: {_values(findings, worst.name)}. The interval reaches from good to bad at "
+        f"{worst.size:,} {worst.counted}; "
+    )
+    if needed > BEYOND_REACH * worst.size:
+        why += "real and unrelated text lie too close together in this measure for more texts to settle it."
+        return replace(row, mark="unknown", sentence=why, size=worst.size)
+    why += f"about {_round(needed):,} are needed."
+    return replace(row, mark="unknown", sentence=why, size=worst.size, least=_round(needed), counted=worst.counted)
 
 
 def _unreadable(purpose: Purpose, row: Use, findings: Sequence[Finding]) -> Use:
@@ -273,8 +220,8 @@ def _unreadable(purpose: Purpose, row: Use, findings: Sequence[Finding]) -> Use:
         return row
     if purpose.unread != "cross" and row.mark != "tick":
         return row
-    ours = _find(findings, "readable", "none")
-    real = _find(findings, "readable", "baseline")
+    ours = find(findings, "readable", "none")
+    real = find(findings, "readable", "baseline")
     beside = "" if real is None else f", of real records that nobody used {show('readable', real.value)}"
     part = "" if ours is None else show("readable", ours.value)
     why = f"Only {part} of the synthetic records can be read{beside}."
@@ -287,7 +234,7 @@ def _why(findings: Sequence[Finding], name: str) -> str:
     for finding in findings:
         if finding.name == name and finding.reference == reference and finding.value != finding.value:
             return str(finding.settings.get("why", "not measured"))
-    if _find(findings, name, reference) is None:
+    if find(findings, name, reference) is None:
         return "not measured"
     if name == "classifier_f1":
         return "as many real records teach no more than guessing; more texts are needed, or labels that the text tells"
@@ -296,10 +243,10 @@ def _why(findings: Sequence[Finding], name: str) -> str:
 
 def _values(findings: Sequence[Finding], name: str) -> str:
     if name == "readable":
-        ours, real = _find(findings, name, "none"), _find(findings, name, "baseline")
+        ours, real = find(findings, name, "none"), find(findings, name, "baseline")
         beside = "" if real is None else f", real records that nobody used {show(name, real.value)}"
     else:
-        ours, real = _find(findings, name, "train"), _find(findings, name, "real")
+        ours, real = find(findings, name, "train"), find(findings, name, "real")
         beside = "" if real is None else f", real text {show(name, real.value)}"
     if ours is None:
         return ""

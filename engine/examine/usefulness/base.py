@@ -90,6 +90,9 @@ class Metric:
         share: True for a share of texts: its interval is no narrower than Wilson's of as many people.
         excess: True where the value is reported less that of real against real, which depends on n itself.
         headline: True for what the chart shows at once.
+        steady: True where the value does not move with the number of texts; others compare at equal numbers alone.
+        falls: True for a distance that is larger the fewer texts there are: runs whose numbers differ by up to a factor
+            can be told apart by it (`engine.examine.compare`).
         settings: what else the value depends on, for the finding.
         nothing: why there is no value where enough texts give none.
     """
@@ -105,5 +108,7 @@ class Metric:
     share: bool = False
     excess: bool = False
     headline: bool = True
+    steady: bool = False
+    falls: bool = False
     settings: Mapping[str, JSON] = field(default_factory=dict)
     nothing: str = "there is nothing to measure"

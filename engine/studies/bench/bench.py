@@ -33,7 +33,8 @@ PROTECTION = (
     "Its tables and figures are internal: they are measured on private records, no guarantee covers them whatever ε "
     "the runs had, and no text of a run is kept."
 )
-RUNS = ["variant", "repeat", "kind", "texts", "seconds", "measure", "title", "direction", "value", "real", "why"]
+RUNS = ["variant", "repeat", "kind", "texts", "seconds", "measure", "title", "direction", "value", "real", "why",
+        "of_texts"]  # fmt: skip
 ENDLESS, NOTHING = "∞", "0"  # how ε is written where there is no noise, and where no private text is read
 
 Tables = dict[str, pd.DataFrame]
@@ -195,7 +196,8 @@ class Bench:
         rows = [
             {"variant": variant.name, **variant.keys, "repeat": repeat, "kind": kind, "texts": len(made),
              "seconds": 0.0, "measure": one.measure, "title": measured.title(one.measure),
-             "direction": measured.direction(one.measure), "value": one.value, "real": one.real, "why": one.why}
+             "direction": measured.direction(one.measure), "value": one.value, "real": one.real, "why": one.why,
+             "of_texts": one.texts}
             for one in found
         ]  # fmt: skip
         return pd.DataFrame(rows, columns=[RUNS[0], *variant.keys, *RUNS[1:]])

@@ -3,7 +3,8 @@
 A verdict is `better` or `worse` where Welch's test, corrected for all differences of the table, falls below 0.05;
 else `cannot tell`. Up to 20 differences are corrected by Holm's rule, so that one false claim is made in twenty tables
 at most; more by Benjamini and Hochberg's, so that one claim in twenty is false. What has no value is `not measured`,
-what has fewer than three repeats `too few repeats`: neither is ever called `cannot tell`.
+what has fewer than three repeats `too few repeats`, and what moves with the number of texts and was taken of other
+numbers of them `other number of texts`: none of them is ever called `cannot tell`.
 """
 
 from __future__ import annotations
@@ -13,14 +14,24 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from engine.examine.stats.over_repeats import LEAST, LEVEL, detectable, difference, pairs_needed, smallest_p, spread
+from engine.examine.compare import bracketed, moved, together
+from engine.examine.stats.over_repeats import (
+    LEAST,
+    LEVEL,
+    Difference,
+    detectable,
+    difference,
+    pairs_needed,
+    smallest_p,
+    spread,
+)
 from engine.examine.stats.simultaneous import benjamini_hochberg, holm
 from engine.figures.base import listed
 from engine.studies.base import TableRow
 from engine.studies.bench import measured
 
 BETTER, WORSE, UNTOLD = "better", "worse", "cannot tell"
-UNMEASURED, FEW = "not measured", "too few repeats"
+UNMEASURED, FEW, SIZED = "not measured", "too few repeats", "other number of texts"
 CLOSER = "closer to real is better"
 SUMMARY = ["variant", "measure", "title", "direction", "value", "low", "high", "real", "repeats", "why"]
 COMPARISON = ["one", "other", "measure", "title", "difference", "low", "high", "p", "p_corrected", "p_paired",
@@ -73,13 +84,37 @@ def compare(runs: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> pd.DataFram
             found = difference([ours.get(r, math.nan) for r in repeats], [theirs.get(r, math.nan) for r in repeats])
             good = _sign(str(first["direction"].iloc[0]))
             word = UNMEASURED if not min(found.first, found.second) else UNTOLD if found.enough else FEW
+            p = found.p
+            if word == UNTOLD and (sizes := _sizes_apart(str(measure), first, second)):
+                word, p = _at_other_sizes(str(measure), found, first, second, sizes)
             rows.append(
                 {"one": one, "other": other, "measure": str(measure), "title": str(first["title"].iloc[0]),
-                 "difference": found.value, "low": found.low, "high": found.high, "p": found.p, "p_corrected": math.nan,
+                 "difference": found.value, "low": found.low, "high": found.high, "p": p, "p_corrected": math.nan,
                  "p_paired": found.p_paired, "repeats": min(found.first, found.second), "verdict": word,
                  "good": good}
             )  # fmt: skip
     return judged(rows)
+
+
+def _sizes_apart(measure: str, first: pd.DataFrame, second: pd.DataFrame) -> tuple[float, float] | None:
+    """Return the numbers of texts where a measure moves with them and one setting was measured on clearly more."""
+    if measure not in measured.METRIC_NAMES or not all("of_texts" in part for part in (first, second)):
+        return None  # of an earlier edition, or no measure of two sets of texts
+    texts, others = (float(part.loc[part["value"].notna(), "of_texts"].mean()) for part in (first, second))
+    return (texts, others) if moved(measure, texts, others) else None
+
+
+def _at_other_sizes(
+    measure: str, found: Difference, first: pd.DataFrame, second: pd.DataFrame, sizes: tuple[float, float]
+) -> tuple[str, float]:
+    """Return the word and the p value for settings of other numbers of texts, as `engine.examine.compare` tests it."""
+    if not bracketed(measure, *sizes):
+        return SIZED, math.nan
+    ours, theirs = ((part["value"] - part["real"]).set_axis(part["repeat"]) for part in (first, second))
+    repeats = sorted({*ours.index, *theirs.index})
+    above = difference(*(side.reindex(repeats).tolist() for side in (ours, theirs)))
+    p = together(found.p, above.p, found.value, above.value)
+    return (SIZED, p) if math.isnan(p) else (UNTOLD, p)
 
 
 def judged(rows: list[TableRow], columns: Sequence[str] = COMPARISON) -> pd.DataFrame:
@@ -113,6 +148,7 @@ def sentences(comparison: pd.DataFrame) -> list[str]:
         for verdict, words in (
             (BETTER, "better in {}"), (WORSE, "worse in {}"), (UNTOLD, "no difference can be told in {}"),
             (UNMEASURED, "not measured: {}"), (FEW, f"fewer than {LEAST} repeats: {{}}"),
+            (SIZED, "not to be compared, as it moves with the number of texts: {}"),
         ):  # fmt: skip
             titles = [str(title) for title in rows.loc[rows["verdict"] == verdict, "title"]]
             if titles:

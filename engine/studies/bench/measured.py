@@ -35,6 +35,7 @@ from engine.studies.base import StudyContext
 MEMBERSHIP, COPIES = "neighbours_jaccard_1", "verbatim_8gram"
 DEFAULT = ("kid", "coverage", "js_2gram", "length_distance", "next_word", MEMBERSHIP, COPIES)
 _METRICS: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
+METRIC_NAMES = frozenset(_METRICS)
 _TITLES = {MEMBERSHIP: "Membership (area under the ROC curve)"}
 _PRIVATE = 2_000  # records a side that membership is asked of
 CHANCE = 0.5

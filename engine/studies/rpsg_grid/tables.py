@@ -12,9 +12,12 @@ import math
 import numpy as np
 import pandas as pd
 
+from engine.examine.compare import STEADY
 from engine.examine.stats.over_repeats import LEAST, Difference, from_nothing
+from engine.figures.base import listed
 from engine.studies.base import TableRow
 from engine.studies.bench import compared
+from engine.studies.bench.measured import METRIC_NAMES
 
 KEYS = ("size", "temperature")
 SIZE, TEMPERATURE = "each doubling of the texts", "each 0.1 of temperature"
@@ -87,10 +90,23 @@ def _slopes(cells: pd.DataFrame) -> tuple[float, float]:
 
 
 def in_words(tested: pd.DataFrame, repeats: int) -> pd.DataFrame:
-    """Return a sentence an axis, and what so many repeats can show."""
+    """Return a sentence an axis, which measures would move without a method, and what so many repeats can show."""
     said = [sentence(tested, axis) for axis in dict.fromkeys(tested["axis"])]
+    said += by_themselves(tested)
     tests = int(tested["p"].notna().sum())
     return pd.DataFrame({"sentence": [*said, *compared.reach(repeats, tests)]})
+
+
+def by_themselves(tested: pd.DataFrame) -> list[str]:
+    """Return which measures rise or fall with the number of texts whatever wrote them, in a sentence; none for none."""
+    rows = tested[(tested["axis"] == SIZE) & tested["verdict"].isin((RISES, FALLS))]
+    titles = [
+        f"“{row['title']}”" for _, row in rows.iterrows()
+        if str(row["measure"]) in METRIC_NAMES and str(row["measure"]) not in STEADY
+    ]  # fmt: skip
+    if not titles:
+        return []
+    return [f"Of real text the same moves with the number of texts, without any method: {listed(titles)}."]
 
 
 def sentence(tested: pd.DataFrame, axis: str) -> str:

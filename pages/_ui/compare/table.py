@@ -14,7 +14,7 @@ from pages._ui.parts import wrapped
 from pages._ui.texts import count_of
 
 OUTCOMES = {"better": "▲ better", "worse": "▼ worse", "same": "= same", "cannot tell": "≈ cannot tell",
-            "not measured": "– not measured in both", "": ""}  # fmt: skip
+            "other size": "– other number of texts", "not measured": "– not measured in both", "": ""}  # fmt: skip
 
 
 def letters(run_ids: Sequence[str]) -> dict[str, str]:
@@ -35,11 +35,15 @@ def sentences(table: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
                 continue
             counts = outcome.value_counts()
             unsure = counts.get("cannot tell", 0) + counts.get("same", 0)
-            measured = len(outcome) - int(counts.get("not measured", 0))
-            parts.append(
+            sized = int(counts.get("other size", 0))
+            measured = len(outcome) - int(counts.get("not measured", 0)) - sized
+            said = (
                 f"{group}: better on {counts.get('better', 0)}, worse on {counts.get('worse', 0)}, "
                 f"cannot tell on {unsure} of the {measured} measured in both"
             )
+            if sized:
+                said += f" ({sized} more move with the number of texts, which is another in each)"
+            parts.append(said)
         result.append(f"**{names[run]}** against **{names[first]}** – " + "; ".join(parts) + ".")
     return result
 

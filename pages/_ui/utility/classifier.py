@@ -51,8 +51,8 @@ def draw(workspace: engine.Workspace, run: engine.RunSummary) -> None:
         shown = _beside(groups, ["column", "value"]).rename(columns={"column": "Column", "value": "Value"})
         _table(shown, f"utility.groups.{run.id}", "Macro-F1 of each subgroup")
     st.caption(
-        "Brackets hold the 95% interval; those of what was lost hold for all labels together. Labels and columns of "
-        "the private records stand here: this table is internal and never leaves with a release."
+        "Brackets hold the 95% interval; those of what was lost hold for all labels together, or all subgroups. Labels "
+        "and columns of the private records stand here: this table is internal and never leaves with a release."
     )
 
 

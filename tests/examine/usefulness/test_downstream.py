@@ -151,6 +151,20 @@ def test_labels_nobody_else_has_are_wrong_answers():
     assert one(part, "classifier_gap", "real").value > 0
 
 
+def test_what_was_lost_in_subgroups_holds_for_all_of_them_together(monkeypatch):
+    """Of ten subgroups with an interval each, chance alone would show a loss in one of three examinations."""
+    asked_for = []
+    monkeypatch.setattr(downstream, "wider", lambda many: asked_for.append(many) or 2.0)
+    wide = asked(frame(60, 3, "s"), real=120).tables["classifier_groups"]
+    assert asked_for == [len(LABELS), 2]
+    monkeypatch.setattr(downstream, "wider", lambda many: 1.0)
+    alone = asked(frame(60, 3, "s"), real=120).tables["classifier_groups"]
+    widths = ((table["high"] - table["low"]).to_numpy() for table in (wide, alone))
+    assert dict(zip(alone["reference"], np.divide(*widths), strict=True)) == pytest.approx(
+        {"train": 1.0, "real": 1.0, "gap": 2.0}
+    )
+
+
 def test_subgroups_have_rows_of_their_own():
     table = alike().tables["classifier_groups"]
     assert set(table["column"]) == {"sex"}

@@ -387,34 +387,51 @@ GROUP_COLUMNS = ["column", "value", "reference", "f1", "low", "high", "labels", 
 
 
 def _group_rows(prepared: Prepared, exam: Exam, of: _Class, asked: NDArray[np.int64]) -> Iterator[tuple[object, ...]]:
-    """Yield a row a subgroup and classifier: macro-F1 over labels with at least ten of the subgroup's records."""
+    """Yield a row a subgroup and classifier: macro-F1 over labels with at least ten of the subgroup's records.
+
+    `gap` rows say what the synthetic text lost, all subgroups of all columns held together.
+    """
+    groups = list(_subgroups(prepared, asked))
+    known = [_known_labels(exam.take(rows)) for _, _, rows in groups]
+    measured_in = [
+        len(rows) >= LEAST_GROUP and labels.sum() >= 2 for (_, _, rows), labels in zip(groups, known, strict=True)
+    ]
+    together = wider(sum(measured_in))
+    for (name, value, rows), labels, there in zip(groups, known, measured_in, strict=True):
+        size = (int(labels.sum()), len(rows))
+        if not there:
+            why = f"fewer than {LEAST_GROUP} holdout records, or fewer than 2 labels with {LEAST_LABEL} of them"
+            yield name, value, "train", math.nan, math.nan, math.nan, *size, why
+            continue
+        within = {
+            side: Taught(of.taught[side].answers[rows], of.taught[side].again[:, rows]) for side in ("train", "real")
+        }
+        marks = _marks(exam.take(rows), within, prepared.seed)
+        for reference in ("train", "real", "gap"):
+            sides = ("real", "train") if reference == "gap" else (reference,)
+            one = measured([marks[side] for side in sides], _over(labels))
+            wide = together if reference == "gap" else 1.0
+            ends = (math.nan if end is None else one.value + wide * (end - one.value) for end in (one.low, one.high))
+            yield name, value, reference, one.value, *ends, *size, ""
+
+
+def _subgroups(prepared: Prepared, asked: NDArray[np.int64]) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
+    """Yield column, value and the places in `asked` of each subgroup, by the columns that have two to twelve values."""
     frame = prepared.given.holdout.iloc[asked]
     for column in frame.columns:
         if not str(column).startswith(KEPT_PREFIX) or column == CANARIES:
             continue
         values = _column(frame, column)
         counts = pd.Series(values).dropna().value_counts()
-        if not 2 <= len(counts) <= GROUP_VALUES:
-            continue
-        for value in sorted(counts.index):
-            rows = np.flatnonzero(values == value)
-            inside = exam.take(rows)
-            known = np.bincount(inside.truth, minlength=exam.labels)[: exam.labels] >= LEAST_LABEL
-            name = str(column).removeprefix(KEPT_PREFIX)
-            if len(rows) < LEAST_GROUP or known.sum() < 2:
-                why = f"fewer than {LEAST_GROUP} holdout records, or fewer than 2 labels with {LEAST_LABEL} of them"
-                yield name, value, "train", math.nan, math.nan, math.nan, int(known.sum()), len(rows), why
-                continue
-            within = {
-                side: Taught(of.taught[side].answers[rows], of.taught[side].again[:, rows])
-                for side in ("train", "real")
-            }
-            marks = _marks(inside, within, prepared.seed)
-            for reference in ("train", "real", "gap"):
-                sides = ("real", "train") if reference == "gap" else (reference,)
-                one = measured([marks[side] for side in sides], _over(known))
-                ends = (math.nan if end is None else end for end in (one.low, one.high))
-                yield name, value, reference, one.value, *ends, int(known.sum()), len(rows), ""
+        if 2 <= len(counts) <= GROUP_VALUES:
+            for value in sorted(counts.index):
+                yield str(column).removeprefix(KEPT_PREFIX), str(value), np.flatnonzero(values == value)
+
+
+def _known_labels(exam: Exam) -> NDArray[np.bool_]:
+    """Return which labels have at least ten of an exam's texts."""
+    found: NDArray[np.bool_] = np.bincount(exam.truth, minlength=exam.labels)[: exam.labels] >= LEAST_LABEL
+    return found
 
 
 def _over(known: NDArray[np.bool_]) -> Score:
