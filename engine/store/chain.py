@@ -74,7 +74,8 @@ class Chain:
         previous, expected = GENESIS, 1
         for row in connection.execute(select(self.table).order_by(self.table.c.seq)):
             line = {name: getattr(row, name) for name in self.columns[:-1]}
-            if row.seq != expected or not hmac.compare_digest(self.digest(key, previous, line), str(row.hash)):
+            fits = hmac.compare_digest(self.digest(key, previous, line).encode(), str(row.hash).encode())
+            if row.seq != expected or not fits:
                 return {"ok": False, "lines": expected - 1, "first_bad": expected}
             previous, expected = row.hash, expected + 1
         head = connection.execute(select(self.head)).first()

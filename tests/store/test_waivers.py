@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import text
 from sqlalchemy.exc import DatabaseError
 
 from engine.errors import NotFoundError, RefusedError, UserError
@@ -14,7 +15,7 @@ from engine.release import get_policy
 from engine.release.policy.policy import PRESETS
 from engine.store.runs import waivers
 from tests.store.conftest import CANARY
-from tests.store.making import examine, finished_run
+from tests.store.making import examine, finished_run, unguard
 
 DAY = (datetime.now(UTC).date() + timedelta(days=20)).isoformat()
 REASON = "Colleagues under the same duty read it anyway"
@@ -258,3 +259,28 @@ def test_waivers_are_kept_for_good(store, run_id):
     for statement in ("DELETE FROM waivers", "UPDATE waivers SET reason = ''"):
         with pytest.raises(DatabaseError, match="append-only"), store.session.db.write() as connection:
             connection.exec_driver_sql(statement)
+
+
+BY_HAND = [
+    "UPDATE waivers SET expires = '2999-01-01'", "UPDATE waivers SET reason = 'Another reason than it was given for'",
+    "UPDATE waivers SET basis = '0'", "UPDATE waivers SET actor = 'Bea'", "UPDATE waivers SET id = 'w-another'",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", BY_HAND)
+def test_a_waiver_that_the_log_does_not_tell_of_is_none(store, run_id, statement):
+    waive(store, run_id)
+    with store.session.db.write() as connection:
+        unguard(connection, "waivers")
+        connection.execute(text(statement))
+    assert store.releases.waivers(run_id, "internal") == ()
+    assert open_rules(store, run_id) == ["identifiers-in-records"]
+
+
+def test_a_waiver_whose_withdrawal_was_taken_out_stays_withdrawn(store, run_id):
+    waiver = waive(store, run_id)
+    store.releases.withdraw_waiver(run_id, "internal", waiver)
+    with store.session.db.write() as connection:
+        unguard(connection, "waivers")
+        connection.execute(text("DELETE FROM waivers WHERE withdrawn"))
+    assert store.releases.waivers(run_id, "internal") == ()

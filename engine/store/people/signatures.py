@@ -61,9 +61,14 @@ class Signatures:
         may.discard(folded(besides))
         with self.session.db.read() as connection:
             state = self._state(connection, run_id, policy_id)
-            query = select(signatures).where(signatures.c.run_id == run_id, signatures.c.state == state)
+            query = select(signatures).where(signatures.c.run_id == run_id)
             rows = connection.execute(query.order_by(signatures.c.seq.desc())).all()
-        return next((Signature(row.name, row.identity, row.at) for row in rows if folded(row.identity) in may), None)
+        for row in rows:
+            made = Signature(row.name, row.identity, row.at)
+            own = self._by(made, state).encode()
+            if folded(row.identity) in may and hmac.compare_digest(own, str(row.state).encode()):
+                return made
+        return None
 
     def sign(self, run_id: str, policy_id: str) -> Signature:
         """Sign the approved records of a run under a policy, as the person who signed in.
@@ -87,10 +92,16 @@ class Signatures:
                 raise RefusedError("no record of this run is approved yet, so there is nothing to sign")
             state = self._state(connection, run_id, policy_id)
             made = Signature(person.name, person.identity, now())
-            values = {"at": made.at, "name": made.name, "identity": made.identity, "run_id": run_id, "state": state}
+            values = {"at": made.at, "name": made.name, "identity": made.identity, "run_id": run_id}
+            values["state"] = self._by(made, state)
             connection.execute(signatures.insert().values(policy_id=policy_id, **values))
             self.session.write_audit(connection, "signed as second person", run_id, policy=policy_id)
         return made
+
+    def _by(self, made: Signature, state: str) -> str:
+        """Return a keyed digest of what was signed and of who signed it when."""
+        words = "\x1f".join((state, made.identity, made.name, made.at))
+        return hmac.digest(self.session.key, b"signed by\0" + words.encode(), "sha256").hex()
 
     def _state(self, connection: Connection, run_id: str, policy_id: str) -> str:
         """Return a keyed digest of what is signed: all that the check-list answers from, and each approved record."""

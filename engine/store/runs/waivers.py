@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, select
 
 from engine.errors import NotFoundError, UserError
+from engine.json_types import JSONObject
 from engine.store.audit import now
 from engine.store.database.schema import waivers
+from engine.store.logs import about
+from engine.store.rows import AnyRow
 from engine.store.session import Session, new_id
 from engine.store.upkeep import DEFAULT_ACTOR
 
 if TYPE_CHECKING:
     from engine.release import Waiver
 
+WAIVED, WITHDRAWN = "rule waived", "waiver withdrawn"
 UNNAMED = (DEFAULT_ACTOR, "command line")
 
 
@@ -30,17 +34,41 @@ def check_named(session: Session) -> None:
 
 
 def given(connection: Connection, run_id: str, policy_id: str) -> tuple[Waiver, ...]:
-    """Return the waivers of a run under a policy that were not withdrawn, in the order in which they were given."""
+    """Return the waivers of a run under a policy that were not withdrawn, in the order in which they were given.
+
+    One that is not as a line of the audit log tells, or that a line tells was withdrawn, is none.
+    """
     from engine.release import Waiver
 
     query = select(waivers).where(waivers.c.run_id == run_id, waivers.c.policy == policy_id).order_by(waivers.c.seq)
+    rows = connection.execute(query).all()
+    told = _told(connection, run_id) if rows else {}
     found: dict[str, Waiver] = {}
-    for row in connection.execute(query):
+    for row in rows:
         if row.withdrawn:
             found.pop(row.id, None)
-        else:
+        elif _is_told(row, told.get(row.id)):
             found[row.id] = Waiver(row.id, row.rule, row.actor, row.reason, row.at[:10], row.expires, row.basis)
     return tuple(found.values())
+
+
+def _told(connection: Connection, run_id: str) -> dict[str, JSONObject]:
+    """Return by id what the audit log tells of the waivers of a run that no line withdrew."""
+    told: dict[str, JSONObject] = {}
+    for action, _, said in about.told(connection, (WAIVED, WITHDRAWN), run_id):
+        if action == WAIVED:
+            told[str(said.get("waiver"))] = said
+        else:
+            told.pop(str(said.get("waiver")), None)
+    return told
+
+
+def _is_told(row: AnyRow, said: JSONObject | None) -> bool:
+    """Say whether a waiver is as its line has it; one of an earlier edition tells not what it is for nor of whom."""
+    if said is None:
+        return False
+    same = all(said.get(name) == getattr(row, name) for name in ("policy", "rule", "reason", "expires"))
+    return same and said.get("basis", row.basis) == row.basis and said.get("by", row.actor) == row.actor
 
 
 def give(
@@ -57,8 +85,8 @@ def give(
             )
         )
         session.write_audit(
-            connection, "rule waived", run_id, corpus=corpus_id, waiver=waiver_id, policy=policy_id, rule=rule,
-            reason=reason, expires=expires, **({"sample": sample} if sample else {}),
+            connection, WAIVED, run_id, corpus=corpus_id, waiver=waiver_id, policy=policy_id, rule=rule,
+            basis=basis, reason=reason, expires=expires, by=session.actor, **({"sample": sample} if sample else {}),
         )  # fmt: skip
     return waiver_id
 
@@ -80,7 +108,7 @@ def withdraw(session: Session, run_id: str, corpus_id: str, policy_id: str, waiv
             )
         )
         session.write_audit(
-            connection, "waiver withdrawn", run_id, corpus=corpus_id, waiver=waiver_id, policy=policy_id,
+            connection, WITHDRAWN, run_id, corpus=corpus_id, waiver=waiver_id, policy=policy_id,
             rule=found.rule,
         )  # fmt: skip
 
