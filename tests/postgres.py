@@ -124,6 +124,9 @@ BOTH: dict[str, tuple[str, ...]] = {
         "test_a_database_that_leaves_its_place_stops_reads_and_writes",
     ),
     "store/review/test_readers.py": (),
+    "store/review/test_held_attacks.py": (
+        "test_a_flag_of_another_kind_is_found", "test_an_undo_of_a_decision_that_was_changed_for_a_moment_is_told",
+    ),
     "store/review/test_held.py": (
         "test_a_flag_that_is_neither_yes_nor_no_is_found", "test_a_long_walk_of_acts_and_undos_holds_at_every_step",
         "test_edited_rows_are_found", "test_a_backup_and_a_copy_hold_as_they_did",

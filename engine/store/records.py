@@ -6,6 +6,7 @@ by the corpus' random id.
 
 from __future__ import annotations
 
+import hmac
 import io
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,6 +57,19 @@ def write_table(path: Path, frame: pd.DataFrame) -> None:
     table = pa.Table.from_pandas(frame, preserve_index=False)
     pq.write_table(table, buffer, row_group_size=GROUP_ROWS, compression="zstd")
     write_atomic(path, buffer.getvalue())
+
+
+def digest(path: Path, key: bytes, name: str) -> str:
+    """Return a keyed digest, hexadecimal, of a table's file as it was written, and of what the table is called.
+
+    Raises:
+        StorageError: it is missing or damaged.
+    """
+    found = hmac.new(key, b"table\0" + name.encode() + b"\0", "sha256")
+    with table_errors(), files.opened(path) as source:
+        while part := source.read(1 << 20):
+            found.update(part)
+    return found.hexdigest()
 
 
 def read_table(

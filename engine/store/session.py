@@ -87,7 +87,7 @@ class Session:
         except BaseException:
             self.db.close()
             raise
-        self.db.grown = partial(heads.note, self.folder, self.db)
+        self.db.grown = partial(heads.note, self.folder, self.db, self.key)
         chained.adopt(self.db, self.key, self.actor)
         versions.recover(self.folder, self.db)
         self._versions = FileVersions(self.folder, self.db)

@@ -144,9 +144,10 @@ class AuditLog:
             return breaks(connection, audit.CHAIN, self.session.key, kept)
 
     def untrue(self) -> tuple[str, ...]:
-        """Return, in sentences, which decisions and marks of reviews are not those that the log tells of."""
+        """Return, in sentences, which decisions and marks of reviews, and records, are not those the log tells of."""
         with self.session.db.read() as connection:
-            return tuple(held.breaks(connection, self.session.key))
+            files = held.tables(connection, self.session.folder, self.session.key)
+            return (*held.breaks(connection, self.session.key), *files)
 
     def export(self, kind: str, corpus_id: str | None = None) -> bytes:
         """Return the log, of one corpus or of all, as a file that its holder can check; that it left stands in the log.

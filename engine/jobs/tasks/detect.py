@@ -23,7 +23,7 @@ from engine.json_types import JSON, JSONObject, as_list, as_number, as_object
 from engine.store.audit import now
 from engine.store.database.schema import corpora, spans
 from engine.store.records import read_rows
-from engine.store.review import chained, decisions, marks
+from engine.store.review import chained, decisions, held
 from engine.store.review.marks import PENDING
 from engine.store.review.spans import FoundSpan, activate, insert_spans, refresh, span_rows, weigh
 from engine.store.shards import Shard, bounds
@@ -196,7 +196,7 @@ def _drop_pending(connection: Connection, corpus_id: str) -> None:
 
 def _put_in_force(task: Task, connection: Connection) -> None:
     corpus_id, session = task.corpus_id, task.store.session
-    with marks.watched(connection, session.key, corpus_id):
+    with held.derived(session, connection, corpus_id):
         standing = _replace(connection, corpus_id)
     refresh(connection, corpus_id)
     decisions.bump(connection, corpus_id)

@@ -140,7 +140,7 @@ def _context(task: Task, row: RunRow, method: Method, claim: Guarantee) -> Conte
     facts = store.ledger.facts_for(method, task.corpus_id, labels)
     records = training_records(store, task.corpus_id)
     if "spans" in needs and not private:
-        spans = store.review.accepted_spans(task.corpus_id, "train")
+        spans = store.review.accepted_spans(task.corpus_id, "train", as_told=True)
     else:
         spans = pd.DataFrame(columns=ACCEPTED_COLUMNS)
     models, values = task.models, parse_parameters(method.spec, row.parameters)

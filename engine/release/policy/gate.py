@@ -235,7 +235,7 @@ def _held(facts: GateFacts) -> RuleVerdict:
     said = {
         None: "Decisions and marks were not held against the audit log.",
         True: "Decisions and marks are those that the audit log tells of.",
-        False: "Decisions, marks or the audit log itself were changed outside of the program.",
+        False: "Decisions, marks, records or the audit log itself were changed outside of the program.",
     }[facts.held]
     return fact_line(
         "decisions-held", "The review is as people left it", facts.held, said,

@@ -87,7 +87,7 @@ def accept_rollback(path: Path | None = None, actor: str = "custodian") -> Accep
                 connection, key, actor, ROLLED_BACK, since,
                 f"An older database was put back, whose last line is of {since}; what was spent since is unknown.",
             )  # fmt: skip
-        heads.keep(folder, database, anew=True)
+        heads.keep(folder, database, key, anew=True)
     finally:
         database.close()
     return {"populations": number, "lines_missing": dict(missing), "since": since}
@@ -111,7 +111,7 @@ def notice_copy(folder: Folder, database: Database, key: bytes, actor: str) -> b
     if kept == now:
         return False
     if kept is None or not place.is_copy(kept, now):
-        heads.keep(folder, database, place=now)
+        heads.keep(folder, database, key, place=now)
         return False
     with locked(folder.path / "opening.lock"):
         kept = heads.kept_place(folder)  # another process may have been first while this one waited
@@ -124,7 +124,7 @@ def notice_copy(folder: Folder, database: Database, key: bytes, actor: str) -> b
                 f"This workspace is a copy of another folder, made after {since}; what was spent since is unknown, "
                 "there and on other copies. If the folder was only moved to another disk, nothing was.",
             )  # fmt: skip
-        heads.keep(folder, database, place=now)
+        heads.keep(folder, database, key, place=now)
     return True
 
 

@@ -15,6 +15,7 @@ from engine.store import queue
 from engine.store.audit import now
 from engine.store.budget import populations, reservations, unknown
 from engine.store.database.schema import corpora, record_index
+from engine.store.records import digest
 from engine.store.review import chained, marks
 from engine.store.review.spans import FoundSpan, insert_spans, refresh, span_rows, weigh
 from engine.store.session import Session
@@ -103,6 +104,7 @@ def keep(
         population_known=adopted.known,
         population_joined=len(joined),
         population_asked=len(adopted.asked),
+        table=digest(session.folder.records(corpus_id), session.key, corpus_id),
         **chained.told(connection, session.key, corpus_id),
     )
 

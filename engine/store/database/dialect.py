@@ -27,6 +27,7 @@ from sqlalchemy import (
     literal,
     not_,
     select,
+    text,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
@@ -138,6 +139,21 @@ def forbid_changes(connection: Connection, table: str) -> None:
             f"CREATE OR REPLACE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
             f"FOR EACH {each} EXECUTE FUNCTION {REFUSAL}()"
         )
+
+
+def added_to(connection: Connection, tables: Collection[str]) -> list[str]:
+    """Return the triggers and rules of these tables, in words; the database acts by them beside what it is told."""
+    if kind(connection) == SQLITE:
+        found = "SELECT 'trigger', name FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) IN :tables"
+    else:
+        found = (
+            "SELECT 'trigger', t.tgname FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid "
+            "WHERE NOT t.tgisinternal AND c.relname IN :tables AND c.relnamespace = current_schema()::regnamespace "
+            "UNION ALL SELECT 'rule', rulename FROM pg_rules "
+            "WHERE tablename IN :tables AND schemaname = current_schema()"
+        )
+    rows = connection.execute(text(found).bindparams(bindparam("tables", list(tables), expanding=True)))
+    return sorted(f"the {what} {name}" for what, name in rows)
 
 
 def expect_changes(connection: Connection, table: str) -> None:

@@ -182,7 +182,7 @@ def _finish(folder: Folder, created: str, actor: str) -> None:
             connection.execute(pending_removals.delete())
         versions.restored(folder, database, left_out)
         unknown.restored(database, key, actor, created)
-        heads.keep(folder, database, anew=True)
+        heads.keep(folder, database, key, anew=True)
         if not database.truncate_log():
             raise StorageError("The restored database could not be written to disk. Try again.")
     finally:

@@ -3,9 +3,10 @@
 A database that is older than its heads, or has another history, was put back by hand: what was spent since is
 missing from its ledger, so it is not opened until a person says so. The file is written after each commit that
 added a line, and read before the database is: it may be behind the database, never ahead of it, whenever a
-process is killed. Whoever puts the database and this file back together cannot be noticed from inside the folder. A
-folder that was copied, elsewhere or back to its own place, can: the file holds where the workspace lies
-(`engine.store.disk.place`).
+process is killed. A file whose lines the database no longer has stays as it is, however many lines come after: what
+was put back under an open program shows too. Whoever puts the database and this file back together, or takes away this
+file under an open program, cannot be noticed from inside the folder. A folder that was copied, elsewhere or back to
+its own place, can: the file holds where the workspace lies (`engine.store.disk.place`).
 
 Privacy posture: line numbers, keyed seals, the workspace's own path.
 """
@@ -61,27 +62,31 @@ def check(folder: Folder, database: Database, key: bytes) -> None:
             f"The file {folder.head_file.name} of the workspace is missing, so nothing tells whether its database is "
             f"the latest. {GO_ON}"
         )
-    keep(folder, database)
+    keep(folder, database, key)
     if not marked:
         with database.write() as connection:
             connection.execute(insert(connection, settings).values(key=MARK, value=True).on_conflict_do_nothing())
 
 
-def keep(folder: Folder, database: Database, *, anew: bool = False, place: Place | None = None) -> None:
-    """Write the database's heads into the file; one that is ahead stays unless written `anew`.
+def keep(folder: Folder, database: Database, key: bytes, *, anew: bool = False, place: Place | None = None) -> None:
+    """Write the database's heads into the file; those that the database does not have stay unless written `anew`.
 
     place: where the workspace lies; None leaves what the file says.
     """
     with locked(folder.path / "ledger.lock"):
+        before: Heads = {}
         with database.read() as connection:
             found = {chain.name: _head(connection, chain) for chain in CHAINS}
-        if not anew:
-            with suppress(RolledBackError):
-                before = _kept(folder) or {}
-                ahead = any(before.get(name, (0, ""))[0] > seq for name, (seq, _) in found.items())
-                if place is None and (ahead or before == found):
-                    return
-                found = before if ahead else found
+            if not anew:
+                with suppress(RolledBackError):
+                    before = _kept(folder) or {}
+            other = any(
+                seq and not chain.holds(connection, key, seq, seal)
+                for chain in CHAINS for seq, seal in [before.get(chain.name, (0, ""))]
+            )  # fmt: skip
+        if place is None and before and (other or before == found):
+            return
+        found = before if other else found
         body: dict[str, Any] = {name: {"seq": seq, "seal": seal} for name, (seq, seal) in found.items()}
         place = place or kept_place(folder)
         if place is not None:
@@ -100,10 +105,10 @@ def kept_place(folder: Folder) -> Place | None:
         return None
 
 
-def note(folder: Folder, database: Database) -> None:
+def note(folder: Folder, database: Database, key: bytes) -> None:
     """Write the heads after a commit; a full disk leaves the file behind, which is no error."""
     with suppress(StorageError, OSError):
-        keep(folder, database)
+        keep(folder, database, key)
 
 
 def kept(folder: Folder, name: str) -> tuple[int, str] | None:

@@ -167,4 +167,4 @@ def _give_key(here: Folder, there: Folder, new: Database, key: bytes, keep: bool
         write_atomic(there.key_file, key)
         return
     write_atomic(there.key_file, key)
-    heads.keep(there, new, anew=True, place=place.here(there, key))
+    heads.keep(there, new, key, anew=True, place=place.here(there, key))

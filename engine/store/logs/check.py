@@ -62,6 +62,7 @@ def check_logs(path: Path | None = None, export: bytes | None = None) -> Checked
                 found = breaks(connection, chain, key, heads.kept(folder, chain.name))
                 broken += [f"{called}: {one.sentence}" for one in found]
             broken += [f"Review: {one}" for one in held.breaks(connection, key)]
+            broken += [f"Records: {one}" for one in held.tables(connection, folder, key)]
             broken += [f"Spot checks: {one}" for one in spot_rows.breaks(connection, key)]
             broken += [f"Intruder trials: {one}" for one in chained.breaks(connection, key)]
             log = audit.read(connection, -1, 0).sort_values("seq").to_dict("records")

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sqlalchemy import BindParameter, Connection, bindparam, func, or_, select, update
 
+from engine.json_types import JSONObject
 from engine.store import audit
 from engine.store.chain import GENESIS
 from engine.store.database.database import Database
@@ -27,8 +28,9 @@ from engine.store.review import marks
 
 CHAINED = "decisions chained"
 """Action of the line by which the decisions of an earlier edition came under the chain, and the setting that it did."""
+IMPORTED = "corpus imported"
 TELLING = (
-    "corpus imported", "review decisions", "spans detected", "gold spans chosen", "records opened again", CHAINED,
+    IMPORTED, "review decisions", "spans detected", "gold spans chosen", "records opened again", CHAINED,
 )  # fmt: skip
 """Actions of lines whose subject is a corpus and which may tell of its decisions and marks."""
 FIELDS = ("seq", "batch", "at", "actor", "action", "span_id", "position", "start", "end", "first_label", "label",
@@ -99,10 +101,20 @@ def adopt(database: Database, key: bytes, actor: str) -> None:
             return
     with database.write() as connection:
         for corpus_id in connection.execute(select(corpora.c.id).order_by(corpora.c.created, corpora.c.id)).scalars():
-            if not any("marks" in said for _, _, said in about.told(connection, TELLING, corpus_id)):
+            lines = [(action, said) for action, _, said in about.told(connection, TELLING, corpus_id)]
+            told = any("marks" in said for _, said in lines)
+            if not told and any(is_earlier(action, said) for action, said in lines):
                 _adopt_one(connection, key, actor, corpus_id)
         values = {"key": CHAINED, "value": True}
         connection.execute(insert(connection, settings).values(values).on_conflict_do_nothing())
+
+
+def is_earlier(action: str, said: JSONObject) -> bool:
+    """Say whether a line of the log tells that an edition without this chain imported a corpus.
+
+    A corpus that no line of the log imported was brought in outside of the program, and is not adopted.
+    """
+    return action == IMPORTED and "records" in said and "marks" not in said
 
 
 def _last_marks(connection: Connection, key: bytes, corpus_id: str) -> int | None:

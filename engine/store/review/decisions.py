@@ -14,7 +14,7 @@ from sqlalchemy import JSON, Connection, Integer, String, func, select, text, up
 from engine.pii.decide.rules import Standing, after
 from engine.store.audit import now
 from engine.store.database.schema import corpora, decisions, spans
-from engine.store.review import chained, marks
+from engine.store.review import chained, held, marks
 from engine.store.review.before import Prior, before_batch
 from engine.store.review.spans import CHUNK, refresh
 from engine.store.rows import AnyRow, SpanRow
@@ -81,8 +81,8 @@ def note(session: Session, connection: Connection, corpus_id: str, counts: Mappi
     """
     made = {IN_THE_LOG[action]: count for action, count in counts.items() if count}
     if made:
-        held = chained.told(connection, session.key, corpus_id)
-        session.write_audit(connection, "review decisions", corpus_id, **made, **held)
+        told = chained.told(connection, session.key, corpus_id)
+        session.write_audit(connection, "review decisions", corpus_id, **made, **told)
 
 
 def bump(connection: Connection, corpus_id: str) -> None:
@@ -126,7 +126,7 @@ def undo(session: Session, connection: Connection, corpus_id: str, batch: int | 
         select(decisions).where(decisions.c.corpus_id == corpus_id, decisions.c.batch == batch)
     ).all()
     positions = {e.position for e in events}
-    with marks.watched(connection, session.key, corpus_id, positions):
+    with held.derived(session, connection, corpus_id, positions):
         _revert(connection, corpus_id, before_batch(connection, corpus_id, batch))
         _unmark_records(connection, corpus_id, batch)
     taking = {"batch": next_batch(connection, corpus_id), "at": now(), "actor": session.actor, "action": "undo"}

@@ -2,7 +2,14 @@
 
 The rows of a corpus are held against each other (`chained`), against every line of the log that tells how many there
 were and how the last one ended, and the marks against the sum in the latest line (`marks`). What does not hold stays
-so: a later act carries it on. The log itself is checked apart from this (`engine.store.logs`).
+so: a later act carries it on, and marks that were made of decisions or marks which did not hold at that moment never
+hold again (`derived`). The file of a corpus' records is held against the line about its import (`tables`). The log
+itself is checked apart from this (`engine.store.logs`).
+
+Not held: runs, their texts and approvals, declarations, settings; what a detection at work has found, until it is put
+in force; files that an earlier edition imported. Whoever changes rows while people work may keep a mark out of an act,
+as what stands there at that moment is acted on, and cannot change what was decided of it. A workspace that is put back
+whole, or a database with the heads beside the key (`engine.store.disk.heads`), shows by an export kept elsewhere alone.
 
 Privacy posture: ids of corpora, numbers of decisions and counts; never a place, a label or a word.
 """
@@ -11,28 +18,34 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, Text, select, text, type_coerce
 
-from engine.errors import RefusedError
+from engine.errors import RefusedError, StorageError
 from engine.pii.decide.rules import Standing, after
+from engine.store import audit
 from engine.store.chain import GENESIS
 from engine.store.database.schema import corpora, decisions, record_index, settings, spans
+from engine.store.disk import heads
+from engine.store.disk.folder import Folder
 from engine.store.logs import about
 from engine.store.logs.breaks import Link, cut_off, within
+from engine.store.records import digest
 from engine.store.review import chained, marks
 from engine.store.review.memory import forget, remembered
 from engine.store.rows import AnyRow
 from engine.store.session import Session
 
 GONE = "corpus deleted"
+SPOILED = 1  # added to a sum that is to hold no more; it adds up and no digests make up for it
 RAW_PRIOR = type_coerce(decisions.c.prior, Text).label("prior")  # as it stands: an edited one may be no JSON
 LOG = "The audit log does not hold, so nothing that it tells of the decisions can be relied on."
 NOT_HELD = (
-    "The review's decisions or marks in the database are not those that the audit log tells of; `audit --verify` says "
-    "what was done. Restore the latest backup, or import the file anew and review it again."
+    "The review's decisions or marks, or the corpus' records, are not those that the audit log tells of; `audit "
+    "--verify` says what was done. Restore the latest backup, or import the file anew and review it again."
 )
 
 
@@ -45,6 +58,15 @@ class _Told:
     again: bool = False  # brought under the chain after a line had told of it
 
 
+@dataclass
+class _Log:
+    """What the log tells of corpora, by id; which of them were deleted, and which an earlier edition imported."""
+
+    told: dict[str, _Told] = field(default_factory=dict)
+    gone: set[str] = field(default_factory=set)
+    earlier: set[str] = field(default_factory=set)
+
+
 def of_corpus(session: Session, corpus_id: str, *, anew: bool = True) -> tuple[str, ...]:
     """Return what does not hold of a corpus' decisions, its marks and the audit log, in sentences.
 
@@ -52,8 +74,11 @@ def of_corpus(session: Session, corpus_id: str, *, anew: bool = True) -> tuple[s
         anew: go through all of it; otherwise what was found is remembered until a decision or a mark changes.
     """
     if anew:
+        kept = heads.kept(session.folder, audit.CHAIN.name)  # before the database is read: it may not be ahead of it
         with session.db.read() as connection:
             found = _found(connection, session, corpus_id, anew=True)
+            if kept is not None and kept[0] and not audit.CHAIN.holds(connection, session.key, *kept):
+                found = (LOG, *(one for one in found if one != LOG))
         if found:
             forget(corpus_id)  # pages tell it too
         return found
@@ -70,44 +95,96 @@ def demand(session: Session, corpus_id: str) -> None:
         raise RefusedError(NOT_HELD)
 
 
+def demand_here(session: Session, connection: Connection, corpus_id: str, *, table: bool) -> None:
+    """Refuse what `demand` does, of what the caller's transaction sees.
+
+    Args:
+        table: read the file of the corpus' records too.
+    """
+    found = tables(connection, session.folder, session.key, corpus_id) if table else []
+    if found or _found(connection, session, corpus_id, anew=False):
+        raise RefusedError(NOT_HELD)
+
+
+def tables(connection: Connection, folder: Folder, key: bytes, corpus_id: str | None = None) -> list[str]:
+    """Return a sentence for each corpus, of one or all, whose file of records is not the one that was imported.
+
+    Of a corpus that an earlier edition imported the log does not tell it.
+    """
+    known = set(connection.execute(select(corpora.c.id)).scalars())
+    found = []
+    for _, one, said in about.told(connection, (chained.IMPORTED,), corpus_id):
+        told = said.get("table")
+        if one not in known or not isinstance(told, str):
+            continue
+        try:
+            there = digest(folder.records(one), key, one)
+        except StorageError:
+            found.append(f"corpus {one}: the file of its records is missing or cannot be read.")
+        else:
+            if not hmac.compare_digest(there.encode(), told.encode()):
+                found.append(f"corpus {one}: the file of its records is not the one that was imported.")
+    return found
+
+
+@contextmanager
+def derived(
+    session: Session, connection: Connection, corpus_id: str, positions: Collection[int] | None = None
+) -> Iterator[None]:
+    """Take into the sum of the marks what is made of the decisions inside, for all of a corpus or at some positions.
+
+    Where decisions, or the marks of the whole corpus, are not those that the log tells of at this moment, the marks
+    will not hold ever after, although the rows that were changed may be put back.
+    """
+    log = about.whole(connection, session.key, corpus_id, anew=positions is None)
+    spoiled = 0 if log and _as_told(connection, session.key, corpus_id, all_marks=positions is None) else SPOILED
+    with marks.watched(connection, session.key, corpus_id, positions):
+        yield
+    marks.add(connection, corpus_id, spoiled)
+
+
 def breaks(connection: Connection, key: bytes, corpus_id: str | None = None) -> list[str]:
     """Return a sentence for each way in which decisions and marks, of one corpus or of all, do not hold."""
-    told, gone = _told(connection, corpus_id)
+    log = _told(connection, corpus_id)
     query = select(corpora.c.id) if corpus_id is None else select(corpora.c.id).where(corpora.c.id == corpus_id)
     known = list(connection.execute(query.order_by(corpora.c.id)).scalars())
     begun = connection.execute(select(settings.c.key).where(settings.c.key == chained.CHAINED)).first() is not None
-    found = []
+    found = [f"the database was given {one} outside of the program." for one in marks.strangers(connection)]
     for one in known:
-        if one in told:
-            found += [f"corpus {one}: {said}" for said in _of_one(connection, key, one, told[one])]
-        elif begun:
+        if one in log.gone:
+            found.append(f"corpus {one}: it was deleted, and is there again.")
+        elif one in log.told:
+            found += [f"corpus {one}: {said}" for said in _of_one(connection, key, one, log.told[one])]
+        elif begun or one not in log.earlier:
             found.append(f"corpus {one}: no line of the log tells of its decisions.")
     if corpus_id is None:
-        found += [f"corpus {one} was removed with its decisions." for one in told if one not in {*known, *gone}]
+        found += [f"corpus {one} was removed with its decisions." for one in log.told if one not in {*known, *log.gone}]
     return found
 
 
 def _found(connection: Connection, session: Session, corpus_id: str, *, anew: bool) -> tuple[str, ...]:
     log = [] if about.whole(connection, session.key, corpus_id, anew=anew) else [LOG]
-    return (*log, *breaks(connection, session.key, corpus_id))
+    files = tables(connection, session.folder, session.key, corpus_id) if anew else []
+    return (*log, *breaks(connection, session.key, corpus_id), *files)
 
 
-def _told(connection: Connection, corpus_id: str | None) -> tuple[dict[str, _Told], set[str]]:
-    """Return what the log tells of each corpus, or of one, since it was under the chain, and which were deleted."""
-    told: dict[str, _Told] = {}
-    gone = set()
+def _told(connection: Connection, corpus_id: str | None) -> _Log:
+    """Return what the log tells of each corpus, or of one, since it was under the chain."""
+    log = _Log()
     for action, subject, said in about.told(connection, (*chained.TELLING, GONE), corpus_id):
         if action == GONE:
-            gone.add(subject)
+            log.gone.add(subject)
             continue
+        if chained.is_earlier(action, said):
+            log.earlier.add(subject)
         count, head, total = (said.get(name) for name in ("decisions", "head", "marks"))
         if not isinstance(count, int) or not isinstance(head, str) or not isinstance(total, str):
             continue  # of an earlier edition, or made unreadable, which the log's own check tells
-        one = told.setdefault(subject, _Told())
+        one = log.told.setdefault(subject, _Told())
         one.again |= action == chained.CHAINED and bool(one.heads)
         one.heads.append((count, head))
         one.marks = total
-    return told, gone
+    return log
 
 
 def _of_one(connection: Connection, key: bytes, corpus_id: str, told: _Told) -> list[str]:
@@ -117,6 +194,20 @@ def _of_one(connection: Connection, key: bytes, corpus_id: str, told: _Told) -> 
     if marks.opened(key, corpus_id, told.marks) != total:
         found += _of_marks(connection, corpus_id)
     return found
+
+
+def _as_told(connection: Connection, key: bytes, corpus_id: str, *, all_marks: bool) -> bool:
+    """Say inside a transaction whether decisions, and marks if asked, are as the log and what was noted since say."""
+    told = _told(connection, corpus_id).told.get(corpus_id)
+    if told is None:
+        return False
+    changed, head = marks.noted(connection, corpus_id)
+    if _rows(connection, key, corpus_id, [*told.heads, *([head] if head else [])]):
+        return False
+    known = marks.opened(key, corpus_id, told.marks) if all_marks else None
+    if not all_marks:
+        return True
+    return known is not None and (known + changed) % marks.MODULUS == marks.total(connection, key, corpus_id)
 
 
 def _rows(connection: Connection, key: bytes, corpus_id: str, heads: Sequence[tuple[int, str]]) -> list[str]:
@@ -131,15 +222,15 @@ def _rows(connection: Connection, key: bytes, corpus_id: str, heads: Sequence[tu
         for row in rows
         if isinstance(row["number"], int)
     ]
-    last = heads[-1][0]
+    last = max(count for count, _ in heads)  # a later line tells of fewer where the program went on behind a cut
     inside = [one for one in links if one.seq <= last]
 
-    def digest(previous: str, number: int, said: Mapping[str, object]) -> str:
+    def hashed(previous: str, number: int, said: Mapping[str, object]) -> str:
         return chained.digest(key, corpus_id, number, previous, said)
 
     more = stray + len(links) - len(inside)
     found = [f"{_count(more)} brought in that the log does not tell of."] if more else []
-    found += [one.sentence for one in within(inside, digest, "decision")]
+    found += [one.sentence for one in within(inside, hashed, "decision")]
     end = inside[-1].seq if inside else 0
     if end < last:
         found.append(cut_off("decision", end + 1, last))
@@ -167,7 +258,7 @@ def _count(decided: int) -> str:
 def _of_marks(connection: Connection, corpus_id: str) -> list[str]:
     """Return in what the marks are not what was decided, for marks that do not hold."""
     standing = _standing(connection, corpus_id)
-    mine = (spans.c.corpus_id == corpus_id, spans.c.origin != marks.PENDING)
+    mine = (spans.c.corpus_id == corpus_id, marks.COUNT)
     there = connection.execute(select(spans).where(*mine)).all()
     other = sum(_contradicts(row, standing) for row in there)
     known = {row.id for row in there if row.active}

@@ -19,11 +19,12 @@ import secrets
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
-from sqlalchemy import ColumnElement, Connection, Integer, select, type_coerce
+from sqlalchemy import ColumnElement, Connection, Integer, or_, select, type_coerce
 
+from engine.errors import StorageError
 from engine.pii.decide.rules import Standing
 from engine.store.database.database import UNTOLD
-from engine.store.database.dialect import one_of
+from engine.store.database.dialect import added_to, one_of
 from engine.store.database.schema import record_index, spans
 from engine.store.rows import SpanRow
 
@@ -37,21 +38,29 @@ _COLUMNS = (
     spans.c.recogniser, spans.c.identifier_type, spans.c.origin, type_coerce(spans.c.active, Integer), spans.c.state,
     type_coerce(spans.c.decided, Integer), spans.c.value_key, spans.c.entity_key,
 )  # fmt: skip
+COUNT = or_(spans.c.origin.is_distinct_from(PENDING), spans.c.active.is_not(False))
+"""Condition of spans that count: all but those that a detection at work has found; one that says so and is in force
+was brought in."""
+
+
+def strangers(connection: Connection) -> list[str]:
+    """Return the triggers and rules of the tables that the sum is taken over; the program makes none there."""
+    return added_to(connection, (spans.name, record_index.name))
 
 
 def total(connection: Connection, key: bytes, corpus_id: str, positions: Collection[int] | None = None) -> int:
     """Return the sum over all of a corpus, or over the records at some positions, as the rows are now."""
-    mine: list[ColumnElement[bool]] = [spans.c.corpus_id == corpus_id, spans.c.origin != PENDING]
+    mine: list[ColumnElement[bool]] = [spans.c.corpus_id == corpus_id, COUNT]
     read: list[ColumnElement[bool]] = [record_index.c.corpus_id == corpus_id, record_index.c.reviewed.is_not(False)]
     if positions is not None:  # `active IN` lets SQLite use the index on (corpus_id, active, position)
         mine += [spans.c.active.in_((False, True)), one_of(spans.c.position, positions)]
         read.append(one_of(record_index.c.position, positions))
     found = sum(
-        _digest(key, [corpus_id, *row[:10], int(row[10]), row[11], int(row[12]), *row[13:]])
+        _digest(key, [corpus_id, *row[:10], _flag(row[10]), row[11], _flag(row[12]), *row[13:]])
         for row in connection.execute(select(*_COLUMNS).where(*mine))
     )
     query = select(record_index.c.position, type_coerce(record_index.c.reviewed, Integer)).where(*read)
-    found += sum(_digest(key, [corpus_id, at, int(said)]) for at, said in connection.execute(query))
+    found += sum(_digest(key, [corpus_id, at, _flag(said)]) for at, said in connection.execute(query))
     return found % MODULUS
 
 
@@ -87,7 +96,14 @@ def add(connection: Connection, corpus_id: str, changed: int = 0, head: Head | N
 def watched(
     connection: Connection, key: bytes, corpus_id: str, positions: Collection[int] | None = None
 ) -> Iterator[None]:
-    """Take into the sum what is done inside to the marks of a corpus, or of the records at some positions."""
+    """Take into the sum what is done inside to the marks of a corpus, or of the records at some positions.
+
+    Raises:
+        StorageError: the database would do more than it is told.
+    """
+    added = strangers(connection)
+    if added:
+        raise StorageError(f"The database was given {', '.join(added)} outside of the program, so no mark is changed.")
     before = total(connection, key, corpus_id, positions)
     yield
     add(connection, corpus_id, total(connection, key, corpus_id, positions) - before)
@@ -103,6 +119,12 @@ def step(connection: Connection) -> Iterator[None]:
     except BaseException:
         connection.info[UNTOLD] = before
         raise
+
+
+def noted(connection: Connection, corpus_id: str) -> tuple[int, Head | None]:
+    """Return what `take` does, and leave it noted."""
+    untold: dict[str, tuple[int, Head | None]] = connection.info.get(UNTOLD, {})
+    return untold.get(corpus_id, (0, None))
 
 
 def take(connection: Connection, corpus_id: str) -> tuple[int, Head | None]:
@@ -138,6 +160,11 @@ def _span(key: bytes, row: SpanRow, is_decided: bool, now: Standing) -> int:
             row.value_key, row.entity_key,
         ],
     )  # fmt: skip
+
+
+def _flag(said: object) -> object:
+    """Return yes or no as 1 or 0; SQLite keeps numbers in between and words too, which are neither."""
+    return int(said) if isinstance(said, int) else repr(said)
 
 
 def _digest(key: bytes, values: list[object]) -> int:

@@ -18,7 +18,7 @@ from engine.store.audit import now
 from engine.store.database.schema import corpora, notes, record_index, spans
 from engine.store.people.roles import Right
 from engine.store.records import read_rows
-from engine.store.review import acts, chained, decisions, marks
+from engine.store.review import acts, chained, decisions, held
 from engine.store.review.desk import readers
 from engine.store.review.desk.readers import Ahead
 from engine.store.review.desk.since import latest
@@ -83,7 +83,7 @@ class Review:
             row = corpus_row(connection, corpus_id)
             if not row.has_gold:
                 raise UserError("this corpus has no gold spans: import a file with a `spans` column, or run detection")
-            with marks.watched(connection, self.session.key, corpus_id):
+            with held.derived(self.session, connection, corpus_id):
                 activate(connection, corpus_id, "gold")
                 decisions.replay(connection, corpus_id, "gold")
             refresh(connection, corpus_id)
@@ -91,8 +91,8 @@ class Review:
             connection.execute(
                 update(corpora).where(corpora.c.id == corpus_id).values(span_source="gold", spans_at=now())
             )
-            held = chained.told(connection, self.session.key, corpus_id)
-            self.session.write_audit(connection, "gold spans chosen", corpus_id, **held)
+            told = chained.told(connection, self.session.key, corpus_id)
+            self.session.write_audit(connection, "gold spans chosen", corpus_id, **told)
 
     def span_counts(self, corpus_id: str) -> SpanCounts:
         """Return counts: `by_label`, `by_label_state`, accepted, rejected, decided, undecided, `records_with_spans`."""
@@ -371,10 +371,19 @@ class Review:
             read = acts.mark_reviewed(self.session, connection, corpus_id, record_ids)
             return self._decided(connection, corpus_id, "finish", read)
 
-    def accepted_spans(self, corpus_id: str, split: str | None = None) -> pd.DataFrame:
-        """Return accepted spans: record_id, start, end, label, identifier_type."""
+    def accepted_spans(self, corpus_id: str, split: str | None = None, *, as_told: bool = False) -> pd.DataFrame:
+        """Return accepted spans: record_id, start, end, label, identifier_type.
+
+        Args:
+            split: of one part alone. as_told: for what is made or measured by them.
+
+        Raises:
+            RefusedError: `as_told`, and these are not the marks that the audit log tells of.
+        """
         with self.session.db.read() as connection:
             corpus_row(connection, corpus_id)
+            if as_told:
+                held.demand_here(self.session, connection, corpus_id, table=True)
             return accepted_spans(connection, corpus_id, split)
 
     def matching(self, corpus_id: str, search: str) -> set[int]:

@@ -547,8 +547,7 @@ class Releases:
 
     def _check_still(self, connection: Connection, summary: ReleaseSummary, policy: Policy, verdict: Verdict) -> None:
         """Refuse where a waiver or the review no longer holds, or a sample's answer changed, while it was written."""
-        if held.breaks(connection, self.session.key, summary.corpus_id):
-            raise RefusedError(held.NOT_HELD)
+        held.demand_here(self.session, connection, summary.corpus_id, table=False)
         stand = {one.id for one in waived.given(connection, summary.run_id, policy.id) if waived.today() <= one.expires}
         if any(line.waived is not None and line.waived.id not in stand for line in verdict.waived_rules()):
             raise RefusedError(

@@ -423,7 +423,7 @@ def as_an_earlier_edition(store):
         connection.execute(schema.audit_head.delete())
         store.session.write_audit(connection, "corpus imported", store.corpora.all()[0].id, records=40)
         store.session.write_audit(connection, "review decisions", store.corpora.all()[0].id, accepted=3)
-    heads.keep(store.folder, store.session.db, anew=True)
+    heads.keep(store.folder, store.session.db, store.session.key, anew=True)
 
 
 def test_an_earlier_editions_decisions_are_brought_under_the_chain_once(store, reviewed):
