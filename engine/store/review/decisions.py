@@ -126,7 +126,7 @@ def undo(session: Session, connection: Connection, corpus_id: str, batch: int | 
         select(decisions).where(decisions.c.corpus_id == corpus_id, decisions.c.batch == batch)
     ).all()
     positions = {e.position for e in events}
-    with held.derived(session, connection, corpus_id, positions):
+    with held.derived(session, connection, corpus_id, positions, since=_first(events)):
         _revert(connection, corpus_id, before_batch(connection, corpus_id, batch))
         _unmark_records(connection, corpus_id, batch)
     taking = {"batch": next_batch(connection, corpus_id), "at": now(), "actor": session.actor, "action": "undo"}
@@ -134,6 +134,11 @@ def undo(session: Session, connection: Connection, corpus_id: str, batch: int | 
     refresh(connection, corpus_id, sorted(positions))
     bump(connection, corpus_id)
     return describe(events)
+
+
+def _first(events: Sequence[AnyRow]) -> int:
+    """Return the number of the first of these decisions, 0 where one has none."""
+    return min(event.number if isinstance(event.number, int) else 0 for event in events)
 
 
 def describe(events: Sequence[AnyRow]) -> str:

@@ -8,7 +8,8 @@ itself is checked apart from this (`engine.store.logs`).
 
 Not held: runs, their texts and approvals, declarations, settings; what a detection at work has found, until it is put
 in force; files that an earlier edition imported. Whoever changes rows while people work may keep a mark out of an act,
-as what stands there at that moment is acted on, and cannot change what was decided of it. A workspace that is put back
+as what stands there at that moment is acted on, and cannot change what was decided of it; an undo asks of the
+decisions from the first one that it takes back on. A workspace that is put back
 whole, or a database with the heads beside the key (`engine.store.disk.heads`), shows by an export kept elsewhere alone.
 
 Privacy posture: ids of corpora, numbers of decisions and counts; never a place, a label or a word.
@@ -129,15 +130,20 @@ def tables(connection: Connection, folder: Folder, key: bytes, corpus_id: str | 
 
 @contextmanager
 def derived(
-    session: Session, connection: Connection, corpus_id: str, positions: Collection[int] | None = None
+    session: Session, connection: Connection, corpus_id: str, positions: Collection[int] | None = None, since: int = 0
 ) -> Iterator[None]:
     """Take into the sum of the marks what is made of the decisions inside, for all of a corpus or at some positions.
 
     Where decisions, or the marks of the whole corpus, are not those that the log tells of at this moment, the marks
     will not hold ever after, although the rows that were changed may be put back.
+
+    Args:
+        since: the first decision that counts, so that taking back the latest one among 100,000 goes through few rows;
+            all count by default.
     """
     log = about.whole(connection, session.key, corpus_id, anew=positions is None)
-    spoiled = 0 if log and _as_told(connection, session.key, corpus_id, all_marks=positions is None) else SPOILED
+    as_told = log and _as_told(connection, session.key, corpus_id, since, all_marks=positions is None)
+    spoiled = 0 if as_told else SPOILED
     with marks.watched(connection, session.key, corpus_id, positions):
         yield
     marks.add(connection, corpus_id, spoiled)
@@ -196,13 +202,14 @@ def _of_one(connection: Connection, key: bytes, corpus_id: str, told: _Told) -> 
     return found
 
 
-def _as_told(connection: Connection, key: bytes, corpus_id: str, *, all_marks: bool) -> bool:
+def _as_told(connection: Connection, key: bytes, corpus_id: str, since: int, *, all_marks: bool) -> bool:
     """Say inside a transaction whether decisions, and marks if asked, are as the log and what was noted since say."""
     told = _told(connection, corpus_id).told.get(corpus_id)
     if told is None:
         return False
     changed, head = marks.noted(connection, corpus_id)
-    if _rows(connection, key, corpus_id, [*told.heads, *([head] if head else [])]):
+    heads = [*told.heads, *([head] if head else [])]
+    if not _follow(connection, key, corpus_id, since, heads) if since > 1 else _rows(connection, key, corpus_id, heads):
         return False
     known = marks.opened(key, corpus_id, told.marks) if all_marks else None
     if not all_marks:
@@ -212,16 +219,7 @@ def _as_told(connection: Connection, key: bytes, corpus_id: str, *, all_marks: b
 
 def _rows(connection: Connection, key: bytes, corpus_id: str, heads: Sequence[tuple[int, str]]) -> list[str]:
     """Return what does not hold of a corpus' rows, in their own order and against the lines that tell of them."""
-    columns = [decisions.c[name] for name in chained.FIELDS if name != "prior"]
-    query = select(decisions.c.number, decisions.c.digest, RAW_PRIOR, *columns)
-    query = query.where(decisions.c.corpus_id == corpus_id).order_by(decisions.c.number, decisions.c.seq)
-    rows = [row._mapping for row in connection.execute(query)]
-    stray = sum(not isinstance(row["number"], int) for row in rows)
-    links = [
-        Link(row["number"], str(row["digest"]), {**row, "prior": _prior(row["prior"])})
-        for row in rows
-        if isinstance(row["number"], int)
-    ]
+    links, stray = _links(connection, corpus_id)
     last = max(count for count, _ in heads)  # a later line tells of fewer where the program went on behind a cut
     inside = [one for one in links if one.seq <= last]
 
@@ -239,6 +237,44 @@ def _rows(connection: Connection, key: bytes, corpus_id: str, heads: Sequence[tu
     if other and not found:
         found.append(f"Decision {other[0]} is another one than the log tells of.")
     return found
+
+
+def _links(connection: Connection, corpus_id: str, since: int | None = None) -> tuple[list[Link], int]:
+    """Return a corpus' decisions by their numbers, all or from one on, and how many have none."""
+    columns = [decisions.c[name] for name in chained.FIELDS if name != "prior"]
+    query = select(decisions.c.number, decisions.c.digest, RAW_PRIOR, *columns)
+    query = query.where(decisions.c.corpus_id == corpus_id).order_by(decisions.c.number, decisions.c.seq)
+    if since is not None:
+        query = query.where(decisions.c.number >= since)
+    rows = [row._mapping for row in connection.execute(query)]
+    links = [
+        Link(row["number"], str(row["digest"]), {**row, "prior": _prior(row["prior"])})
+        for row in rows
+        if isinstance(row["number"], int)
+    ]
+    return links, len(rows) - len(links)
+
+
+def _follow(connection: Connection, key: bytes, corpus_id: str, since: int, heads: Sequence[tuple[int, str]]) -> bool:
+    """Say whether decisions from the one before a number on follow each other up to the end that was told.
+
+    Each digest rests on the one before it, so the end vouches for all of them; what comes earlier is not asked.
+    """
+    links, _ = _links(connection, corpus_id, since - 2)
+    last, end = max(heads)
+    if (
+        not links
+        or [one.seq for one in links] != list(range(links[0].seq, last + 1))
+        or links[0].seq > max(1, since - 2)
+    ):
+        return False
+    before, *behind = [Link(0, GENESIS, {}), *links] if links[0].seq == 1 else links
+    for one in behind:
+        said = chained.digest(key, corpus_id, one.seq, before.hash, one.content)
+        if not hmac.compare_digest(said.encode(), one.hash.encode()):
+            return False
+        before = one
+    return hmac.compare_digest(before.hash.encode(), end.encode())
 
 
 def _prior(said: object) -> object:

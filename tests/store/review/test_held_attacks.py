@@ -17,7 +17,7 @@ from engine.store.database import schema
 from engine.store.disk import heads
 from engine.store.logs.check import check_logs
 from engine.store.records import read_table, write_table
-from engine.store.review import held
+from engine.store.review import chained, held
 from engine.store.review.bulk import Choice
 from engine.store.review.desk.steps import Step
 from engine.store.store import Store
@@ -158,6 +158,27 @@ def test_an_undo_of_a_decision_that_was_changed_for_a_moment_is_told(store, revi
             database.execute("UPDATE decisions SET prior = ? WHERE seq = ?", (json.dumps(row["prior"]), row["seq"]))
         database.commit()
     assert broken(store)
+
+
+def test_an_undo_of_a_group_whose_first_decision_was_hidden_for_a_moment_is_told(store, reviewed):
+    made = rows_of(store, schema.decisions)[schema.decisions]
+    last = max(row["batch"] for row in made)
+    first = min(row["number"] for row in made if row["batch"] == last)
+    edited(store, f"UPDATE decisions SET batch = {last - 1} WHERE number = {first}")
+    store.review.undo(reviewed.id)
+    edited(store, f"UPDATE decisions SET batch = {last} WHERE number = {first}")
+    assert broken(store)
+
+
+def test_an_undo_goes_through_what_it_takes_back_and_what_came_later_alone(store, reviewed, monkeypatch):
+    real, asked = chained.digest, []
+    monkeypatch.setattr(chained, "digest", lambda *given: (asked.append(given[2]), real(*given))[1])
+    store.review.decide(reviewed.id, [spans_of(store, reviewed, "id11")[0]], "reject")
+    (made,) = asked
+    store.review.undo(reviewed.id)
+    assert asked[1:] == [made - 1, made, made + 1], "the one before, the one taken back, the undo itself"
+    monkeypatch.undo()
+    assert broken(store) == ""
 
 
 def test_a_choice_of_marks_by_decisions_that_were_changed_for_a_moment_is_told(store, reviewed):
