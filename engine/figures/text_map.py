@@ -20,6 +20,7 @@ HOVERED = {"private": "a private text", "holdout": "a private text kept aside"}
 MOST_LABELS = 7  # labels with a colour of their own, commonest first
 OTHER, NO_LABEL = "other labels", "no label"
 UNLIKE = 0.6  # cosine distance at which the scale of `nearest` ends
+LEAST_HELD = 20  # held-out texts, to say what as many real ones in the place of synthetic ones would do
 
 
 def colours_of(table: pd.DataFrame) -> list[Colour]:
@@ -117,27 +118,40 @@ def _named(labels: pd.Series, table: pd.DataFrame) -> pd.Series:
 
 
 def _takeaway(table: pd.DataFrame, layout: Layout) -> str:
-    share, even = mixing(table, layout), float(np.mean(table["kind"] == "synthetic")) if len(table) else 0.0
+    made, held = (int((table["kind"] == kind).sum()) for kind in ("synthetic", "holdout"))
+    count = min(made, held) if held >= LEAST_HELD else made
+    share = mixing(table, layout, count=count)
     if share != share:
         return "There are too few points to say how well they mix."
-    return (
-        f"Of the ten points nearest to a private text {100 * share:.0f}% are synthetic; "
-        f"even mixing would give {100 * even:.0f}%."
-    )
+    said = f"Of the ten points nearest to a private text {100 * share:.0f}% are synthetic"
+    if held < LEAST_HELD:
+        private = int((table["kind"] == "private").sum())
+        return f"{said}; even mixing would give {100 * count / (count + private):.0f}%."
+    real = mixing(table, layout, kind="holdout", count=count)
+    return f"{said}; of as many held-out real texts in their place ({count:,}) it would be {100 * real:.0f}%."
 
 
-def mixing(table: pd.DataFrame, layout: Layout = "umap", neighbours: int = 10) -> float:
-    """Return the mean share of synthetic points among the nearest neighbours of private points on the map."""
-    points = table[list(PLACES[layout])].to_numpy(float)
-    made = (table["kind"] == "synthetic").to_numpy()
-    private = np.flatnonzero((table["kind"] == "private").to_numpy())
-    if len(points) <= neighbours or not len(private) or not made.any():
+def mixing(
+    table: pd.DataFrame, layout: Layout = "umap", neighbours: int = 10, kind: str = "synthetic",
+    count: int | None = None,
+) -> float:  # fmt: skip
+    """Return the mean share of points of a kind among the nearest neighbours of private points on the map.
+
+    Args:
+        kind: whose points lie beside the private ones; all others are left out.
+        count: of how many of them, drawn the same way each time; all by default.
+    """
+    made, private = (np.flatnonzero((table["kind"] == one).to_numpy()) for one in (kind, "private"))
+    if count is not None and count < len(made):
+        made = np.random.default_rng(0).choice(made, count, replace=False)
+    points = table[list(PLACES[layout])].to_numpy(float)[np.concatenate([private, made])]
+    if len(points) <= neighbours or not len(private) or not len(made):
         return float("nan")
     shares = []
     for start in range(0, len(private), 200):
-        rows = private[start : start + 200]
+        rows = np.arange(start, min(start + 200, len(private)))
         apart = ((points[rows, None, :] - points[None, :, :]) ** 2).sum(axis=2)
         apart[np.arange(len(rows)), rows] = np.inf
         near = np.argpartition(apart, neighbours, axis=1)[:, :neighbours]
-        shares.append(made[near].mean(axis=1))
+        shares.append((near >= len(private)).mean(axis=1))
     return float(np.concatenate(shares).mean())

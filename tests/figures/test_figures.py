@@ -19,7 +19,7 @@ from engine.examine.measures import MEASURES
 from engine.figures import palette
 from engine.figures.board import BoardRun, dominated, placed
 from engine.figures.privacy.privacy import stands_out
-from engine.figures.text_map import mixing
+from engine.figures.text_map import mixing, text_map
 from engine.figures.utility import beside_real
 from engine.methods import REGISTRY as METHODS
 
@@ -175,6 +175,23 @@ def test_mixing_is_even_for_one_cloud_and_nil_for_two() -> None:
     assert mixing(table) == pytest.approx(0.5, abs=0.1)
     table.loc[table["kind"] == "synthetic", "x"] += 100
     assert mixing(table) == 0.0
+
+
+@pytest.mark.parametrize("shift", [0.0, 2.0])
+def test_the_map_says_how_as_many_held_out_texts_would_mix(shift: float) -> None:
+    """As well as text of the same kind, better than text of another, whatever their numbers are."""
+    rng = np.random.default_rng(1)
+    sizes = {"private": 300, "holdout": 150, "synthetic": 600}
+    table = pd.DataFrame({"kind": np.repeat(list(sizes), list(sizes.values()))})
+    table[["x", "y"]] = rng.normal(size=(len(table), 2))
+    table.loc[table["kind"] == "synthetic", "x"] += shift
+    made, held = mixing(table, count=150), mixing(table, kind="holdout", count=150)
+    assert held == pytest.approx(1 / 3, abs=0.03)
+    assert (abs(made - held) < 0.03) == (shift == 0.0)
+    said = text_map(table.assign(record_id="", label=None)).takeaway
+    assert said.endswith(f"of as many held-out real texts in their place (150) it would be {100 * held:.0f}%.")
+    few = text_map(table[table["kind"] != "holdout"].assign(record_id="", label=None)).takeaway
+    assert few.endswith("even mixing would give 67%.")
 
 
 def test_dominated_needs_a_run_at_least_as_good_on_both() -> None:
