@@ -15,6 +15,7 @@ from engine.models.prompts.domains import prompt_languages
 from engine.pii.languages.lemmas import THEN, no_lemmas, told_by
 from engine.pii.languages.national_ids import national_ids
 from engine.pii.languages.pack import Pack, codes, pack
+from engine.pii.languages.people import people
 from engine.pii.languages.pools import read_pools
 
 ENGLISH = "en"
@@ -78,6 +79,11 @@ def _view(own: Pack) -> LanguageView:
         *([] if word_tagger_there() else [missing]),
         "a built-in language model: methods that write need a model of the language",
     ]
+    called = people(own.code)
+    if called is None:
+        lacks.append("other words for work and descent: such a description stays, and is counted")
+    else:
+        has.append(f"{len(called.words):,} words for work and descent, one for another in the form it stands in")
     asked = "prompts for models that follow instructions, with public words, where a person declares the language"
     if own.code in prompt_languages():
         has.append(asked)

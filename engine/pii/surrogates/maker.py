@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from engine.errors import UserError
 from engine.pii.languages.pack import Pack, pack
 from engine.pii.languages.pack import codes as pack_codes
+from engine.pii.languages.people import People, people
 from engine.pii.redact.base import join_overlapping
 from engine.pii.spans import Span
 from engine.pii.surrogates import codes
@@ -134,6 +135,11 @@ class _Unit:
             return shift_age(value, self.years)
         if first_number(value) is not None:
             return self._drawn("QUANTITY", value)
+        own = None if self.own is None else people(self.own.code)
+        if own is not None:
+            made = re.sub(r"[^\W\d_]+(?:-[^\W\d_]+)*", lambda m: self._called(m.group(), own), value)
+            if made != value:
+                return made
         found = self._same_kind(whole)
         if found:
             return cased(value, found) if value.isupper() or value[:1].islower() else found[:1].upper() + found[1:]
@@ -142,6 +148,18 @@ class _Unit:
             if found:
                 return value[: gap.end()] + cased(value[gap.end() :], found)
         return re.sub(r"[^\W\d_]+", lambda m: self._word_of_kind(m.group()), value)
+
+    def _called(self, written: str, own: People) -> str:
+        """Return another word of the unit's language for what people are called, in the form it stands in."""
+        word = own.find(written)
+        name = None if word is None else word.named(written)
+        options = () if word is None else own.instead(word)
+        if word is None or name is None or not options:
+            return written
+        new = Draw(self.key, self.name, "called", fold(word.first)).choice(options).forms[name]
+        if written.isupper() and len(written) > 1:
+            return new.upper()
+        return new[:1].upper() + new[1:] if written[:1].isupper() else new
 
     def _word_of_kind(self, word: str) -> str:
         found = self._same_kind(fold(word))

@@ -8,6 +8,7 @@ import pytest
 
 from engine.pii.languages.national_ids import national_ids
 from engine.pii.languages.pack import codes, pack
+from engine.pii.languages.people import OPEN, people
 from engine.pii.languages.pools import read_pools
 from engine.pii.languages.synthesis import names_of
 from engine.pii.spans import Span
@@ -265,3 +266,67 @@ def test_one_person_in_two_records_of_a_source() -> None:
     table = names_of("et")
     assert table is not None
     assert made["a"] == table.inflected(made["b"].split()[-1], "all")
+
+
+@pytest.mark.parametrize("code", [code for code in codes() if people(code) is not None])
+def test_whatever_people_are_called_has_others_that_fit(code: str) -> None:
+    known = people(code)
+    assert known is not None
+    assert len({word.first for word in known.words}) == len(known.words) > 60
+    for word in known.words:
+        others = known.instead(word)
+        assert len(others) >= 4, word.first
+        for other in others:
+            assert other.group == word.group
+            assert other.forms.keys() == word.forms.keys()
+            assert all(other.forms[a] == other.forms[b] for a, b in word.alike())
+        assert all(form == form.strip() and " " not in form for form in word.forms.values())
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize(
+    ("code", "template", "forms"),
+    [
+        ("et", "{DEMOGRAPHIC:kokk} töötas {DEMOGRAPHIC:kokana}, rääkis {DEMOGRAPHIC:kokaga}.", ("nom", "ess", "com")),
+        ("et", "{DEMOGRAPHIC:Õpetaja} töö. {DEMOGRAPHIC:õpetajale}, {DEMOGRAPHIC:õpetajaid}.", ("gen", "all", "plpar")),
+        ("et", "{DEMOGRAPHIC:eestlane}, {DEMOGRAPHIC:eestlasest}, {DEMOGRAPHIC:eestlastele}", ("nom", "ela", "plall")),
+        ("de", "{DEMOGRAPHIC:Lehrerin}, {DEMOGRAPHIC:Lehrern}, des {DEMOGRAPHIC:Lehrers}", ("f", "m_pl_dat", "m_gen")),
+        ("de", "die {DEMOGRAPHIC:Polin}, den {DEMOGRAPHIC:Polen}", ("f", "m_obl")),
+        ("de", "seine {DEMOGRAPHIC:türkische} Tante, einen {DEMOGRAPHIC:türkischen} Pass", ("e", "en")),
+        ("es", "{DEMOGRAPHIC:Enfermera}, {DEMOGRAPHIC:enfermeros}", ("f", "m_pl")),
+        ("es", "el {DEMOGRAPHIC:taxista}, la {DEMOGRAPHIC:taxista}", ("m", "f")),
+        ("fr", "l’{DEMOGRAPHIC:infirmière}, les {DEMOGRAPHIC:infirmières}", ("f", "f_pl")),
+        ("fr", "une {DEMOGRAPHIC:vendeuse}, deux {DEMOGRAPHIC:vendeurs}", ("f", "m_pl")),
+    ],
+)  # fmt: skip
+def test_what_somebody_is_called_becomes_one_other_word_in_the_same_forms(
+    code: str, template: str, forms: tuple[str, ...], key: bytes
+) -> None:
+    known = people(code)
+    assert known is not None
+    text, values = replaced(template, code, key)
+    found = {word.first: word for word in known.words if all(
+        value.casefold() == word.forms.get(form, "").casefold() for value, form in zip(values, forms, strict=True)
+    )}  # fmt: skip
+    assert len(found) == 1, (values, text)
+    before = re.findall(r"DEMOGRAPHIC:([^}]*)", template)
+    (new,) = found.values()
+    assert all(value.casefold() != old.casefold() for value, old in zip(values, before, strict=True))
+    assert [value[0].isupper() for value in values] == [old[0].isupper() for old in before]
+    if code == "fr":
+        assert (new.first[0] in OPEN) == ("infirm" in template)
+
+
+def test_a_word_that_nobody_wrote_down_stays_and_is_counted() -> None:
+    spans = [Span("r", 0, 11, "DEMOGRAPHIC")]
+    made = SurrogateMaker(KEYS[1], "record", languages={"r": "et"}).replace("astronauti töö", [*spans], "r")
+    assert made.text.startswith("astronauti ")
+    assert made.kept == {"DEMOGRAPHIC": 1}
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_words_beside_what_somebody_is_called_stay(key: bytes) -> None:
+    _, (value,) = replaced("Er ist {DEMOGRAPHIC:gelernter Koch}.", "de", key)
+    first, second = value.split()
+    assert first == "gelernter"
+    assert second != "Koch"
