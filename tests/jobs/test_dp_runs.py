@@ -178,6 +178,7 @@ def test_cancelling_a_queued_run_gives_back(workspace, small, monkeypatch):
 
 
 def test_a_resume_is_refused_where_the_budget_went_elsewhere(workspace, small, monkeypatch):
+    workspace.jobs.stop_worker()  # of the import; it would begin the first run before it is cancelled
     monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
     first, _ = asked(workspace, small, epsilon=1.5)
     workspace.jobs.cancel(first)
