@@ -11,6 +11,7 @@ import shutil
 import pytest
 
 from engine.errors import UserError
+from engine.store.disk import heads
 from engine.store.logs.check import check_logs
 from engine.store.review import chained, marks
 from tests.store.conftest import CANARY
@@ -165,6 +166,8 @@ def test_a_history_written_anew_with_the_key_shows_against_an_export(store, corp
         store.session.write_audit(
             connection, "corpus imported", corpus.id, **chained.told(connection, store.session.key, corpus.id)
         )
+    assert "another one than the head beside the key knows" in " ".join(check_logs(store.path).broken)
+    heads.keep(store.folder, store.session.db, store.session.key, anew=True)  # as somebody who has the key could
     assert check_logs(store.path).broken == ()
     (said,) = check_logs(store.path, data).broken
     assert "are others in the log, from line 1 on" in said
