@@ -128,11 +128,9 @@ def test_a_sample_that_is_everybody_is_caught(monkeypatch):
 @pytest.mark.parametrize(
     ("adjacency", "units_a_step"),
     [
-        *(
-            pytest.param(*one, marks=pytest.mark.slow)
-            for one in (("zero-out", 3), ("replace-one", 1), ("replace-one", 6))
-        ),
-        *(pytest.param(*one, marks=pytest.mark.long) for one in (("zero-out", 1), ("zero-out", 6), ("replace-one", 3))),
+        pytest.param("replace-one", 6, marks=pytest.mark.slow),
+        *(pytest.param("zero-out", units, marks=pytest.mark.long) for units in (1, 3, 6)),
+        *(pytest.param("replace-one", units, marks=pytest.mark.long) for units in (1, 3)),
     ],
 )
 def test_the_audited_bound_stays_under_the_claim_in_many_runs(adjacency, units_a_step):

@@ -10,7 +10,7 @@ import pytest
 from tests.browser.test_two_presses import press_twice
 from tests.browser.test_whole_path import choose_method, goto, key, settled, wait_for
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 
 def in_step(page: Any) -> bool:
@@ -20,6 +20,7 @@ def in_step(page: Any) -> bool:
     return moved is not None and f"at most {moved[1]}% sure" in words
 
 
+@pytest.mark.long
 def test_a_slider_at_speed_and_two_presses_on_release(server, tab):
     page, _ = tab
     workspace = server.open()
@@ -61,6 +62,7 @@ def test_a_slider_at_speed_and_two_presses_on_release(server, tab):
     assert len(workspace.releases.all()) == 1
 
 
+@pytest.mark.slow
 def test_a_run_is_cancelled_twice_reloaded_and_resumed(server, tab):
     page, _ = tab
     workspace = server.open()

@@ -82,7 +82,6 @@ def test_a_named_study_says_what_it_takes(folder, imported):
     assert takes["methods"]["items"]["enum"][0] == "icl"
 
 
-@pytest.mark.slow  # forty processes; what each verb does is tested in this one (`in_process`)
 @pytest.mark.timeout(900)
 def test_the_whole_path(folder, imported):
     workspace, corpus = folder / "w", imported["corpus"]

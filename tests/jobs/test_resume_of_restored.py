@@ -63,7 +63,6 @@ def test_a_failed_run_with_a_guarantee_is_not_resumed_and_counts_whole(workspace
     assert lines(workspace, small, run_id) == ["reserve", *["spend"] * 4, "settle"]
 
 
-@pytest.mark.slow  # two minutes pass before a worker that is gone counts as gone
 def test_a_run_that_was_under_way_ends_in_the_restored_workspace_without_another_draw(
     workspace, small, again  # noqa: F811
 ):  # fmt: skip

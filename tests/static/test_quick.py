@@ -13,13 +13,21 @@ HEAVY = ("torch", "transformers", "spacy", "presidio_analyzer", "sentence_transf
 CODE = f"""
 import sys, pytest
 sys.path[:0] = [{str(ROOT)!r}]
-code = pytest.main(["-q", "-n", "0", "-m", "quick"])
+code = pytest.main(["-q", "-n", "0", "-m", "quick", *sys.argv[1:]])
 print(int(code), [name for name in {HEAVY!r} if name in sys.modules])
 """
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_the_quick_lane_loads_nothing_heavy():
-    done = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, check=False)
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(["--collect-only"], marks=pytest.mark.slow, id="files"),
+        pytest.param([], marks=pytest.mark.long, id="tests"),
+    ],
+)
+def test_the_quick_lane_loads_nothing_heavy(options):
+    """Neither to read its files nor, which takes minutes, to run them."""
+    asked = [sys.executable, "-c", CODE, *options]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1] == "0 []", done.stdout[-3000:]

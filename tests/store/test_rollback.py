@@ -218,7 +218,7 @@ while True:
 
 
 @pytest.mark.parametrize(
-    "kills", [3, pytest.param(15, marks=pytest.mark.slow), pytest.param(40, marks=pytest.mark.long)]
+    "kills", [3, pytest.param(8, marks=pytest.mark.slow), pytest.param(40, marks=pytest.mark.long)]
 )
 def test_processes_killed_while_they_write_never_look_like_a_rollback(store, kills):
     """Two writers at once, killed at random moments: between a commit and its head file as well."""

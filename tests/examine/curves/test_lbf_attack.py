@@ -71,9 +71,9 @@ def check(n, shift, make, times):
         assert width < 0.45
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("shift", [0.0, 0.5, APART], ids=["equal", "shifted", "separated"])
-@pytest.mark.parametrize("n", [15, 30, 100, 400, 1500])
+@pytest.mark.parametrize("n", [15, 100, *(pytest.param(n, marks=pytest.mark.long) for n in (30, 400, 1500))])
+@pytest.mark.slow
 def test_the_whole_curve_is_covered_at_every_size(n, shift):
     check(n, shift, independent, 200)
 
@@ -82,8 +82,8 @@ def test_the_whole_curve_is_covered_at_every_size(n, shift):
 @pytest.mark.parametrize(
     "n",
     [
-        *(pytest.param(n, marks=pytest.mark.slow) for n in (15, 30, 100, 400)),
-        pytest.param(1500, marks=pytest.mark.long),
+        *(pytest.param(n, marks=pytest.mark.slow) for n in (15, 100)),
+        *(pytest.param(n, marks=pytest.mark.long) for n in (30, 400, 1500)),
     ],
 )
 def test_the_whole_curve_is_covered_where_sources_have_several_scores(n, shift):

@@ -72,12 +72,12 @@ def drawn(metric: Metric, n: int, planted: bool, draws: int) -> np.ndarray:
 
 
 def cases() -> Iterator[Any]:
-    """Each metric, few and many texts, with and without a difference: one of these, in turn, is slow, others long."""
+    """Each metric, few and many texts, with and without a difference: one of eight, in turn, is slow, others long."""
     worlds = list(itertools.product((False, True), repeat=2))
     for turn, metric in enumerate(m for m in METRICS if m.name not in ALONE):
         sized = [world for world in worlds if not (world[0] and metric.name in SLOW)]  # each draw of these takes long
         for place, (large, planted) in enumerate(sized):
-            mark = pytest.mark.slow if place == turn % len(sized) else pytest.mark.long
+            mark = pytest.mark.slow if place == turn % (2 * len(sized)) else pytest.mark.long
             name = f"{metric.name}-{'many' if large else 'few'}-{'planted' if planted else 'equal'}"
             yield pytest.param(metric, large, planted, marks=mark, id=name)
 
