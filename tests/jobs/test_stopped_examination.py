@@ -6,6 +6,8 @@ import math
 import os
 import shutil
 import signal
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -33,6 +35,21 @@ KNOWN = {one.key for one in (*EXAMINATIONS, *LAST, *USEFULNESS)} | {"lengths", "
 PARTS = 34  # of a whole examination
 PLACES = ["x", "y", "tsne_x", "tsne_y"]
 MODELS = ModelCache()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def threads_of_a_worker():
+    """Compute with as many threads as a worker begins with, whatever an earlier test left.
+
+    Texts are embedded in bfloat16, and another number of threads adds in another order: cosines differ by 1e-5.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    asked = [sys.executable, "-c", "import torch; print(torch.get_num_threads())"]
+    torch.set_num_threads(int(subprocess.run(asked, capture_output=True, text=True, check=True).stdout))
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")
