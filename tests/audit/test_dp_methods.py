@@ -60,12 +60,12 @@ def test_a_tenth_of_the_noise_is_caught(world):
 
 @pytest.mark.parametrize(
     "unit_labels",
-    [
-        pytest.param(("a",) * 5, marks=pytest.mark.slow, id="one label"),
-        pytest.param(SPREAD, marks=pytest.mark.long, id="several labels"),
-    ],
+    [pytest.param(("a",) * 5, id="one label"), pytest.param(SPREAD, marks=pytest.mark.long, id="several labels")],
 )
-@pytest.mark.parametrize("name", list(SETTINGS))
+@pytest.mark.parametrize(
+    "name",  # another setting of a method is long
+    [pytest.param(name, marks=pytest.mark.long if " " in name else pytest.mark.slow) for name in SETTINGS],
+)
 def test_the_audited_bound_stays_under_the_claim_in_many_runs(name, unit_labels):
     method = name.split()[0]
     world = World(get_method(method), SETTINGS[name], unit_labels, UNTIL.get(method))
