@@ -28,6 +28,12 @@ def wait(workspace, job_id, states=("done", "failed", "cancelled"), seconds=60.0
     raise AssertionError(f"job still {workspace.jobs.get(job_id)}; log: {workspace.folder.worker_log.read_text()}")
 
 
+def without_worker(workspace, monkeypatch):
+    """Keep the workspace's worker from starting, and end the one that an import has started already."""
+    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    workspace.jobs.stop_worker()
+
+
 @pytest.fixture
 def idle_seconds():
     """Return how long the worker waits before it leaves."""

@@ -6,15 +6,15 @@ import zipfile
 import pytest
 
 from engine.errors import UserError
-from engine.jobs.worker import launch
 from engine.pii.detect.settings import DetectorSettings
+from tests.jobs.conftest import without_worker
 from tests.store.conftest import CANARY
 from tests.store.making import finished_run
 
 
 @pytest.fixture
 def asleep(workspace, monkeypatch):
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
     return workspace
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from engine.errors import RefusedError, UserError
 from engine.jobs.drafts import Buys
-from engine.jobs.worker import launch, private
+from engine.jobs.worker import private
 from engine.jobs.worker.private import private_embed
-from tests.jobs.conftest import wait
+from tests.jobs.conftest import wait, without_worker
 from tests.store.conftest import MAPPING, made_up
 from tests.store.making import examine
 
@@ -87,7 +87,7 @@ def test_a_run_past_the_limit_is_refused_and_leaves_nothing(workspace, small):
 
 def test_a_claim_that_is_still_computed_is_pending_everywhere(workspace, small, monkeypatch):
     asked_for = {"delta": DELTA, "laplace": 0.2}
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
     claim = workspace.plan.guarantee("counts", corpus_id=small.id, parameters=asked_for)
     assert claim.pending
     assert (claim.kind, claim.epsilon, claim.delta) == ("dp", 1.0, DELTA)
@@ -162,7 +162,7 @@ def test_a_failure_after_an_output_keeps_the_reservation(workspace, small):
 
 
 def test_cancelling_a_queued_run_gives_back(workspace, small, monkeypatch):
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
     run_id, _ = asked(workspace, small)
     share = workspace.ledger.of(small.id).share
     assert share > 0
@@ -178,8 +178,7 @@ def test_cancelling_a_queued_run_gives_back(workspace, small, monkeypatch):
 
 
 def test_a_resume_is_refused_where_the_budget_went_elsewhere(workspace, small, monkeypatch):
-    workspace.jobs.stop_worker()  # of the import; it would begin the first run before it is cancelled
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
     first, _ = asked(workspace, small, epsilon=1.5)
     workspace.jobs.cancel(first)
     asked(workspace, small, epsilon=1.5)
@@ -313,7 +312,7 @@ def test_one_record_never_moves_the_embedding_of_another(workspace, small):
 
 
 def test_what_the_budget_buys_is_pending_then_there_or_said_to_be_unknown(workspace, small, monkeypatch):
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
     assert workspace.plan.buys(small.id, "counts", {"delta": DELTA}).pending
     assert [job.kind for job in workspace.jobs.all()].count("signal") == 1
     for _ in range(2):  # another number of outputs is another question, asked once

@@ -9,8 +9,7 @@ from sqlalchemy.exc import DatabaseError
 
 from engine.errors import NotFoundError, RefusedError, StorageError, UserError
 from engine.jobs.packs import DECLARED
-from engine.jobs.worker import launch
-from tests.jobs.conftest import wait
+from tests.jobs.conftest import wait, without_worker
 from tests.pool_runs import chosen
 
 WORDS = {
@@ -45,9 +44,9 @@ def pool(workspace):
 
 
 @pytest.fixture
-def alone(monkeypatch):
+def alone(workspace, monkeypatch):
     """Start no worker: what a run leaves is written as the worker writes it."""
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
 
 
 def run_of(workspace, corpus, pool, **settings):

@@ -9,10 +9,9 @@ from sqlalchemy import update
 
 from engine.dp.groups import NAMED, with_named
 from engine.errors import UserError
-from engine.jobs.worker import launch
 from engine.store.database.schema import runs, synthetic
 from engine.store.runs import choosable
-from tests.jobs.conftest import wait
+from tests.jobs.conftest import wait, without_worker
 from tests.jobs.test_packs import MADE, WORDS, answers, written
 from tests.pool_runs import chosen
 
@@ -20,7 +19,7 @@ from tests.pool_runs import chosen
 @pytest.fixture
 def two(workspace, corpus, monkeypatch):
     """Return two finished runs at ε = 2 and 1 that chose from pools; no worker has been at work."""
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
     workspace.ledger.set_limit(corpus.id, 30.0, 1e-4)
     pack = written(workspace, WORDS | {"count": 40})
     workspace.pools.import_file(answers(workspace.packs.prompts_of(pack.id)), "a.jsonl", name="first", **MADE)
@@ -36,7 +35,7 @@ def draft(workspace, corpus, **settings):
 def test_the_claim_adds_the_choice_and_every_run_and_the_ledger_pays_the_choice_alone(
     workspace, corpus, two, monkeypatch
 ):
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
     claim = draft(workspace, corpus).guarantee
     assert claim.epsilon == pytest.approx(2.0 + 1.0 + 0.5)
     assert claim.delta == pytest.approx(2e-5)
@@ -50,7 +49,7 @@ def test_the_claim_adds_the_choice_and_every_run_and_the_ledger_pays_the_choice_
 
 
 def test_what_may_be_chosen_is_finished_and_has_a_proof_and_is_no_choice_itself(workspace, corpus, two, monkeypatch):
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
     unfinished = workspace.jobs.synthesize(corpus.id, "public", count=3)
     without = workspace.jobs.synthesize(corpus.id, "surrogate")
     assert workspace.plan.choosable(corpus.id) == (tuple(two), 6)
@@ -63,7 +62,7 @@ def test_what_may_be_chosen_is_finished_and_has_a_proof_and_is_no_choice_itself(
 
 
 def test_nobody_names_some_of_the_runs(workspace, corpus, two, monkeypatch):
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
     with pytest.raises(UserError, match="runs of method 'paid-choice'"):
         draft(workspace, corpus, runs=two)
     other = chosen(workspace, corpus.id, "first", count=6, epsilon=1.0, delta=1e-5, adjacency="replace-one")
@@ -73,7 +72,7 @@ def test_nobody_names_some_of_the_runs(workspace, corpus, two, monkeypatch):
 
 
 def test_the_claim_rests_on_what_its_candidates_rest_on(workspace, corpus, two, monkeypatch):
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
     claim, behind = draft(workspace, corpus).guarantee, [workspace.runs.get(run).guarantee for run in two]
     relied_on = {line for one in behind for line in one.assumptions if not line.startswith(NAMED)}
     assert relied_on <= set(claim.assumptions)
@@ -87,7 +86,7 @@ def test_the_claim_rests_on_what_its_candidates_rest_on(workspace, corpus, two, 
 
 @pytest.mark.parametrize("how", ["watched", "lost", "examined", "gone"])
 def test_what_stops_a_candidate_stops_the_choice(workspace, corpus, two, monkeypatch, how):
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
     run_id = workspace.jobs.synthesize(corpus.id, "paid-choice", count=4, parameters={"epsilon": 4.0})
     finish(workspace, run_id)
 
@@ -112,7 +111,7 @@ def test_what_stops_a_candidate_stops_the_choice(workspace, corpus, two, monkeyp
 def test_a_release_shows_what_the_choice_drew_itself_and_no_ids(workspace, corpus, two, monkeypatch):
     from pages._ui.release.dock import effect
 
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
     run_id = workspace.jobs.synthesize(corpus.id, "paid-choice", count=4, parameters={"epsilon": 4.0})
     finish(workspace, run_id)
     claim = workspace.runs.get(run_id).guarantee
@@ -178,7 +177,7 @@ def test_a_run_that_is_gone_when_the_choice_is_made_ends_it_and_gives_the_budget
     workspace, corpus, two, monkeypatch
 ):
     with monkeypatch.context() as patch:
-        patch.setattr(launch, "ensure_worker", lambda folder: False)
+        without_worker(workspace, patch)
         run_id = workspace.jobs.synthesize(corpus.id, "paid-choice", count=5)
         held = workspace.ledger.of(corpus.id)
         assert held.reserved_share > 0.0

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from engine.errors import UserError
-from engine.jobs.worker import launch
 from engine.store.database.schema import synthetic
+from tests.jobs.conftest import without_worker
 from tests.jobs.test_packs import MADE, WORDS, answers, written
 from tests.pool_runs import chosen
 
@@ -18,7 +18,7 @@ ASKED = {"epsilon": 1.0, "delta": 1e-5}
 @pytest.fixture
 def round_(workspace, corpus, monkeypatch):
     """Return a run at ε = 2 that chose from a pool, and the prompts of a pack of its winners."""
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
     workspace.ledger.set_limit(corpus.id, 30.0, 1e-4)
     pack = written(workspace, WORDS | {"count": 40})
     workspace.pools.import_file(answers(workspace.packs.prompts_of(pack.id)), "a.jsonl", name="first", **MADE)

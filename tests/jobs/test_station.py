@@ -8,10 +8,10 @@ import pytest
 from engine.errors import NotFoundError, UserError
 from engine.jobs.progress import Rate
 from engine.jobs.tasks.synthesize import added, training_records
-from engine.jobs.worker import launch
 from engine.jobs.worker.lock import ProcessLock
 from engine.jobs.worker.worker import frames, sentence
 from engine.store import queue
+from tests.jobs.conftest import without_worker
 from tests.store.conftest import MAPPING, made_up
 from tests.store.span_tables import add_span
 
@@ -19,7 +19,7 @@ from tests.store.span_tables import add_span
 @pytest.fixture
 def asleep(workspace, monkeypatch):
     """Return the workspace, with its worker kept from starting."""
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
     return workspace
 
 

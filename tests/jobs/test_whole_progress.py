@@ -11,6 +11,7 @@ from engine.examine import registry
 from engine.examine.expected import LENGTHS, MAP, METRICS, READING, Expected, Sizes, parts
 from engine.jobs.progress import Parts
 from engine.store import queue
+from tests.jobs.conftest import wait, without_worker
 
 
 class Clock:
@@ -90,9 +91,7 @@ def test_a_quick_examination_is_planned_without_what_trains_models():
 
 
 def test_short_jobs_go_first_and_a_waiting_one_says_behind_what(workspace, corpus, monkeypatch):
-    from engine.jobs.worker import launch
-
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
     with workspace.session.db.write() as connection:
         for job_id in queue.active_jobs(connection):
             queue.finish(connection, job_id, "done")
@@ -117,8 +116,6 @@ def test_short_jobs_go_first_and_a_waiting_one_says_behind_what(workspace, corpu
 
 @pytest.mark.timeout(900)  # a whole examination in a real worker
 def test_an_examination_reports_its_parts_in_order(workspace, corpus):
-    from tests.jobs.conftest import wait
-
     run_id = workspace.jobs.synthesize(corpus.id, "surrogate", parameters={"without_spans": "drop"})
     assert wait(workspace, workspace.runs.get(run_id).job_id, seconds=120).state == "done"
     assert workspace.jobs.examination_seconds(run_id, models=False) < workspace.jobs.examination_seconds(run_id)
@@ -136,9 +133,8 @@ def test_an_examination_reports_its_parts_in_order(workspace, corpus):
 @pytest.mark.parametrize("name", ["The one for Ms Ada", "two\nlines", ""])
 def test_a_run_has_a_name_and_a_note_that_the_log_does_not_tell(workspace, corpus, monkeypatch, name):
     from engine.errors import UserError
-    from engine.jobs.worker import launch
 
-    monkeypatch.setattr(launch, "ensure_worker", lambda folder: False)
+    without_worker(workspace, monkeypatch)
     run_id = workspace.jobs.synthesize(corpus.id, "public", count=3)
     workspace.runs.describe(run_id, name=name, note="for the board meeting")
     assert workspace.runs.get(run_id).name == " ".join(name.split())
