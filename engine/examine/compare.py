@@ -5,10 +5,8 @@ that both rewrote, real texts whose likeness both were searched for), the item's
 and signs are flipped a person at a time: what one item has in common in both runs then cancels. Elsewhere the two
 intervals give that of the difference (square-and-add: Newcombe 1998b; Zou and Donner 2008, Statistics in Medicine 27).
 Many measures of use move with the number of texts that they are taken of, whatever the texts are: runs of clearly
-different sizes are not held against each other on those, and that is no "cannot tell" either. Distances that chance
-makes larger the fewer texts there are favour the larger run as they stand, and at most the smaller one as what they lie
-above real text of as many texts; up to a factor of 2.5 runs differ where both say so (an intersection-union test:
-Berger 1982, Technometrics 24).
+different sizes are held against each other at the largest number of texts that both were measured at too
+(`engine.examine.findings.sizes`). Where there is none that is told, and it is no "cannot tell" either.
 A table holds many differences, so a few would look large by chance: per group (privacy, utility) and pair of runs,
 "better" and "worse" are said at a false discovery rate of 5% (Benjamini and Hochberg 1995).
 """
@@ -17,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
@@ -26,8 +24,7 @@ import pandas as pd
 
 from engine.errors import UserError
 from engine.examine.findings.findings import Finding
-from engine.examine.findings.losses import above_real
-from engine.examine.usefulness.metrics import METRICS
+from engine.examine.findings.sizes import at, in_common, known, sizes_apart
 
 Outcome = Literal["better", "worse", "cannot tell", "same", "other size", "not measured", ""]
 Key = tuple[str, str]
@@ -36,9 +33,6 @@ EXCESS = "_excess"
 CLOSER = "closer to real is better"
 REAL = ("real", "baseline")  # a measure has one of them at most
 LEVELS = ("classifier_majority",)  # what to judge by, though no other text is behind it
-FALLING = {metric.name for metric in METRICS if metric.falls}
-MOST_APART = 2.5  # times as many texts
-STEADY = {*(metric.name for metric in METRICS if metric.steady), "reference_loss"}
 LEVEL = 0.05  # false discovery rate
 FEWEST_PAIRS = 20  # people with both values; below this signs say too little
 FLIPS = 9_999
@@ -75,9 +69,10 @@ def compare(
     Returns:
         Columns name, group, measure, direction, reference, then a run `<id> value`, `<id> low`, `<id> high` and, from
         the second run on, `<id> against first` (better, worse, same, cannot tell, other size where the measure moves
-        with the number of texts and theirs differ, not measured in one of the two at least or nothing real to hold
-        them against, or empty on rows that are only there for reference), `<id> difference`, `<id> p` and `<id> pairs`
-        (people measured in both; 0 where the samples are independent).
+        with the number of texts and they have none in common, not measured in one of the two at least or nothing real
+        to hold them against, or empty on rows that are only there for reference), `<id> difference`, `<id> p`,
+        `<id> pairs` (people measured in both; 0 where the samples are independent) and `<id> texts` (at how many texts
+        they were held against each other where one run was measured at clearly more; else 0).
 
     Raises:
         UserError: fewer than two runs, or more than four.
@@ -128,21 +123,6 @@ def difference(new: Finding, old: Finding, levels: tuple[float, float] | None = 
     return Difference(value, 2 * (1 - _NORMAL.cdf(z)), "independent")
 
 
-def sizes_apart(one: Finding, other: Finding) -> bool:
-    """Return whether a finding moves with the number of texts and was taken of clearly more of them in one run."""
-    sizes = [finding.settings.get("texts_a_side") for finding in (one, other)]
-    return None not in sizes and moved(one.name, float(str(sizes[0])), float(str(sizes[1])))
-
-
-def moved(name: str, texts: float, others: float) -> bool:
-    """Return whether a measure moves with the number of texts, and one number is clearly larger than the other.
-
-    Numbers that differ by up to a quarter of the root of the smaller one count as equal. Of real notes of one source
-    that moved no measure by half of its standard deviation; four times as many moved shares of words by 20 to 44.
-    """
-    return name not in STEADY and abs(texts - others) > math.sqrt(min(texts, others)) / 4
-
-
 def paired(new: pd.DataFrame, old: pd.DataFrame) -> Difference | None:
     """Return the mean difference over the items that both tables hold, or None where too few people are in both.
 
@@ -186,23 +166,26 @@ def _judged(
     first_items: pd.DataFrame | None,
 ) -> dict[str, object]:
     """Return the outcome before other rows are looked at, the difference, its p and the people measured in both."""
-    nothing: dict[str, object] = {"difference": math.nan, "p": math.nan, "pairs": 0}
+    nothing: dict[str, object] = {"difference": math.nan, "p": math.nan, "pairs": 0, "texts": 0}
     if not _judges_the_run(key, rows):
         return {"against first": "", **nothing}
     new, old = rows.get(key), first.get(key)
     if new is None or old is None or math.isnan(new.value) or math.isnan(old.value):
         return {"against first": "not measured", **nothing}
-    found = None
+    texts = None
     if sizes_apart(new, old):
-        found = _at_other_sizes(new, old, rows, first)
-        if found is None:
+        texts = in_common([known(new), known(old)])
+        taken = (None, None) if texts is None else (at(new, texts[0]), at(old, texts[1]))
+        if texts is None or taken[0] is None or taken[1] is None:
             return {"against first": "other size", **nothing}
+        new, old = taken[0], taken[1]
     levels = None
     if new.direction == CLOSER:
-        levels = _levels(key[0], rows, first)
+        levels = _levels(key[0], rows, first, texts)
         if levels is None:
             return {"against first": "not measured", **nothing}
-    if found is None and levels is None and items is not None and first_items is not None:
+    found = None
+    if texts is None and levels is None and items is not None and first_items is not None:
         found = paired(items, first_items)
     found = found or difference(new, old, levels)
     if math.isnan(found.p):
@@ -211,48 +194,27 @@ def _judged(
         lower = new.direction.startswith("lower") or levels is not None
         outcome = "better" if (found.value < 0) == lower else "worse"
         outcome = outcome if found.value else "cannot tell"
-    return {"against first": outcome, "difference": found.value, "p": found.p, "pairs": found.pairs}
+    fewer = 0 if texts is None else min(texts)
+    return {
+        "against first": outcome, "difference": found.value, "p": found.p, "pairs": found.pairs, "texts": fewer
+    }  # fmt: skip
 
 
-def _at_other_sizes(
-    new: Finding, old: Finding, rows: Mapping[Key, Finding], first: Mapping[Key, Finding]
-) -> Difference | None:
-    """Return the difference of two runs of other numbers of texts, None where it cannot be told from that of numbers.
-
-    The p value is the larger one of the two tests, and 1 where they do not point the same way.
-    """
-    real, its = (found.get((new.name, "real")) for found in (rows, first))
-    sizes = [float(str(finding.settings["texts_a_side"])) for finding in (new, old)]
-    if real is None or its is None or not bracketed(new.name, *sizes):
-        return None
-    plain, above = difference(new, old), difference(_above(new, real), _above(old, its))
-    return Difference(plain.value, together(plain.p, above.p, plain.value, above.value), "independent")
-
-
-def _above(finding: Finding, real: Finding) -> Finding:
-    value, low, high = above_real(finding, real)
-    return replace(finding, value=value, low=low, high=high)
-
-
-def bracketed(name: str, texts: float, others: float) -> bool:
-    """Return whether runs of so many texts can be told apart by a measure that moves with their number."""
-    return name in FALLING and max(texts, others) <= MOST_APART * min(texts, others)
-
-
-def together(p: float, other: float, value: float, its: float) -> float:
-    """Return the p value of two tests that must both say the same of the same side; NaN where one says nothing."""
-    if math.isnan(p) or math.isnan(other):
-        return math.nan
-    return max(p, other) if value * its > 0 else 1.0
-
-
-def _levels(name: str, rows: Mapping[Key, Finding], first: Mapping[Key, Finding]) -> tuple[float, float] | None:
+def _levels(
+    name: str, rows: Mapping[Key, Finding], first: Mapping[Key, Finding], texts: tuple[int, ...] | None
+) -> tuple[float, float] | None:
     """Return what real text has beside each of the two runs, that of the other where one lacks it.
 
-    Each run's own, since real text is cut to as many texts, words or bytes as that run has.
+    Each run's own, since real text is cut to as many texts, words or bytes as that run has; at so many texts of each
+    where they are held against each other at fewer.
     """
-    known = [found.get((name, reference)) for found in (rows, first) for reference in REAL]
-    values = [level.value for level in known if level is not None and not math.isnan(level.value)]
+    values = []
+    for place, found in enumerate((rows, first)):
+        for reference in REAL:
+            level = found.get((name, reference))
+            level = level if level is None or texts is None else at(level, texts[place])
+            if level is not None and not math.isnan(level.value):
+                values.append(level.value)
     return (values[0], values[-1]) if values else None
 
 
@@ -288,7 +250,7 @@ def _range(found: Finding, real: float | None) -> tuple[float, float, float]:
 
 def _parts(is_first: bool) -> tuple[str, ...]:
     own = ("value", "low", "high")
-    return own if is_first else (*own, "against first", "difference", "p", "pairs")
+    return own if is_first else (*own, "against first", "difference", "p", "pairs", "texts")
 
 
 def _number(value: float | None) -> float:

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from engine.examine.findings.findings import Finding
+from engine.examine.findings.sizes import at_one_number
 from engine.examine.measures import MEASURES
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, whiskers
@@ -36,16 +37,19 @@ def shared(findings: Mapping[str, Sequence[Finding]], names: Sequence[str], most
 def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> Figure:
     """Return a panel a measure with every run's value and interval; a run stands there by its letter.
 
+    What moves with the number of texts is drawn at the largest number that all runs were measured at, as real text is.
+
     Args:
         findings: how a run is called ("A · …") -> what was found, in the order of drawing. names: measures that all
             runs have.
     """
+    equal, cut = at_one_number(findings, names)
     letters = {run: run.split(" · ", 1)[0] for run in findings}
     panel, gap = 26 * max(1, len(findings)) + 10, 96  # pixels
     height = 40 + max(1, len(names)) * (panel + gap)
     plot = make_subplots(rows=max(1, len(names)), cols=1, vertical_spacing=gap / height if len(names) > 1 else None)
     for row, name in enumerate(names, 1):
-        for place, (run, rows) in enumerate(findings.items()):
+        for place, (run, rows) in enumerate(equal.items()):
             found = own(rows, name)
             if found is None:
                 continue
@@ -56,10 +60,10 @@ def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> F
                 marker={"size": 11, "color": colour, "symbol": SYMBOLS[place % len(SYMBOLS)]}, row=row, col=1,
                 hovertemplate=f"{MEASURES[name].title}: %{{x:.3g}}<extra>{run}</extra>",
             )  # fmt: skip
-        _level(plot, row, name, findings)
+        _level(plot, row, name, equal)
         plot.add_annotation(
-            text=_titled(name), row=row, col=1, x=0, y=1, xref="x domain", yref="y domain", xanchor="left",
-            yanchor="bottom", showarrow=False, align="left", font={"size": 13},
+            text=_titled(name, cut.get(name)), row=row, col=1, x=0, y=1, xref="x domain", yref="y domain",
+            xanchor="left", yanchor="bottom", showarrow=False, align="left", font={"size": 13},
         )  # fmt: skip
         plot.update_xaxes(title={"text": MEASURES[name].direction, "standoff": 4}, row=row, col=1)
     plot.update_xaxes(nticks=5, tickangle=0, automargin=True)
@@ -69,7 +73,7 @@ def beside(findings: Mapping[str, Sequence[Finding]], names: Sequence[str]) -> F
         height=height, margin={"l": 10, "r": 10, "t": 50, "b": 10}, paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
     )  # fmt: skip
-    takeaway = _takeaway(findings, names)
+    takeaway = _takeaway(equal, names)
     caveat = (
         "The dotted line is chance, green is real text against real text, a mark a run where it differs; bars are 95% "
         "intervals."
@@ -100,9 +104,10 @@ def _level(plot: go.Figure, row: int, name: str, findings: Mapping[str, Sequence
         plot.add_vline(x=level.value, row=row, col=1, line={"dash": "dash", "width": 1, "color": palette.GREEN})
 
 
-def _titled(name: str) -> str:
-    """Return a measure's title, broken where it is long."""
-    return "<br>".join(textwrap.wrap(MEASURES[name].title, WIDTH))
+def _titled(name: str, texts: int | None) -> str:
+    """Return a measure's title, broken where it is long, with the number of texts where it is not each run's own."""
+    title = MEASURES[name].title + ("" if texts is None else f", at {texts:,} texts")
+    return "<br>".join(textwrap.wrap(title, WIDTH))
 
 
 def _leaks(found: Finding | None) -> bool:

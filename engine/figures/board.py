@@ -8,8 +8,9 @@ from itertools import combinations
 
 import plotly.graph_objects as go
 
-from engine.examine.compare import REAL, sizes_apart
+from engine.examine.compare import REAL
 from engine.examine.findings.findings import Finding
+from engine.examine.findings.sizes import TEXTS, at_one_number, sizes_apart
 from engine.examine.measures import MEASURES
 from engine.figures import palette
 from engine.figures.base import Figure, listed, pick, styled, whiskers
@@ -80,17 +81,25 @@ def board(
 ) -> Figure:
     """Return privacy against utility, one mark a run with both intervals; runs beaten on both are grey.
 
+    A measure of use that moves with the number of texts is drawn at the largest number that all runs have.
+
     Args:
         runs: run id -> how it is drawn. findings: run id -> what was found; a run without one of the two is left out.
         privacy, utility: names of findings. Points carry their run's id in `customdata`.
     """
+    measured = {
+        run: findings[run]
+        for run in runs
+        if run in findings and None not in (own(findings[run], privacy), own(findings[run], utility))
+    }
+    equal, cut = at_one_number(measured, [utility])
     both: dict[str, tuple[Finding, Finding]] = {}
-    for run in runs:
-        p, u = own(findings.get(run, ()), privacy), own(findings.get(run, ()), utility)
+    for run, rows in equal.items():
+        p, u = own(rows, privacy), own(rows, utility)
         if p is not None and u is not None:
             both[run] = (p, u)
-    real = {run: pick(findings[run], utility, *REAL) for run in both}
-    points = {run: (_good(p, findings[run]), _good(u, findings[run])) for run, (p, u) in both.items()}
+    real = {run: pick(equal[run], utility, *REAL) for run in both}
+    points = {run: (_good(p, equal[run]), _good(u, equal[run])) for run, (p, u) in both.items()}
     apart = {frozenset(pair) for pair in combinations(both, 2) if sizes_apart(*(both[run][1] for run in pair))}
     beaten = dominated(points, apart)
     words = {run: f"{runs[run].number} · {runs[run].promise}" for run in both}
@@ -100,16 +109,21 @@ def board(
     for method in dict.fromkeys(runs[run].method for run in both):
         own_marks = {run: pair for run, pair in both.items() if runs[run].method == method}
         _marks(plot, own_marks, runs, beaten, {run: (words[run], sides[run]) for run in own_marks})
-    styled(plot, x=_axis(utility), y=_axis(privacy), height=HEIGHT)
+    styled(plot, x=_axis(utility, cut.get(utility)), y=_axis(privacy), height=HEIGHT)
     plot.update_layout(clickmode="event+select", hovermode="closest")
     takeaway = _takeaway(runs, list(both), beaten)
     caveat = "Grey goes by the values alone: where bars overlap, the order could be chance."
     if apart:
-        sizes = sorted(int(u.settings["texts_a_side"]) for _, u in both.values() if "texts_a_side" in u.settings)
+        sizes = sorted(int(u.settings[TEXTS]) for _, u in both.values() if TEXTS in u.settings)
         caveat += (
             f" This measure of use moves with the number of texts, and was taken of {sizes[0]:,} to {sizes[-1]:,} "
         )
         caveat += "of them: runs of other numbers of texts neither beat each other nor share the line of real text."
+    elif cut:
+        caveat += (
+            f" This measure of use moves with the number of texts: it is drawn at {cut[utility]:,} texts of each run, "
+            "the largest number that all were measured at."
+        )
     return Figure(plot, takeaway, caveat, f"A mark for each of {len(both)} runs. {takeaway}")
 
 
@@ -212,6 +226,6 @@ def _takeaway(runs: Mapping[str, BoardRun], drawn: Sequence[str], beaten: set[st
     return f"Not beaten on both counts: {listed([f'run {runs[run].number}' for run in drawn if run not in beaten])}."
 
 
-def _axis(name: str) -> str:
+def _axis(name: str, texts: int | None = None) -> str:
     measure = MEASURES[name]
-    return f"{measure.title} ({measure.direction})"
+    return f"{measure.title}{'' if texts is None else f', at {texts:,} texts'} ({measure.direction})"

@@ -86,9 +86,13 @@ def test_a_rate_of_the_synthetic_text_itself_is_judged_and_its_context_is_not() 
     assert list(table["r-2 against first"]) == ["better", "", ""]
 
 
-def sized(name: str, value: float, texts: int, direction: str = "lower is better") -> Finding:
-    made = finding(name, value, value - 0.01, value + 0.01, direction=direction, group="utility")
-    return dataclasses.replace(made, settings={"texts_a_side": texts})
+def sized(
+    name: str, value: float, texts: int, direction: str = "lower is better", reference: str = "train", **fewer: float
+) -> Finding:
+    """A finding of so many texts; `at_50=0.7` is its value at fifty of them."""
+    made = finding(name, value, value - 0.01, value + 0.01, reference=reference, direction=direction, group="utility")
+    smaller = {key.removeprefix("at_"): [one, one - 0.01, one + 0.01] for key, one in fewer.items()}
+    return dataclasses.replace(made, settings={"texts_a_side": texts, "at_fewer_texts": smaller})
 
 
 @pytest.mark.parametrize(
@@ -104,22 +108,39 @@ def test_what_moves_with_the_number_of_texts_is_judged_at_equal_numbers_alone(na
 
 
 @pytest.mark.parametrize(
-    ("apart", "texts", "outcome"),
+    ("old", "new", "outcome", "texts"),
     [
-        (((0.90, 0.70), (0.75, 0.65)), (250, 500), "better"),  # nearer as it stands and above its own real text
-        (((0.75, 0.75), (0.65, 0.65)), (250, 500), "cannot tell"),  # as real text does at these numbers
-        (((0.95, 0.70), (0.90, 0.60)), (250, 500), "cannot tell"),  # the two say the opposite
-        (((0.75, 0.70), (0.90, 0.65)), (250, 500), "worse"),
-        (((0.90, 0.70), (0.75, 0.65)), (150, 500), "other size"),
+        (sized("js_2gram", 0.9, 250, at_200=0.91), sized("js_2gram", 0.65, 500, at_400=0.7, at_200=0.91),
+         "cannot tell", 200),  # what made it smaller is the number of texts
+        (sized("js_2gram", 0.9, 250, at_200=0.91), sized("js_2gram", 0.65, 500, at_400=0.7, at_200=0.8), "better", 200),
+        (sized("js_2gram", 0.6, 250, at_200=0.61), sized("js_2gram", 0.5, 500, at_400=0.6, at_200=0.8), "worse", 200),
+        (sized("js_2gram", 0.9, 400), sized("js_2gram", 0.65, 500, at_400=0.7), "better", 400),
+        (sized("js_2gram", 0.9, 404), sized("js_2gram", 0.65, 500, at_400=0.7), "better", 400),
+        (sized("js_2gram", 0.9, 250), sized("js_2gram", 0.65, 500, at_400=0.7), "other size", 0),
+        (sized("js_2gram", 0.9, 499), sized("js_2gram", 0.65, 500, at_400=0.95), "better", 0),
     ],
-)
-def test_distances_at_up_to_twice_as_many_texts_differ_where_both_readings_say_so(apart, texts, outcome) -> None:
-    def rows(value: float, real: float, size: int) -> list[Finding]:
-        level = finding("js_2gram", real, real - 0.01, real + 0.01, reference="real", group="utility")
-        return [sized("js_2gram", value, size), level]
+)  # fmt: skip
+def test_runs_of_other_numbers_of_texts_differ_where_they_do_at_one_number(old, new, outcome, texts) -> None:
+    table = compare({"r-1": [old], "r-2": [new]})
+    assert (table.loc[0, "r-2 against first"], table.loc[0, "r-2 texts"]) == (outcome, texts)
+    assert table.loc[0, "r-2 value"] == new.value  # what is shown is what was measured of all its texts
 
-    old, new = (rows(*pair, size) for pair, size in zip(apart, texts, strict=True))
-    assert compare({"r-1": old, "r-2": new}).loc[0, "r-2 against first"] == outcome
+
+def test_closeness_to_real_text_is_judged_at_one_number_too() -> None:
+    """Real text of fewer texts repeats itself less as well, and that is what the run of as many is held against."""
+    closer = "closer to real is better"
+
+    def rows(texts: int, ours: float, real: float, **fewer: tuple[float, float]) -> list[Finding]:
+        return [
+            sized("self_bleu", value, texts, closer, reference, **{key: pair[place] for key, pair in fewer.items()})
+            for place, (reference, value) in enumerate((("train", ours), ("real", real)))
+        ]
+
+    old = rows(200, 0.30, 0.30)
+    assert compare({"a": old, "b": rows(1000, 0.50, 0.50, at_200=(0.45, 0.30))}).loc[0, "b against first"] == "worse"
+    assert (
+        compare({"a": old, "b": rows(1000, 0.70, 0.50, at_200=(0.30, 0.30))}).loc[0, "b against first"] == "cannot tell"
+    )
 
 
 WORDS = np.random.default_rng(3).permutation(4000).astype(np.int32)
@@ -149,9 +170,26 @@ def test_runs_of_one_source_do_not_differ_by_how_many_texts_they_have() -> None:
             said += list(compare({"a": small, "b": measured(seed, many)})["b against first"])
         equal.append(list(compare({"a": small, "b": other})["b against first"]))
     assert sum(word in ("better", "worse") for word in said) <= 1
-    assert "other size" in said
     assert sum(bool({"better", "worse"} & set(one)) for one in equal) <= 2
-    assert "other size" not in np.concatenate(equal)
+    assert "other size" not in [*said, *np.concatenate(equal)]
+
+
+def test_a_run_of_other_texts_is_told_apart_at_one_number() -> None:
+    """Words of another kind are seen beside a run of as few texts as of many."""
+    rng = np.random.default_rng(9)
+    prepared: Any = SimpleNamespace(seed=1, grouped=False, check=lambda: None)
+
+    def run(texts: int, other: int) -> list[Finding]:
+        trio = Trio(*(drawn(rng, texts) for _ in range(3)), None, False)
+        odd = tuple((row + 4000).astype(np.int32) for row in trio.synthetic.words[:other])
+        made = dataclasses.replace(trio.synthetic, words=odd + trio.synthetic.words[other:])
+        trio = dataclasses.replace(trio, synthetic=made)
+        return [row for m in METRICS if m.name in ("js_1gram", "js_2gram") for row in _rows(m, trio, prepared)]
+
+    table = compare({"a": run(100, 0), "b": run(400, 160)})
+    judged = table[table["b against first"] != ""]
+    assert list(judged["b against first"]) == ["worse", "worse"]
+    assert list(judged["b texts"]) == [100, 100]
 
 
 def test_each_run_is_held_against_the_real_text_beside_it() -> None:

@@ -215,6 +215,34 @@ def test_the_board_holds_what_moves_with_the_number_of_texts_at_equal_numbers_al
     assert "was taken of 60 to 600 of them" in figures.board(BOARD, other, "pipp", "js_2gram").caveat
 
 
+def of_texts(name: str, reference: str, value: float, texts: int, **fewer: float) -> Finding:
+    settings = {"texts_a_side": texts, "at_fewer_texts": {key[3:]: [one, one, one] for key, one in fewer.items()}}
+    return replace(finding(name, reference, value), settings=settings)
+
+
+def test_the_board_draws_what_moves_with_the_number_of_texts_at_one_number() -> None:
+    """The larger run is beaten, though as it stands it is the better one; and real text is drawn at as many."""
+    runs = {
+        "r-1": [finding("pipp", "train", 0.4), of_texts("js_2gram", "train", 0.5, 600, at_50=0.9, at_100=0.8),
+                of_texts("js_2gram", "real", 0.2, 600, at_50=0.6, at_100=0.5)],
+        "r-2": [finding("pipp", "train", 0.2), of_texts("js_2gram", "train", 0.7, 100, at_50=0.8),
+                of_texts("js_2gram", "real", 0.45, 100, at_50=0.55)],
+    }  # fmt: skip
+    drawn = figures.board(BOARD, runs, "pipp", "js_2gram")
+    assert {str(run[0]) for trace in drawn.plot.data if "(beaten)" in trace.name for run in trace.customdata} == {"r-1"}
+    assert sorted(x for trace in drawn.plot.data if trace.customdata is not None for x in trace.x) == [0.7, 0.8]
+    assert "it is drawn at 100 texts of each run" in drawn.caveat
+    assert "at 100 texts" in drawn.plot.layout.xaxis.title.text
+    side = figures.beside({"A · One": runs["r-1"], "B · Two": runs["r-2"]}, ["js_2gram"])
+    values = {y: x for trace in side.plot.data for x, y in zip(trace.x, trace.y, strict=True)
+              if trace.marker.symbol != "line-ns-open"}  # fmt: skip
+    assert values == {"A": 0.8, "B": 0.7}
+    assert "at 100 texts" in side.plot.layout.annotations[0].text
+    marks = {y: x for trace in side.plot.data for x, y in zip(trace.x, trace.y, strict=True)
+             if trace.marker.symbol == "line-ns-open"}  # fmt: skip
+    assert marks == {"A": 0.5, "B": 0.45}
+
+
 def test_runs_side_by_side_stand_each_beside_its_own_real_text() -> None:
     """One band for all where real text is the same; else a mark in the row of each run."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from engine.studies.bench import compared
 from tests.studies.bench_world import rows
@@ -54,17 +56,33 @@ def test_what_was_not_measured_is_never_called_cannot_tell():
 def test_what_moves_with_the_number_of_texts_is_compared_at_equal_numbers_alone():
     """A method that drops half of its outputs is not worse for that."""
 
-    def of(variant, texts, real=0.45):
+    def of(variant, texts, **fewer):
         near = [0.5, 0.51, 0.49] if variant == "a" else [0.8, 0.81, 0.79]
-        return pd.concat([rows(variant, name, near, real=real).assign(of_texts=texts) for name in ("js_2gram", "kid")])
+        made = pd.concat([rows(variant, name, near).assign(of_texts=texts) for name in ("js_2gram", "kid")])
+        kept = [
+            json.dumps({key.removeprefix("at_"): [value + 0.01 * repeat, 0.4] for key, value in fewer.items()})
+            for repeat in made["repeat"]
+        ]
+        return made.assign(at_fewer_texts=kept)
 
     assert verdicts(pd.concat([of("a", 400), of("b", 100)])) == {"js_2gram": compared.SIZED, "kid": "better"}
-    assert verdicts(pd.concat([of("a", 400), of("b", 200)]))["js_2gram"] == "better"
-    assert verdicts(pd.concat([of("a", 400, 0.4), of("b", 200, 0.7)]))["js_2gram"] == compared.UNTOLD
-    assert verdicts(pd.concat([of("a", 400).head(5), of("b", 200)]))["js_2gram"] == "better"
+    assert (
+        verdicts(pd.concat([of("a", 400).drop(columns="at_fewer_texts"), of("b", 100)]))["js_2gram"] == compared.SIZED
+    )
+    told = pd.concat([of("a", 400, at_100=0.6, at_50=0.7), of("b", 100, at_50=0.9)])
+    assert verdicts(told) == {"js_2gram": "better", "kid": "better"}
+    table = compared.compare(told, [("a", "b")]).set_index("measure")
+    assert table.loc["js_2gram", "difference"] == pytest.approx(0.61 - 0.8)  # at 100, not at 50 and not as it stands
+    assert (table.loc["js_2gram", "at_texts"], table.loc["kid", "at_texts"]) == (100, 0)
+    assert "better in “JS_2GRAM” at 100 texts and “KID”" in compared.sentences(table.reset_index())[0]
+    turned = pd.concat([of("a", 400, at_100=0.95, at_50=0.9), of("b", 100)])
+    assert verdicts(turned)["js_2gram"] == "worse"  # what made it smaller was the number of texts
     assert verdicts(pd.concat([of("a", 400), of("b", 397)])) == {"js_2gram": "better", "kid": "better"}
+    short = of("b", 100)
+    short.loc[(short["measure"] == "js_2gram") & (short["repeat"] == 1), "of_texts"] = 50
+    assert verdicts(pd.concat([of("a", 400, at_100=0.6, at_50=0.7), short]))["js_2gram"] == compared.SIZED
     table = compared.compare(pd.concat([of("a", 400), of("b", 100)]), [("a", "b")])
-    assert "moves with the number of texts: “JS_2GRAM”" in compared.sentences(table)[0]
+    assert "of which they have none in common: “JS_2GRAM”" in compared.sentences(table)[0]
     assert table["p"].notna().sum() == 1  # what is not compared is no test
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.examine.samples import sample_units
 from engine.json_types import JSON
 
 Need = Literal["words", "features", "embeddings"]
@@ -58,6 +59,10 @@ class Sample:
             {name: values[index] for name, values in self.features.items()},
         )
 
+    def drawn(self, size: int, seed: int) -> Sample:
+        """Return so many of the texts, by whole units in seeded order."""
+        return self.take(sample_units(self.units, size, seed, "fewer")) if size < len(self) else self
+
 
 @dataclass(frozen=True)
 class Value:
@@ -90,9 +95,8 @@ class Metric:
         share: True for a share of texts: its interval is no narrower than Wilson's of as many people.
         excess: True where the value is reported less that of real against real, which depends on n itself.
         headline: True for what the chart shows at once.
-        steady: True where the value does not move with the number of texts; others compare at equal numbers alone.
-        falls: True for a distance that is larger the fewer texts there are: runs whose numbers differ by up to a factor
-            can be told apart by it (`engine.examine.compare`).
+        steady: True where the value does not move with the number of texts; others compare at equal numbers alone,
+            and are taken at fixed smaller ones too (`engine.examine.findings.sizes`).
         settings: what else the value depends on, for the finding.
         nothing: why there is no value where enough texts give none.
     """
@@ -109,6 +113,5 @@ class Metric:
     excess: bool = False
     headline: bool = True
     steady: bool = False
-    falls: bool = False
     settings: Mapping[str, JSON] = field(default_factory=dict)
     nothing: str = "there is nothing to measure"

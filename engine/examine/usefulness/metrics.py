@@ -15,12 +15,11 @@ LEAST_TRIPLES = 60  # with fewer often none is shared, and the largest distance 
 SMALLER = 400  # texts a side where work grows with their square and with rounds
 
 METRICS: tuple[Metric, ...] = (
-    Metric("length_distance", "Length of texts", True, "words", lengths.length_distance, 4000, (0.0, inf),
-           falls=True),
-    Metric("js_1gram", "Words used", True, "words", ngrams.divergence_of(1), 4000, (0.0, 1.0), falls=True),
-    Metric("js_2gram", "Word pairs used", True, "words", ngrams.divergence_of(2), 4000, (0.0, 1.0), falls=True),
+    Metric("length_distance", "Length of texts", True, "words", lengths.length_distance, 4000, (0.0, inf)),
+    Metric("js_1gram", "Words used", True, "words", ngrams.divergence_of(1), 4000, (0.0, 1.0)),
+    Metric("js_2gram", "Word pairs used", True, "words", ngrams.divergence_of(2), 4000, (0.0, 1.0)),
     Metric("js_3gram", "Word triples used", True, "words", ngrams.divergence_of(3), 4000, (0.0, 1.0),
-           LEAST_TRIPLES, falls=True),
+           LEAST_TRIPLES),
     Metric(
         "embedding_similarity", "Closeness in meaning", True, "embeddings",
         embeddings.embedding_similarity, 1000, (-1.0, 1.0), steady=True,
@@ -34,7 +33,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("coverage", "Real texts that have a likeness", True, "embeddings", distribution.coverage, 1000, (0.0, 1.0),
            distribution.LEAST_NEIGHBOURS, share=True),
     Metric("topic_shift", "Topics in other shares", True, "embeddings", distribution.topic_shift, 1000, (0.0, 1.0),
-           distribution.LEAST_CLUSTERS, share=True, falls=True),
+           distribution.LEAST_CLUSTERS, share=True),
     Metric("precision", "Texts among real ones", True, "embeddings", distribution.precision, 1000, (0.0, 1.0),
            distribution.LEAST_NEIGHBOURS, headline=False, share=True),
     Metric("recall", "Real texts among these", True, "embeddings", distribution.recall, 1000, (0.0, 1.0),
@@ -72,9 +71,9 @@ METRICS: tuple[Metric, ...] = (
     Metric("near_duplicates", "Texts that nearly stand there twice", False, "words", duplicates.near_duplicates, 1000,
            (0.0, 1.0), headline=False, settings={"jaccard": duplicates.NEAR}, share=True),
     Metric("sentences", "Sentences of a text", True, "features", lengths.distance_of("sentences"), 1000, (0.0, inf),
-           headline=False, falls=True),
+           headline=False),
     Metric("tokens", "Tokens of a text", True, "features", lengths.distance_of("tokens"), 1000, (0.0, inf),
-           headline=False, falls=True),
+           headline=False),
     Metric("reading_level", "How hard the texts are to read", False, "features", features.reading_level, 1000,
            (0.0, inf), headline=False, nothing="the texts have no words", steady=True),
     Metric("headings", "Headings of the records", False, "features", features.usual_headings_carried, 1000, (0.0, 1.0),

@@ -1,7 +1,8 @@
 """Utility findings: each metric for synthetic, for real against real at the same n, and for unrelated text.
 
 `train` rows hold synthetic texts against the first half of the training part, `real` rows texts of the second half,
-equally many (`sides`).
+equally many (`sides`). What moves with the number of texts is taken at fixed smaller numbers too, of texts drawn from
+the same ones, so that runs of other numbers can be held against each other (`engine.examine.findings.sizes`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from engine.examine.base import Side
 from engine.examine.findings.findings import Finding, Reference
 from engine.examine.findings.make import finding, missing
+from engine.examine.findings.sizes import FEWER, TEXTS, row, smaller
 from engine.examine.prepare import Prepared
 from engine.examine.stats import intervals
 from engine.examine.stats.intervals import Interval
@@ -50,7 +52,7 @@ def _rows(metric: Metric, trio: Trio, prepared: Prepared) -> list[Finding]:
         cases.append(("unrelated", trio.unrelated, trio.target))
     for reference, candidate, target in cases:
         size = min(len(candidate), len(target))
-        settings: dict[str, JSON] = {"texts_a_side": size, **metric.settings}
+        settings: dict[str, JSON] = {TEXTS: size, **metric.settings}
         if reference == "train":
             settings["own_sources_left_out"] = trio.apart
         if metric.name == "mauve":
@@ -60,18 +62,38 @@ def _rows(metric: Metric, trio: Trio, prepared: Prepared) -> list[Finding]:
             rows.append(missing(metric.name, reference, why))
             continue
         if metric.excess and reference == "real":
+            settings[FEWER] = {str(texts): row(0.0, None, None) for texts in _fewer(metric, size)}
             rows.append(finding(metric.name, reference, Interval(0.0, None, None, size, "none", "none"), **settings))
             continue
-        target = target.take(np.arange(size)) if size < len(target) else target
+        target = target.drawn(size, prepared.seed)
         if metric.name == "kid" and reference != "unrelated":
             settings |= {"permutations": PERMUTATIONS, "p": chance_of_kid(candidate, target, prepared.seed)}
-        less = trio.real.take(np.arange(size)) if metric.excess else None
+        less = trio.real.drawn(size, prepared.seed) if metric.excess else None
         interval = _measured(metric, candidate, target, less, prepared, spread=reference != "unrelated")
         if interval.value != interval.value:
             rows.append(missing(metric.name, reference, metric.nothing))
             continue
+        if reference != "unrelated":
+            settings |= _at_fewer(metric, candidate, target, less, prepared)
         rows.append(finding(metric.name, reference, interval, **settings))
     return rows
+
+
+def _fewer(metric: Metric, size: int) -> list[int]:
+    return [] if metric.steady else smaller(size, metric.least)
+
+
+def _at_fewer(
+    metric: Metric, candidate: Sample, target: Sample, less: Sample | None, prepared: Prepared
+) -> dict[str, JSON]:
+    """Return the setting that holds a metric's value and interval at each fixed smaller number of texts."""
+    values: dict[str, JSON] = {}
+    for texts in _fewer(metric, min(len(candidate), len(target))):
+        ours, theirs = (side.drawn(texts, prepared.seed) for side in (candidate, target))
+        other = None if less is None else less.drawn(texts, prepared.seed)
+        found = _measured(metric, ours, theirs, other, prepared, spread=True)
+        values[str(texts)] = row(found.value, found.low, found.high)
+    return {FEWER: values} if values else {}
 
 
 def _measured(

@@ -11,6 +11,7 @@ operating system's entropy; no output is kept, nothing is spent, and nothing may
 from __future__ import annotations
 
 import dataclasses
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,7 +35,7 @@ PROTECTION = (
     "the runs had, and no text of a run is kept."
 )
 RUNS = ["variant", "repeat", "kind", "texts", "seconds", "measure", "title", "direction", "value", "real", "why",
-        "of_texts"]  # fmt: skip
+        "of_texts", compared.FEWER]  # fmt: skip
 ENDLESS, NOTHING = "∞", "0"  # how ε is written where there is no noise, and where no private text is read
 
 Tables = dict[str, pd.DataFrame]
@@ -197,7 +198,7 @@ class Bench:
             {"variant": variant.name, **variant.keys, "repeat": repeat, "kind": kind, "texts": len(made),
              "seconds": 0.0, "measure": one.measure, "title": measured.title(one.measure),
              "direction": measured.direction(one.measure), "value": one.value, "real": one.real, "why": one.why,
-             "of_texts": one.texts}
+             "of_texts": one.texts, compared.FEWER: json.dumps(one.fewer)}
             for one in found
         ]  # fmt: skip
         return pd.DataFrame(rows, columns=[RUNS[0], *variant.keys, *RUNS[1:]])

@@ -3,22 +3,23 @@
 A verdict is `better` or `worse` where Welch's test, corrected for all differences of the table, falls below 0.05;
 else `cannot tell`. Up to 20 differences are corrected by Holm's rule, so that one false claim is made in twenty tables
 at most; more by Benjamini and Hochberg's, so that one claim in twenty is false. What has no value is `not measured`,
-what has fewer than three repeats `too few repeats`, and what moves with the number of texts and was taken of other
-numbers of them `other number of texts`: none of them is ever called `cannot tell`.
+what has fewer than three repeats `too few repeats`. What moves with the number of texts is held against each other at
+the largest number that both settings have, and is `other number of texts` where there is none. None of these is ever
+called `cannot tell`.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from engine.examine.compare import bracketed, moved, together
+from engine.examine.findings.sizes import FEWER, in_common, moved
 from engine.examine.stats.over_repeats import (
     LEAST,
     LEVEL,
-    Difference,
     detectable,
     difference,
     pairs_needed,
@@ -35,7 +36,7 @@ UNMEASURED, FEW, SIZED = "not measured", "too few repeats", "other number of tex
 CLOSER = "closer to real is better"
 SUMMARY = ["variant", "measure", "title", "direction", "value", "low", "high", "real", "repeats", "why"]
 COMPARISON = ["one", "other", "measure", "title", "difference", "low", "high", "p", "p_corrected", "p_paired",
-              "repeats", "verdict"]  # fmt: skip
+              "repeats", "at_texts", "verdict"]  # fmt: skip
 ALPHA = 1.0 - LEVEL
 MANY = 20  # differences of one table above which the share of false claims is held, not the chance of any
 
@@ -79,42 +80,57 @@ def compare(runs: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> pd.DataFram
             if (one, measure) not in parts or (other, measure) not in parts:
                 continue
             first, second = parts[one, measure], parts[other, measure]
+            texts = 0
+            if sized := _sizes_apart(str(measure), first, second):
+                cut = _at_fewer(first, second)
+                first, second, texts = (first, second, 0) if cut is None else cut
             ours, theirs = scored(first), scored(second)
             repeats = sorted(set(ours) | set(theirs))
             found = difference([ours.get(r, math.nan) for r in repeats], [theirs.get(r, math.nan) for r in repeats])
             good = _sign(str(first["direction"].iloc[0]))
             word = UNMEASURED if not min(found.first, found.second) else UNTOLD if found.enough else FEW
             p = found.p
-            if word == UNTOLD and (sizes := _sizes_apart(str(measure), first, second)):
-                word, p = _at_other_sizes(str(measure), found, first, second, sizes)
+            if word == UNTOLD and sized and not texts:
+                word, p = SIZED, math.nan
             rows.append(
                 {"one": one, "other": other, "measure": str(measure), "title": str(first["title"].iloc[0]),
                  "difference": found.value, "low": found.low, "high": found.high, "p": p, "p_corrected": math.nan,
-                 "p_paired": found.p_paired, "repeats": min(found.first, found.second), "verdict": word,
-                 "good": good}
+                 "p_paired": found.p_paired, "repeats": min(found.first, found.second), "at_texts": texts,
+                 "verdict": word, "good": good}
             )  # fmt: skip
     return judged(rows)
 
 
-def _sizes_apart(measure: str, first: pd.DataFrame, second: pd.DataFrame) -> tuple[float, float] | None:
-    """Return the numbers of texts where a measure moves with them and one setting was measured on clearly more."""
+def _sizes_apart(measure: str, first: pd.DataFrame, second: pd.DataFrame) -> bool:
+    """Return whether a measure moves with the number of texts and one setting was measured on clearly more."""
     if measure not in measured.METRIC_NAMES or not all("of_texts" in part for part in (first, second)):
-        return None  # of an earlier edition, or no measure of two sets of texts
-    texts, others = (float(part.loc[part["value"].notna(), "of_texts"].mean()) for part in (first, second))
-    return (texts, others) if moved(measure, texts, others) else None
+        return False  # of an earlier edition, or no measure of two sets of texts
+    sizes = [float(texts) for part in (first, second) for texts in part.loc[part["value"].notna(), "of_texts"]]
+    return bool(sizes) and moved(measure, min(sizes), max(sizes))
 
 
-def _at_other_sizes(
-    measure: str, found: Difference, first: pd.DataFrame, second: pd.DataFrame, sizes: tuple[float, float]
-) -> tuple[str, float]:
-    """Return the word and the p value for settings of other numbers of texts, as `engine.examine.compare` tests it."""
-    if not bracketed(measure, *sizes):
-        return SIZED, math.nan
-    ours, theirs = ((part["value"] - part["real"]).set_axis(part["repeat"]) for part in (first, second))
-    repeats = sorted({*ours.index, *theirs.index})
-    above = difference(*(side.reindex(repeats).tolist() for side in (ours, theirs)))
-    p = together(found.p, above.p, found.value, above.value)
-    return (SIZED, p) if math.isnan(p) else (UNTOLD, p)
+def _at_fewer(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, int] | None:
+    """Return both settings' rows at the largest number of texts that every repeat has, and that number."""
+    if not all(FEWER in part for part in (first, second)):
+        return None
+    rows = [part[part["value"].notna()] for part in (first, second)]
+    values = [[_by_size(row) for _, row in part.iterrows()] for part in rows]
+    shared = in_common([own for side in values for own in side])
+    if shared is None:
+        return None
+    sizes, cut = iter(shared), []
+    for part, side in zip(rows, values, strict=True):
+        taken = [own[next(sizes)] for own in side]
+        cut.append(part.assign(value=[value for value, _ in taken], real=[real for _, real in taken]))
+    return cut[0], cut[1], min(shared)
+
+
+def _by_size(row: pd.Series) -> dict[int, tuple[float, float]]:
+    """Return number of texts -> value and what real text gives, of one repeat."""
+    kept = row[FEWER]
+    fewer = json.loads(kept) if isinstance(kept, str) else {}
+    found = {int(texts): (float(value), float(real)) for texts, (value, real) in fewer.items()}
+    return found | {int(row["of_texts"]): (float(row["value"]), float(row["real"]))}
 
 
 def judged(rows: list[TableRow], columns: Sequence[str] = COMPARISON) -> pd.DataFrame:
@@ -148,11 +164,15 @@ def sentences(comparison: pd.DataFrame) -> list[str]:
         for verdict, words in (
             (BETTER, "better in {}"), (WORSE, "worse in {}"), (UNTOLD, "no difference can be told in {}"),
             (UNMEASURED, "not measured: {}"), (FEW, f"fewer than {LEAST} repeats: {{}}"),
-            (SIZED, "not to be compared, as it moves with the number of texts: {}"),
+            (SIZED, "moves with the number of texts, of which they have none in common: {}"),
         ):  # fmt: skip
-            titles = [str(title) for title in rows.loc[rows["verdict"] == verdict, "title"]]
+            held = rows[rows["verdict"] == verdict]
+            titles = [
+                f"“{title}”{f' at {texts:,} texts' if texts else ''}"
+                for title, texts in zip(held["title"], held["at_texts"], strict=True)
+            ]
             if titles:
-                parts.append(words.format(listed([f"“{title}”" for title in titles])))
+                parts.append(words.format(listed(titles)))
         said.append(f"{one}, against {other}: {'; '.join(parts)}.")
     return said
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from engine.corpus.text.runs import copies_anything, index_windows
 from engine.errors import UserError
 from engine.examine.findings.findings import Direction
+from engine.examine.findings.sizes import smaller
 from engine.examine.measures import MEASURES
 from engine.examine.members.members import member_rows, other_rows
 from engine.examine.members.neighbours_scores import by_words
@@ -28,7 +29,7 @@ from engine.examine.prepare import ExamineInput, Prepared, prepare
 from engine.examine.stats import roc
 from engine.examine.usefulness.downstream.language_model import FEWEST_TEXTS, NAMES, examine_language
 from engine.examine.usefulness.metrics import METRICS, Metric
-from engine.examine.usefulness.sides import pick
+from engine.examine.usefulness.sides import Trio, pick
 from engine.models.cancel import Cancelled
 from engine.studies.base import StudyContext
 
@@ -43,13 +44,17 @@ CHANCE = 0.5
 
 @dataclass(frozen=True)
 class Found:
-    """One measure's value, what real text nobody used gives in its place, texts it rests on, and why it has none."""
+    """One measure's value, what real text nobody used gives in its place, texts it rests on, and why it has none.
+
+    fewer: value and what real text gives at fixed smaller numbers of texts, where the measure moves with them.
+    """
 
     measure: str
     value: float
     real: float
     texts: int
     why: str = ""
+    fewer: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass
@@ -180,11 +185,19 @@ class _Taken:
         size = min(len(trio.synthetic), len(trio.target), len(trio.real))
         if size < metric.least:
             return _nothing(name, f"{size} texts a side are too few; at least {metric.least} are needed")
-        seed = self.prepared.seed
-        value = metric.score(trio.synthetic, trio.target if metric.pair else trio.real, seed).value
-        real = metric.score(trio.real, trio.target if metric.pair else trio.synthetic, seed).value
+        value, real = self._at(metric, trio, size)
         why = "" if value == value else metric.nothing
-        return Found(name, value - real if metric.excess else value, 0.0 if metric.excess else real, size, why)
+        fewer = {} if metric.steady or why else {texts: self._at(metric, trio, texts)
+                                                 for texts in smaller(size, metric.least)}  # fmt: skip
+        return Found(name, value, real, size, why, fewer)
+
+    def _at(self, metric: Metric, trio: Trio, size: int) -> tuple[float, float]:
+        """Return the value of so many texts and what as much real text gives in its place."""
+        seed = self.prepared.seed
+        ours, target, other = (side.drawn(size, seed) for side in (trio.synthetic, trio.target, trio.real))
+        value = metric.score(ours, target if metric.pair else other, seed).value
+        real = metric.score(other, target if metric.pair else ours, seed).value
+        return (value - real, 0.0) if metric.excess else (value, real)
 
     def _words(self, name: str) -> Found:
         if self._language is None:

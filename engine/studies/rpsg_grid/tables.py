@@ -12,7 +12,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from engine.examine.compare import STEADY
+from engine.examine.findings.sizes import STEADY
 from engine.examine.stats.over_repeats import LEAST, Difference, from_nothing
 from engine.figures.base import listed
 from engine.studies.base import TableRow

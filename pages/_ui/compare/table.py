@@ -14,7 +14,8 @@ from pages._ui.parts import wrapped
 from pages._ui.texts import count_of
 
 OUTCOMES = {"better": "▲ better", "worse": "▼ worse", "same": "= same", "cannot tell": "≈ cannot tell",
-            "other size": "– other number of texts", "not measured": "– not measured in both", "": ""}  # fmt: skip
+            "other size": "– no number of texts in common", "not measured": "– not measured in both",
+            "": ""}  # fmt: skip
 
 
 def letters(run_ids: Sequence[str]) -> dict[str, str]:
@@ -42,7 +43,7 @@ def sentences(table: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
                 f"cannot tell on {unsure} of the {measured} measured in both"
             )
             if sized:
-                said += f" ({sized} more move with the number of texts, which is another in each)"
+                said += f" ({sized} more move with the number of texts, and the runs have none in common)"
             parts.append(said)
         result.append(f"**{names[run]}** against **{names[first]}** – " + "; ".join(parts) + ".")
     return result
@@ -107,8 +108,15 @@ def _frame(rows: pd.DataFrame, names: Mapping[str, str], title: str) -> None:
         )
         if f"{run} against first" in rows:
             column = f"{name[0]} against {next(iter(names.values()))[0]}"
-            shown[column] = [OUTCOMES.get(value, value) for value in rows[f"{run} against first"]]
-            config[column] = st.column_config.TextColumn(width=90)
+            fewer = rows[f"{run} texts"].to_numpy()
+            shown[column] = [
+                outcome(word, int(texts)) for word, texts in zip(rows[f"{run} against first"], fewer, strict=True)
+            ]
+            config[column] = st.column_config.TextColumn(
+                width=90,
+                help="Where a measure moves with the number of texts and one run has clearly more of them, both are "
+                "held against each other at the largest number that both were measured at",
+            )
             pairs = rows[f"{run} pairs"].to_numpy()
             tested = [how(p, n) for p, n in zip(rows[f"{run} p"], pairs, strict=True)]
             shown[f"{column}: chance"] = tested
@@ -135,6 +143,12 @@ def cell(name: str, value: float, low: float, high: float) -> str:
     if low != low or high != high:
         return show_measure(name, value)
     return f"{show_measure(name, value)} ({show_measure(name, low)} to {show_measure(name, high)})"
+
+
+def outcome(word: str, texts: int) -> str:
+    """Return an outcome as the table shows it, with the number of texts where it is not each run's own (0)."""
+    shown = OUTCOMES.get(word, word)
+    return f"{shown}, at {texts:,} texts" if texts and word != "other size" else shown
 
 
 def how(p: float, pairs: int) -> str:

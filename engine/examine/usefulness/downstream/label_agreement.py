@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -10,9 +12,11 @@ from engine.examine.base import Side
 from engine.examine.findings.findings import Reference
 from engine.examine.findings.make import finding, missing
 from engine.examine.findings.part import Part
+from engine.examine.findings.sizes import FEWER, row, smaller
 from engine.examine.prepare import Prepared
 from engine.examine.samples import sample_units
 from engine.examine.stats import intervals
+from engine.examine.stats.intervals import Interval
 from engine.examine.usefulness.downstream.downstream_scores import Lesson, teach, tf_idf, word_counts
 from engine.examine.usefulness.sides import equal_sides
 from engine.json_types import JSON
@@ -41,24 +45,44 @@ def examine_label_agreement(prepared: Prepared) -> Part:
     size = min(len(made), len(real))
     if min(size, len(taught)) < FEWEST:
         return _none(f"{min(size, len(taught))} labelled texts a side are too few; at least {FEWEST} are needed")
-    names, codes = np.unique(truth.astype(str), return_inverse=True)
-    if len(names) < 2:
+    if len(np.unique(truth.astype(str))) < 2:
         return _none("the real records have one label alone, so there is nothing to tell apart")
-    drawn = [sample_units(side.units, size, prepared.seed, NAME) for side in (made, real)]
-    asked = [side.take(rows) for side, rows in zip((made, real), drawn, strict=True)]
-    labels = np.concatenate([known[rows] for known, rows in zip((claimed, held), drawn, strict=True)])
-    right = names[_answers(taught, codes, asked, prepared.seed)] == labels.astype(str)
+    labelled = ((taught, truth), (made, claimed), (real, held))
+    found = _agreement(labelled, size, prepared)
+    fewer = {texts: _agreement(labelled, texts, prepared) for texts in smaller(min(size, len(taught)), FEWEST)}
     settings: dict[str, JSON] = {
-        "trained_on": len(taught), "labels": len(names), "texts_a_side": size,
+        "trained_on": min(len(taught), size), "labels": len(np.unique(truth.astype(str))), "texts_a_side": size,
         "interval_is_of": "the records asked, of one classifier that both sides share; not of training it anew",
     }  # fmt: skip
     part = Part()
-    for reference, side, hits in zip(SIDES, asked, np.split(right, 2), strict=True):
+    for place, reference in enumerate(SIDES):
         more: dict[str, JSON] = {"own_sources_left_out": sides.apart} if reference == "train" else {}
-        interval = intervals.share(hits, side.units if prepared.grouped else None)
-        part.findings.append(finding(NAME, reference, interval, **settings, **more))
+        values = {str(texts): row(two[place].value, two[place].low, two[place].high) for texts, two in fewer.items()}
+        more |= {FEWER: values} if values else {}
+        part.findings.append(finding(NAME, reference, found[place], **settings, **more))
     prepared.report("labels that fit", 1, 1)
     return part
+
+
+def _agreement(labelled: Sequence[tuple[Side, Labels]], size: int, prepared: Prepared) -> list[Interval]:
+    """Return the shares of synthetic and of real texts with the label that the classifier gives them.
+
+    Args:
+        labelled: the texts taught, the synthetic and the real ones asked, with their labels; so many are taken of each.
+    """
+    drawn = []
+    for side, labels in labelled:
+        rows = sample_units(side.units, size, prepared.seed, NAME)
+        drawn.append((side.take(rows), labels[rows].astype(str)))
+    (taught, truth), *asked = drawn
+    names, codes = np.unique(truth, return_inverse=True)
+    right = names[_answers(taught, codes, [side for side, _ in asked], prepared.seed)] == np.concatenate(
+        [labels for _, labels in asked]
+    )
+    return [
+        intervals.share(hits, side.units if prepared.grouped else None)
+        for (side, _), hits in zip(asked, np.split(right, 2), strict=True)
+    ]
 
 
 def _none(why: str) -> Part:

@@ -10,7 +10,7 @@ from engine.examine.findings.make import finding, missing
 from engine.examine.findings.part import Part
 from engine.examine.prepare import Prepared
 from engine.examine.samples import halves, sample_units
-from engine.examine.usefulness.mixture.mixes import Mix, apart
+from engine.examine.usefulness.mixture.mixes import Mix, apart, at_fewer
 from engine.examine.usefulness.sides import without_sources
 from engine.examine.values.detected import Detected, detected
 from engine.json_types import JSON
@@ -61,6 +61,7 @@ def _row(
         label: [float(ours), float(real)]
         for label, ours, real in zip(labels, mix.shares(), target.shares(), strict=True)
     }
+    settings |= at_fewer(mix, target, prepared.seed, FEWEST)
     return finding(NAME, reference, apart(mix, target, prepared.seed), types_here_and_real=types, **settings)
 
 

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.examine.findings.sizes import FEWER, row, smaller
+from engine.examine.samples import sample_units
 from engine.examine.stats import intervals
 from engine.examine.stats.intervals import Interval
+from engine.json_types import JSON
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,10 @@ class Mix:
     def take(self, index: NDArray[np.int64]) -> Mix:
         """Return the texts named by `index`."""
         return Mix(self.counts[index], self.units[index])
+
+    def drawn(self, size: int, seed: int) -> Mix:
+        """Return so many of the texts, by whole units in seeded order."""
+        return self.take(sample_units(self.units, size, seed, "fewer")) if size < len(self.counts) else self
 
 
 def mix_of(kinds: NDArray[np.int64], number: int, units: NDArray[np.object_]) -> Mix:
@@ -52,3 +59,18 @@ def apart(ours: Mix, theirs: Mix, seed: int) -> Interval:
     found = intervals.jackknife(distance, units, distance(np.arange(len(both))), (0.0, 1.0), seed)
     found = intervals.no_narrower_than_wilson(found, len(set(ours.units)))
     return Interval(found.value, found.low, found.high, size, found.method, found.source)
+
+
+def at_fewer(ours: Mix, theirs: Mix, seed: int, least: int) -> dict[str, JSON]:
+    """Return the setting that holds `apart` at each fixed smaller number of texts.
+
+    Args:
+        least: fewest counted things a side with which it is taken.
+    """
+    values: dict[str, JSON] = {}
+    for size in smaller(len(ours.counts), 1):
+        one, two = ours.drawn(size, seed), theirs.drawn(size, seed)
+        if min(one.counts.sum(), two.counts.sum()) >= least:
+            found = apart(one, two, seed)
+            values[str(size)] = row(found.value, found.low, found.high)
+    return {FEWER: values} if values else {}

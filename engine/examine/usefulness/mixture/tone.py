@@ -18,7 +18,7 @@ from engine.examine.findings.part import Part
 from engine.examine.prepare import OWN_SOURCES, Prepared
 from engine.examine.samples import sample
 from engine.examine.stats import intervals
-from engine.examine.usefulness.mixture.mixes import apart, mix_of
+from engine.examine.usefulness.mixture.mixes import apart, at_fewer, mix_of
 from engine.examine.usefulness.sides import equal_sides
 from engine.examine.usefulness.unrelated import unrelated_text
 from engine.examine.values.leaks import NO_LINEAGE
@@ -80,7 +80,10 @@ def _shift(prepared: Prepared, classifier: BuiltinSentiment) -> list[Finding]:
         settings: dict[str, JSON] = {"texts_a_side": len(side), "shares_here_and_real": shares}
         if reference == "train":
             settings["own_sources_left_out"] = sides.apart
-        interval = apart(mix, target.take(np.arange(len(side))), prepared.seed)
+        beside = target.drawn(len(side), prepared.seed)
+        if reference != "unrelated":
+            settings |= at_fewer(mix, beside, prepared.seed, FEWEST)
+        interval = apart(mix, beside, prepared.seed)
         found.append(finding(SHIFT, reference, interval, **settings))
     return found
 
